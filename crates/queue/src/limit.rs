@@ -1,0 +1,67 @@
+//! What a queue holds and how much it may hold.
+
+/// What waits in a queue: packets, and their bytes with link-layer framing. The frame in
+/// transmission is not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets waiting.
+    pub packets: u64,
+    /// Frame bytes waiting.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Adds a frame of this size.
+    #[inline]
+    pub fn add(&mut self, frame_bytes: u64) {
+        self.packets += 1;
+        self.bytes += frame_bytes;
+    }
+
+    /// Removes a frame of this size.
+    #[inline]
+    pub fn remove(&mut self, frame_bytes: u64) {
+        self.packets -= 1;
+        self.bytes -= frame_bytes;
+    }
+}
+
+/// The most that may wait: the one definition of what a buffer limit counts (MODEL.md, "Limits").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// At most this many packets.
+    Packets(u64),
+    /// At most this many frame bytes.
+    Bytes(u64),
+    /// No limit: a host's own interface, unless a scenario says otherwise.
+    Unlimited,
+}
+
+impl Limit {
+    /// Whether a frame of this size may join the backlog, as Linux `pfifo` (`qlen < limit`) and
+    /// `bfifo` (`backlog + bytes <= limit`) decide.
+    #[inline]
+    pub fn admits(self, backlog: Backlog, frame_bytes: u64) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets < limit,
+            Self::Bytes(limit) => backlog.bytes + frame_bytes <= limit,
+            Self::Unlimited => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_admit_up_to_and_including_themselves() {
+        let two = Backlog { packets: 2, bytes: 1200 };
+        assert!(Limit::Packets(3).admits(two, 9000));
+        assert!(!Limit::Packets(2).admits(two, 1));
+        assert!(Limit::Bytes(1500).admits(two, 300));
+        assert!(!Limit::Bytes(1500).admits(two, 301));
+        assert!(Limit::Unlimited.admits(two, u64::MAX - 1200));
+        assert!(!Limit::Packets(0).admits(Backlog::default(), 1));
+    }
+}

@@ -1,0 +1,119 @@
+//! What a run is made of: links, flows with their routes, and what to measure. Plain values;
+//! the scenario crate builds them, both engines read them.
+
+use goodqueue_queue::Limit;
+use goodqueue_tcp::TcpConfig;
+use goodqueue_types::{LinkId, Rate, Span, Time};
+use std::sync::Arc;
+
+/// A complete description of one run.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Seeds every random stream and the order of simultaneous arrivals.
+    pub seed: u64,
+    /// The run ends at this instant; what happens later does not happen.
+    pub end: Time,
+    /// Measurements begin here.
+    pub warmup: Time,
+    /// Unidirectional links, indexed by [`LinkId`].
+    pub links: Vec<LinkConfig>,
+    /// Flows, indexed by `FlowId`.
+    pub flows: Vec<FlowConfig>,
+    /// What to record besides the summary.
+    pub record: Record,
+}
+
+/// A unidirectional link: a queue, a transmitter of finite rate, and propagation.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// Name in results (`bottleneck`, `bottleneck.reverse`).
+    pub name: String,
+    /// Transmission rate, at the layer where frames are IP packet plus framing.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Link-layer bytes added to each IP packet.
+    pub framing: u32,
+    /// The queue in front of the transmitter.
+    pub queue: QueueConfig,
+    /// Arrivals lost whatever the queue holds: 0 is the first packet ever to arrive. Sorted.
+    pub drop_list: Vec<u64>,
+    /// Whether the link's statistics are reported; others only count.
+    pub observed: bool,
+}
+
+/// A queue discipline and its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueConfig {
+    /// Drop tail.
+    DropTail {
+        /// The most that may wait.
+        limit: Limit,
+    },
+}
+
+/// A flow between two hosts.
+#[derive(Clone, Debug)]
+pub struct FlowConfig {
+    /// Name in results.
+    pub name: String,
+    /// When its application starts.
+    pub start: Time,
+    /// Links from client to server.
+    pub forward: Vec<LinkId>,
+    /// Links from server to client.
+    pub reverse: Vec<LinkId>,
+    /// What its application does.
+    pub workload: WorkloadConfig,
+}
+
+/// What an application does.
+#[derive(Clone, Debug)]
+pub enum WorkloadConfig {
+    /// TCP data from client to server: so many bytes, then close; or without end.
+    Bulk {
+        /// Both endpoints' configuration.
+        tcp: Arc<TcpConfig>,
+        /// Bytes to send; `None` never ends.
+        bytes: Option<u64>,
+    },
+    /// Datagrams at constant intervals.
+    ConstantBitRate {
+        /// Time between packets.
+        interval: Span,
+        /// IP packet size in bytes.
+        packet: u32,
+    },
+    /// Datagrams at exponential intervals.
+    Poisson {
+        /// Mean time between packets.
+        mean_interval: Span,
+        /// IP packet sizes.
+        packet: PacketSize,
+    },
+    /// Echo requests at constant intervals, answered by the server's host.
+    Ping {
+        /// Time between requests.
+        interval: Span,
+        /// IP packet size in bytes.
+        packet: u32,
+    },
+}
+
+/// Sizes of a source's IP packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PacketSize {
+    /// All the same, in bytes.
+    Fixed(u32),
+    /// Exponential with this mean in bytes, rounded, at least 1 and at most 65,535.
+    Exponential(f64),
+}
+
+/// What to record besides the summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Backlog, cwnd, ssthresh and RTT over time.
+    pub series: bool,
+    /// Every packet event at every observed link and host.
+    pub packets: bool,
+}

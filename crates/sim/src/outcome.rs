@@ -1,0 +1,125 @@
+//! What a run yields: the numbers behind every table, picture and recommendation.
+//!
+//! Names carry their unit. All figures are for the measured part of the run, from the warm-up to
+//! the end. A figure without a sample is `None`.
+
+use goodqueue_types::{Histogram, PacketEvent, Time};
+
+/// Results of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Seconds measured.
+    pub measured_s: f64,
+    /// Observed links, in network order.
+    pub links: Vec<LinkOutcome>,
+    /// Flows, in network order.
+    pub flows: Vec<FlowOutcome>,
+    /// Counts over the whole run, for conservation and cost.
+    pub totals: Totals,
+    /// Time series, if asked for.
+    pub series: Series,
+    /// Packet events, if asked for, ordered by time.
+    pub packets: Vec<PacketEvent>,
+}
+
+/// One link, one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkOutcome {
+    /// The link's name.
+    pub name: String,
+    /// Share of the time the transmitter was busy.
+    pub utilization: f64,
+    /// IP bits whose transmission ended, per second.
+    pub throughput_bps: f64,
+    /// Packets that arrived.
+    pub arrivals: u64,
+    /// Packets whose transmission ended.
+    pub departures: u64,
+    /// Packets lost, all reasons.
+    pub drops: u64,
+    /// Of these, lost to the limit of the queue.
+    pub drops_overlimit: u64,
+    /// Of these, lost by the link itself (drop list).
+    pub drops_link_loss: u64,
+    /// Drops over arrivals; 0 without arrivals.
+    pub loss_rate: f64,
+    /// Packets waiting, time-weighted.
+    pub backlog_packets: Distribution,
+    /// Frame bytes waiting, time-weighted.
+    pub backlog_bytes: Distribution,
+    /// Packets waiting, averaged over changes of the backlog instead of time, as INET does.
+    pub event_mean_backlog_packets: Option<f64>,
+    /// Time from arrival to the start of transmission, per packet transmitted, in seconds.
+    pub queueing_delay_s: Distribution,
+    /// The waiting times themselves, in nanoseconds.
+    pub queueing_delay_histogram: Histogram,
+}
+
+/// Mean, quantiles and maximum of one quantity.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Distribution {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowOutcome {
+    /// The flow's name.
+    pub name: String,
+    /// New application bits that reached the server's application, per second (for a ping or a
+    /// datagram source: payload does not count twice either).
+    pub goodput_bps: f64,
+    /// IP bits that reached the server's host, per second, headers and duplicates included.
+    pub throughput_bps: f64,
+    /// Packets the client sent, the server's host received, and links lost on the way there.
+    pub packets_sent: u64,
+    /// Packets that reached the server's host.
+    pub packets_received: u64,
+    /// Forward packets lost.
+    pub packets_lost: u64,
+    /// Round-trip time as TCP samples it, or as ping sees it.
+    pub rtt_s: Distribution,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Share of the payload bytes received that had been received before.
+    pub duplicate_share: f64,
+    /// Seconds from the start of the flow to the last acknowledgement of its last byte.
+    pub completion_time_s: Option<f64>,
+}
+
+/// Counts over the whole run, warm-up included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets handed to the network by hosts.
+    pub sent: u64,
+    /// Packets that reached their host.
+    pub delivered: u64,
+    /// Packets lost.
+    pub dropped: u64,
+    /// Packets waiting in queues at the end.
+    pub queued: u64,
+    /// Packets in transmission or propagation at the end.
+    pub in_flight: u64,
+    /// Entries popped from the event queue: the cost of the run. Engines differ in this alone.
+    pub events: u64,
+}
+
+/// Time series, each of one link or flow, by index into the network.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// (link, time, packets waiting, frame bytes waiting) at each change.
+    pub backlog: Vec<(u32, Time, u64, u64)>,
+    /// (flow, time, cwnd bytes, ssthresh bytes or none, bytes in flight) at each change.
+    pub windows: Vec<(u32, Time, u64, Option<u64>, u64)>,
+    /// (flow, time, seconds) for each round-trip sample.
+    pub rtt: Vec<(u32, Time, f64)>,
+}

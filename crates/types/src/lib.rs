@@ -1,0 +1,19 @@
+//! Plain values shared by every crate of goodqueue: time, rates, packets, random streams.
+//!
+//! Integers decide, floats advise: instants and durations are whole picoseconds, rates whole
+//! bits per second, sizes whole bytes, so that equal seeds give equal bytes on every machine.
+
+mod histogram;
+mod packet;
+mod random;
+mod rate;
+mod time;
+
+pub use histogram::Histogram;
+pub use packet::{
+    Body, Direction, DropReason, Ecn, FlowId, LinkId, Packet, PacketEvent, PacketEventKind,
+    SackBlock, SackBlocks, Segment, SegmentFlags,
+};
+pub use random::RandomStream;
+pub use rate::{Bytes, Rate};
+pub use time::{Span, Time};
