@@ -1,0 +1,64 @@
+# The whole vocabulary: plain `make` prints it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# pyo3 looks for the interpreter by itself; the same answer every time spares its rebuild.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export CARGO_TERM_COLOR ?= auto
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.json')
+
+.PHONY: help setup test lint demo bench validate docs lock clean
+.DELETE_ON_ERROR:
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+setup: $(VENV)/.extension ## prepare everything: .venv/bin/goodqueue works after it
+
+$(VENV)/.requirements: requirements.lock tools/check-prerequisites.sh
+	@tools/check-prerequisites.sh $(PYTHON)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@touch $@
+
+# An own target directory: maturin's flags differ from a plain `cargo build`'s, and sharing one
+# would rebuild the bindings at every alternation.
+$(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
+	@tools/check-prerequisites.sh $(PYTHON)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --target-dir target/maturin
+	@touch $@
+
+test: setup lint ## set up, then lint and run every test
+	cargo test --locked --quiet
+	$(BIN)/python -m pytest
+
+lint: setup ## formatting, clippy, ruff and mypy
+	cargo fmt --all --check
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+demo: setup ## reproduce a published study of bufferbloat, then size its buffer
+	@$(BIN)/python -m goodqueue.demo
+
+bench: ## the native benchmark, beside ns-2 where it is installed
+	cargo run --locked --release --quiet --package goodqueue-testkit --bin bench
+
+validate: setup ## run the real ns-2 beside goodqueue and write docs/validation.md
+	$(BIN)/python -m goodqueue.validation
+
+docs: ## the programming interface of the Rust crates, in target/doc
+	cargo doc --locked --no-deps --quiet
+	@echo "open target/doc/goodqueue_types/index.html"
+
+lock: ## choose the newest versions again and pin them in requirements.lock
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
+	    --custom-compile-command 'make lock' --group dev pyproject.toml --output-file requirements.lock
+
+clean: ## remove what was built
+	rm -rf target $(VENV) demo-out .mypy_cache .ruff_cache .pytest_cache

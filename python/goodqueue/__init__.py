@@ -1,0 +1,1 @@
+"""How much buffer does a link need?"""
