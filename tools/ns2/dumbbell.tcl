@@ -1,0 +1,112 @@
+# A dumbbell of long TCP flows for ns-2, the counterpart of scenarios/s1.toml to s4.toml.
+#
+#   ns dumbbell.tcl key=value ...
+#
+# One pair of hosts per flow on 1 Gb/s links, a bottleneck of 10 ms with a drop-tail queue. Flow i
+# starts at 0.01 i s plus a random jitter of up to 10 ms; its base round-trip time is class
+# (i mod classes) of so many, evenly spaced. Results cover the last three quarters of the run.
+
+array set opt {
+    flows 100  rate 50  buffer 688  rtt_min 20  rtt_max 534  classes 18
+    duration 200  seed 1  tcp Sack1  window 10000
+}
+foreach argument $argv {
+    set pair [split $argument =]
+    if {![info exists opt([lindex $pair 0])]} { puts stderr "unknown key: $argument"; exit 2 }
+    set opt([lindex $pair 0]) [lindex $pair 1]
+}
+
+remove-all-packet-headers
+add-packet-header IP TCP Flags
+Agent/TCP set window_ $opt(window)
+Agent/TCP set packetSize_ 1460
+Agent/TCP set windowInit_ 2
+Agent/TCP set minrto_ 0.2
+
+set ns [new Simulator]
+$ns rtproto Manual
+
+# Streams of near seeds begin alike: spread the seeds and discard what comes first.
+set random [new RNG]
+$random seed [expr {7919 * $opt(seed) + 12345}]
+for {set i 0} {$i < 50} {incr i} { $random uniform 0 1 }
+
+set left [$ns node]
+set right [$ns node]
+$ns simplex-link $left $right $opt(rate)Mb 10ms DropTail
+$ns simplex-link $right $left $opt(rate)Mb 10ms DropTail
+$ns queue-limit $left $right $opt(buffer)
+$ns queue-limit $right $left 100000
+[$left get-module Manual] add-route-to-adj-node -default $right
+[$right get-module Manual] add-route-to-adj-node -default $left
+set monitor [$ns monitor-queue $left $right ""]
+set integrator [$monitor get-pkts-integrator]
+
+# An access link between a host and its router, with queues that never overflow.
+proc access {host router delay_ms} {
+    global ns
+    $ns duplex-link $host $router 1Gb ${delay_ms}ms DropTail
+    $ns queue-limit $host $router 100000
+    $ns queue-limit $router $host 100000
+    [$host get-module Manual] add-route-to-adj-node -default $router
+    [$router get-module Manual] add-route-to-adj-node $host
+}
+
+for {set i 0} {$i < $opt(flows)} {incr i} {
+    set rtt $opt(rtt_min)
+    if {$opt(classes) > 1} {
+        set step [expr {($opt(rtt_max) - $opt(rtt_min)) / double($opt(classes) - 1)}]
+        set rtt [expr {$opt(rtt_min) + ($i % $opt(classes)) * $step}]
+    }
+    set access [expr {($rtt / 2.0 - 10) / 2.0}]
+    set source [$ns node]
+    set sink_node [$ns node]
+    access $source $left $access
+    access $sink_node $right $access
+    set tcp($i) [new Agent/TCP/$opt(tcp)]
+    set sink [expr {$opt(tcp) == "Sack1" ? [new Agent/TCPSink/Sack1] : [new Agent/TCPSink]}]
+    $ns attach-agent $source $tcp($i)
+    $ns attach-agent $sink_node $sink
+    $ns connect $tcp($i) $sink
+    $tcp($i) set fid_ $i
+    set ftp($i) [new Application/FTP]
+    $ftp($i) attach-agent $tcp($i)
+    $ns at [expr {0.01 * $i + [$random uniform 0 0.01]}] "$ftp($i) start"
+}
+
+proc snapshot {name} {
+    global ns opt tcp monitor integrator
+    upvar #0 $name shot
+    $integrator newpoint [$ns now] [$integrator set lasty_]
+    set shot(queue) [$integrator set sum_]
+    foreach {key variable} {arrivals parrivals_ departures pdepartures_ drops pdrops_} {
+        set shot($key) [$monitor set $variable]
+    }
+    foreach {key variable} {acked ack_ sent ndatapack_ resent nrexmitpack_} {
+        set shot($key) 0
+        for {set i 0} {$i < $opt(flows)} {incr i} {
+            set shot($key) [expr {$shot($key) + [$tcp($i) set $variable]}]
+        }
+    }
+}
+
+proc finish {} {
+    global opt begin end
+    snapshot end
+    set seconds [expr {0.75 * $opt(duration)}]
+    foreach key {queue arrivals departures drops acked sent resent} {
+        set d($key) [expr {double($end($key) - $begin($key))}]
+    }
+    # Packets times 1500 bytes: the byte counter of the monitor wraps at 2^31.
+    set utilization [expr {$d(departures) * 12000.0 / ($opt(rate) * 1e6 * $seconds)}]
+    set loss [expr {$d(arrivals) > 0 ? $d(drops) / $d(arrivals) : 0.0}]
+    set goodput [expr {$d(acked) * 11680.0 / $seconds / $opt(flows)}]
+    set resent [expr {$d(sent) > 0 ? $d(resent) / $d(sent) : 0.0}]
+    puts [format {{"utilization": %.6f, "loss_rate": %.8f, "mean_backlog_packets": %.4f, "goodput_bps": %.1f, "resent_share": %.8f, "delivered": %.0f}} \
+        $utilization $loss [expr {$d(queue) / $seconds}] $goodput $resent $end(departures)]
+    exit 0
+}
+
+$ns at [expr {0.25 * $opt(duration)}] "snapshot begin"
+$ns at $opt(duration) finish
+$ns run
