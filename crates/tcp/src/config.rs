@@ -1,8 +1,10 @@
-//! What a TCP endpoint can be told. One [`TcpConfig`] is shared by all endpoints of a flow.
+//! What a TCP endpoint can be told. One [`TcpConfig`] is shared by both endpoints of a flow.
 
 use goodqueue_types::Span;
 
-/// Everything configurable about an endpoint. A profile fills it; a scenario overrides fields.
+/// Everything configurable about an endpoint. A [profile](TcpConfig::profile) fills it; a scenario
+/// overrides fields. Both ends of a connection use the same one, so that options need no
+/// negotiation: window scaling and SACK are on at both ends or at neither.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpConfig {
     /// Which numbers the congestion window follows.
@@ -13,8 +15,8 @@ pub struct TcpConfig {
     pub mss: u32,
     /// Congestion window at the start, in bytes.
     pub initial_window: InitialWindow,
-    /// Slow-start threshold at the start, in bytes; `None` is arbitrarily high (RFC 5681).
-    pub initial_ssthresh: Option<u64>,
+    /// Slow-start threshold at the start.
+    pub initial_ssthresh: InitialSsthresh,
     /// Receive buffer, and so the largest window advertised, in bytes.
     pub receive_window: u64,
     /// Whether windows above 65,535 bytes can be advertised (RFC 7323 section 2).
@@ -39,6 +41,8 @@ pub struct TcpConfig {
     pub rto: RtoConfig,
     /// How a connection opens.
     pub handshake: Handshake,
+    /// Finer points on which implementations differ.
+    pub details: Details,
 }
 
 /// Congestion controls by the names people type.
@@ -77,6 +81,41 @@ pub enum InitialWindow {
     Rfc5681,
 }
 
+/// Initial slow-start threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialSsthresh {
+    /// Arbitrarily high, so that only loss ends the first slow start (RFC 5681 section 3.1).
+    Unlimited,
+    /// This many bytes.
+    Bytes(u64),
+    /// This many segments.
+    Segments(u32),
+}
+
+impl InitialSsthresh {
+    /// The threshold in bytes, `u64::MAX` if there is none.
+    pub fn bytes(self, mss: u32) -> u64 {
+        match self {
+            Self::Unlimited => u64::MAX,
+            Self::Bytes(bytes) => bytes,
+            Self::Segments(n) => u64::from(n) * u64::from(mss),
+        }
+    }
+}
+
+impl InitialWindow {
+    /// The window in bytes for segments of `mss` bytes.
+    pub fn bytes(self, mss: u32) -> u64 {
+        let segments = match self {
+            Self::Segments(n) => n,
+            Self::Rfc5681 if mss > 2190 => 2,
+            Self::Rfc5681 if mss > 1095 => 3,
+            Self::Rfc5681 => 4,
+        };
+        u64::from(segments) * u64::from(mss)
+    }
+}
+
 /// Retransmission timer (RFC 6298).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RtoConfig {
@@ -88,6 +127,27 @@ pub struct RtoConfig {
     pub maximum: Span,
     /// Clock granularity G.
     pub granularity: Span,
+    /// How samples become a timeout.
+    pub estimator: RttEstimatorConfig,
+}
+
+/// How round-trip samples become a timeout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RttEstimatorConfig {
+    /// RFC 6298: the first sample R sets SRTT = R and RTTVAR = R/2; later ones move them by the
+    /// gains; RTO = SRTT + max(G, 4·RTTVAR).
+    Rfc6298 {
+        /// Gain of the mean, α: 1/8 in the RFC.
+        alpha: f64,
+        /// Gain of the deviation, β: 1/4 in the RFC.
+        beta: f64,
+    },
+    /// INET 2010/11: no special first sample; SRTT starts at 0 and RTTVAR at 0.75 s, both move by
+    /// 1/8 of the new error; RTO = SRTT + 4·RTTVAR.
+    Inet2011,
+    /// ns-2.35: whole ticks of the granularity in fixed point (`T_SRTT_BITS` 3, `T_RTTVAR_BITS`
+    /// 2); the minimum applies before the backoff factor.
+    Ns2Ticks,
 }
 
 /// How a connection opens.
@@ -95,6 +155,204 @@ pub struct RtoConfig {
 pub enum Handshake {
     /// SYN, SYN-ACK, ACK.
     ThreeWay,
-    /// ns-2's one-way agents: a SYN without payload, acknowledged like data; then data.
+    /// ns-2's one-way agents: a SYN without payload, acknowledged like data; then data. Windows
+    /// travel unscaled and exact.
     OneWay,
+}
+
+/// Points on which real stacks and simulators differ. Each is one decision at one place of the
+/// code; the profiles are tables of these and nothing else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Details {
+    /// Whether the window is kept in whole bytes or as a real number.
+    pub window_arithmetic: WindowArithmetic,
+    /// What a loss halves.
+    pub decrease_basis: DecreaseBasis,
+    /// Cut ssthresh down to whole segments, and leave the window itself uncut (ns-2).
+    pub whole_segment_ssthresh: bool,
+    /// Grow the window only if it was in use: in slow start when less than twice the most that was
+    /// in flight, else when it kept data back (RFC 7661 section 4.1; Linux's rule).
+    pub grow_only_when_limited: bool,
+    /// What counts as a duplicate ACK when no SACK information decides.
+    pub duplicate_acks: DuplicateAckRule,
+    /// When Tahoe and Reno refuse a fast retransmit because the ACK covers no more than was sent
+    /// when the last recovery or timeout began. NewReno always refuses (RFC 6582 section 3.2 step 2).
+    pub fast_retransmit_guard: FastRetransmitGuard,
+    /// Forget the guard at the first new ACK outside recovery (INET).
+    pub new_ack_lifts_guard: bool,
+    /// Restart the retransmission timer when a fast retransmit begins (ns-2, BSD). RFC 6298
+    /// restarts it for new ACKs only.
+    pub fast_retransmit_restarts_timer: bool,
+    /// Which partial ACKs of NewReno restart the retransmission timer.
+    pub partial_ack_timer: PartialAckTimer,
+    /// The window after NewReno's full ACK.
+    pub recovery_exit: RecoveryExit,
+    /// At most this many segments per ACK during fast recovery, the retransmission not counted
+    /// (ns-2's NewReno: 2).
+    pub recovery_burst: Option<u32>,
+    /// Limited transmit as ns-2 does it: one segment per duplicate ACK, even if it is old data
+    /// that go-back-N sends again.
+    pub limited_transmit_old_data: bool,
+    /// How SACK information steers recovery.
+    pub sack_variant: SackVariant,
+    /// RFC 6675 `NextSeg` rule 4.
+    pub rescue_retransmission: bool,
+    /// Forget SACK information at a timeout (RFC 2018 section 8); otherwise go-back-N skips what
+    /// the receiver has (RFC 6675 section 5.1).
+    pub timeout_clears_scoreboard: bool,
+    /// Every timeout lowers ssthresh; otherwise only the first for the same data (RFC 5681
+    /// section 3.1).
+    pub every_timeout_lowers_ssthresh: bool,
+    /// Whether a timeout forgets the duplicate ACKs counted.
+    pub duplicate_acks_at_timeout: DuplicateAcksAtTimeout,
+    /// What silence does to the window.
+    pub idle_restart: IdleRestart,
+    /// Which transmissions may be timed.
+    pub timing: TimingRule,
+    /// Take a round-trip sample from the SYN.
+    pub handshake_sample: bool,
+    /// Lower bound of the RTO when data start after a SYN was lost (RFC 6298 section 5.7: 3 s).
+    pub rto_after_syn_loss: Option<Span>,
+    /// Acknowledge with pure ACKs only, never with a data segment (INET).
+    pub separate_acks: bool,
+    /// A pure ACK from below the receive window is ignored and answered with an ACK (RFC 793,
+    /// INET); otherwise its acknowledgement counts.
+    pub strict_ack_acceptance: bool,
+    /// Pure ACKs carry SND.NXT, which go-back-N pulls back (INET), instead of the highest sequence
+    /// number sent (BSD, Linux).
+    pub acks_carry_snd_nxt: bool,
+    /// How the receiver opens its window.
+    pub receive_window_rule: ReceiveWindowRule,
+    /// First interval of zero-window probes; `None` is the current RTO (RFC 1122 section 4.2.2.17).
+    pub persist_initial: Option<Span>,
+    /// Most SACK blocks in an ACK, at most 4.
+    pub sack_blocks: u8,
+    /// Bytes that `n` SACK blocks add to a packet beyond 8·n, if any (2, padded: 4).
+    pub sack_option_overhead: u8,
+}
+
+/// Whether the congestion window is kept in whole bytes or as a real number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowArithmetic {
+    /// Whole bytes; per-ACK growth is max(1, ⌊MSS²/cwnd⌋) (RFC 5681 equation 3).
+    WholeBytes,
+    /// Real numbers; per-ACK growth is MSS²/cwnd (ns-2, in packets: 1/cwnd).
+    Real,
+}
+
+/// What a loss halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecreaseBasis {
+    /// Data outstanding without those sent by limited transmit (RFC 5681 equation 4 and section 3.2).
+    FlightSize,
+    /// All data outstanding (the examples of RFC 6937 section 3.1 count so).
+    Outstanding,
+    /// min(cwnd, receive window), the window as it was before any inflation (ns-2).
+    Window,
+    /// min(cwnd, receive window), inflation included (INET).
+    InflatedWindow,
+}
+
+/// What counts as a duplicate ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuplicateAckRule {
+    /// RFC 5681 section 2: data outstanding, no payload, no SYN or FIN, same acknowledgement, same
+    /// window.
+    Rfc5681,
+    /// INET: as the RFC without the window; anything else that acknowledges nothing new resets the count.
+    NoPayload,
+    /// ns-2: every ACK that repeats the highest acknowledgement.
+    Any,
+}
+
+/// When Tahoe and Reno refuse a fast retransmit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FastRetransmitGuard {
+    /// Never (INET's Reno).
+    Never,
+    /// While go-back-N after a timeout has not covered what was sent before it.
+    AfterTimeout,
+    /// After a timeout and after a fast retransmit (ns-2's `bugFix_`).
+    Always,
+}
+
+/// Whether a timeout forgets the duplicate ACKs counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuplicateAcksAtTimeout {
+    /// The count starts again.
+    Forgotten,
+    /// Only Tahoe goes on counting (ns-2).
+    KeptByTahoe,
+    /// All go on counting; Reno, whose recovery is a count of three or more, stays in it (INET).
+    Kept,
+}
+
+/// Which partial ACKs of NewReno restart the retransmission timer (RFC 6582 section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartialAckTimer {
+    /// Only the first ("impatient").
+    First,
+    /// Every one ("slow but steady").
+    Every,
+}
+
+/// The window after fast recovery (RFC 6582 section 3.2 step 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryExit {
+    /// ssthresh.
+    Ssthresh,
+    /// min(ssthresh, max(FlightSize, SMSS) + SMSS): no burst. Reno leaves with ssthresh.
+    FlightPlusOne,
+    /// min(ssthresh, FlightSize + SMSS) (INET). Reno leaves with ssthresh.
+    BareFlightPlusOne,
+    /// Whatever partial ACKs left of it, and one step of growth (ns-2).
+    Unchanged,
+}
+
+/// How SACK information steers recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackVariant {
+    /// RFC 6675: `IsLost`, `SetPipe`, `NextSeg`.
+    Rfc6675,
+    /// ns-2.35's Sack1: pipe starts at the flight less three segments, falls by one segment per
+    /// ACK and by two per partial ACK; everything unSACKed below the highest SACKed segment counts
+    /// as lost at once and is sent once.
+    Ns2Sack1,
+}
+
+/// How the receiver opens its window. Neither ever takes back what it offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveWindowRule {
+    /// The right edge moves by at least min(buffer/2, MSS) (RFC 1122 section 4.2.3.3).
+    Rfc1122,
+    /// The free buffer, out-of-order data counted as used; zero when it is less than a segment and
+    /// than a quarter of the buffer (INET).
+    Inet2011,
+}
+
+/// What silence does to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleRestart {
+    /// Nothing.
+    Never,
+    /// After an RTO without sending and nothing outstanding: min(initial window, cwnd) (RFC 5681
+    /// section 4.1).
+    InitialWindow,
+    /// An RTO after the last new ACK with nothing outstanding: one segment (ns-2, whose timer keeps
+    /// running).
+    OneSegment,
+    /// More than an RTO since data were last sent by the window, outstanding or not: one segment (INET).
+    OneSegmentSinceSending,
+}
+
+/// Which transmissions may be timed. One is timed at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimingRule {
+    /// New data outside fast recovery; a retransmission of any kind stops the clock (Karn).
+    OutsideRecovery,
+    /// New data; entering recovery and timeouts stop the clock; a partial ACK of NewReno that
+    /// covers the timed segment gives no sample (ns-2).
+    NewData,
+    /// Whatever the window lets out, go-back-N included; only a timeout stops the clock (INET).
+    Anything,
 }

@@ -2,9 +2,48 @@
 //!
 //! An endpoint is full-duplex and knows no clock, network or timer: its owner calls it with the
 //! time and carries away what it has to send.
+//!
+//! ```
+//! use goodqueue_tcp::{Profile, TcpConfig, TcpEndpoint};
+//! use goodqueue_types::Time;
+//! use std::sync::Arc;
+//!
+//! let config = Arc::new(TcpConfig::profile(Profile::Rfc));
+//! let (mut client, mut server) = (TcpEndpoint::new(config.clone()), TcpEndpoint::new(config));
+//! server.listen();
+//! client.connect(Time::ZERO);
+//! client.write(1000);
+//! // A network without delay or loss: carry segments across until both fall silent.
+//! loop {
+//!     let sent = client.poll_transmit(Time::ZERO);
+//!     let answered = server.poll_transmit(Time::ZERO);
+//!     if sent.is_none() && answered.is_none() {
+//!         break;
+//!     }
+//!     sent.inspect(|segment| server.handle_segment(Time::ZERO, segment));
+//!     answered.inspect(|segment| client.handle_segment(Time::ZERO, segment));
+//! }
+//! assert_eq!(server.stats().delivered_bytes, 1000);
+//! ```
 
+pub mod cc;
 mod config;
+mod endpoint;
+mod profiles;
+mod ranges;
+mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod sender;
+mod stats;
 
 pub use config::{
-    CongestionControlConfig, Handshake, InitialWindow, Recovery, RtoConfig, TcpConfig,
+    CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
+    FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
+    ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
+    TcpConfig, TimingRule, WindowArithmetic,
 };
+pub use endpoint::{ENDLESS, TcpEndpoint};
+pub use profiles::Profile;
+pub use stats::{ConnectionState, Phase, TcpInfo, TcpStats};

@@ -1,0 +1,197 @@
+//! The named profiles: tables of switches, and nothing else.
+
+use goodqueue_types::Span;
+
+use crate::config::{
+    CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
+    FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
+    ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
+    TcpConfig, TimingRule, WindowArithmetic,
+};
+
+/// Profiles by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Today's standards, without timestamps.
+    Rfc,
+    /// TCP of the INET framework for OMNeT++, July 2010 to November 2011.
+    Inet2011,
+    /// ns-2.35's one-way agents and sinks with their default settings.
+    Ns2,
+}
+
+impl TcpConfig {
+    /// The settings of a profile.
+    pub fn profile(profile: Profile) -> Self {
+        match profile {
+            Profile::Rfc => rfc(),
+            Profile::Inet2011 => inet2011(),
+            Profile::Ns2 => ns2(),
+        }
+    }
+}
+
+impl Default for TcpConfig {
+    fn default() -> Self {
+        rfc()
+    }
+}
+
+/// Standards track where it speaks; the comments say where it leaves a choice.
+fn rfc() -> TcpConfig {
+    TcpConfig {
+        congestion_control: CongestionControlConfig::Reno,
+        recovery: Recovery::Sack,
+        mss: 1460,
+        // RFC 6928, which every large stack has followed since 2013; RFC 5681's table is a switch.
+        initial_window: InitialWindow::Segments(10),
+        initial_ssthresh: InitialSsthresh::Unlimited,
+        receive_window: 4 << 20,
+        window_scaling: true,
+        byte_counting: true,
+        limited_transmit: true,
+        duplicate_ack_threshold: 3,
+        // RFC 5681 section 4.2: at least every second segment, within 500 ms; 200 ms is BSD's.
+        ack_every: 2,
+        delayed_ack_timeout: Span::from_millis(200),
+        nagle: true,
+        header: 40,
+        option_bytes: true,
+        rto: RtoConfig {
+            initial: Span::from_secs(1),
+            minimum: Span::from_secs(1),
+            maximum: Span::from_secs(60),
+            granularity: Span::from_millis(1),
+            estimator: RttEstimatorConfig::Rfc6298 {
+                alpha: 0.125,
+                beta: 0.25,
+            },
+        },
+        handshake: Handshake::ThreeWay,
+        details: Details {
+            window_arithmetic: WindowArithmetic::WholeBytes,
+            decrease_basis: DecreaseBasis::FlightSize,
+            whole_segment_ssthresh: false,
+            grow_only_when_limited: true,
+            duplicate_acks: DuplicateAckRule::Rfc5681,
+            fast_retransmit_guard: FastRetransmitGuard::AfterTimeout,
+            new_ack_lifts_guard: false,
+            fast_retransmit_restarts_timer: false,
+            partial_ack_timer: PartialAckTimer::First,
+            recovery_exit: RecoveryExit::FlightPlusOne,
+            recovery_burst: None,
+            limited_transmit_old_data: false,
+            sack_variant: SackVariant::Rfc6675,
+            rescue_retransmission: true,
+            timeout_clears_scoreboard: false,
+            every_timeout_lowers_ssthresh: false,
+            duplicate_acks_at_timeout: DuplicateAcksAtTimeout::Forgotten,
+            idle_restart: IdleRestart::InitialWindow,
+            timing: TimingRule::OutsideRecovery,
+            handshake_sample: true,
+            rto_after_syn_loss: Some(Span::from_secs(3)),
+            separate_acks: false,
+            strict_ack_acceptance: false,
+            acks_carry_snd_nxt: false,
+            receive_window_rule: ReceiveWindowRule::Rfc1122,
+            persist_initial: None,
+            sack_blocks: 4,
+            sack_option_overhead: 4,
+        },
+    }
+}
+
+/// As read in INET's source of 25 February 2011 (`TCPConnection`, `TCPBaseAlg`, `TCPReno`,
+/// `TCPNewReno`), which stayed the same from July 2010 to November 2011.
+fn inet2011() -> TcpConfig {
+    TcpConfig {
+        recovery: Recovery::Reno,
+        mss: 536,
+        initial_window: InitialWindow::Segments(1),
+        initial_ssthresh: InitialSsthresh::Bytes(65535),
+        receive_window: 14 * 536,
+        byte_counting: false,
+        limited_transmit: false,
+        ack_every: 1,
+        // INET's nagleEnabled only holds back segments cut by the window, which is silly-window
+        // avoidance; the tail of the data always leaves at once.
+        nagle: false,
+        rto: RtoConfig {
+            initial: Span::from_secs(3),
+            minimum: Span::from_secs(1),
+            maximum: Span::from_secs(240),
+            granularity: Span::ZERO,
+            estimator: RttEstimatorConfig::Inet2011,
+        },
+        details: Details {
+            decrease_basis: DecreaseBasis::InflatedWindow,
+            grow_only_when_limited: false,
+            duplicate_acks: DuplicateAckRule::NoPayload,
+            fast_retransmit_guard: FastRetransmitGuard::Never,
+            new_ack_lifts_guard: true,
+            partial_ack_timer: PartialAckTimer::Every,
+            recovery_exit: RecoveryExit::BareFlightPlusOne,
+            every_timeout_lowers_ssthresh: true,
+            duplicate_acks_at_timeout: DuplicateAcksAtTimeout::Kept,
+            idle_restart: IdleRestart::OneSegmentSinceSending,
+            timing: TimingRule::Anything,
+            handshake_sample: false,
+            rto_after_syn_loss: None,
+            separate_acks: true,
+            strict_ack_acceptance: true,
+            acks_carry_snd_nxt: true,
+            receive_window_rule: ReceiveWindowRule::Inet2011,
+            persist_initial: Some(Span::from_secs(5)),
+            ..rfc().details
+        },
+        ..rfc()
+    }
+}
+
+/// As read in ns-2.35's source (`tcp.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`, `tcp-sink.cc`) and
+/// `ns-default.tcl`. Sizes count packets there: packet k ≥ 1 is our bytes 1 + (k − 1)·MSS onward.
+fn ns2() -> TcpConfig {
+    TcpConfig {
+        recovery: Recovery::Tahoe,
+        mss: 1000,
+        initial_window: InitialWindow::Segments(2),
+        // ssthresh_ is taken from window_ when the agent is made, that is from its default, 20.
+        initial_ssthresh: InitialSsthresh::Segments(20),
+        receive_window: 20_000,
+        byte_counting: false,
+        ack_every: 1,
+        nagle: false,
+        rto: RtoConfig {
+            initial: Span::from_secs(3),
+            minimum: Span::from_millis(200),
+            maximum: Span::from_secs(60),
+            granularity: Span::from_millis(10),
+            estimator: RttEstimatorConfig::Ns2Ticks,
+        },
+        handshake: Handshake::OneWay,
+        details: Details {
+            window_arithmetic: WindowArithmetic::Real,
+            decrease_basis: DecreaseBasis::Window,
+            whole_segment_ssthresh: true,
+            grow_only_when_limited: false,
+            duplicate_acks: DuplicateAckRule::Any,
+            fast_retransmit_guard: FastRetransmitGuard::Always,
+            fast_retransmit_restarts_timer: true,
+            recovery_exit: RecoveryExit::Unchanged,
+            recovery_burst: Some(2),
+            limited_transmit_old_data: true,
+            sack_variant: SackVariant::Ns2Sack1,
+            rescue_retransmission: false,
+            timeout_clears_scoreboard: true,
+            every_timeout_lowers_ssthresh: true,
+            duplicate_acks_at_timeout: DuplicateAcksAtTimeout::KeptByTahoe,
+            idle_restart: IdleRestart::OneSegment,
+            timing: TimingRule::NewData,
+            rto_after_syn_loss: None,
+            sack_blocks: 3,
+            sack_option_overhead: 0,
+            ..rfc().details
+        },
+        ..rfc()
+    }
+}

@@ -1,0 +1,203 @@
+//! Sets of byte ranges: what a receiver holds out of order, what a sender knows to be SACKed.
+
+use std::collections::VecDeque;
+
+/// Disjoint, non-adjacent half-open ranges in increasing order, with their sum kept.
+///
+/// Ranges are few (one per hole in a window), come in near the top and leave at the bottom, which
+/// is what a ring of sorted ranges is best at. Empty, it owns no memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RangeSet {
+    ranges: VecDeque<(u64, u64)>,
+    total: u64,
+}
+
+impl RangeSet {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Bytes in all ranges.
+    #[inline]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub fn first(&self) -> Option<(u64, u64)> {
+        self.ranges.front().copied()
+    }
+
+    pub fn last(&self) -> Option<(u64, u64)> {
+        self.ranges.back().copied()
+    }
+
+    /// Ranges from the highest to the lowest.
+    pub fn descending(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ranges.iter().rev().copied()
+    }
+
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+        self.total = 0;
+    }
+
+    /// Adds `start..end` and returns how many of its bytes are new.
+    pub fn insert(&mut self, start: u64, end: u64) -> u64 {
+        debug_assert!(start < end);
+        match self.ranges.back_mut() {
+            Some(last) if start > last.1 => self.ranges.push_back((start, end)),
+            // Most arrivals extend the highest range.
+            Some(last) if start >= last.0 => {
+                let new = end.saturating_sub(last.1);
+                last.1 = last.1.max(end);
+                self.total += new;
+                return new;
+            }
+            Some(_) => return self.insert_below_top(start, end),
+            None => self.ranges.push_back((start, end)),
+        }
+        self.total += end - start;
+        end - start
+    }
+
+    /// The general case: merges `start..end` with every range it touches.
+    fn insert_below_top(&mut self, start: u64, end: u64) -> u64 {
+        let from = self.ranges.partition_point(|range| range.1 < start);
+        let to = from
+            + self
+                .ranges
+                .range(from..)
+                .take_while(|range| range.0 <= end)
+                .count();
+        if from == to {
+            self.ranges.insert(from, (start, end));
+            self.total += end - start;
+            return end - start;
+        }
+        let merged = (
+            start.min(self.ranges[from].0),
+            end.max(self.ranges[to - 1].1),
+        );
+        let held: u64 = self
+            .ranges
+            .range(from..to)
+            .map(|range| range.1 - range.0)
+            .sum();
+        self.ranges[from] = merged;
+        if to - from > 1 {
+            self.ranges.drain(from + 1..to);
+        }
+        let new = merged.1 - merged.0 - held;
+        self.total += new;
+        new
+    }
+
+    /// Drops everything below `bound`.
+    pub fn remove_below(&mut self, bound: u64) {
+        while let Some(first) = self.ranges.front_mut() {
+            if first.0 >= bound {
+                return;
+            }
+            if first.1 > bound {
+                self.total -= bound - first.0;
+                first.0 = bound;
+                return;
+            }
+            self.total -= first.1 - first.0;
+            self.ranges.pop_front();
+        }
+    }
+
+    /// The range that contains `position`.
+    pub fn containing(&self, position: u64) -> Option<(u64, u64)> {
+        let index = self.ranges.partition_point(|range| range.1 <= position);
+        self.ranges
+            .get(index)
+            .copied()
+            .filter(|range| range.0 <= position)
+    }
+
+    /// The first gap at or above `position` that has a range above it: (start, end).
+    pub fn gap_from(&self, position: u64) -> Option<(u64, u64)> {
+        let mut index = self.ranges.partition_point(|range| range.1 <= position);
+        let first = *self.ranges.get(index)?;
+        if position < first.0 {
+            return Some((position, first.0));
+        }
+        index += 1;
+        self.ranges.get(index).map(|next| (first.1, next.0))
+    }
+
+    /// How many bytes of the ranges lie below `bound`; looks at the shorter side only.
+    pub fn bytes_below(&self, bound: u64) -> u64 {
+        let index = self.ranges.partition_point(|range| range.1 <= bound);
+        let below = |range: &(u64, u64)| range.1.min(bound).saturating_sub(range.0);
+        if index <= self.ranges.len() / 2 {
+            self.ranges
+                .range(..self.ranges.len().min(index + 1))
+                .map(below)
+                .sum()
+        } else {
+            let above = |range: &(u64, u64)| range.1 - range.0.max(bound);
+            self.total - self.ranges.range(index..).map(above).sum::<u64>()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(ranges: &[(u64, u64)]) -> RangeSet {
+        let mut set = RangeSet::default();
+        for &(start, end) in ranges {
+            set.insert(start, end);
+        }
+        set
+    }
+
+    #[test]
+    fn inserting_merges_and_counts_new_bytes() {
+        let mut set = set(&[(10, 20), (30, 40), (50, 60)]);
+        assert_eq!(set.insert(30, 40), 0);
+        assert_eq!(set.insert(15, 35), 10);
+        assert_eq!(set.first(), Some((10, 40)));
+        assert_eq!(set.insert(0, 5), 5);
+        assert_eq!(set.insert(40, 50), 10, "adjacent ranges become one");
+        assert_eq!(set.descending().collect::<Vec<_>>(), [(10, 60), (0, 5)]);
+        assert_eq!(set.total(), 55);
+        assert_eq!(set.insert(0, 100), 45);
+        assert_eq!((set.total(), set.first()), (100, Some((0, 100))));
+    }
+
+    #[test]
+    fn gaps_and_sums() {
+        let set = set(&[(10, 20), (30, 40)]);
+        assert_eq!(set.gap_from(5), Some((5, 10)));
+        assert_eq!(set.gap_from(10), Some((20, 30)));
+        assert_eq!(set.gap_from(25), Some((25, 30)));
+        assert_eq!(set.gap_from(30), None);
+        assert_eq!(
+            (
+                set.bytes_below(15),
+                set.bytes_below(35),
+                set.bytes_below(99)
+            ),
+            (5, 15, 20)
+        );
+        assert_eq!(
+            (set.containing(19), set.containing(20)),
+            (Some((10, 20)), None)
+        );
+    }
+
+    #[test]
+    fn removal_cuts_ranges() {
+        let mut set = set(&[(10, 20), (30, 40)]);
+        set.remove_below(15);
+        assert_eq!((set.first(), set.total()), (Some((15, 20)), 15));
+        set.remove_below(40);
+        assert!(set.is_empty() && set.total() == 0);
+    }
+}

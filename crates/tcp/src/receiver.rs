@@ -1,0 +1,330 @@
+//! The receiving half: reassembly, acknowledgements, the advertised window.
+
+use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
+
+use crate::config::{Handshake, ReceiveWindowRule, TcpConfig};
+use crate::ranges::RangeSet;
+use crate::stats::TcpStats;
+
+/// How many ranges a receiver remembers as recently reported.
+const MEMORY: usize = 4;
+
+/// Whether an acknowledgement is owed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AckDue {
+    /// None.
+    #[default]
+    No,
+    /// When the delayed-ACK timer expires, unless more data come first.
+    Delayed,
+    /// At once; a data segment may carry it.
+    Now,
+    /// At once and without payload: duplicate and selective ACKs, and the handshake's last.
+    NowPure,
+}
+
+/// State of the receiving half.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Next sequence number expected.
+    pub next: u64,
+    /// Data above `next`.
+    out_of_order: RangeSet,
+    /// One position in each range, most recently touched first (RFC 2018 section 4).
+    recent: [u64; MEMORY],
+    /// In-order bytes the application has not read.
+    unread: u64,
+    /// The right edge of the window as last advertised.
+    advertised: u64,
+    /// Where the peer's FIN is, once seen.
+    fin: Option<u64>,
+    /// The window of an empty buffer, as it can be advertised.
+    full_window: u32,
+    /// Segments since the last ACK.
+    unacked: u32,
+    shift: u8,
+    pub ack_due: AckDue,
+    /// When a delayed ACK must go out; `Time::MAX` if none waits.
+    pub ack_deadline: Time,
+    reading: bool,
+    fin_reached: bool,
+}
+
+impl Receiver {
+    pub fn new(config: &TcpConfig) -> Self {
+        let buffer = config.receive_window;
+        let exact = config.handshake == Handshake::OneWay;
+        let shift = if config.window_scaling && !exact {
+            window_shift(buffer)
+        } else {
+            0
+        };
+        let limit = if exact {
+            u64::from(u32::MAX)
+        } else {
+            0xFFFF << shift
+        };
+        Self {
+            next: 0,
+            out_of_order: RangeSet::default(),
+            recent: [0; MEMORY],
+            unread: 0,
+            advertised: 0,
+            fin: None,
+            full_window: (buffer.min(limit) >> shift << shift) as u32,
+            unacked: 0,
+            shift,
+            ack_due: AckDue::No,
+            ack_deadline: Time::MAX,
+            reading: true,
+            fin_reached: false,
+        }
+    }
+
+    /// The peer's SYN has come: data begin at 1.
+    pub fn open(&mut self) {
+        self.next = 1;
+        self.advertised = 1 + u64::from(self.full_window);
+    }
+
+    /// Whether the peer has sent everything and its FIN.
+    pub fn is_finished(&self) -> bool {
+        self.fin_reached
+    }
+
+    pub fn set_reading(&mut self, reading: bool) {
+        self.reading = reading;
+    }
+
+    /// In-order bytes waiting for the application.
+    pub fn unread(&self) -> u64 {
+        self.unread
+    }
+
+    /// The application takes up to `bytes`. A window update goes out when the window can open by
+    /// as much as the silly-window rule asks for.
+    pub fn read(&mut self, bytes: u64, config: &TcpConfig, stats: &mut TcpStats) -> u64 {
+        let taken = bytes.min(self.unread);
+        self.unread -= taken;
+        stats.delivered_bytes += taken;
+        let offered = self.advertised.saturating_sub(self.next);
+        if taken > 0 && u64::from(self.window_to_offer(config)) >= offered + opening(config) {
+            self.ack_due = self.ack_due.max_urgency(AckDue::Now);
+        }
+        taken
+    }
+
+    /// Takes a segment with payload or FIN.
+    #[inline]
+    pub fn on_data(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        stats.received_payload_bytes += u64::from(segment.payload);
+        let end = segment.seq + u64::from(segment.payload);
+        let plain = !segment.flags.contains(SegmentFlags::FIN);
+        if segment.seq == self.next && plain && self.is_in_order_only() && end <= self.advertised {
+            self.accept(end, stats);
+            self.unacked += 1;
+            if self.unacked >= config.ack_every {
+                self.ack_due = self.ack_due.max_urgency(AckDue::Now);
+            } else if self.ack_due == AckDue::No {
+                self.ack_due = AckDue::Delayed;
+                self.ack_deadline = now + config.delayed_ack_timeout;
+            }
+        } else {
+            self.on_disordered(segment, stats);
+        }
+    }
+
+    #[inline]
+    fn is_in_order_only(&self) -> bool {
+        self.out_of_order.is_empty() && self.fin.is_none()
+    }
+
+    /// Everything but the plain next segment: holes, fills, duplicates, FIN, data beyond the window.
+    fn on_disordered(&mut self, segment: &Segment, stats: &mut TcpStats) {
+        // RFC 5681 section 4.2: ACK at once what leaves or fills a hole. A duplicate ACK must not
+        // carry data, or the peer could not tell it from one that does.
+        let had_holes = !self.out_of_order.is_empty();
+        let end = (segment.seq + u64::from(segment.payload)).min(self.advertised);
+        let whole = end == segment.seq + u64::from(segment.payload);
+        if segment.flags.contains(SegmentFlags::FIN) && whole {
+            self.fin = Some(end);
+        }
+        let start = segment.seq.max(self.next);
+        if start < end {
+            let new = if start == self.next {
+                self.fill(end, stats)
+            } else {
+                let new = self.out_of_order.insert(start, end);
+                self.remember(start);
+                new
+            };
+            stats.duplicate_payload_bytes += end - segment.seq.min(end) - new;
+        } else {
+            stats.duplicate_payload_bytes +=
+                self.next.min(end).saturating_sub(segment.seq.min(end));
+        }
+        if self.fin == Some(self.next) {
+            self.next += 1;
+            self.fin_reached = true;
+        }
+        let advanced = segment.seq <= self.next && start < end && self.next >= end;
+        let pure = !advanced || (had_holes && !self.out_of_order.is_empty());
+        let due = if pure && !self.fin_reached {
+            AckDue::NowPure
+        } else {
+            AckDue::Now
+        };
+        self.ack_due = self.ack_due.max_urgency(due);
+    }
+
+    /// Data from `next` to `end`, and then whatever was waiting behind them. Returns new bytes.
+    fn fill(&mut self, end: u64, stats: &mut TcpStats) -> u64 {
+        let held = self.out_of_order.bytes_below(end);
+        let new = end - self.next - held;
+        let mut reach = end;
+        if let Some((_, range_end)) = self.out_of_order.containing(end) {
+            reach = range_end;
+        }
+        self.out_of_order.remove_below(reach);
+        self.accept(reach, stats);
+        new
+    }
+
+    /// Moves `next` to `end` and hands the bytes to the application.
+    #[inline]
+    fn accept(&mut self, end: u64, stats: &mut TcpStats) {
+        let bytes = end - self.next;
+        self.next = end;
+        if self.reading && self.unread == 0 {
+            stats.delivered_bytes += bytes;
+        } else {
+            self.unread += bytes;
+        }
+    }
+
+    fn remember(&mut self, position: u64) {
+        let Some(range) = self.out_of_order.containing(position) else {
+            return;
+        };
+        let mut kept = [range.0; MEMORY];
+        let mut count = 1;
+        for old in self.recent {
+            if count < MEMORY && old > self.next && !(range.0..range.1).contains(&old) {
+                kept[count] = old;
+                count += 1;
+            }
+        }
+        kept[count..].fill(0);
+        self.recent = kept;
+    }
+
+    /// The blocks to report: the range touched last first, then those touched before it.
+    pub fn sack_blocks(&self, config: &TcpConfig) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        for position in self.recent {
+            if blocks.len() >= usize::from(config.details.sack_blocks) {
+                break;
+            }
+            // A range that grew over another one is listed once.
+            if let Some((start, end)) = self.out_of_order.containing(position)
+                && !blocks.ranges(self.next).any(|block| block.0 == start)
+            {
+                blocks.push(self.next, start, end);
+            }
+        }
+        blocks
+    }
+
+    /// Whether ACKs carry SACK blocks now.
+    #[inline]
+    pub fn has_holes(&self) -> bool {
+        !self.out_of_order.is_empty()
+    }
+
+    /// The window to put into a segment that leaves now.
+    #[inline]
+    pub fn advertise(&mut self, config: &TcpConfig) -> u32 {
+        let window = if self.unread == 0 && self.out_of_order.is_empty() {
+            self.full_window
+        } else {
+            self.window_to_offer(config)
+        };
+        self.advertised = self.advertised.max(self.next + u64::from(window));
+        window
+    }
+
+    /// The window by the rule of the profile, scaled and rounded as on the wire.
+    fn window_to_offer(&self, config: &TcpConfig) -> u32 {
+        let offered = self.advertised.saturating_sub(self.next);
+        let buffer = config.receive_window;
+        let window = match config.details.receive_window_rule {
+            ReceiveWindowRule::Rfc1122 => {
+                let free = buffer.saturating_sub(self.unread);
+                if free >= offered + opening(config) {
+                    free
+                } else {
+                    offered
+                }
+            }
+            ReceiveWindowRule::Inet2011 => {
+                let free = buffer.saturating_sub(self.unread + self.out_of_order.total());
+                let silly = free < buffer / 4 && free < u64::from(config.mss);
+                if silly { offered } else { free.max(offered) }
+            }
+        };
+        let rounded = window >> self.shift << self.shift;
+        // Rounding down must not take back what was offered (RFC 7323 section 2.4).
+        let kept = if rounded < offered {
+            rounded + (1 << self.shift)
+        } else {
+            rounded
+        };
+        kept.min(u64::from(self.full_window)) as u32
+    }
+
+    /// An ACK has left.
+    #[inline]
+    pub fn ack_sent(&mut self) {
+        self.unacked = 0;
+        self.ack_due = AckDue::No;
+        self.ack_deadline = Time::MAX;
+    }
+
+    /// The delayed-ACK timer.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.ack_deadline <= now {
+            self.ack_deadline = Time::MAX;
+            self.ack_due = self.ack_due.max_urgency(AckDue::Now);
+        }
+    }
+}
+
+impl AckDue {
+    fn max_urgency(self, other: Self) -> Self {
+        if (self as u8) < other as u8 {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+/// How far the window must open before a receiver says so (RFC 1122 section 4.2.3.3).
+fn opening(config: &TcpConfig) -> u64 {
+    (config.receive_window / 2)
+        .min(u64::from(config.mss))
+        .max(1)
+}
+
+/// The smallest scale with which `buffer` fits into 16 bits (RFC 7323 section 2.3: at most 14).
+fn window_shift(buffer: u64) -> u8 {
+    (0..14)
+        .find(|shift| buffer >> shift <= 0xFFFF)
+        .unwrap_or(14)
+}

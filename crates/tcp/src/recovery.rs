@@ -1,0 +1,548 @@
+//! Loss detection and repair, once for all congestion controls: duplicate ACKs, fast retransmit,
+//! Tahoe, Reno, NewReno (RFC 6582), SACK (RFC 6675) and timeouts (RFC 5681, RFC 6298).
+
+use goodqueue_types::{Segment, SegmentFlags, Time};
+
+use crate::cc::{CongestionControl, CongestionEvent};
+use crate::config::{
+    DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard, PartialAckTimer,
+    Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
+};
+use crate::sender::{Chunk, Clock, Sender};
+use crate::stats::{Phase, TcpStats};
+
+impl Sender {
+    /// An ACK for new data when something is lost, SACKed or being repaired.
+    pub fn on_new_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        let ack = segment.ack;
+        if config.recovery == Recovery::Sack {
+            self.scoreboard.remove_below(ack);
+            self.scoreboard.update(segment, ack, self.max_sent);
+        }
+        match (self.phase, config.recovery) {
+            (Phase::FastRecovery, Recovery::NewReno | Recovery::Sack) if ack < self.recover => {
+                self.on_partial_ack(now, ack, config, stats);
+            }
+            (Phase::FastRecovery, _) => self.leave_fast_recovery(now, ack, config, stats),
+            _ => self.on_ack_outside_recovery(now, ack, config, stats),
+        }
+    }
+
+    /// Open with SACKed data above, or go-back-N.
+    fn on_ack_outside_recovery(
+        &mut self,
+        now: Time,
+        ack: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        self.on_ack_in_order(now, ack, config, stats);
+        let rfc6675 = config.details.sack_variant == SackVariant::Rfc6675;
+        if !rfc6675 {
+            self.scoreboard.clear();
+        }
+        if self.phase == Phase::GoBackN && ack >= self.recover && self.next == self.max_sent {
+            self.phase = Phase::Open;
+            if config.recovery == Recovery::Sack && rfc6675 {
+                // RFC 6675 section 5.1: from HighACK = RecoveryPoint on, recovery may start again.
+                self.recover = 0;
+            }
+        }
+        self.count_sacked_data(config);
+    }
+
+    /// Part of what was outstanding when recovery began is acknowledged: the next hole is known.
+    fn on_partial_ack(&mut self, now: Time, ack: u64, config: &TcpConfig, stats: &mut TcpStats) {
+        let details = &config.details;
+        let was_timing = self.is_timing();
+        let clock = match details.timing {
+            TimingRule::Anything => Clock::Sample,
+            _ if config.recovery == Recovery::Sack => Clock::Keep,
+            _ => Clock::Stop,
+        };
+        let (acked, _) = self.advance(now, ack, clock, config, stats);
+        self.budget = u32::MAX;
+        if config.recovery == Recovery::Sack {
+            self.restart_timer(now);
+            if details.sack_variant == SackVariant::Ns2Sack1 {
+                self.pipe -= 2 * i64::from(config.mss);
+                self.rtt.end_backoff(&config.rto);
+            } else {
+                self.set_pipe(config);
+            }
+            return;
+        }
+        if details.partial_ack_timer == PartialAckTimer::Every || !self.partial_ack_seen {
+            self.restart_timer(now);
+        }
+        self.partial_ack_seen = true;
+        if was_timing && !self.is_timing() {
+            self.rtt.end_backoff(&config.rto);
+        }
+        self.deflate(acked, config);
+        self.retransmit = true;
+        self.budget = details.recovery_burst.unwrap_or(u32::MAX);
+    }
+
+    /// RFC 6582 section 3.2 step 3, partial ACK: take back what left the network, add a segment
+    /// for the one that leaves now.
+    fn deflate(&mut self, acked: u64, config: &TcpConfig) {
+        let mss = i64::from(config.mss);
+        let acked = acked as i64;
+        if config.details.recovery_exit == RecoveryExit::Unchanged && self.extra <= acked {
+            // ns-2 takes from the window itself what the inflation does not cover.
+            let window = self.controller.window() - (acked - self.extra) as f64;
+            self.controller
+                .set_window(window.max(f64::from(config.mss)));
+            self.extra = mss;
+            return;
+        }
+        self.extra -= acked;
+        if acked >= mss {
+            self.extra += mss;
+        }
+    }
+
+    /// Fast recovery ends with this ACK.
+    fn leave_fast_recovery(
+        &mut self,
+        now: Time,
+        ack: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        let details = &config.details;
+        let flight = self.next - self.una;
+        let (acked, rtt) = self.advance(now, ack, Clock::Sample, config, stats);
+        self.restart_timer(now);
+        let recover = self.recover;
+        self.forget_duplicates(config);
+        self.recover = recover;
+        // Reno stays in go-back-N if a timeout left its recovery standing.
+        self.phase = if self.next < self.max_sent {
+            Phase::GoBackN
+        } else {
+            Phase::Open
+        };
+        if config.recovery == Recovery::Sack {
+            self.recover = 0;
+            if details.sack_variant == SackVariant::Ns2Sack1 {
+                self.scoreboard.clear();
+            }
+            self.count_sacked_data(config);
+            return;
+        }
+        let mss = u64::from(config.mss);
+        let ssthresh = self.controller.ssthresh();
+        let left = self.in_flight();
+        let newreno = config.recovery == Recovery::NewReno;
+        match details.recovery_exit {
+            RecoveryExit::Unchanged => self.grow(now, flight, acked, rtt, config),
+            RecoveryExit::FlightPlusOne if newreno => {
+                self.controller
+                    .set_window(ssthresh.min(left.max(mss) + mss) as f64);
+            }
+            RecoveryExit::BareFlightPlusOne if newreno => {
+                self.controller.set_window(ssthresh.min(left + mss) as f64);
+            }
+            _ => self.controller.set_window(ssthresh as f64),
+        }
+    }
+
+    /// An ACK that acknowledges nothing new.
+    #[cold]
+    pub fn on_old_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        same_window: bool,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        if config.recovery == Recovery::Sack {
+            self.on_old_ack_with_sack(now, segment, config, stats);
+        } else if self.is_duplicate(segment, same_window, config) {
+            self.on_duplicate_ack(now, config, stats);
+        } else if config.details.duplicate_acks == DuplicateAckRule::NoPayload {
+            self.forget_run_of_duplicates(config);
+        }
+    }
+
+    fn is_duplicate(&self, segment: &Segment, same_window: bool, config: &TcpConfig) -> bool {
+        if segment.ack != self.una || self.una == self.max_sent || self.persisting {
+            return false;
+        }
+        let bare = segment.payload == 0
+            && segment.flags.0 & (SegmentFlags::SYN.0 | SegmentFlags::FIN.0) == 0;
+        match config.details.duplicate_acks {
+            DuplicateAckRule::Rfc5681 => bare && same_window,
+            DuplicateAckRule::NoPayload => bare,
+            DuplicateAckRule::Any => true,
+        }
+    }
+
+    /// INET: the count starts again. Its Reno is in recovery exactly while the count is three or
+    /// more, and so keeps the inflated window.
+    fn forget_run_of_duplicates(&mut self, config: &TcpConfig) {
+        self.duplicate_acks = 0;
+        if self.phase == Phase::FastRecovery && config.recovery == Recovery::Reno {
+            self.controller.set_window(self.inflated_window());
+            self.extra = 0;
+            self.phase = if self.next < self.max_sent {
+                Phase::GoBackN
+            } else {
+                Phase::Open
+            };
+        }
+    }
+
+    /// A duplicate ACK without SACK information.
+    fn on_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
+        self.duplicate_acks += 1;
+        self.budget = u32::MAX;
+        if self.phase == Phase::FastRecovery {
+            // RFC 5681 section 3.2 step 4: a segment has left the network.
+            self.extra += i64::from(config.mss);
+            if config.recovery == Recovery::NewReno {
+                self.budget = config.details.recovery_burst.unwrap_or(u32::MAX);
+            }
+        } else if self.duplicate_acks == config.duplicate_ack_threshold {
+            self.extra = 0;
+            if self.may_retransmit_fast(config) {
+                self.enter_fast_recovery(now, config, stats);
+            }
+        } else if self.duplicate_acks < config.duplicate_ack_threshold {
+            self.limited_transmit(config);
+        }
+    }
+
+    /// RFC 3042: the window reaches as far beyond as segments have left the network.
+    fn limited_transmit(&mut self, config: &TcpConfig) {
+        let old_data = config.details.limited_transmit_old_data;
+        if !config.limited_transmit || (self.phase == Phase::GoBackN && !old_data) {
+            return;
+        }
+        self.extra = i64::from(self.duplicate_acks) * i64::from(config.mss);
+        self.budget = 1;
+    }
+
+    /// SACK: an ACK counts as duplicate when it reports something new (RFC 6675 section 2), and only
+    /// its blocks matter, however old it is.
+    fn on_old_ack_with_sack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        if self.deaf {
+            return;
+        }
+        let news = self.scoreboard.update(segment, self.una, self.max_sent) > 0;
+        let ns2 = config.details.sack_variant == SackVariant::Ns2Sack1;
+        if self.phase == Phase::FastRecovery {
+            self.budget = u32::MAX;
+            self.duplicate_acks += u32::from(news);
+            if ns2 {
+                self.pipe -= i64::from(config.mss);
+            } else {
+                self.set_pipe(config);
+            }
+            return;
+        }
+        if !news || segment.ack < self.una {
+            return;
+        }
+        self.duplicate_acks += 1;
+        self.budget = u32::MAX;
+        let threshold = config.duplicate_ack_threshold;
+        let lost = if ns2 {
+            self.budget = 0;
+            self.duplicate_acks == threshold
+        } else {
+            // RFC 6675 section 5 steps (1) and (2).
+            self.duplicate_acks >= threshold || self.lost_below(config) > self.una
+        };
+        if lost {
+            if self.may_retransmit_fast(config) {
+                self.enter_fast_recovery(now, config, stats);
+                return;
+            }
+        } else if ns2 && self.duplicate_acks < threshold {
+            self.limited_transmit(config);
+        }
+        self.count_sacked_data(config);
+    }
+
+    /// RFC 6675 section 5 step (3): outside recovery the window counts pipe, that is, what is SACKed
+    /// has left. In go-back-N only what `next` has passed again can count.
+    fn count_sacked_data(&mut self, config: &TcpConfig) {
+        if config.details.sack_variant == SackVariant::Ns2Sack1 || self.scoreboard.is_empty() {
+            return;
+        }
+        self.extra = match self.phase {
+            Phase::GoBackN => self.scoreboard.sacked_below(self.next) as i64,
+            _ if config.limited_transmit => self.scoreboard.sacked_bytes() as i64,
+            _ => 0,
+        };
+    }
+
+    fn may_retransmit_fast(&self, config: &TcpConfig) -> bool {
+        let covers_more = self.una > self.recover;
+        match config.recovery {
+            Recovery::NewReno => covers_more,
+            Recovery::Sack => covers_more || self.recover == 0,
+            Recovery::Tahoe | Recovery::Reno => match config.details.fast_retransmit_guard {
+                FastRetransmitGuard::Never => true,
+                FastRetransmitGuard::AfterTimeout => self.phase == Phase::Open,
+                FastRetransmitGuard::Always => covers_more,
+            },
+        }
+    }
+
+    /// Fast retransmit, and fast recovery but for Tahoe (RFC 5681 section 3.2, RFC 6675 section 5 step 4).
+    fn enter_fast_recovery(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
+        stats.fast_retransmits += 1;
+        let details = &config.details;
+        let event = CongestionEvent {
+            now,
+            basis: self.decrease_basis(config),
+        };
+        self.recover = self.max_sent;
+        self.partial_ack_seen = false;
+        self.limited_transmitted = 0;
+        if details.timing != TimingRule::Anything {
+            self.stop_timing();
+        }
+        if details.fast_retransmit_restarts_timer {
+            self.restart_timer(now);
+        }
+        if config.recovery == Recovery::Tahoe {
+            self.controller.on_retransmission_timeout(Some(&event));
+            self.go_back(config);
+            return;
+        }
+        self.controller.on_congestion_event(&event);
+        self.phase = Phase::FastRecovery;
+        self.retransmit = true;
+        match config.recovery {
+            Recovery::Sack => self.start_sack_recovery(config),
+            _ => self.extra = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss),
+        }
+        if config.recovery == Recovery::NewReno {
+            self.budget = details.recovery_burst.unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Everything from `una` on is sent again, by slow start.
+    fn go_back(&mut self, config: &TcpConfig) {
+        self.phase = Phase::GoBackN;
+        self.next = self.una;
+        self.extra = 0;
+        self.budget = u32::MAX;
+        self.retransmit = true;
+        if config.details.timeout_clears_scoreboard {
+            self.scoreboard.clear();
+        }
+    }
+
+    fn start_sack_recovery(&mut self, config: &TcpConfig) {
+        let mss = u64::from(config.mss);
+        let hole = self
+            .scoreboard
+            .next_sacked(self.una)
+            .unwrap_or(self.max_sent);
+        // Step (4.3): the first hole is retransmitted whatever pipe says.
+        self.scoreboard.high_rxt = hole.min(self.una + mss).min(self.max_sent);
+        self.scoreboard.rescue_rxt = self.scoreboard.high_rxt;
+        self.extra = 0;
+        if config.details.sack_variant == SackVariant::Ns2Sack1 {
+            let counted = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss);
+            self.pipe = self.in_flight() as i64 - counted;
+            // Nothing else leaves with this ACK.
+            self.budget = 0;
+        } else {
+            self.set_pipe(config);
+        }
+    }
+
+    fn lost_below(&self, config: &TcpConfig) -> u64 {
+        self.scoreboard.lost_below(
+            config.details.sack_variant,
+            config.duplicate_ack_threshold,
+            config.mss,
+        )
+    }
+
+    fn set_pipe(&mut self, config: &TcpConfig) {
+        let lost_below = self.lost_below(config);
+        self.pipe = self.scoreboard.pipe(self.una, self.max_sent, lost_below) as i64;
+    }
+
+    /// RFC 6675 section 5 step (C): as long as the window has room for a segment beyond pipe.
+    pub fn poll_by_pipe(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
+        let mss = i64::from(config.mss);
+        if (self.controller.cwnd() as i64) < self.pipe + mss {
+            return None;
+        }
+        let chunk = self.next_segment(now, config, stats)?;
+        // ns-2 counts segments, whatever their size.
+        self.pipe += match config.details.sack_variant {
+            SackVariant::Rfc6675 => i64::from(chunk.len),
+            SackVariant::Ns2Sack1 => mss,
+        };
+        Some(chunk)
+    }
+
+    /// `NextSeg` (RFC 6675 section 4).
+    fn next_segment(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
+        let mss = u64::from(config.mss);
+        let from = self.scoreboard.high_rxt.max(self.una);
+        let hole = self.scoreboard.hole_from(from);
+        // Rule (1): the first hole that counts as lost.
+        if let Some(hole) = hole.filter(|hole| hole.0 < self.lost_below(config)) {
+            return Some(self.send_hole(now, hole, config, stats));
+        }
+        // Rule (2): new data, in whole segments unless they are the last.
+        let available = self.data_end.saturating_sub(self.next);
+        let room = (self.una + self.window).saturating_sub(self.next);
+        let len = available.min(mss).min(room);
+        if len == mss || (len > 0 && len == available) {
+            return Some(self.send(now, self.next, len, config, stats));
+        }
+        if self.closing && self.next == self.data_end {
+            self.sent(now, self.data_end, 0, true, stats);
+            return Some(Chunk {
+                seq: self.data_end,
+                len: 0,
+                fin: true,
+            });
+        }
+        if config.details.sack_variant == SackVariant::Ns2Sack1 {
+            return None;
+        }
+        // Rule (3): a hole that does not count as lost yet.
+        if let Some(hole) = hole {
+            return Some(self.send_hole(now, hole, config, stats));
+        }
+        self.rescue(now, config, stats)
+    }
+
+    fn send_hole(
+        &mut self,
+        now: Time,
+        hole: (u64, u64),
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Chunk {
+        let end = hole.1.min(hole.0 + u64::from(config.mss));
+        self.scoreboard.high_rxt = end;
+        self.send_again(now, hole.0, end, stats)
+    }
+
+    /// `NextSeg` rule (4): once per recovery, the highest data not SACKed, so that a lost tail or a
+    /// lost retransmission is noticed without a timeout.
+    fn rescue(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
+        if !config.details.rescue_retransmission || self.una <= self.scoreboard.rescue_rxt {
+            return None;
+        }
+        let end = self.max_sent.min(self.data_end);
+        let highest_sacked = self.scoreboard.highest().unwrap_or(self.una);
+        if end <= highest_sacked {
+            return None;
+        }
+        self.scoreboard.rescue_rxt = self.recover;
+        let start = highest_sacked
+            .max(end.saturating_sub(u64::from(config.mss)))
+            .max(self.una);
+        Some(self.send_again(now, start, end, stats))
+    }
+
+    fn send_again(&mut self, now: Time, start: u64, end: u64, stats: &mut TcpStats) -> Chunk {
+        let (data_end, len) = (end.min(self.data_end), end.min(self.data_end) - start);
+        let fin = self.closing && data_end == self.data_end && self.max_sent > self.data_end;
+        self.sent(now, start, len, fin, stats);
+        Chunk {
+            seq: start,
+            len: len as u32,
+            fin,
+        }
+    }
+
+    /// What a loss halves.
+    fn decrease_basis(&self, config: &TcpConfig) -> f64 {
+        let outstanding = self.in_flight();
+        let window = self.window as f64;
+        match config.details.decrease_basis {
+            DecreaseBasis::FlightSize => {
+                outstanding.saturating_sub(self.limited_transmitted) as f64
+            }
+            DecreaseBasis::Outstanding => outstanding as f64,
+            DecreaseBasis::Window => self.controller.window().min(window),
+            DecreaseBasis::InflatedWindow => self.inflated_window().min(window),
+        }
+    }
+
+    pub fn inflated_window(&self) -> f64 {
+        (self.controller.window() + self.extra as f64).max(0.0)
+    }
+
+    /// RFC 6298 (5.4)–(5.6), RFC 5681 section 3.1: ssthresh falls, the window is one segment, and
+    /// everything from `una` on is sent again.
+    pub fn on_retransmission_timeout(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        stats.timeouts += 1;
+        let details = &config.details;
+        let repeated = self.timed_out_at == self.una;
+        let lowers = details.every_timeout_lowers_ssthresh || !repeated;
+        let event = CongestionEvent {
+            now,
+            basis: self.decrease_basis(config),
+        };
+        self.controller
+            .on_retransmission_timeout(lowers.then_some(&event));
+        self.timed_out_at = self.una;
+        self.recover = self.max_sent;
+        let keeps_recovery = details.duplicate_acks_at_timeout == DuplicateAcksAtTimeout::Kept
+            && config.recovery == Recovery::Reno
+            && self.phase == Phase::FastRecovery;
+        self.go_back(config);
+        if keeps_recovery {
+            self.phase = Phase::FastRecovery;
+        }
+        let forgets = match details.duplicate_acks_at_timeout {
+            DuplicateAcksAtTimeout::Forgotten => true,
+            DuplicateAcksAtTimeout::KeptByTahoe => config.recovery != Recovery::Tahoe,
+            DuplicateAcksAtTimeout::Kept => false,
+        };
+        if forgets {
+            self.duplicate_acks = 0;
+        }
+        self.limited_transmitted = 0;
+        self.deaf = details.sack_variant == SackVariant::Ns2Sack1;
+        self.stop_timing();
+        self.last_sent = now;
+        self.rtt.back_off(&config.rto);
+        self.deadline = now.saturating_add(self.rtt.rto());
+    }
+}

@@ -1,0 +1,591 @@
+//! The sending half: what is outstanding, what may leave, and the timer that guards it. What a
+//! loss does to it is in `recovery`.
+
+use goodqueue_types::{Segment, Span, Time};
+
+use crate::cc::{AckSample, CongestionControl, Controller};
+use crate::config::{IdleRestart, Recovery, TcpConfig, TimingRule};
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::stats::{Phase, TcpStats};
+
+/// The first data byte; the SYN takes sequence number 0.
+pub(crate) const FIRST: u64 = 1;
+
+/// Nothing is being timed.
+const UNTIMED: u64 = u64::MAX;
+
+/// Data (or a FIN) to put into a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub seq: u64,
+    pub len: u32,
+    pub fin: bool,
+}
+
+/// What an ACK does with a running round-trip measurement that it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Completes it.
+    Sample,
+    /// Ends it without a sample.
+    Stop,
+    /// Leaves it running until recovery ends.
+    Keep,
+}
+
+/// State of the sending half. Sequence numbers are those of RFC 9293: `una` the oldest not
+/// acknowledged, `next` the next to send (pulled back by go-back-N), `max_sent` the highest sent
+/// plus one.
+pub(crate) struct Sender {
+    pub una: u64,
+    pub next: u64,
+    pub max_sent: u64,
+    /// The end of the data the application has written.
+    pub data_end: u64,
+    pub closing: bool,
+    pub controller: Controller,
+    pub phase: Phase,
+    /// What recovery adds to the window: inflation by duplicate ACKs, limited transmit, SACKed bytes.
+    pub extra: i64,
+    /// `max_sent` when the last recovery or timeout began.
+    pub recover: u64,
+    pub duplicate_acks: u32,
+    /// Segments that may still leave before the next ACK.
+    pub budget: u32,
+    /// Send the segment at `una` whatever the windows say.
+    pub retransmit: bool,
+    /// A partial ACK has been seen in this recovery.
+    pub partial_ack_seen: bool,
+    /// Duplicate ACKs mean nothing until the next new ACK (ns-2's Sack1 after a timeout).
+    pub deaf: bool,
+    /// Bytes sent by limited transmit since the last new ACK.
+    pub limited_transmitted: u64,
+    pub pipe: i64,
+    pub scoreboard: Scoreboard,
+    /// `una` at the last timeout.
+    pub timed_out_at: u64,
+
+    pub rtt: RttEstimator,
+    pub sample: Option<Span>,
+    timed_seq: u64,
+    timed_at: Time,
+
+    /// The peer's window, and the largest it ever offered.
+    pub window: u64,
+    largest_window: u64,
+    window_seq: u64,
+    window_ack: u64,
+
+    /// When the retransmission or persist timer expires; `Time::MAX` if neither runs.
+    pub deadline: Time,
+    /// The timer is the persist timer.
+    pub persisting: bool,
+    probe: bool,
+    persist_interval: Span,
+
+    /// The most in flight since data below `peak_until` left.
+    peak: u64,
+    peak_until: u64,
+    pub last_sent: Time,
+    last_acked: Time,
+}
+
+impl Sender {
+    pub fn new(config: &TcpConfig, controller: Controller) -> Self {
+        Self {
+            una: 0,
+            next: 0,
+            max_sent: 0,
+            data_end: FIRST,
+            closing: false,
+            controller,
+            phase: Phase::Open,
+            extra: 0,
+            recover: 0,
+            duplicate_acks: 0,
+            budget: u32::MAX,
+            retransmit: false,
+            partial_ack_seen: false,
+            deaf: false,
+            limited_transmitted: 0,
+            pipe: 0,
+            scoreboard: Scoreboard::default(),
+            timed_out_at: UNTIMED,
+            rtt: RttEstimator::new(&config.rto),
+            sample: None,
+            timed_seq: UNTIMED,
+            timed_at: Time::ZERO,
+            window: 0,
+            largest_window: 0,
+            window_seq: 0,
+            window_ack: 0,
+            deadline: Time::MAX,
+            persisting: false,
+            probe: false,
+            persist_interval: Span::ZERO,
+            peak: 0,
+            peak_until: 0,
+            last_sent: Time::ZERO,
+            last_acked: Time::ZERO,
+        }
+    }
+
+    /// The SYN is acknowledged: data may flow.
+    pub fn open(&mut self, window: u64) {
+        self.una = FIRST;
+        self.next = FIRST;
+        self.max_sent = FIRST;
+        self.set_peer_window(window);
+        self.deadline = Time::MAX;
+    }
+
+    pub fn set_peer_window(&mut self, window: u64) {
+        self.window = window;
+        self.largest_window = self.largest_window.max(window);
+    }
+
+    /// Everything written and the FIN are acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.closing && self.una > self.data_end
+    }
+
+    /// What duplicate ACKs add to the window in fast recovery, in bytes.
+    pub fn inflation(&self) -> i64 {
+        if self.phase == Phase::FastRecovery {
+            self.extra
+        } else {
+            0
+        }
+    }
+
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        self.max_sent - self.una
+    }
+
+    /// An acknowledgement of a connection that is open.
+    #[inline]
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        if segment.ack > self.max_sent {
+            return;
+        }
+        let same_window = !self.update_window(segment);
+        if segment.ack > self.una {
+            let plain =
+                self.phase == Phase::Open && self.scoreboard.is_empty() && segment.sack.is_empty();
+            if plain {
+                self.on_ack_in_order(now, segment.ack, config, stats);
+            } else {
+                self.on_new_ack(now, segment, config, stats);
+            }
+        } else if self.una != self.max_sent {
+            self.on_old_ack(now, segment, same_window, config, stats);
+        }
+    }
+
+    /// The common case: nothing lost, nothing SACKed.
+    #[inline]
+    pub fn on_ack_in_order(
+        &mut self,
+        now: Time,
+        ack: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        let flight = self.next - self.una;
+        let rtt = self.advance(now, ack, Clock::Sample, config, stats);
+        self.forget_duplicates(config);
+        self.restart_timer(now);
+        self.grow(now, flight, rtt.0, rtt.1, config);
+    }
+
+    /// Duplicate ACKs counted so far mean nothing any more.
+    #[inline]
+    pub fn forget_duplicates(&mut self, config: &TcpConfig) {
+        self.duplicate_acks = 0;
+        self.extra = 0;
+        self.limited_transmitted = 0;
+        self.budget = u32::MAX;
+        self.deaf = false;
+        if config.details.new_ack_lifts_guard {
+            self.recover = 0;
+        }
+    }
+
+    /// Moves `una` to `ack`. Returns the bytes acknowledged and the sample taken, if any.
+    #[inline]
+    pub fn advance(
+        &mut self,
+        now: Time,
+        ack: u64,
+        clock: Clock,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> (u64, Option<Span>) {
+        let acked = ack - self.una;
+        // The FIN's sequence number is no payload.
+        stats.acked_bytes += acked - u64::from(ack > self.data_end);
+        self.una = ack;
+        self.next = self.next.max(ack);
+        self.last_acked = now;
+        if ack == self.max_sent {
+            self.retransmit = false;
+        }
+        let mut sample = None;
+        if self.timed_seq < ack && clock != Clock::Keep {
+            self.timed_seq = UNTIMED;
+            if clock == Clock::Sample {
+                self.rtt.sample(&config.rto, self.timed_at, now);
+                sample = Some(now - self.timed_at);
+                self.sample = sample;
+            }
+        }
+        (acked, sample)
+    }
+
+    /// A new ACK restarts the timer, or stops it when nothing is left (RFC 6298 (5.2), (5.3)).
+    #[inline]
+    pub fn restart_timer(&mut self, now: Time) {
+        self.persisting = false;
+        self.deadline = if self.una == self.max_sent {
+            Time::MAX
+        } else {
+            now.saturating_add(self.rtt.rto())
+        };
+    }
+
+    /// Lets the congestion control grow the window, if the window was in use. `flight` is what was
+    /// outstanding before the ACK.
+    #[inline]
+    pub fn grow(
+        &mut self,
+        now: Time,
+        flight: u64,
+        acked: u64,
+        rtt: Option<Span>,
+        config: &TcpConfig,
+    ) {
+        if flight > self.peak || self.una > self.peak_until {
+            self.peak = flight;
+            self.peak_until = self.next;
+        }
+        if config.details.grow_only_when_limited {
+            let cwnd = self.controller.cwnd();
+            let in_use = if cwnd < self.controller.ssthresh() {
+                cwnd < 2 * self.peak
+            } else {
+                cwnd < self.peak + u64::from(config.mss)
+            };
+            if !in_use {
+                return;
+            }
+        }
+        let after_timeout = self.phase == Phase::GoBackN;
+        self.controller.on_ack(&AckSample {
+            now,
+            acked,
+            rtt,
+            after_timeout,
+        });
+    }
+
+    /// Takes the window of a segment unless an older one brings it (RFC 9293 section 3.10.7.4).
+    /// Returns whether it changed.
+    #[inline]
+    fn update_window(&mut self, segment: &Segment) -> bool {
+        let newer = segment.seq > self.window_seq
+            || (segment.seq == self.window_seq && segment.ack >= self.window_ack);
+        if !newer || segment.ack < self.una {
+            return false;
+        }
+        self.window_seq = segment.seq;
+        self.window_ack = segment.ack;
+        let window = u64::from(segment.window);
+        let changed = window != self.window;
+        if changed {
+            self.set_peer_window(window);
+            if self.persisting {
+                self.persisting = false;
+                self.probe = false;
+                self.deadline = Time::MAX;
+            }
+        }
+        changed
+    }
+
+    /// The next piece of data to send, or none for now.
+    #[inline]
+    pub fn poll(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
+        if self.retransmit {
+            self.retransmit = false;
+            return Some(self.retransmit_first(now, config, stats));
+        }
+        if self.budget == 0 {
+            return None;
+        }
+        if self.phase == Phase::FastRecovery && config.recovery == Recovery::Sack {
+            return self.poll_by_pipe(now, config, stats);
+        }
+        self.poll_by_window(now, config, stats)
+    }
+
+    /// Sends from `next` as far as the windows allow.
+    #[inline]
+    fn poll_by_window(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
+        let mss = u64::from(config.mss);
+        let mut limit = mss;
+        if self.phase == Phase::GoBackN && !self.scoreboard.is_empty() {
+            limit = self.skip_sacked().map_or(mss, |room| room.min(mss));
+        }
+        if self.next >= self.data_end {
+            return self.poll_fin(now, stats);
+        }
+        let available = self.data_end - self.next;
+        self.restart_after_idle(now, config);
+        let window = self.send_window(mss);
+        let used = self.next - self.una;
+        let len = available.min(limit);
+        if len == mss && used + len <= window {
+            return Some(self.send(now, self.next, len, config, stats));
+        }
+        self.poll_small(now, len, window.saturating_sub(used), config, stats)
+    }
+
+    /// Less than a full segment, of data or of room: sender silly-window avoidance (RFC 1122 section
+    /// 4.2.3.4) and Nagle's algorithm.
+    #[cold]
+    fn poll_small(
+        &mut self,
+        now: Time,
+        len: u64,
+        room: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
+        let idle = self.una == self.max_sent || self.persisting;
+        if std::mem::take(&mut self.probe) {
+            // The persist timer sends what fits, at least one byte (RFC 9293 section 3.8.6.1).
+            let bytes = len.min(self.window.max(1));
+            if self.window > 0 {
+                return Some(self.send(now, self.next, bytes, config, stats));
+            }
+            return Some(self.send_probe(now, bytes, stats));
+        }
+        let bytes = len.min(room);
+        let is_tail = self.next + bytes >= self.data_end;
+        let cut_by_sack = self.next < self.max_sent && bytes == len;
+        let sendable = bytes > 0
+            && (bytes == u64::from(config.mss)
+                || cut_by_sack
+                || (is_tail && (idle || !config.nagle || self.closing))
+                || 2 * bytes >= self.largest_window);
+        if sendable {
+            return Some(self.send(now, self.next, bytes, config, stats));
+        }
+        if self.una == self.max_sent && self.deadline == Time::MAX {
+            self.start_persisting(now, config);
+        }
+        None
+    }
+
+    /// Whether the FIN is next.
+    fn poll_fin(&mut self, now: Time, stats: &mut TcpStats) -> Option<Chunk> {
+        (self.closing && self.next == self.data_end).then(|| {
+            let seq = self.next;
+            self.sent(now, seq, 0, true, stats);
+            Chunk {
+                seq,
+                len: 0,
+                fin: true,
+            }
+        })
+    }
+
+    /// Both windows, in bytes from `una`.
+    #[inline]
+    fn send_window(&self, mss: u64) -> u64 {
+        let mut window = self.controller.cwnd();
+        if self.extra != 0 {
+            window = window.saturating_add_signed(self.extra);
+        }
+        if self.next == self.una {
+            // A window below a segment must not stop everything.
+            window = window.max(mss);
+        }
+        window.min(self.window)
+    }
+
+    /// Go-back-N passes over what is SACKed. Returns the room before the next SACKed range.
+    fn skip_sacked(&mut self) -> Option<u64> {
+        let to = self.scoreboard.skip_sacked(self.next);
+        self.next = to.max(self.next);
+        self.extra = self.scoreboard.sacked_below(self.next) as i64;
+        self.scoreboard
+            .next_sacked(self.next)
+            .map(|start| start - self.next)
+    }
+
+    /// Sends `len` bytes of data at `seq` by the window, with the FIN if they are the last.
+    #[inline]
+    pub fn send(
+        &mut self,
+        now: Time,
+        seq: u64,
+        len: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Chunk {
+        let timable = match config.details.timing {
+            TimingRule::OutsideRecovery => {
+                seq >= self.max_sent && self.phase != Phase::FastRecovery
+            }
+            TimingRule::NewData => seq >= self.max_sent,
+            TimingRule::Anything => true,
+        };
+        if timable && self.timed_seq == UNTIMED {
+            self.timed_seq = seq;
+            self.timed_at = now;
+        }
+        if self.extra > 0 && self.phase == Phase::Open {
+            self.limited_transmitted += len;
+        }
+        self.budget -= 1;
+        self.last_sent = now;
+        let fin = self.closing && seq + len == self.data_end;
+        self.sent(now, seq, len, fin, stats);
+        Chunk {
+            seq,
+            len: len as u32,
+            fin,
+        }
+    }
+
+    /// Books what has left, new or not.
+    #[inline]
+    pub fn sent(&mut self, now: Time, seq: u64, len: u64, fin: bool, stats: &mut TcpStats) {
+        let data_end = seq + len;
+        let end = data_end + u64::from(fin);
+        if len > 0 {
+            stats.segments_sent += 1;
+            if seq < self.max_sent {
+                stats.retransmitted_segments += 1;
+                stats.retransmitted_bytes += data_end.min(self.max_sent) - seq;
+            }
+        }
+        // RFC 6298 (5.1); ns-2 and BSD agree that the first of a flight starts the timer.
+        if self.deadline == Time::MAX || self.una == self.max_sent {
+            self.deadline = now.saturating_add(self.rtt.rto());
+            self.persisting = false;
+        }
+        self.next = self.next.max(end);
+        self.max_sent = self.max_sent.max(end);
+    }
+
+    /// The segment at `una` again: fast retransmit, partial ACK, timeout.
+    fn retransmit_first(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Chunk {
+        let mut end = self
+            .data_end
+            .min(self.max_sent)
+            .min(self.una + u64::from(config.mss));
+        if let Some(sacked) = self.scoreboard.next_sacked(self.una) {
+            end = end.min(sacked);
+        }
+        let seq = self.una;
+        let len = end.saturating_sub(seq);
+        let fin = self.closing && seq + len == self.data_end && self.max_sent > self.data_end;
+        self.sent(now, seq, len, fin, stats);
+        Chunk {
+            seq,
+            len: len as u32,
+            fin,
+        }
+    }
+
+    /// What silence does to the window.
+    #[inline]
+    fn restart_after_idle(&mut self, now: Time, config: &TcpConfig) {
+        let idle = self.una == self.max_sent;
+        let rto = self.rtt.rto();
+        let mss = f64::from(config.mss);
+        match config.details.idle_restart {
+            IdleRestart::InitialWindow if idle => {
+                // RFC 5681 section 4.1
+                if self.max_sent > FIRST && now.saturating_since(self.last_sent) > rto {
+                    let initial = config.initial_window.bytes(config.mss) as f64;
+                    self.controller
+                        .set_window(self.controller.window().min(initial));
+                }
+            }
+            IdleRestart::OneSegment if idle => {
+                if self.max_sent > FIRST && now.saturating_since(self.last_acked) >= rto {
+                    self.controller.set_window(mss);
+                    self.recover = self.max_sent;
+                }
+            }
+            IdleRestart::OneSegmentSinceSending => {
+                if now.saturating_since(self.last_sent) > rto {
+                    self.controller.set_window(mss);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Stops the clock of the segment being timed (Karn's rule).
+    pub fn stop_timing(&mut self) {
+        self.timed_seq = UNTIMED;
+    }
+
+    /// Whether a segment is being timed.
+    pub fn is_timing(&self) -> bool {
+        self.timed_seq != UNTIMED
+    }
+
+    fn start_persisting(&mut self, now: Time, config: &TcpConfig) {
+        self.persisting = true;
+        self.persist_interval = config.details.persist_initial.unwrap_or(self.rtt.rto());
+        self.deadline = now.saturating_add(self.persist_interval);
+    }
+
+    /// One byte beyond a closed window, not counted as sent until it is acknowledged.
+    fn send_probe(&mut self, now: Time, bytes: u64, stats: &mut TcpStats) -> Chunk {
+        let (seq, deadline) = (self.next, self.deadline);
+        self.sent(now, seq, bytes, false, stats);
+        self.next = seq;
+        self.deadline = deadline;
+        self.persisting = true;
+        Chunk {
+            seq,
+            len: bytes as u32,
+            fin: false,
+        }
+    }
+
+    /// The retransmission or persist timer.
+    pub fn handle_timeout(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
+        if self.deadline > now {
+            return;
+        }
+        if self.persisting {
+            self.probe = true;
+            self.budget = u32::MAX;
+            let longest = config.rto.maximum.max(self.persist_interval);
+            self.persist_interval = self.persist_interval.saturating_mul(2).min(longest);
+            self.deadline = now.saturating_add(self.persist_interval);
+        } else {
+            self.on_retransmission_timeout(now, config, stats);
+        }
+    }
+}

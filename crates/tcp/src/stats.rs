@@ -1,0 +1,80 @@
+//! What an endpoint reports about itself.
+
+use goodqueue_types::Span;
+
+/// Counts since the connection began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpStats {
+    /// Bytes handed to the application, in order.
+    pub delivered_bytes: u64,
+    /// Payload bytes that arrived, duplicates included.
+    pub received_payload_bytes: u64,
+    /// Of these, bytes that had arrived before.
+    pub duplicate_payload_bytes: u64,
+    /// Segments sent that carry payload, first transmissions and repetitions.
+    pub segments_sent: u64,
+    /// Of these, segments that begin with data sent before.
+    pub retransmitted_segments: u64,
+    /// Payload bytes sent that had been sent before.
+    pub retransmitted_bytes: u64,
+    /// Expiries of the retransmission timer, handshake and FIN included.
+    pub timeouts: u64,
+    /// Fast retransmits: entries into loss recovery by duplicate or selective ACKs.
+    pub fast_retransmits: u64,
+    /// Payload bytes cumulatively acknowledged by the peer.
+    pub acked_bytes: u64,
+}
+
+/// A look at the state of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Where the connection is.
+    pub state: ConnectionState,
+    /// Where loss recovery is.
+    pub phase: Phase,
+    /// Congestion window in bytes, inflation by duplicate ACKs included.
+    pub cwnd: u64,
+    /// Slow-start threshold in bytes; none before the first loss if it starts unlimited.
+    pub ssthresh: Option<u64>,
+    /// Sequence space sent and not cumulatively acknowledged, in bytes.
+    pub bytes_in_flight: u64,
+    /// RFC 6675's pipe in bytes during SACK recovery, else `bytes_in_flight` less SACKed bytes.
+    pub pipe: u64,
+    /// The peer's receive window in bytes.
+    pub send_window: u64,
+    /// Smoothed round-trip time; none before the first sample.
+    pub srtt: Option<Span>,
+    /// Round-trip time variation; none before the first sample.
+    pub rttvar: Option<Span>,
+    /// Retransmission timeout, backoff included.
+    pub rto: Span,
+}
+
+/// States of a connection that matter to a simulation (RFC 9293 section 3.3.2, the closing states
+/// folded into two flags of the endpoint).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConnectionState {
+    /// Neither opened nor listening.
+    #[default]
+    Closed,
+    /// Waiting for a SYN.
+    Listen,
+    /// SYN sent.
+    SynSent,
+    /// SYN received, SYN-ACK sent.
+    SynReceived,
+    /// Open for data.
+    Established,
+}
+
+/// Phases of loss recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing is being repaired.
+    #[default]
+    Open,
+    /// Fast recovery after duplicate or selective ACKs.
+    FastRecovery,
+    /// Go-back-N in slow start, after a timeout or Tahoe's fast retransmit.
+    GoBackN,
+}
