@@ -21,6 +21,7 @@ pub const ENDLESS: u64 = 1 << 62;
 ///
 /// [`poll_transmit`]: TcpEndpoint::poll_transmit
 /// [`poll_timeout`]: TcpEndpoint::poll_timeout
+#[derive(Debug)]
 pub struct TcpEndpoint {
     sender: Sender,
     receiver: Receiver,

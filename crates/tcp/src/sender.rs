@@ -37,6 +37,7 @@ pub(crate) enum Clock {
 /// State of the sending half. Sequence numbers are those of RFC 9293: `una` the oldest not
 /// acknowledged, `next` the next to send (pulled back by go-back-N), `max_sent` the highest sent
 /// plus one.
+#[derive(Debug)]
 pub(crate) struct Sender {
     pub una: u64,
     pub next: u64,

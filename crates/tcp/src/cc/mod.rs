@@ -36,7 +36,7 @@ pub struct CongestionEvent {
 }
 
 /// A congestion control. Windows are in bytes.
-pub trait CongestionControl {
+pub trait CongestionControl: std::fmt::Debug {
     /// New data were acknowledged outside fast recovery.
     fn on_ack(&mut self, sample: &AckSample);
     /// Duplicate or selective ACKs showed a loss: sets ssthresh, and the window to it.
@@ -63,6 +63,7 @@ pub trait CongestionControl {
 }
 
 /// The built-in controls, dispatched by match so that the per-ACK path inlines, and any other.
+#[derive(Debug)]
 pub(crate) enum Controller {
     Reno(Reno),
     Gaimd(Gaimd),
