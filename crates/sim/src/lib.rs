@@ -1,9 +1,22 @@
-//! The packet-level simulator.
+//! The packet-level simulator: a [`Network`] in, an [`Outcome`] out.
 
+mod agent;
+mod engine;
+mod event_queue;
+mod link;
+mod link_meter;
 mod network;
 mod outcome;
+mod probe;
+mod routing;
+pub mod workload;
 
+pub use agent::{Agent, agents, flow_outcome, receiver_of};
+pub use engine::{Simulation, run};
+pub use link_meter::{LinkMeter, Window};
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, QueueConfig, Record, WorkloadConfig,
 };
 pub use outcome::{Distribution, FlowOutcome, LinkOutcome, Outcome, Series, Totals};
+pub use probe::{NoProbe, Probe, Recorder};
+pub use routing::tie_ranks;

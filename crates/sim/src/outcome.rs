@@ -103,6 +103,8 @@ pub struct Totals {
     pub sent: u64,
     /// Packets that reached their host.
     pub delivered: u64,
+    /// Of these, packets that went from client to server: the data of bulk flows.
+    pub delivered_forward: u64,
     /// Packets lost.
     pub dropped: u64,
     /// Packets waiting in queues at the end.
@@ -122,4 +124,22 @@ pub struct Series {
     pub windows: Vec<(u32, Time, u64, Option<u64>, u64)>,
     /// (flow, time, seconds) for each round-trip sample.
     pub rtt: Vec<(u32, Time, f64)>,
+}
+
+impl Totals {
+    /// Conservation: what was sent is delivered, lost, waiting or on its way.
+    ///
+    /// # Errors
+    /// The counts, in words, if packets appeared or vanished.
+    pub fn check(&self) -> Result<(), String> {
+        let accounted = self.delivered + self.dropped + self.queued + self.in_flight;
+        if self.sent == accounted {
+            return Ok(());
+        }
+        Err(format!(
+            "packets not conserved: {} sent, but {} delivered + {} dropped + {} queued + {} in \
+             flight = {accounted}",
+            self.sent, self.delivered, self.dropped, self.queued, self.in_flight
+        ))
+    }
 }

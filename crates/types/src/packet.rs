@@ -70,18 +70,19 @@ pub struct SackBlock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlocks {
     blocks: [SackBlock; 4],
-    count: u8,
+    // As wide as its padding would make it: a copy then reads just what was written.
+    count: u32,
 }
 
 impl SackBlocks {
     /// Appends the block `start..end` of a segment that acknowledges `ack`; false when full.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) -> bool {
-        if usize::from(self.count) == self.blocks.len() {
+        if self.count as usize == self.blocks.len() {
             return false;
         }
         let offset = start as i64 - ack as i64;
         debug_assert!(end > start && i32::try_from(offset).is_ok());
-        self.blocks[usize::from(self.count)] =
+        self.blocks[self.count as usize] =
             SackBlock { offset: offset as i32, length: (end - start) as u32 };
         self.count += 1;
         true
@@ -89,7 +90,7 @@ impl SackBlocks {
 
     /// The blocks as half-open byte ranges `(start, end)`, given the acknowledgement number.
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.blocks[..usize::from(self.count)].iter().map(move |block| {
+        self.blocks[..self.count as usize].iter().map(move |block| {
             let start = ack.wrapping_add_signed(i64::from(block.offset));
             (start, start + u64::from(block.length))
         })
@@ -97,7 +98,7 @@ impl SackBlocks {
 
     /// How many blocks there are.
     pub fn len(&self) -> usize {
-        usize::from(self.count)
+        self.count as usize
     }
 
     /// Whether there are none.
@@ -106,9 +107,9 @@ impl SackBlocks {
     }
 }
 
-/// TCP header flags.
+/// TCP header flags, in the order of the wire (RFC 9293 section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct SegmentFlags(pub u8);
+pub struct SegmentFlags(pub u16);
 
 impl SegmentFlags {
     /// FIN.

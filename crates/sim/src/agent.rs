@@ -1,0 +1,234 @@
+//! One end of a flow: a behaviour, the labels of what it sends, and what it measured.
+
+use crate::link_meter::Window;
+use crate::network::{FlowConfig, Network};
+use crate::workload::{Behaviour, DATAGRAM_HEADER};
+use crate::{Distribution, FlowOutcome};
+use goodqueue_types::{
+    Direction, Ecn, FlowId, Histogram, Packet, RandomStream, Span, Time,
+};
+
+/// One end of a flow. Both engines make agents with [`agents`] and drive them alike: packets in
+/// order of arrival; timers before anything later, and after a delivery at the same instant.
+#[derive(Debug)]
+pub struct Agent {
+    flow: FlowId,
+    /// The direction of what it sends.
+    direction: Direction,
+    window: Window,
+    start: Time,
+    behaviour: Behaviour,
+    sent: u64,
+    received: u64,
+    received_ip_bytes: u64,
+    last_rtt: Option<Span>,
+    /// From the first thing that it does in the window: an idle agent costs no memory for it.
+    measurement: Option<Box<Measurement>>,
+}
+
+/// What an agent measures in the window.
+#[derive(Clone, Debug)]
+struct Measurement {
+    /// Counters when it began, from which results are counted.
+    baseline: Counters,
+    /// Round-trip times in nanoseconds.
+    rtt_ns: Histogram,
+}
+
+/// What counts from the warm-up on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    sent: u64,
+    received: u64,
+    received_ip_bytes: u64,
+    delivered_bytes: u64,
+    received_payload_bytes: u64,
+    duplicate_payload_bytes: u64,
+    retransmissions: u64,
+    timeouts: u64,
+}
+
+/// The agents of all flows: client and server of flow `i` at `2i` and `2i + 1`.
+pub fn agents(network: &Network) -> Vec<Agent> {
+    let window = Window { from: network.warmup, to: network.end };
+    let mut agents = Vec::with_capacity(2 * network.flows.len());
+    for (index, flow) in network.flows.iter().enumerate() {
+        let random = RandomStream::new(network.seed, "workload", index as u64);
+        let id = FlowId(index as u32);
+        let [client, server] = Behaviour::pair(&flow.workload, flow.start, random);
+        agents.push(Agent::new(id, Direction::Forward, window, flow.start, client));
+        agents.push(Agent::new(id, Direction::Reverse, window, flow.start, server));
+    }
+    agents
+}
+
+/// Where in [`agents`] the receiver of a packet is.
+#[inline]
+pub fn receiver_of(packet: &Packet) -> usize {
+    2 * packet.flow.0 as usize + packet.direction.opposite() as usize
+}
+
+impl Agent {
+    fn new(
+        flow: FlowId,
+        direction: Direction,
+        window: Window,
+        start: Time,
+        behaviour: Behaviour,
+    ) -> Self {
+        Self {
+            flow,
+            direction,
+            window,
+            start,
+            behaviour,
+            sent: 0,
+            received: 0,
+            received_ip_bytes: 0,
+            last_rtt: None,
+            measurement: None,
+        }
+    }
+
+    /// Takes a packet that arrived at its host.
+    #[inline]
+    pub fn receive(&mut self, now: Time, packet: &Packet) {
+        self.note_time(now);
+        self.received += 1;
+        self.received_ip_bytes += u64::from(packet.size);
+        self.last_rtt = self.behaviour.receive(now, packet);
+        if let Some(rtt) = self.last_rtt
+            && let Some(Measurement { rtt_ns, .. }) = self.measurement.as_deref_mut()
+        {
+            if rtt_ns.total() == 0 {
+                // Room for samples up to 64 times the first, so that the loop does not allocate.
+                rtt_ns.reserve(rtt.0 / 1000 * 64);
+            }
+            rtt_ns.record(rtt.0 / 1000, 1);
+        }
+    }
+
+    /// Does what is due by `now`.
+    #[inline]
+    pub fn wake(&mut self, now: Time) {
+        self.note_time(now);
+        self.behaviour.wake(now);
+    }
+
+    /// When [`wake`](Self::wake) is next needed.
+    #[inline]
+    pub fn next_wake(&self) -> Option<Time> {
+        self.behaviour.next_wake()
+    }
+
+    /// The next packet to send now, until there is none.
+    #[inline]
+    pub fn transmit(&mut self, now: Time) -> Option<Packet> {
+        let (size, body) = self.behaviour.transmit(now)?;
+        let packet = Packet {
+            flow: self.flow,
+            direction: self.direction,
+            ecn: Ecn::NotCapable,
+            size,
+            number: self.sent,
+            sent: now,
+            body,
+        };
+        self.sent += 1;
+        Some(packet)
+    }
+
+    #[inline]
+    fn note_time(&mut self, now: Time) {
+        if self.measurement.is_none() && self.window.contains(now) {
+            let (baseline, rtt_ns) = (self.counters(), Histogram::default());
+            self.measurement = Some(Box::new(Measurement { baseline, rtt_ns }));
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let counters = Counters {
+            sent: self.sent,
+            received: self.received,
+            received_ip_bytes: self.received_ip_bytes,
+            ..Counters::default()
+        };
+        let Behaviour::Tcp(host) = &self.behaviour else { return counters };
+        let stats = host.stats();
+        Counters {
+            delivered_bytes: stats.delivered_bytes,
+            received_payload_bytes: stats.received_payload_bytes,
+            duplicate_payload_bytes: stats.duplicate_payload_bytes,
+            retransmissions: stats.retransmitted_segments,
+            timeouts: stats.timeouts,
+            ..counters
+        }
+    }
+
+    fn measured(&self) -> Counters {
+        let now = self.counters();
+        // Nothing happened in the window: nothing counts.
+        let then = self.measurement.as_ref().map_or(now, |measurement| measurement.baseline);
+        Counters {
+            sent: now.sent - then.sent,
+            received: now.received - then.received,
+            received_ip_bytes: now.received_ip_bytes - then.received_ip_bytes,
+            delivered_bytes: now.delivered_bytes - then.delivered_bytes,
+            received_payload_bytes: now.received_payload_bytes - then.received_payload_bytes,
+            duplicate_payload_bytes: now.duplicate_payload_bytes - then.duplicate_payload_bytes,
+            retransmissions: now.retransmissions - then.retransmissions,
+            timeouts: now.timeouts - then.timeouts,
+        }
+    }
+
+    /// Packets sent and received in the whole run.
+    pub fn totals(&self) -> (u64, u64) {
+        (self.sent, self.received)
+    }
+
+    /// The round-trip sample that the last packet received completed.
+    pub fn last_rtt(&self) -> Option<Span> {
+        self.last_rtt
+    }
+
+    /// The behaviour, for probes.
+    pub fn behaviour(&self) -> &Behaviour {
+        &self.behaviour
+    }
+}
+
+/// The results of a flow from its two agents and the forward packets it lost in the window.
+pub fn flow_outcome(config: &FlowConfig, client: &Agent, server: &Agent, lost: u64) -> FlowOutcome {
+    let seconds = client.window.seconds();
+    let (sender, receiver) = (client.measured(), server.measured());
+    let payload = match &server.behaviour {
+        Behaviour::Tcp(_) => receiver.delivered_bytes,
+        _ => receiver.received_ip_bytes.saturating_sub(DATAGRAM_HEADER * receiver.received),
+    };
+    let finished_at = match &client.behaviour {
+        Behaviour::Tcp(host) => host.finished_at(),
+        _ => None,
+    };
+    FlowOutcome {
+        name: config.name.clone(),
+        goodput_bps: payload as f64 * 8.0 / seconds,
+        throughput_bps: receiver.received_ip_bytes as f64 * 8.0 / seconds,
+        packets_sent: sender.sent,
+        packets_received: receiver.received,
+        packets_lost: lost,
+        rtt_s: client
+            .measurement
+            .as_ref()
+            .map(|measurement| Distribution::of(&measurement.rtt_ns, 1e-9))
+            .unwrap_or_default(),
+        retransmissions: sender.retransmissions,
+        timeouts: sender.timeouts,
+        duplicate_share: if receiver.received_payload_bytes == 0 {
+            0.0
+        } else {
+            receiver.duplicate_payload_bytes as f64 / receiver.received_payload_bytes as f64
+        },
+        completion_time_s: finished_at
+            .map(|at| at.saturating_since(client.start).as_secs_f64()),
+    }
+}

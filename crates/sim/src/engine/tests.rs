@@ -1,0 +1,102 @@
+use super::*;
+use crate::{FlowConfig, LinkConfig, PacketSize, QueueConfig, Record, WorkloadConfig};
+use goodqueue_queue::Limit;
+use goodqueue_types::{Rate, Span};
+
+fn link(name: &str, rate: u64, limit: Limit) -> LinkConfig {
+    LinkConfig {
+        name: name.to_owned(),
+        rate: Rate(rate),
+        delay: Span::from_millis(10),
+        framing: 0,
+        queue: QueueConfig::DropTail { limit },
+        drop_list: Vec::new(),
+        observed: true,
+    }
+}
+
+/// Two sources of 0.8 Mb/s each and a ping over a link of 1 Mb/s, and a fast link back.
+fn network() -> Network {
+    let flow = |name: &str, workload| FlowConfig {
+        name: name.to_owned(),
+        start: Time::ZERO,
+        forward: vec![LinkId(0)],
+        reverse: vec![LinkId(1)],
+        workload,
+    };
+    let interval = Span::from_millis(10);
+    Network {
+        seed: 1,
+        end: Time::ZERO + Span::from_secs(20),
+        warmup: Time::ZERO + Span::from_secs(10),
+        links: vec![
+            link("bottleneck", 1_000_000, Limit::Packets(5)),
+            link("bottleneck.reverse", 1_000_000_000, Limit::Unlimited),
+        ],
+        flows: vec![
+            flow("cbr", WorkloadConfig::ConstantBitRate { interval, packet: 1000 }),
+            flow(
+                "poisson",
+                WorkloadConfig::Poisson {
+                    mean_interval: interval,
+                    packet: PacketSize::Fixed(1000),
+                },
+            ),
+            // Not a multiple of the constant bit rate's interval: in phase with it, every ping
+            // would find the queue just filled.
+            flow("ping", WorkloadConfig::Ping { interval: Span::from_millis(97), packet: 84 }),
+        ],
+        record: Record::default(),
+    }
+}
+
+#[test]
+fn an_overloaded_link_is_always_busy_and_loses_the_excess() {
+    let outcome = run(&network());
+    let bottleneck = &outcome.links[0];
+    assert!((bottleneck.utilization - 1.0).abs() < 1e-3, "{bottleneck:?}");
+    // 200 packets/s arrive, 125 leave.
+    assert!((bottleneck.loss_rate - 0.375).abs() < 0.03, "{}", bottleneck.loss_rate);
+    assert_eq!(bottleneck.backlog_packets.max, Some(5.0));
+    let flows = &outcome.flows;
+    assert!((flows[0].throughput_bps + flows[1].throughput_bps - 1e6).abs() < 3e4);
+    // 104 · 97 ms is the first at or after 10 s, 206 · 97 ms the last by 20 s.
+    assert!(flows[2].packets_sent == 103 && flows[2].packets_received < 103);
+    // Ten milliseconds each way, the ping's own frames, and up to five waiting and one in service.
+    let rtt = flows[2].rtt_s;
+    assert!(rtt.mean.unwrap() > 0.045 && rtt.max.unwrap() < 0.0688, "{rtt:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_outcome_and_recording_changes_nothing() {
+    let mut network = network();
+    let plain = run(&network);
+    assert_eq!(plain, run(&network));
+    network.record = Record { series: true, packets: true };
+    let recorded = run(&network);
+    assert_eq!((&plain.links, &plain.flows), (&recorded.links, &recorded.flows));
+    assert_eq!(plain.totals, recorded.totals);
+    assert!(recorded.packets.is_sorted_by_key(|event| event.time));
+    assert!(!recorded.series.backlog.is_empty() && !recorded.series.rtt.is_empty());
+    network.seed = 2;
+    assert_ne!(plain.links, run(&network).links);
+}
+
+#[test]
+#[should_panic(expected = "packets not conserved")]
+fn a_corrupted_count_fails_the_run() {
+    let network = network();
+    let mut simulation = Simulation::new(&network, NoProbe);
+    simulation.run_until(Time::ZERO + Span::from_secs(1));
+    simulation.delivered += 1;
+    simulation.complete();
+}
+
+#[test]
+#[should_panic(expected = "bottleneck: packets not conserved")]
+fn a_corrupted_link_fails_the_run() {
+    let network = network();
+    let mut simulation = Simulation::new(&network, NoProbe);
+    simulation.links[0].corrupt_arrivals();
+    simulation.complete();
+}

@@ -1,0 +1,278 @@
+//! A drop-tail FIFO link that works ahead: the departure of a packet is known on its arrival.
+//!
+//! Nothing that arrives later can change when an admitted packet leaves a FIFO, so the link needs
+//! no events of its own. What waits is found by forgetting the frames whose transmission has begun.
+
+use crate::link_meter::{LinkMeter, Window};
+use crate::{LinkConfig, QueueConfig};
+use goodqueue_queue::{Backlog, Limit};
+use goodqueue_types::{Bytes, DropReason, Rate, Span, Time};
+use std::collections::VecDeque;
+
+/// What becomes of an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It is in transmission from `start` and reaches the next place at `arrival`.
+    Accepted {
+        /// Its transmission begins.
+        start: Time,
+        /// It arrives at the far end.
+        arrival: Time,
+    },
+    /// It is lost.
+    Dropped(DropReason),
+}
+
+/// A transmitter of finite rate behind a drop-tail queue, and the propagation after it.
+///
+/// Most links of a large network are the hosts' own: nobody watches them and they lose nothing.
+/// Such a link is its transmitter alone, and fits in a cache line.
+#[derive(Debug)]
+pub struct Link {
+    /// The transmitter is idle from here on, unless something arrives.
+    free_at: Time,
+    delay: Span,
+    /// Zero where a byte does not take a whole number of picoseconds.
+    picos_per_byte: u64,
+    rate: Rate,
+    framing: u32,
+    queue: Option<Box<Queue>>,
+}
+
+/// What waits at a link, and what is counted there.
+#[derive(Debug)]
+struct Queue {
+    limit: Limit,
+    backlog: Backlog,
+    waiting: VecDeque<Waiting>,
+    arrivals: u64,
+    drops: u64,
+    started: u64,
+    drop_list: Box<[u64]>,
+    meter: Option<LinkMeter>,
+}
+
+impl Link {
+    /// An idle link.
+    pub fn new(config: &LinkConfig, window: Window) -> Self {
+        let QueueConfig::DropTail { limit } = config.queue;
+        let matters =
+            config.observed || limit != Limit::Unlimited || !config.drop_list.is_empty();
+        Self {
+            free_at: Time::ZERO,
+            delay: config.delay,
+            picos_per_byte: config.rate.picos_per_byte().unwrap_or(0),
+            rate: config.rate,
+            framing: config.framing,
+            queue: matters.then(|| Box::new(Queue::new(config, limit, window))),
+        }
+    }
+
+    /// Offers a packet of `ip_bytes` at `now`, which is never earlier than at the call before.
+    /// `changed` is told each new backlog and when it began.
+    #[inline]
+    pub fn offer(
+        &mut self,
+        now: Time,
+        ip_bytes: u32,
+        mut changed: impl FnMut(Time, Backlog),
+    ) -> Offer {
+        let frame_bytes = u64::from(ip_bytes) + u64::from(self.framing);
+        // A frame whose transmission ends now has left: the transmitter is free.
+        let start = self.free_at.max(now);
+        let end = start + self.transmission_time(frame_bytes);
+        if let Some(queue) = &mut self.queue {
+            if let Some(reason) = queue.refuses(now, start, frame_bytes, &mut changed) {
+                return Offer::Dropped(reason);
+            }
+            if let Some(meter) = &mut queue.meter {
+                meter.service(now, start, end, ip_bytes);
+            }
+        }
+        self.free_at = end;
+        Offer::Accepted { start, arrival: end + self.delay }
+    }
+
+    #[inline]
+    fn transmission_time(&self, frame_bytes: u64) -> Span {
+        if self.picos_per_byte > 0 {
+            Span(frame_bytes * self.picos_per_byte)
+        } else {
+            self.rate.transmission_time(Bytes(frame_bytes))
+        }
+    }
+
+    /// Brings the link to the end of the run.
+    pub fn finish(&mut self, end: Time, mut changed: impl FnMut(Time, Backlog)) {
+        if let Some(queue) = &mut self.queue {
+            queue.settle(end, &mut changed);
+        }
+    }
+
+    /// Packets lost here in the whole run.
+    pub fn drops(&self) -> u64 {
+        self.queue.as_ref().map_or(0, |queue| queue.drops)
+    }
+
+    /// Packets waiting, where that is tracked.
+    pub fn queued(&self) -> Option<u64> {
+        self.queue.as_ref().map(|queue| queue.waiting.len() as u64)
+    }
+
+    /// Packets in = out + dropped + queued, counted each for itself.
+    pub fn conserves(&self) -> bool {
+        self.queue.as_ref().is_none_or(|queue| queue.conserves())
+    }
+
+    /// Takes the statistics out, if there are any.
+    pub fn take_meter(&mut self) -> Option<LinkMeter> {
+        self.queue.as_mut()?.meter.take()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn corrupt_arrivals(&mut self) {
+        self.queue.as_mut().expect("a link with a queue").arrivals += 1;
+    }
+}
+
+impl Queue {
+    fn new(config: &LinkConfig, limit: Limit, window: Window) -> Self {
+        Self {
+            limit,
+            backlog: Backlog::default(),
+            waiting: VecDeque::new(),
+            arrivals: 0,
+            drops: 0,
+            started: 0,
+            drop_list: config.drop_list.as_slice().into(),
+            meter: config.observed.then(|| LinkMeter::new(window)),
+        }
+    }
+
+    /// Decides on an arrival whose transmission could begin at `start`, and says why it is lost
+    /// if it is.
+    #[inline]
+    fn refuses(
+        &mut self,
+        now: Time,
+        start: Time,
+        frame_bytes: u64,
+        changed: &mut impl FnMut(Time, Backlog),
+    ) -> Option<DropReason> {
+        self.settle(now, changed);
+        if let Some(meter) = &mut self.meter {
+            meter.arrival(now);
+        }
+        let index = self.arrivals;
+        self.arrivals += 1;
+        if !self.drop_list.is_empty() && self.drop_list.binary_search(&index).is_ok() {
+            return self.lose(now, DropReason::LinkLoss);
+        }
+        if start == now {
+            self.started += 1;
+        } else if self.limit.admits(self.backlog, frame_bytes) {
+            self.waiting.push_back(Waiting { start, frame_bytes: frame_bytes as u32 });
+            self.backlog.add(frame_bytes);
+            self.report(now, changed);
+        } else {
+            return self.lose(now, DropReason::Overlimit);
+        }
+        None
+    }
+
+    fn lose(&mut self, now: Time, reason: DropReason) -> Option<DropReason> {
+        self.drops += 1;
+        if let Some(meter) = &mut self.meter {
+            meter.loss(now, reason);
+        }
+        Some(reason)
+    }
+
+    /// Lets the frames whose transmission has begun by `now` leave the backlog.
+    #[inline]
+    fn settle(&mut self, now: Time, changed: &mut impl FnMut(Time, Backlog)) {
+        while let Some(frame) = self.waiting.front().copied().filter(|frame| frame.start <= now) {
+            self.waiting.pop_front();
+            self.backlog.remove(u64::from(frame.frame_bytes));
+            self.started += 1;
+            self.report(frame.start, changed);
+        }
+    }
+
+    #[inline]
+    fn report(&mut self, time: Time, changed: &mut impl FnMut(Time, Backlog)) {
+        if let Some(meter) = &mut self.meter {
+            meter.backlog(time, self.backlog);
+        }
+        changed(time, self.backlog);
+    }
+
+    fn conserves(&self) -> bool {
+        let waiting = self.waiting.len() as u64;
+        self.arrivals == self.drops + self.started + waiting && self.backlog.packets == waiting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(limit: Limit, drop_list: Vec<u64>) -> Link {
+        let config = LinkConfig {
+            name: String::from("test"),
+            rate: Rate(8_000_000), // a byte per microsecond
+            delay: Span::from_millis(1),
+            framing: 7,
+            queue: QueueConfig::DropTail { limit },
+            drop_list,
+            observed: true,
+        };
+        Link::new(&config, Window { from: Time::ZERO, to: Time(1_000_000_000_000) })
+    }
+
+    fn micros(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    /// Offers 93-byte packets (100 µs each on the wire) and tells when each starts.
+    fn starts(link: &mut Link, at: &[u64]) -> Vec<Option<Time>> {
+        at.iter()
+            .map(|us| match link.offer(micros(*us), 93, |_, _| ()) {
+                Offer::Accepted { start, arrival } => {
+                    assert_eq!(arrival, start + Span::from_micros(1100));
+                    Some(start)
+                }
+                Offer::Dropped(_) => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_limit_counts_what_waits_beside_the_frame_in_service() {
+        let mut link = link(Limit::Packets(1), vec![]);
+        let started = starts(&mut link, &[0, 10, 20, 100, 150, 200]);
+        // The second waits until 100; at 100 it has begun, so the fourth may wait until 200.
+        let expected =
+            [Some(0), Some(100), None, Some(200), None, Some(300)].map(|us| us.map(micros));
+        assert_eq!(started, expected);
+        assert!(link.conserves());
+        link.finish(micros(250), |_, _| ());
+        assert_eq!((link.drops(), link.queued()), (2, Some(1)));
+    }
+
+    #[test]
+    fn the_drop_list_counts_arrivals_from_zero() {
+        let mut link = link(Limit::Unlimited, vec![1, 2]);
+        let started = starts(&mut link, &[0, 10, 20, 30]);
+        assert_eq!(started, [Some(micros(0)), None, None, Some(micros(100))]);
+    }
+
+    #[test]
+    fn a_corrupted_counter_is_seen() {
+        let mut link = link(Limit::Packets(1), vec![]);
+        starts(&mut link, &[0, 10, 20]);
+        assert!(link.conserves());
+        link.corrupt_arrivals();
+        assert!(!link.conserves());
+    }
+}

@@ -1,0 +1,205 @@
+//! Statistics of one link, fed by either engine.
+
+use crate::{Distribution, LinkOutcome};
+use goodqueue_queue::Backlog;
+use goodqueue_types::{DropReason, Histogram, Span, Time};
+
+/// The part of a run that is measured, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Measurements begin.
+    pub from: Time,
+    /// The run ends.
+    pub to: Time,
+}
+
+impl Window {
+    /// Whether something at this instant counts.
+    #[inline]
+    pub fn contains(self, time: Time) -> bool {
+        self.from <= time && time <= self.to
+    }
+
+    /// How much of `start..end` lies inside.
+    #[inline]
+    pub fn overlap(self, start: Time, end: Time) -> Span {
+        end.min(self.to).saturating_since(start.max(self.from))
+    }
+
+    /// Its length in seconds.
+    pub fn seconds(self) -> f64 {
+        self.to.saturating_since(self.from).as_secs_f64()
+    }
+}
+
+/// Counts and distributions of one link over the measured window.
+///
+/// Backlog is what waits, without the frame in transmission. A packet's queueing delay is the
+/// time from its arrival to the start of its transmission.
+#[derive(Clone, Debug)]
+pub struct LinkMeter {
+    window: Window,
+    arrivals: u64,
+    departures: u64,
+    departed_ip_bytes: u64,
+    drops_overlimit: u64,
+    drops_link_loss: u64,
+    busy: Span,
+    backlog: Backlog,
+    backlog_since: Time,
+    backlog_packets: Histogram,
+    backlog_bytes: Histogram,
+    backlog_changes: u64,
+    backlog_change_sum: u64,
+    waits_ns: Histogram,
+}
+
+impl LinkMeter {
+    /// A meter for this window.
+    pub fn new(window: Window) -> Self {
+        // Room for what a busy link sees, so that the loop does not allocate: 2³² bytes of
+        // backlog, 2²⁴ packets, waits of 100 s. Beyond, the histograms grow once.
+        let reserved = |largest| {
+            let mut histogram = Histogram::default();
+            histogram.reserve(largest);
+            histogram
+        };
+        Self {
+            window,
+            arrivals: 0,
+            departures: 0,
+            departed_ip_bytes: 0,
+            drops_overlimit: 0,
+            drops_link_loss: 0,
+            busy: Span::ZERO,
+            backlog: Backlog::default(),
+            backlog_since: Time::ZERO,
+            backlog_packets: reserved(1 << 24),
+            backlog_bytes: reserved(1 << 32),
+            backlog_changes: 0,
+            backlog_change_sum: 0,
+            waits_ns: reserved(100_000_000_000),
+        }
+    }
+
+    /// A packet arrived.
+    #[inline]
+    pub fn arrival(&mut self, now: Time) {
+        self.arrivals += u64::from(self.window.contains(now));
+    }
+
+    /// A packet was lost.
+    #[inline]
+    pub fn loss(&mut self, now: Time, reason: DropReason) {
+        let counts = u64::from(self.window.contains(now));
+        match reason {
+            DropReason::LinkLoss => self.drops_link_loss += counts,
+            _ => self.drops_overlimit += counts,
+        }
+    }
+
+    /// What waits is now `backlog`.
+    #[inline]
+    pub fn backlog(&mut self, now: Time, backlog: Backlog) {
+        self.close_backlog(now);
+        self.backlog = backlog;
+        if self.window.contains(now) {
+            self.backlog_changes += 1;
+            self.backlog_change_sum += backlog.packets;
+        }
+    }
+
+    /// A packet of `ip_bytes` that arrived at `arrival` is in transmission from `start` to `end`.
+    #[inline]
+    pub fn service(&mut self, arrival: Time, start: Time, end: Time, ip_bytes: u32) {
+        if self.window.contains(start) && self.window.contains(end) {
+            self.busy += end - start;
+        } else {
+            self.busy += self.window.overlap(start, end);
+        }
+        if self.window.contains(start) {
+            // Round up: a packet that waited at all did not wait zero.
+            self.waits_ns.record((start - arrival).0.div_ceil(1000), 1);
+        }
+        if self.window.contains(end) {
+            self.departures += 1;
+            self.departed_ip_bytes += u64::from(ip_bytes);
+        }
+    }
+
+    fn close_backlog(&mut self, now: Time) {
+        let dwell = self.window.overlap(self.backlog_since, now);
+        if dwell > Span::ZERO {
+            self.backlog_packets.record(self.backlog.packets, dwell.0);
+            self.backlog_bytes.record(self.backlog.bytes, dwell.0);
+        }
+        self.backlog_since = now;
+    }
+
+    /// The results, at the end of the run.
+    pub fn finish(mut self, name: &str) -> LinkOutcome {
+        self.close_backlog(self.window.to);
+        let seconds = self.window.seconds();
+        let drops = self.drops_overlimit + self.drops_link_loss;
+        LinkOutcome {
+            name: name.to_owned(),
+            utilization: self.busy.as_secs_f64() / seconds,
+            throughput_bps: self.departed_ip_bytes as f64 * 8.0 / seconds,
+            arrivals: self.arrivals,
+            departures: self.departures,
+            drops,
+            drops_overlimit: self.drops_overlimit,
+            drops_link_loss: self.drops_link_loss,
+            loss_rate: if self.arrivals == 0 { 0.0 } else { drops as f64 / self.arrivals as f64 },
+            backlog_packets: Distribution::of(&self.backlog_packets, 1.0),
+            backlog_bytes: Distribution::of(&self.backlog_bytes, 1.0),
+            event_mean_backlog_packets: (self.backlog_changes > 0)
+                .then(|| self.backlog_change_sum as f64 / self.backlog_changes as f64),
+            queueing_delay_s: Distribution::of(&self.waits_ns, 1e-9),
+            queueing_delay_histogram: self.waits_ns,
+        }
+    }
+}
+
+impl Distribution {
+    /// Mean, quantiles (within 1.6 %) and maximum of a histogram whose values are in `unit`s.
+    pub fn of(histogram: &Histogram, unit: f64) -> Self {
+        let quantile = |q| histogram.quantile(q).map(|value| value as f64 * unit);
+        Self {
+            mean: histogram.mean().map(|mean| mean * unit),
+            p50: quantile(0.5),
+            p99: quantile(0.99),
+            max: histogram.max().map(|max| max as f64 * unit),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_in_the_window_counts() {
+        let second = |s: u64| Time(s * 1_000_000_000_000);
+        let mut meter = LinkMeter::new(Window { from: second(10), to: second(20) });
+        meter.arrival(second(9));
+        meter.arrival(second(10));
+        meter.loss(second(9), DropReason::Overlimit);
+        meter.loss(second(15), DropReason::LinkLoss);
+        // Transmission from 8 to 12 s: 2 s of it inside; waited 0.
+        meter.service(second(8), second(8), second(12), 1000);
+        // From 19 to 21 s: 1 s inside, and it does not end inside.
+        meter.service(second(17), second(19), second(21), 1000);
+        // Three packets wait from 5 to 12 s, then none.
+        meter.backlog(second(5), Backlog { packets: 3, bytes: 300 });
+        meter.backlog(second(12), Backlog::default());
+        let link = meter.finish("link");
+        assert_eq!((link.arrivals, link.departures), (1, 1));
+        assert_eq!((link.drops, link.drops_overlimit, link.drops_link_loss), (1, 0, 1));
+        assert!((link.utilization - 0.3).abs() < 1e-12);
+        assert!((link.throughput_bps - 800.0).abs() < 1e-9);
+        assert!((link.backlog_packets.mean.unwrap() - 0.6).abs() < 1e-12);
+        assert_eq!(link.event_mean_backlog_packets, Some(0.0));
+        assert_eq!(link.queueing_delay_s.max, Some(2.0));
+    }
+}

@@ -1,0 +1,110 @@
+//! What hosts do: one file per workload, each a pair of behaviours, client and server.
+
+mod bulk;
+mod datagram;
+mod ping;
+
+use crate::WorkloadConfig;
+use goodqueue_tcp::TcpInfo;
+use goodqueue_types::{Packet, RandomStream, Span, Time};
+
+pub use bulk::TcpHost;
+pub use datagram::{DATAGRAM_HEADER, Source};
+pub use ping::{Pinger, Responder};
+
+/// A packet to send: its IP size and content; the agent adds the flow's labels.
+pub type Outgoing = (u32, goodqueue_types::Body);
+
+/// What one end of a flow does. Both engines drive it through the same four calls.
+#[derive(Debug)]
+pub enum Behaviour {
+    /// A TCP endpoint and its application.
+    Tcp(TcpHost),
+    /// A source of datagrams.
+    Source(Source),
+    /// Takes datagrams and says nothing.
+    Sink,
+    /// Sends echo requests and times the replies.
+    Pinger(Pinger),
+    /// Answers echo requests.
+    Responder(Responder),
+}
+
+impl Behaviour {
+    /// The client and the server of a flow.
+    pub fn pair(workload: &WorkloadConfig, start: Time, random: RandomStream) -> [Self; 2] {
+        match workload {
+            WorkloadConfig::Bulk { tcp, bytes } => [
+                Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
+                Self::Tcp(TcpHost::server(tcp.clone())),
+            ],
+            WorkloadConfig::ConstantBitRate { interval, packet } => {
+                [Self::Source(Source::constant(start, *interval, *packet)), Self::Sink]
+            }
+            WorkloadConfig::Poisson { mean_interval, packet } => [
+                Self::Source(Source::poisson(start, *mean_interval, *packet, random)),
+                Self::Sink,
+            ],
+            WorkloadConfig::Ping { interval, packet } => [
+                Self::Pinger(Pinger::new(start, *interval, *packet)),
+                Self::Responder(Responder::default()),
+            ],
+        }
+    }
+
+    /// Takes a packet; returns a round-trip time if the packet completed a sample.
+    #[inline]
+    pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
+        match self {
+            Self::Tcp(host) => host.receive(now, packet),
+            Self::Pinger(pinger) => pinger.receive(now, packet),
+            Self::Responder(responder) => {
+                responder.receive(packet);
+                None
+            }
+            Self::Source(_) | Self::Sink => None,
+        }
+    }
+
+    /// Does what is due by `now`.
+    #[inline]
+    pub fn wake(&mut self, now: Time) {
+        match self {
+            Self::Tcp(host) => host.wake(now),
+            Self::Source(source) => source.wake(now),
+            Self::Pinger(pinger) => pinger.wake(now),
+            Self::Responder(_) | Self::Sink => {}
+        }
+    }
+
+    /// When [`wake`](Self::wake) is next needed. Any other call may change it.
+    #[inline]
+    pub fn next_wake(&self) -> Option<Time> {
+        match self {
+            Self::Tcp(host) => host.next_wake(),
+            Self::Source(source) => Some(source.next_wake()),
+            Self::Pinger(pinger) => Some(pinger.next_wake()),
+            Self::Responder(_) | Self::Sink => None,
+        }
+    }
+
+    /// The next packet to send now, until there is none.
+    #[inline]
+    pub fn transmit(&mut self, now: Time) -> Option<Outgoing> {
+        match self {
+            Self::Tcp(host) => host.transmit(now),
+            Self::Source(source) => source.transmit(),
+            Self::Pinger(pinger) => pinger.transmit(),
+            Self::Responder(responder) => responder.transmit(),
+            Self::Sink => None,
+        }
+    }
+
+    /// TCP's variables, for time series.
+    pub fn tcp_info(&self) -> Option<TcpInfo> {
+        match self {
+            Self::Tcp(host) => Some(host.info()),
+            _ => None,
+        }
+    }
+}
