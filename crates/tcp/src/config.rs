@@ -247,6 +247,8 @@ pub enum DecreaseBasis {
     FlightSize,
     /// All data outstanding (the examples of RFC 6937 section 3.1 count so).
     Outstanding,
+    /// All data outstanding less a segment for each duplicate ACK (ns-3 without SACK).
+    LessDuplicates,
     /// min(cwnd, receive window), the window as it was before any inflation (ns-2).
     Window,
     /// min(cwnd, receive window), inflation included (INET).
@@ -301,6 +303,8 @@ pub enum PartialAckTimer {
 pub enum RecoveryExit {
     /// ssthresh.
     Ssthresh,
+    /// ssthresh, and one step of growth for the ACK that ends recovery (ns-3).
+    SsthreshAndGrowth,
     /// min(ssthresh, max(FlightSize, SMSS) + SMSS): no burst. Reno leaves with ssthresh.
     FlightPlusOne,
     /// min(ssthresh, FlightSize + SMSS) (INET). Reno leaves with ssthresh.

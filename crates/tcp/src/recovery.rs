@@ -151,6 +151,10 @@ impl Sender {
             RecoveryExit::BareFlightPlusOne if newreno => {
                 self.controller.set_window(ssthresh.min(left + mss) as f64);
             }
+            RecoveryExit::SsthreshAndGrowth => {
+                self.controller.set_window(ssthresh as f64);
+                self.grow(now, flight, acked, rtt, config);
+            }
             _ => self.controller.set_window(ssthresh as f64),
         }
     }
@@ -494,6 +498,10 @@ impl Sender {
                 outstanding.saturating_sub(self.limited_transmitted) as f64
             }
             DecreaseBasis::Outstanding => outstanding as f64,
+            DecreaseBasis::LessDuplicates => {
+                let left = u64::from(self.duplicate_acks) * u64::from(config.mss);
+                outstanding.saturating_sub(left) as f64
+            }
             DecreaseBasis::Window => self.controller.window().min(window),
             DecreaseBasis::InflatedWindow => self.inflated_window().min(window),
         }

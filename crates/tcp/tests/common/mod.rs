@@ -1,0 +1,278 @@
+//! A small exact network for tests: two endpoints, a chain of store-and-forward links each way.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use goodqueue_tcp::{TcpConfig, TcpEndpoint};
+use goodqueue_types::{Bytes, Rate, Segment, SegmentFlags, Span, Time};
+
+/// A unidirectional link: waiting room of `limit` packets beside the one in service.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    pub rate: Rate,
+    pub delay: Span,
+    pub framing: u64,
+    pub limit: usize,
+    free_at: Time,
+    /// When each packet waiting begins its service.
+    starts: VecDeque<Time>,
+    pub drops: u64,
+    pub arrivals: u64,
+}
+
+impl Hop {
+    pub fn new(bits_per_second: u64, delay: Span, framing: u64) -> Self {
+        Self {
+            rate: Rate(bits_per_second),
+            delay,
+            framing,
+            limit: usize::MAX,
+            free_at: Time::ZERO,
+            starts: VecDeque::new(),
+            drops: 0,
+            arrivals: 0,
+        }
+    }
+
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// When a packet handed over at `now` arrives at the far end; none if it is dropped.
+    fn carry(&mut self, now: Time, ip_bytes: u32) -> Option<Time> {
+        self.arrivals += 1;
+        while self.starts.front().is_some_and(|start| *start <= now) {
+            self.starts.pop_front();
+        }
+        if self.starts.len() >= self.limit {
+            self.drops += 1;
+            return None;
+        }
+        let start = self.free_at.max(now);
+        if start > now {
+            self.starts.push_back(start);
+        }
+        let bytes = Bytes(u64::from(ip_bytes) + self.framing);
+        self.free_at = start + self.rate.transmission_time(bytes);
+        Some(self.free_at + self.delay)
+    }
+}
+
+/// A segment as it was handed to its host's link.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub time: Time,
+    pub from: usize,
+    pub segment: Segment,
+}
+
+enum Event {
+    Arrive {
+        to: usize,
+        hop: usize,
+        segment: Segment,
+    },
+    Timer(usize),
+}
+
+/// What the network does to the packet with this index among all that its host sent.
+pub type Fate = Box<dyn FnMut(usize, u64, &Segment) -> Vec<Span>>;
+
+/// Two endpoints and what lies between.
+pub struct Network {
+    pub now: Time,
+    pub hosts: [TcpEndpoint; 2],
+    /// Links from host 0 to host 1, and back.
+    pub hops: [Vec<Hop>; 2],
+    /// For each packet that leaves its last link: extra delays of the copies to deliver (none: lost).
+    pub fate: Fate,
+    pub log: Vec<Sent>,
+    pub keep_log: bool,
+    /// Size of SYN and SYN-ACK at IP, where other simulators use other options.
+    pub syn_bytes: Option<u16>,
+    counts: [u64; 2],
+    heap: BinaryHeap<Reverse<(Time, u64)>>,
+    events: std::collections::BTreeMap<u64, Event>,
+    order: u64,
+    armed: [Time; 2],
+}
+
+impl Network {
+    pub fn new(config: &TcpConfig, forward: Vec<Hop>, backward: Vec<Hop>) -> Self {
+        let config = Arc::new(config.clone());
+        let mut hosts = [TcpEndpoint::new(config.clone()), TcpEndpoint::new(config)];
+        hosts[1].listen();
+        Self {
+            now: Time::ZERO,
+            hosts,
+            hops: [forward, backward],
+            fate: Box::new(|_, _, _| vec![Span::ZERO]),
+            log: Vec::new(),
+            keep_log: true,
+            syn_bytes: None,
+            counts: [0; 2],
+            heap: BinaryHeap::new(),
+            events: std::collections::BTreeMap::new(),
+            order: 0,
+            armed: [Time::MAX; 2],
+        }
+    }
+
+    /// Loses the packets of host 0 with these indices (SYN: 0) at the end of the path.
+    pub fn lose(&mut self, indices: &'static [u64]) {
+        self.fate = Box::new(move |from, index, _| {
+            if from == 0 && indices.contains(&index) {
+                vec![]
+            } else {
+                vec![Span::ZERO]
+            }
+        });
+    }
+
+    fn schedule(&mut self, time: Time, event: Event) {
+        self.heap.push(Reverse((time, self.order)));
+        self.events.insert(self.order, event);
+        self.order += 1;
+    }
+
+    /// Carries away what a host has to send and arms its timer.
+    pub fn flush(&mut self, host: usize) {
+        while let Some(mut segment) = self.hosts[host].poll_transmit(self.now) {
+            if let Some(bytes) = self.syn_bytes
+                && segment.flags.contains(SegmentFlags::SYN)
+            {
+                segment.header = bytes;
+            }
+            let index = self.counts[host];
+            self.counts[host] += 1;
+            if self.keep_log {
+                self.log.push(Sent {
+                    time: self.now,
+                    from: host,
+                    segment,
+                });
+            }
+            let delays = (self.fate)(host, index, &segment);
+            self.forward(host, 0, segment, &delays);
+        }
+        let deadline = self.hosts[host].poll_timeout().unwrap_or(Time::MAX);
+        if deadline < self.armed[host] {
+            self.armed[host] = deadline;
+            self.schedule(deadline, Event::Timer(host));
+        }
+    }
+
+    fn forward(&mut self, from: usize, hop: usize, segment: Segment, delays: &[Span]) {
+        let Some(arrival) = self.hops[from][hop].carry(self.now, segment.ip_bytes()) else {
+            return;
+        };
+        // Fate strikes at the first link, after its queue; what follows sees copies late.
+        if hop + 1 < self.hops[from].len() && delays.len() == 1 && delays[0] == Span::ZERO {
+            self.schedule(
+                arrival,
+                Event::Arrive {
+                    to: 1 - from,
+                    hop: hop + 1,
+                    segment,
+                },
+            );
+            return;
+        }
+        if delays.is_empty() && hop + 1 < self.hops[from].len() {
+            // Lost at the far end: it still takes its share of the links on the way.
+            self.schedule(
+                arrival,
+                Event::Arrive {
+                    to: 1 - from,
+                    hop: hop + 1,
+                    segment: lost(segment),
+                },
+            );
+            return;
+        }
+        for delay in delays {
+            let hop = self.hops[from].len();
+            self.schedule(
+                arrival + *delay,
+                Event::Arrive {
+                    to: 1 - from,
+                    hop,
+                    segment,
+                },
+            );
+        }
+    }
+
+    /// Runs until `end` or until nothing is left to happen.
+    pub fn run_until(&mut self, end: Time) {
+        self.flush(0);
+        self.flush(1);
+        while let Some(Reverse((time, order))) = self.heap.peek().copied() {
+            if time > end {
+                break;
+            }
+            self.heap.pop();
+            self.now = time;
+            match self.events.remove(&order).expect("event") {
+                Event::Arrive { to, hop, segment } if hop < self.hops[1 - to].len() => {
+                    let fate = if is_lost(&segment) {
+                        vec![]
+                    } else {
+                        vec![Span::ZERO]
+                    };
+                    self.forward(1 - to, hop, segment, &fate);
+                }
+                Event::Arrive { to, segment, .. } => {
+                    if !is_lost(&segment) {
+                        self.hosts[to].handle_segment(time, &segment);
+                        self.flush(to);
+                    }
+                }
+                Event::Timer(host) => {
+                    self.armed[host] = Time::MAX;
+                    if self.hosts[host]
+                        .poll_timeout()
+                        .is_some_and(|deadline| deadline <= time)
+                    {
+                        self.hosts[host].handle_timeout(time);
+                    }
+                    self.flush(host);
+                }
+            }
+        }
+    }
+
+    /// Data segments that host 0 sent, as (microseconds, first byte), those sent before marked.
+    pub fn data_sent(&self) -> Vec<(u64, u64, bool)> {
+        let mut highest = 0;
+        let data = self
+            .log
+            .iter()
+            .filter(|sent| sent.from == 0 && sent.segment.payload > 0);
+        data.map(|sent| {
+            let again = sent.segment.seq < highest;
+            highest = highest.max(sent.segment.end_seq());
+            ((sent.time.0 + 500_000) / 1_000_000, sent.segment.seq, again)
+        })
+        .collect()
+    }
+}
+
+fn lost(mut segment: Segment) -> Segment {
+    segment.flags = segment.flags.with(SegmentFlags::RST);
+    segment
+}
+
+fn is_lost(segment: &Segment) -> bool {
+    segment.flags.contains(SegmentFlags::RST)
+}
+
+/// A path of one link each way.
+pub fn simple(config: &TcpConfig, bits_per_second: u64, delay: Span, limit: usize) -> Network {
+    let hop = || vec![Hop::new(bits_per_second, delay, 0).with_limit(limit)];
+    Network::new(config, hop(), hop())
+}
