@@ -14,6 +14,6 @@ pub use packet::{
     Body, Direction, DropReason, Ecn, FlowId, LinkId, Packet, PacketEvent, PacketEventKind,
     SackBlock, SackBlocks, Segment, SegmentFlags,
 };
-pub use random::RandomStream;
+pub use random::{RandomStream, mix};
 pub use rate::{Bytes, Rate};
 pub use time::{Span, Time};
