@@ -1,1 +1,30 @@
-//! placeholder
+//! The scenario file: one parser of keys and units, and its translation into a run.
+//!
+//! Parsed means valid: what comes after the parser sees no text with units and checks nothing
+//! again.
+
+mod buffers;
+mod document;
+mod error;
+mod flow;
+mod layout;
+mod network;
+mod reader;
+mod scenario;
+mod schema;
+mod spec;
+mod summary;
+mod tcp;
+mod topology;
+mod units;
+mod write;
+
+pub use buffers::{BufferEcho, LIMIT_COUNTS};
+pub use error::ScenarioError;
+pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
+pub use schema::{reference_markdown, schema};
+pub use summary::{buffer_json, summary_json};
+pub use units::{
+    StatedLimit, UnitError, format_rate, format_size, format_span, parse_fraction, parse_limit,
+    parse_rate, parse_size, parse_span,
+};

@@ -1,0 +1,113 @@
+//! One clear message per mistake: where, what, and what to write instead.
+
+use std::fmt;
+
+/// A mistake in a scenario file or in an override.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The file, or the override (`--set path=value`) that holds the mistake.
+    pub file: String,
+    /// Line in the file, from 1; `None` for an override or a file that cannot be read at all.
+    pub line: Option<u32>,
+    /// Column in the line in characters, from 1.
+    pub column: Option<u32>,
+    /// The key's path (`topology.bottleneck.rate`); empty for a mistake of the file as a whole.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}:", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, "{line}:")?;
+        }
+        if let Some(column) = self.column {
+            write!(f, "{column}:")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, " {}:", self.key)?;
+        }
+        write!(f, " {}", self.message)?;
+        if !self.help.is_empty() {
+            write!(f, "\n  help: {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// Where a value came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Byte offset into the file.
+    File(usize),
+    /// Index of the override.
+    Override(usize),
+}
+
+/// A mistake before its offset has become a line.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub at: Origin,
+    pub key: String,
+    pub message: String,
+    pub help: String,
+}
+
+/// What readers return.
+pub(crate) type Checked<T> = Result<T, Problem>;
+
+impl Problem {
+    pub(crate) fn new(
+        at: Origin,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            at,
+            key: key.into(),
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+}
+
+/// The choice nearest to what was written, if one is near enough to be meant.
+pub(crate) fn nearest<'a>(
+    written: &str,
+    choices: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let lower = written.to_lowercase();
+    choices
+        .into_iter()
+        .map(|choice| {
+            (
+                strsim::damerau_levenshtein(&lower, &choice.to_lowercase()),
+                choice,
+            )
+        })
+        .filter(|(distance, choice)| *distance <= (choice.chars().count() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, choice)| choice)
+}
+
+/// A value as it was written, short enough for one line of a message.
+pub(crate) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let clean: String = text
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .take(LONGEST)
+        .collect();
+    if text.chars().nth(LONGEST).is_some() {
+        format!("{clean}…")
+    } else {
+        clean
+    }
+}

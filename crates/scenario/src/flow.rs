@@ -1,0 +1,285 @@
+//! Flows: where they run, when they start, what they do.
+
+use crate::error::Checked;
+use crate::reader::{Field, Reader};
+use crate::spec::MOST_FLOWS;
+use crate::topology::Topology;
+use goodqueue_sim::{PacketSize, WorkloadConfig};
+use goodqueue_types::{Bytes, Span};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A flow or a group of like flows.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowGroup {
+    pub name: String,
+    pub count: u64,
+    pub start: Span,
+    pub start_interval: Span,
+    pub start_jitter: Span,
+    pub rtt: Option<RttSpread>,
+    pub host: Option<String>,
+    pub from: usize,
+    pub to: usize,
+    pub workload: WorkloadConfig,
+}
+
+/// Evenly spaced base round-trip times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RttSpread {
+    pub from: Span,
+    pub to: Span,
+    pub classes: u64,
+}
+
+impl RttSpread {
+    /// The round-trip time of flow `index` of the group.
+    pub(crate) fn of(self, index: u64) -> Span {
+        let steps = u128::from(self.classes.max(2) - 1);
+        let class = u128::from(index % self.classes);
+        let width = u128::from(self.to.saturating_sub(self.from).0);
+        Span(self.from.0 + ((width * class + steps / 2) / steps) as u64)
+    }
+}
+
+impl FlowGroup {
+    /// The name of flow `index` of the group.
+    pub(crate) fn flow_name(&self, index: u64) -> String {
+        if self.count == 1 {
+            self.name.clone()
+        } else {
+            format!("{}.{index}", self.name)
+        }
+    }
+
+    /// Whether the client stands at the higher node.
+    pub(crate) fn reversed(&self) -> bool {
+        self.from > self.to
+    }
+
+    /// Whether these are TCP flows.
+    pub(crate) fn is_tcp(&self) -> bool {
+        matches!(self.workload, WorkloadConfig::Bulk { .. })
+    }
+}
+
+/// Reads all flows. Besides each by itself: names differ, and there are not too many.
+pub(crate) fn read_flows(
+    tables: &[Reader<'_>],
+    common_tcp: Option<&Reader<'_>>,
+    topology: &Topology,
+    duration: Span,
+) -> Checked<Vec<FlowGroup>> {
+    let mut groups: Vec<FlowGroup> = Vec::with_capacity(tables.len());
+    let mut names = BTreeSet::new();
+    let mut total = 0;
+    for (index, table) in tables.iter().enumerate() {
+        let group = read_flow(table, index, common_tcp, topology)?;
+        if !names.insert(group.name.clone()) {
+            let message = format!("two flows are called \"{}\"", group.name);
+            return Err(table.problem("name", message, "give each flow its own name"));
+        }
+        total += group.count;
+        if total > MOST_FLOWS {
+            let message = format!("the flows up to this one are {total}");
+            return Err(table.problem("count", message, "a scenario has at most 100000 flows"));
+        }
+        check_start(table, &group, duration)?;
+        groups.push(group);
+    }
+    Ok(groups)
+}
+
+fn read_flow(
+    table: &Reader<'_>,
+    index: usize,
+    common_tcp: Option<&Reader<'_>>,
+    topology: &Topology,
+) -> Checked<FlowGroup> {
+    let name = table
+        .name("name")?
+        .unwrap_or_else(|| format!("flow{index}"));
+    if name.contains('.') {
+        let help = "use \"-\" or \"_\"; \"name.0\" is flow 0 of a group";
+        return Err(table.problem("name", "a flow's name has no dots", help));
+    }
+    let count = table.integer("count")?.unwrap_or(1);
+    let (from, to) = read_ends(table, topology)?;
+    let workload = table.require("workload")?;
+    let (kind, workload) = Reader::tagged(&workload)?;
+    let tcp = table.table("tcp")?;
+    if kind != "bulk" && tcp.is_some() {
+        let message = format!("a \"{kind}\" flow has no TCP");
+        return Err(table.problem("tcp", message, "leave tcp out, or use kind = \"bulk\""));
+    }
+    let workload = match kind {
+        "bulk" => WorkloadConfig::Bulk {
+            tcp: Arc::new(crate::tcp::read(common_tcp, tcp.as_ref())?),
+            bytes: read_amount(&workload)?,
+        },
+        "cbr" => {
+            let packet = workload.size("packet")?.unwrap_or(1_500);
+            let interval = read_interval(&workload, packet)?;
+            WorkloadConfig::ConstantBitRate {
+                interval,
+                packet: packet as u32,
+            }
+        }
+        "poisson" => {
+            let packet = workload.size("packet")?.unwrap_or(1_500);
+            let mean_interval = read_interval(&workload, packet)?;
+            let packet = match workload.choice("sizes")? {
+                Some("exponential") => PacketSize::Exponential(packet as f64),
+                _ => PacketSize::Fixed(packet as u32),
+            };
+            WorkloadConfig::Poisson {
+                mean_interval,
+                packet,
+            }
+        }
+        _ => WorkloadConfig::Ping {
+            interval: workload.span("interval")?.unwrap_or(Span::from_secs(1)),
+            packet: workload.size("packet")?.unwrap_or(84) as u32,
+        },
+    };
+    let needs_access = |key: &str| {
+        let help = "add access = { rate = \"1Gbps\" } to [topology]: a host's own links are there";
+        table.problem(key, format!("\"{key}\" needs access links"), help)
+    };
+    let rtt = table
+        .get("rtt")
+        .map(|field| read_rtt(&field, count))
+        .transpose()?;
+    let host = table.name("host")?;
+    match (&topology.access, &rtt, &host) {
+        (None, Some(_), _) => return Err(needs_access("rtt")),
+        (None, _, Some(_)) => return Err(needs_access("host")),
+        _ => {}
+    }
+    Ok(FlowGroup {
+        name,
+        count,
+        start: table.span("start")?.unwrap_or_default(),
+        start_interval: table.span("start_interval")?.unwrap_or_default(),
+        start_jitter: table.span("start_jitter")?.unwrap_or_default(),
+        rtt,
+        host,
+        from,
+        to,
+        workload,
+    })
+}
+
+/// Every flow of the group must start before the run ends, or its results would be silently empty.
+fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked<()> {
+    let last = group.start_interval.0.checked_mul(group.count - 1);
+    let last = last
+        .and_then(|span| span.checked_add(group.start.0))
+        .and_then(|span| span.checked_add(group.start_jitter.0));
+    if last.is_some_and(|last| last < duration.0) {
+        return Ok(());
+    }
+    let key = if group.start < duration && group.count > 1 {
+        "start_interval"
+    } else {
+        "start"
+    };
+    let key = if group.start_jitter >= duration {
+        "start_jitter"
+    } else {
+        key
+    };
+    let message = "the last of these flows may start only after the end of the run";
+    Err(table.problem(
+        key,
+        message,
+        "let it start earlier, or lengthen \"duration\"",
+    ))
+}
+
+fn read_ends(table: &Reader<'_>, topology: &Topology) -> Checked<(usize, usize)> {
+    let last = topology.trunk.len();
+    let node = |key: &str, fallback: usize, after: usize| {
+        let Some(field) = table.get(key) else {
+            return Ok(fallback);
+        };
+        if let Some(name) = field.as_text() {
+            let link = topology.trunk.iter().position(|link| link.name == name);
+            return link.map(|link| link + after).ok_or_else(|| {
+                let names: Vec<&str> = topology
+                    .trunk
+                    .iter()
+                    .map(|link| link.name.as_str())
+                    .take(8)
+                    .collect();
+                let message = format!("there is no link \"{}\"", crate::error::shorten(name));
+                field.problem(message, format!("the links are {}", names.join(", ")))
+            });
+        }
+        let number = field.integer()? as usize;
+        if number <= last {
+            return Ok(number);
+        }
+        let message = format!("there is no node {number}");
+        Err(field.problem(message, format!("nodes are numbered from 0 to {last}")))
+    };
+    let (from, to) = (node("from", 0, 0)?, node("to", last, 1)?);
+    if from == to {
+        let key = if table.get("to").is_some() {
+            "to"
+        } else {
+            "from"
+        };
+        let message = format!("the flow goes from node {from} to itself");
+        let help = format!("name two different nodes from 0 to {last}");
+        return Err(table.problem(key, message, help));
+    }
+    Ok((from, to))
+}
+
+fn read_rtt(field: &Field<'_>, count: u64) -> Checked<RttSpread> {
+    if !field.is_table() {
+        let rtt = field.span()?;
+        return Ok(RttSpread {
+            from: rtt,
+            to: rtt,
+            classes: 1,
+        });
+    }
+    let table = field.table()?;
+    let from = table.require("from")?.span()?;
+    let to = table.require("to")?.span()?;
+    if from > to {
+        return Err(table.problem("to", "\"to\" is shorter than \"from\"", "swap the two"));
+    }
+    let classes = table.integer("classes")?.unwrap_or(count);
+    if classes == 1 && from != to {
+        let help = "write more classes, or one time, as in rtt = \"40ms\"";
+        return Err(table.problem(
+            "classes",
+            "one class cannot have two round-trip times",
+            help,
+        ));
+    }
+    Ok(RttSpread { from, to, classes })
+}
+
+fn read_amount(table: &Reader<'_>) -> Checked<Option<u64>> {
+    match table.get("size") {
+        Some(field) if field.as_text() != Some("unlimited") => field.size().map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Time between packets, from the interval itself or from the rate.
+fn read_interval(table: &Reader<'_>, packet: u64) -> Checked<Span> {
+    match (table.rate("rate")?, table.span("interval")?) {
+        (Some(rate), None) => Ok(rate.transmission_time(Bytes(packet))),
+        (None, Some(interval)) => Ok(interval),
+        (Some(_), Some(_)) => {
+            let message = "\"rate\" and \"interval\" say the same thing twice";
+            Err(table.problem("interval", message, "keep one of the two"))
+        }
+        (None, None) => Err(table.missing("rate")),
+    }
+}

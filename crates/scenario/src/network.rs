@@ -1,0 +1,122 @@
+//! From a scenario to the links and routes of a run.
+
+use crate::flow::FlowGroup;
+use crate::layout::{AccessDelays, HostPair};
+use crate::scenario::Scenario;
+use crate::topology::{DuplexLink, LinkDirection};
+use goodqueue_sim::{FlowConfig, LinkConfig, Network, QueueConfig};
+use goodqueue_types::{LinkId, RandomStream, Span, Time};
+
+/// Links of a pair of hosts, in this order after those of the trunk.
+const NEAR_UP: usize = 0;
+const NEAR_DOWN: usize = 1;
+const FAR_UP: usize = 2;
+const FAR_DOWN: usize = 3;
+const LINKS_PER_PAIR: usize = 4;
+
+pub(crate) fn build(scenario: &Scenario) -> Network {
+    let mut links = Vec::new();
+    for link in &scenario.topology.trunk {
+        links.push(direction(
+            &link.name,
+            &link.forward,
+            link.forward.delay,
+            true,
+        ));
+        let name = format!("{}.reverse", link.name);
+        links.push(direction(&name, &link.reverse, link.reverse.delay, true));
+    }
+    for pair in &scenario.layout.hosts {
+        add_access(&mut links, pair, scenario);
+    }
+    Network {
+        seed: scenario.seed,
+        end: Time::ZERO + scenario.duration,
+        warmup: Time::ZERO + scenario.warmup,
+        links,
+        flows: flows(scenario),
+        record: scenario.record,
+    }
+}
+
+fn direction(name: &str, config: &LinkDirection, delay: Span, observed: bool) -> LinkConfig {
+    LinkConfig {
+        name: name.to_owned(),
+        rate: config.rate,
+        delay,
+        framing: config.framing,
+        queue: QueueConfig::DropTail {
+            limit: config.limit,
+        },
+        drop_list: config.drop_list.clone(),
+        observed,
+    }
+}
+
+fn add_access(links: &mut Vec<LinkConfig>, pair: &HostPair, scenario: &Scenario) {
+    let Some(access) = &scenario.topology.access else {
+        return;
+    };
+    let AccessDelays {
+        near_up,
+        near_down,
+        far_up,
+        far_down,
+    } = pair.access_delays(&scenario.topology);
+    let mut add = |link: &DuplexLink, up: Span, down: Span| {
+        let name = format!("{}.{}", pair.name, link.name);
+        links.push(direction(&name, &link.forward, up, scenario.record_access));
+        let name = format!("{name}.reverse");
+        links.push(direction(
+            &name,
+            &link.reverse,
+            down,
+            scenario.record_access,
+        ));
+    };
+    add(&access.near, near_up, near_down);
+    add(&access.far, far_up, far_down);
+}
+
+fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
+    let placed = scenario.layout.flows.iter().enumerate();
+    placed
+        .map(|(id, flow)| {
+            let group = &scenario.flows[flow.group];
+            let pair = scenario.topology.access.is_some().then_some(flow.host);
+            let (forward, reverse) = routes(group, scenario.topology.trunk.len(), pair);
+            FlowConfig {
+                name: group.flow_name(flow.index),
+                start: start(scenario.seed, group, flow.index, id as u64),
+                forward,
+                reverse,
+                workload: group.workload.clone(),
+            }
+        })
+        .collect()
+}
+
+fn start(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Time {
+    let jitter = RandomStream::new(seed, "start", id).span_below(group.start_jitter);
+    Time::ZERO + group.start + group.start_interval * index + jitter
+}
+
+/// Links from client to server and back.
+fn routes(group: &FlowGroup, trunk: usize, pair: Option<usize>) -> (Vec<LinkId>, Vec<LinkId>) {
+    let (near, far) = (group.from.min(group.to), group.from.max(group.to));
+    let host = |link: usize| pair.map(|pair| 2 * trunk + LINKS_PER_PAIR * pair + link);
+    let ids = |links: &mut dyn Iterator<Item = usize>| links.map(|id| LinkId(id as u32)).collect();
+    let away: Vec<LinkId> = ids(&mut host(NEAR_UP)
+        .into_iter()
+        .chain((near..far).map(|link| 2 * link))
+        .chain(host(FAR_DOWN)));
+    let back: Vec<LinkId> = ids(&mut host(FAR_UP)
+        .into_iter()
+        .chain((near..far).rev().map(|link| 2 * link + 1))
+        .chain(host(NEAR_DOWN)));
+    if group.reversed() {
+        (back, away)
+    } else {
+        (away, back)
+    }
+}

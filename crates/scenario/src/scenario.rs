@@ -1,0 +1,317 @@
+//! A scenario: parsed means valid.
+
+use crate::buffers::BufferEcho;
+use crate::document::Document;
+use crate::error::{Checked, ScenarioError, nearest, shorten};
+use crate::flow::{FlowGroup, read_flows};
+use crate::layout::{Layout, Misplaced};
+use crate::reader::Reader;
+use crate::spec::{RECORD, SCENARIO};
+use crate::topology::{Topology, resolve};
+use crate::units::{StatedLimit, UnitError, parse_fraction};
+use goodqueue_queue::Limit;
+use goodqueue_sim::{Network, Record};
+use goodqueue_types::Span;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Version of the file format and of the results' keys.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// A valid scenario. Cheap to clone: flows are kept as groups.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) duration: Span,
+    pub(crate) warmup: Span,
+    pub(crate) seed: u64,
+    pub(crate) topology: Topology,
+    pub(crate) flows: Arc<Vec<FlowGroup>>,
+    pub(crate) layout: Arc<Layout>,
+    pub(crate) record: Record,
+    pub(crate) record_access: bool,
+}
+
+impl Scenario {
+    /// Reads a scenario. `file` names it in messages; each override is a path of keys and a value
+    /// (`topology.bottleneck.queue.limit`, `30p`) laid over the file before anything is checked.
+    ///
+    /// # Errors
+    /// The first mistake, with its place and what to write instead.
+    pub fn parse(
+        text: &[u8],
+        file: &str,
+        overrides: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
+        let document = Document::read(text, file, overrides)?;
+        read_scenario(&document).map_err(|problem| document.locate(problem))
+    }
+
+    /// Reads a scenario from a file.
+    ///
+    /// # Errors
+    /// The first mistake, which may be that there is no such file.
+    pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let name = path.display().to_string();
+        let text = read_file(path).map_err(|error| ScenarioError {
+            file: name.clone(),
+            line: None,
+            column: None,
+            key: String::new(),
+            message: format!("cannot read the file: {error}"),
+            help: "give the path of a scenario file, as in scenarios/bufferbloat.toml".to_owned(),
+        })?;
+        Self::parse(&text, &name, overrides)
+    }
+
+    /// One line that says what the scenario shows.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// More about it.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Length of a run.
+    pub fn duration(&self) -> Span {
+        self.duration
+    }
+
+    /// Measurements begin here.
+    pub fn warmup(&self) -> Span {
+        self.warmup
+    }
+
+    /// Seeds every random stream of the run.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The names of the links that results are reported for, both directions each. The first is
+    /// the bottleneck of a dumbbell.
+    pub fn link_names(&self) -> Vec<String> {
+        self.topology.names().collect()
+    }
+
+    /// The names of all flows, in network order.
+    pub fn flow_names(&self) -> Vec<String> {
+        let name = |flow: &crate::layout::PlacedFlow| self.flows[flow.group].flow_name(flow.index);
+        self.layout.flows.iter().map(name).collect()
+    }
+
+    /// The same scenario with another seed.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Self {
+            seed,
+            ..self.clone()
+        }
+    }
+
+    /// The same scenario with other recordings.
+    #[must_use]
+    pub fn with_record(&self, record: Record) -> Self {
+        Self {
+            record,
+            ..self.clone()
+        }
+    }
+
+    /// The same scenario with another limit of one link's queue (`bottleneck`,
+    /// `bottleneck.reverse`).
+    ///
+    /// # Errors
+    /// If there is no such link.
+    pub fn with_limit(&self, link: &str, limit: Limit) -> Result<Self, UnitError> {
+        let (index, _) = self.find_link(link)?;
+        let mut changed = self.clone();
+        let duplex = &mut changed.topology.trunk[index];
+        if link == duplex.name {
+            duplex.forward.limit = limit;
+        } else {
+            duplex.reverse.limit = limit;
+        }
+        Ok(changed)
+    }
+
+    /// The limit of one link's queue.
+    ///
+    /// # Errors
+    /// If there is no such link.
+    pub fn limit(&self, link: &str) -> Result<Limit, UnitError> {
+        self.find_link(link).map(|(_, direction)| direction.limit)
+    }
+
+    /// What a limit means on one link: times and BDPs become bytes, as they do in the file.
+    ///
+    /// # Errors
+    /// If there is no such link, or no base round-trip time for a BDP.
+    pub fn resolve_limit(&self, link: &str, stated: StatedLimit) -> Result<Limit, UnitError> {
+        let (index, direction) = self.find_link(link)?;
+        resolve(
+            stated,
+            direction.rate,
+            self.layout.mean_base_rtt(Some(index)),
+        )
+    }
+
+    pub(crate) fn find_link(
+        &self,
+        link: &str,
+    ) -> Result<(usize, &crate::topology::LinkDirection), UnitError> {
+        self.topology.direction(link).ok_or_else(|| {
+            let names = self.link_names();
+            let help = match nearest(link, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("the links are {}", names[..names.len().min(8)].join(", ")),
+            };
+            UnitError {
+                message: format!("there is no link \"{}\"", shorten(link)),
+                help,
+            }
+        })
+    }
+
+    /// The run that this scenario describes.
+    pub fn network(&self) -> Network {
+        crate::network::build(self)
+    }
+
+    /// What the buffers of all reported links come to, in every unit.
+    pub fn buffers(&self) -> Vec<BufferEcho> {
+        self.link_names()
+            .iter()
+            .filter_map(|name| self.buffer(name).ok())
+            .collect()
+    }
+
+    /// What the buffer of one link comes to, in every unit.
+    ///
+    /// # Errors
+    /// If there is no such link.
+    pub fn buffer(&self, link: &str) -> Result<BufferEcho, UnitError> {
+        let (_, direction) = self.find_link(link)?;
+        self.buffer_of(link, direction.limit)
+    }
+
+    /// What another limit on one link would come to, in every unit.
+    ///
+    /// # Errors
+    /// If there is no such link.
+    pub fn buffer_of(&self, link: &str, limit: Limit) -> Result<BufferEcho, UnitError> {
+        crate::buffers::echo(self, link, limit)
+    }
+
+    /// The scenario with every default written out, limits resolved, in canonical units: a file
+    /// that parses to the same runs.
+    pub fn resolved_toml(&self) -> String {
+        crate::write::write(self)
+    }
+}
+
+/// Reads at most a little more than the parser accepts.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    File::open(path)?
+        .take((1 << 20) + 1)
+        .read_to_end(&mut text)?;
+    Ok(text)
+}
+
+fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
+    let root = Reader::open(&document.root, &SCENARIO, String::new())?;
+    root.require("schema_version")?.integer()?;
+    let duration = root.require("duration")?.span()?;
+    let warmup = read_warmup(&root, duration)?;
+    let topology_field = root.require("topology")?;
+    let mut topology = Topology::read(&topology_field)?;
+    let tcp = root.table("tcp")?;
+    // `[tcp]` is checked even if no flow uses it.
+    crate::tcp::read(tcp.as_ref(), None)?;
+    let flow_field = root.require("flow")?;
+    let tables = flow_field.tables()?;
+    if tables.is_empty() {
+        return Err(flow_field.problem("there is no flow", "add a [[flow]]"));
+    }
+    let flows = read_flows(&tables, tcp.as_ref(), &topology, duration)?;
+    let layout = Layout::new(&topology, &flows).map_err(|misplaced| {
+        let Misplaced {
+            group,
+            key,
+            message,
+            help,
+        } = misplaced;
+        tables[group].problem(key, message, help)
+    })?;
+    topology.read_queues(&topology_field, &layout)?;
+    let (record, record_access) = read_record(&root)?;
+    Ok(Scenario {
+        title: root.text("title")?.unwrap_or_default(),
+        description: root.text("description")?.unwrap_or_default(),
+        duration,
+        warmup,
+        seed: root.integer("seed")?.unwrap_or(1),
+        topology,
+        flows: Arc::new(flows),
+        layout: Arc::new(layout),
+        record,
+        record_access,
+    })
+}
+
+fn read_warmup(root: &Reader<'_>, duration: Span) -> Checked<Span> {
+    let Some(field) = root.get("warmup") else {
+        return Ok(Span::ZERO);
+    };
+    let warmup = match field.as_text() {
+        Some(text) if text.ends_with('%') => {
+            let share =
+                parse_fraction(text).map_err(|error| field.problem(error.message, error.help))?;
+            Span((duration.0 as f64 * share) as u64)
+        }
+        _ => field.span()?,
+    };
+    if warmup < duration {
+        return Ok(warmup);
+    }
+    let message = "the warm-up leaves nothing of the run to measure";
+    Err(field.problem(
+        message,
+        "write a time below \"duration\", or a share, as in \"25%\"",
+    ))
+}
+
+fn read_record(root: &Reader<'_>) -> Checked<(Record, bool)> {
+    let Some(field) = root.get("record") else {
+        return Ok((Record::default(), false));
+    };
+    let table = Reader::open(field.node, &RECORD, field.path.clone())?;
+    let record = Record {
+        series: table.flag("series")?.unwrap_or(false),
+        packets: table.flag("packets")?.unwrap_or(false),
+    };
+    Ok((record, table.flag("access")?.unwrap_or(false)))
+}
+
+/// Splits `path=value`, as overrides are typed.
+///
+/// # Errors
+/// If there is no equals sign.
+pub fn parse_override(text: &str) -> Result<(String, String), ScenarioError> {
+    match text.split_once('=') {
+        Some((path, value)) => Ok((path.trim().to_owned(), value.trim().to_owned())),
+        None => Err(ScenarioError {
+            file: format!("--set {}", shorten(text)),
+            line: None,
+            column: None,
+            key: String::new(),
+            message: "an override needs a path and a value".to_owned(),
+            help: "write path=value, as in --set topology.bottleneck.queue.limit=30p".to_owned(),
+        }),
+    }
+}

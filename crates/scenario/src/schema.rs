@@ -1,0 +1,230 @@
+//! The JSON Schema and the tables of the documentation, made from the lists the parser reads by.
+
+use crate::spec::{Key, Kind, REQUIRED, SCENARIO, Spec};
+use crate::units::{format_size, format_span};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+/// The JSON Schema (draft 2020-12) of a scenario file, as read by editors. It knows keys, types,
+/// words and the form of values with units; bounds and what keys demand of each other only the
+/// parser knows.
+pub fn schema() -> String {
+    let mut definitions = Map::new();
+    let mut root = table(&SCENARIO, &mut definitions);
+    if let Value::Object(map) = &mut root {
+        map.insert(
+            "$schema".to_owned(),
+            json!("https://json-schema.org/draft/2020-12/schema"),
+        );
+        map.insert("title".to_owned(), json!("goodqueue scenario"));
+        map.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    format!("{root:#}\n")
+}
+
+/// A table; those below it become definitions.
+fn table(spec: &Spec, definitions: &mut Map<String, Value>) -> Value {
+    let mut properties = Map::new();
+    for key in spec.keys {
+        let mut property = value(key.kind, definitions);
+        if let Value::Object(map) = &mut property {
+            map.insert("description".to_owned(), json!(description(key)));
+        }
+        properties.insert(key.name.to_owned(), property);
+    }
+    let required: Vec<&str> = spec
+        .keys
+        .iter()
+        .filter(|key| key.default == REQUIRED)
+        .map(|key| key.name)
+        .collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn description(key: &Key) -> String {
+    format!(
+        "{} Default: {}. Example: {}",
+        key.doc, key.default, key.example
+    )
+}
+
+/// A reference to a table's definition, made at first sight.
+fn reference(spec: &'static Spec, definitions: &mut Map<String, Value>) -> Value {
+    let name = spec.name.replace(' ', "_");
+    if !definitions.contains_key(&name) {
+        definitions.insert(name.clone(), Value::Null);
+        let definition = table(spec, definitions);
+        definitions.insert(name.clone(), definition);
+    }
+    json!({ "$ref": format!("#/$defs/{name}") })
+}
+
+/// A number with one of these units.
+fn units(units: &str) -> Value {
+    json!({ "type": "string", "pattern": format!("^[0-9]+([.][0-9]+)?({units})$") })
+}
+
+const RATE_UNITS: &str = "bps|kbps|Mbps|Gbps|Tbps";
+const SPAN_UNITS: &str = "ps|ns|us|ms|s|min|h";
+const SIZE_UNITS: &str = "B|kB|MB|GB|KiB|MiB|GiB";
+
+fn value(kind: Kind, definitions: &mut Map<String, Value>) -> Value {
+    match kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$" }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Integer { min, max } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
+        Kind::Fraction => json!({ "anyOf": [
+            { "type": "number", "minimum": 0, "maximum": 1 },
+            { "type": "string", "pattern": "^[0-9]+([.][0-9]+)?%?$" },
+        ] }),
+        Kind::Percent => units("%"),
+        Kind::Rate => units(RATE_UNITS),
+        Kind::Span { .. } => units(SPAN_UNITS),
+        Kind::Size { .. } => units(SIZE_UNITS),
+        Kind::Packets { .. } => units("p"),
+        Kind::Limit => json!({ "anyOf": [
+            { "const": "unlimited" },
+            units(&format!("p|bdp|{SIZE_UNITS}|{SPAN_UNITS}")),
+        ] }),
+        Kind::Choice(words) => json!({ "enum": words }),
+        Kind::Integers { max } => json!({
+            "type": "array",
+            "uniqueItems": true,
+            "items": { "type": "integer", "minimum": 0, "maximum": max },
+        }),
+        Kind::Table(spec) => reference(spec, definitions),
+        Kind::List(spec) => {
+            json!({ "type": "array", "minItems": 1, "items": reference(spec, definitions) })
+        }
+        Kind::Tagged { tag, variants } => tagged(tag, variants, definitions),
+        Kind::Either(kinds) => {
+            let any: Vec<Value> = kinds.iter().map(|one| value(*one, definitions)).collect();
+            json!({ "anyOf": any })
+        }
+    }
+}
+
+/// One alternative for each word at the tag, which makes all but one of them fail.
+fn tagged(
+    tag: &str,
+    variants: &[(&str, &'static Spec)],
+    definitions: &mut Map<String, Value>,
+) -> Value {
+    let variants: Vec<Value> = variants
+        .iter()
+        .map(|(word, spec)| {
+            let reference = reference(spec, definitions);
+            json!({ "allOf": [reference, { "properties": { tag: { "const": word } } }] })
+        })
+        .collect();
+    json!({ "oneOf": variants })
+}
+
+/// The tables of docs/scenario.md: every key with its kind, default and meaning.
+pub fn reference_markdown() -> String {
+    let mut out = String::new();
+    let mut written = Vec::new();
+    let mut waiting: Vec<(String, &Spec)> = vec![("(top level)".to_owned(), &SCENARIO)];
+    while !waiting.is_empty() {
+        let (path, spec) = waiting.remove(0);
+        if written.contains(&spec.name) {
+            continue;
+        }
+        written.push(spec.name);
+        let _ = writeln!(out, "### {}: {}\n", capital(spec.name), place(&path));
+        out.push_str("| key | value | default | meaning |\n| --- | --- | --- | --- |\n");
+        for key in spec.keys {
+            let (value, default) = (value_text(key.kind), default_text(key.default));
+            let _ = writeln!(
+                out,
+                "| `{}` | {value} | {default} | {} |",
+                key.name, key.doc
+            );
+            let parent = if path.starts_with('(') {
+                String::new()
+            } else {
+                path.clone() + "."
+            };
+            below(&format!("{parent}{}", key.name), key.kind, &mut waiting);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn capital(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// Where a table stands.
+fn place(path: &str) -> String {
+    if path.starts_with('(') {
+        path.to_owned()
+    } else {
+        format!("`{path}`")
+    }
+}
+
+fn default_text(default: &str) -> String {
+    if default.starts_with(['"', '{', '[']) || default.parse::<f64>().is_ok() || default == "false"
+    {
+        return format!("`{default}`");
+    }
+    default.to_owned()
+}
+
+/// Queues the tables that a key at this path may hold.
+fn below(path: &str, kind: Kind, waiting: &mut Vec<(String, &'static Spec)>) {
+    match kind {
+        Kind::Table(spec) | Kind::List(spec) => waiting.push((path.to_owned(), spec)),
+        Kind::Tagged { variants, .. } => {
+            waiting.extend(variants.iter().map(|(_, spec)| (path.to_owned(), *spec)));
+        }
+        Kind::Either(kinds) => kinds.iter().for_each(|kind| below(path, *kind, waiting)),
+        _ => {}
+    }
+}
+
+fn value_text(kind: Kind) -> String {
+    match kind {
+        Kind::Text => "text".to_owned(),
+        Kind::Name => "name".to_owned(),
+        Kind::Flag => "`true` or `false`".to_owned(),
+        Kind::Integer { min, max } if min == max => min.to_string(),
+        Kind::Integer { min, max } => format!("whole number, {min} to {max}"),
+        Kind::Number { min, max } => format!("number, {min} to {max}"),
+        Kind::Fraction => "share, `12.5%` or 0 to 1".to_owned(),
+        Kind::Percent => "percentage".to_owned(),
+        Kind::Rate => "rate".to_owned(),
+        Kind::Span { min, max } => format!("time, {} to {}", format_span(min), format_span(max)),
+        Kind::Size { min, max } => format!("size, {} to {}", format_size(min), format_size(max)),
+        Kind::Packets { min, max } => format!("packets, {min}p to {max}p"),
+        Kind::Limit => "queue limit".to_owned(),
+        Kind::Choice(words) => words
+            .iter()
+            .map(|word| format!("`\"{word}\"`"))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Kind::Integers { .. } => "list of whole numbers".to_owned(),
+        Kind::Table(_) => "table".to_owned(),
+        Kind::List(_) => "list of tables".to_owned(),
+        Kind::Tagged { tag, .. } => format!("table, by `{tag}`"),
+        Kind::Either(kinds) => kinds
+            .iter()
+            .map(|kind| value_text(*kind))
+            .collect::<Vec<_>>()
+            .join("; or "),
+    }
+}

@@ -1,0 +1,230 @@
+//! The keys of `[[flow]]`.
+
+use super::tcp::TCP;
+use super::{
+    AMOUNT, ANY_TIME, COUNT, DELAY, HOUR, INTERVAL, Key, Kind, MOST_LINKS, PACKET, REQUIRED, Spec,
+    key,
+};
+use goodqueue_types::Span;
+
+pub(crate) static FLOW: Spec = Spec {
+    name: "flow",
+    keys: &[
+        key(
+            "name",
+            Kind::Name,
+            "`flow` and its number",
+            "\"upload\"",
+            "Name in results; flows of a group are `name.0`, `name.1`, …",
+        ),
+        key(
+            "count",
+            COUNT,
+            "1",
+            "100",
+            "How many such flows. At most 100000 in a scenario.",
+        ),
+        key(
+            "start",
+            ANY_TIME,
+            "\"0s\"",
+            "\"1s\"",
+            "When the application of the first starts.",
+        ),
+        key(
+            "start_interval",
+            ANY_TIME,
+            "\"0s\"",
+            "\"10ms\"",
+            "Flow i of the group starts this × i later.",
+        ),
+        key(
+            "start_jitter",
+            ANY_TIME,
+            "\"0s\"",
+            "\"10ms\"",
+            "Each start is later by a time drawn uniformly from zero to this, by the seed.",
+        ),
+        key(
+            "rtt",
+            Kind::Either(&[
+                Kind::Span {
+                    min: Span::ZERO,
+                    max: HOUR,
+                },
+                Kind::Table(&SPREAD),
+            ]),
+            "from the links' delays",
+            "\"40ms\"",
+            "Base round-trip time: propagation there and back, without transmission and queueing. What the path \
+             between the access links leaves of it is divided evenly over the access links' four delays.",
+        ),
+        key(
+            "host",
+            Kind::Name,
+            "the flow's own name",
+            "\"home\"",
+            "Flows that name the same host share its pair of hosts and their interfaces; naming another flow \
+             shares that flow's. Needs access links.",
+        ),
+        key(
+            "from",
+            NODE,
+            "0",
+            "0",
+            "Node where the client is attached: a number, or the link that begins there.",
+        ),
+        key(
+            "to",
+            NODE,
+            "the last node",
+            "1",
+            "Node where the server is attached: a number, or the link that ends there.",
+        ),
+        key(
+            "workload",
+            Kind::Tagged {
+                tag: "kind",
+                variants: WORKLOADS,
+            },
+            REQUIRED,
+            "{ kind = \"bulk\" }",
+            "What the application does.",
+        ),
+        key(
+            "tcp",
+            Kind::Table(&TCP),
+            "`[tcp]`",
+            "{ mss = \"536B\" }",
+            "TCP of this flow, over `[tcp]`, over its profile.",
+        ),
+    ],
+};
+
+const NODE: Kind = Kind::Either(&[
+    Kind::Integer {
+        min: 0,
+        max: MOST_LINKS as u64,
+    },
+    Kind::Name,
+]);
+
+pub(crate) static SPREAD: Spec = Spec {
+    name: "rtt spread",
+    keys: &[
+        key("from", DELAY, REQUIRED, "\"20ms\"", "Shortest."),
+        key("to", DELAY, REQUIRED, "\"534ms\"", "Longest."),
+        key(
+            "classes",
+            COUNT,
+            "the group's `count`",
+            "18",
+            "Evenly spaced values; flow i of the group takes value i modulo this.",
+        ),
+    ],
+};
+
+const WORKLOADS: &[(&str, &Spec)] = &[
+    ("bulk", &BULK),
+    ("cbr", &CBR),
+    ("poisson", &POISSON),
+    ("ping", &PING),
+];
+
+const KIND: Key = key(
+    "kind",
+    Kind::Choice(&["bulk", "cbr", "poisson", "ping"]),
+    REQUIRED,
+    "\"bulk\"",
+    "`bulk`: TCP data. `cbr`: datagrams at constant intervals. `poisson`: datagrams at exponential intervals. \
+     `ping`: echo requests.",
+);
+
+static BULK: Spec = Spec {
+    name: "bulk",
+    keys: &[
+        KIND,
+        key(
+            "size",
+            Kind::Either(&[AMOUNT, Kind::Choice(&["unlimited"])]),
+            "\"unlimited\"",
+            "\"10MB\"",
+            "Application bytes to send from client to server; then the connection closes.",
+        ),
+    ],
+};
+
+const SOURCE_RATE: Key = key(
+    "rate",
+    Kind::Rate,
+    "one of `rate` and `interval`",
+    "\"500kbps\"",
+    "Mean rate of IP bits. From 1bps to 10Tbps.",
+);
+const SOURCE_INTERVAL: Key = key(
+    "interval",
+    INTERVAL,
+    "one of `rate` and `interval`",
+    "\"20ms\"",
+    "Mean time between packets.",
+);
+
+static CBR: Spec = Spec {
+    name: "cbr",
+    keys: &[
+        KIND,
+        SOURCE_RATE,
+        SOURCE_INTERVAL,
+        key(
+            "packet",
+            PACKET,
+            "\"1500B\"",
+            "\"200B\"",
+            "Size of the IP packets.",
+        ),
+    ],
+};
+
+static POISSON: Spec = Spec {
+    name: "poisson",
+    keys: &[
+        KIND,
+        SOURCE_RATE,
+        SOURCE_INTERVAL,
+        key(
+            "packet",
+            PACKET,
+            "\"1500B\"",
+            "\"1000B\"",
+            "Size of the IP packets, or its mean.",
+        ),
+        key(
+            "sizes",
+            Kind::Choice(&["fixed", "exponential"]),
+            "\"fixed\"",
+            "\"exponential\"",
+            "Whether all packets have this size, or exponential sizes with this mean (rounded, 1 to 65535 bytes).",
+        ),
+    ],
+};
+
+static PING: Spec = Spec {
+    name: "ping",
+    keys: &[
+        KIND,
+        key(
+            "interval",
+            INTERVAL,
+            "\"1s\"",
+            "\"10ms\"",
+            "Time between requests; the first goes at `start`.",
+        ),
+        key(
+            "packet",
+            PACKET,
+            "\"84B\"",
+            "\"84B\"",
+            "Size of the IP packet; the reply has the same.",
+        ),
+    ],
+};

@@ -1,0 +1,243 @@
+//! What a scenario may say: every key with its kind, bounds, default and meaning, once. The
+//! reader, the JSON Schema and the tables of docs/scenario.md are all made from these lists.
+
+mod flow;
+mod tcp;
+mod topology;
+
+use goodqueue_types::Span;
+
+pub(crate) use flow::FLOW;
+pub(crate) use tcp::{DETAILS, RTO, TCP};
+use topology::{CHAIN, DUMBBELL};
+
+/// A table of keys.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    /// Name in the schema and in the documentation.
+    pub name: &'static str,
+    pub keys: &'static [Key],
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// In words or as written; `required` if there is none.
+    pub default: &'static str,
+    /// A value as one would write it in TOML.
+    pub example: &'static str,
+    pub doc: &'static str,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// Any text.
+    Text,
+    /// A text of letters, digits, `-` and `_`, and dots before digits.
+    Name,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number without unit: a count.
+    Integer { min: u64, max: u64 },
+    /// A number without unit.
+    Number { min: f64, max: f64 },
+    /// `98%` or a number from 0 to 1.
+    Fraction,
+    /// `25%`, where a number would be mistaken for something else.
+    Percent,
+    /// Bits per second.
+    Rate,
+    /// A time.
+    Span { min: Span, max: Span },
+    /// Bytes.
+    Size { min: u64, max: u64 },
+    /// Packets, with the unit `p`.
+    Packets { min: u64, max: u64 },
+    /// The limit of a queue.
+    Limit,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A list of whole numbers.
+    Integers { max: u64 },
+    /// A table.
+    Table(&'static Spec),
+    /// A list of tables.
+    List(&'static Spec),
+    /// A table whose keys depend on the word at `tag`; the first is the default if any is.
+    Tagged {
+        tag: &'static str,
+        variants: &'static [(&'static str, &'static Spec)],
+    },
+    /// One of several.
+    Either(&'static [Kind]),
+}
+
+pub(crate) const fn key(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    example: &'static str,
+    doc: &'static str,
+) -> Key {
+    Key {
+        name,
+        kind,
+        default,
+        example,
+        doc,
+    }
+}
+
+/// `default` of a key that must be given.
+pub(crate) const REQUIRED: &str = "required";
+
+pub(crate) const HOUR: Span = Span::from_secs(3_600);
+const ANY_TIME: Kind = Kind::Span {
+    min: Span::ZERO,
+    max: crate::units::LONGEST,
+};
+const DELAY: Kind = Kind::Span {
+    min: Span::ZERO,
+    max: HOUR,
+};
+const INTERVAL: Kind = Kind::Span {
+    min: Span(1_000),
+    max: crate::units::LONGEST,
+};
+pub(crate) const TIMER: Kind = Kind::Span {
+    min: Span(1_000),
+    max: HOUR,
+};
+/// An IP packet: a header without payload up to what its length field can say.
+const PACKET: Kind = Kind::Size {
+    min: 20,
+    max: 65_535,
+};
+pub(crate) const AMOUNT: Kind = Kind::Size {
+    min: 1,
+    max: crate::units::LARGEST,
+};
+const FRAMING: Kind = Kind::Size { min: 0, max: 1_024 };
+const COUNT: Kind = Kind::Integer {
+    min: 1,
+    max: MOST_FLOWS,
+};
+/// Most flows of a scenario.
+pub(crate) const MOST_FLOWS: u64 = 100_000;
+/// Most links of a chain.
+pub(crate) const MOST_LINKS: usize = 1_000;
+
+pub(crate) static SCENARIO: Spec = Spec {
+    name: "scenario",
+    keys: &[
+        key(
+            "schema_version",
+            Kind::Integer { min: 1, max: 1 },
+            REQUIRED,
+            "1",
+            "Version of this file format.",
+        ),
+        key(
+            "title",
+            Kind::Text,
+            "\"\"",
+            "\"One flow\"",
+            "One line that says what the scenario shows.",
+        ),
+        key(
+            "description",
+            Kind::Text,
+            "\"\"",
+            "\"…\"",
+            "More about it: source, assumptions.",
+        ),
+        key(
+            "duration",
+            Kind::Span {
+                min: Span(1_000),
+                max: crate::units::LONGEST,
+            },
+            REQUIRED,
+            "\"180s\"",
+            "Length of the run.",
+        ),
+        key(
+            "warmup",
+            Kind::Either(&[ANY_TIME, Kind::Percent]),
+            "\"0s\"",
+            "\"25%\"",
+            "Nothing is measured before this time, given as a time or as a share of the duration.",
+        ),
+        key(
+            "seed",
+            Kind::Integer {
+                min: 0,
+                max: u64::MAX >> 1,
+            },
+            "1",
+            "1",
+            "Seeds every random stream of the run.",
+        ),
+        key(
+            "topology",
+            Kind::Tagged {
+                tag: "shape",
+                variants: &[("dumbbell", &DUMBBELL), ("chain", &CHAIN)],
+            },
+            REQUIRED,
+            "{ shape = \"dumbbell\" }",
+            "Links and how they are joined.",
+        ),
+        key(
+            "tcp",
+            Kind::Table(&TCP),
+            "{}",
+            "{ profile = \"rfc\" }",
+            "What holds for every bulk flow that does not say otherwise.",
+        ),
+        key(
+            "flow",
+            Kind::List(&FLOW),
+            REQUIRED,
+            "[[flow]]",
+            "Flows, or groups of like flows.",
+        ),
+        key(
+            "record",
+            Kind::Table(&RECORD),
+            "{}",
+            "{ series = true }",
+            "What to keep besides the summary.",
+        ),
+    ],
+};
+
+pub(crate) static RECORD: Spec = Spec {
+    name: "record",
+    keys: &[
+        key(
+            "series",
+            Kind::Flag,
+            "false",
+            "true",
+            "Backlog, cwnd, ssthresh and RTT over time.",
+        ),
+        key(
+            "packets",
+            Kind::Flag,
+            "false",
+            "true",
+            "Every packet event at every reported link and host.",
+        ),
+        key(
+            "access",
+            Kind::Flag,
+            "false",
+            "true",
+            "Report the access links too, as `<host>.access` and so on.",
+        ),
+    ],
+};

@@ -1,0 +1,289 @@
+//! The keys of `[topology]`.
+
+use super::{DELAY, FRAMING, Key, Kind, REQUIRED, Spec, key};
+
+const SHAPE: Key = key(
+    "shape",
+    Kind::Choice(&["dumbbell", "chain"]),
+    REQUIRED,
+    "\"dumbbell\"",
+    "`dumbbell`: one bottleneck link. `chain`: any number of links in a row.",
+);
+const ALL_FRAMING: Key = key(
+    "framing",
+    FRAMING,
+    "\"0B\"",
+    "\"7B\"",
+    "Link-layer bytes added to every IP packet, on every link that does not say otherwise.",
+);
+const ALL_QUEUE: Key = key(
+    "queue",
+    QUEUE,
+    "{ limit = \"unlimited\" }",
+    "{ limit = \"100p\" }",
+    "Queue of every link and direction that does not say otherwise.",
+);
+const ACCESS: Key = key(
+    "access",
+    Kind::Table(&ACCESS_LINK),
+    "none",
+    "{ rate = \"1Gbps\", delay = \"1ms\" }",
+    "The link of every host; its direction is from the host into the network, `reverse` is towards the host. \
+     Without it hosts stand on the routers themselves.",
+);
+const FAR_ACCESS: Key = key(
+    "far_access",
+    Kind::Table(&FAR_ACCESS_LINK),
+    "as `access`",
+    "{ delay = \"5ms\" }",
+    "What differs for hosts at the far end of their path (the higher node number).",
+);
+
+pub(crate) static DUMBBELL: Spec = Spec {
+    name: "dumbbell",
+    keys: &[
+        SHAPE,
+        ALL_FRAMING,
+        ALL_QUEUE,
+        ACCESS,
+        FAR_ACCESS,
+        key(
+            "bottleneck",
+            Kind::Table(&BOTTLENECK),
+            REQUIRED,
+            "{ rate = \"1Mbps\", delay = \"10ms\", queue = { limit = \"100p\" } }",
+            "The link from node 0 to node 1; its name in results is `bottleneck`.",
+        ),
+    ],
+};
+
+pub(crate) static CHAIN: Spec = Spec {
+    name: "chain",
+    keys: &[
+        SHAPE,
+        ALL_FRAMING,
+        ALL_QUEUE,
+        ACCESS,
+        FAR_ACCESS,
+        key(
+            "link",
+            Kind::List(&CHAIN_LINK),
+            REQUIRED,
+            "[[topology.link]]",
+            "Links in order; link k joins node k to node k + 1.",
+        ),
+    ],
+};
+
+const RATE: Key = key(
+    "rate",
+    Kind::Rate,
+    REQUIRED,
+    "\"1Mbps\"",
+    "Transmission rate, of frames (IP packet plus framing). From 1bps to 10Tbps.",
+);
+const LINK_DELAY: Key = key(
+    "delay",
+    DELAY,
+    REQUIRED,
+    "\"10ms\"",
+    "Propagation delay, one way.",
+);
+const LINK_FRAMING: Key = key(
+    "framing",
+    FRAMING,
+    "`topology.framing`",
+    "\"14B\"",
+    "Link-layer bytes added to every IP packet.",
+);
+const LINK_QUEUE: Key = key(
+    "queue",
+    QUEUE,
+    "`topology.queue`, which one of the two must give",
+    "{ limit = \"100p\" }",
+    "The queue in front of the link.",
+);
+const DROP_LIST: Key = key(
+    "drop_list",
+    Kind::Integers { max: u64::MAX >> 1 },
+    "[]",
+    "[16, 17]",
+    "Packets that the link loses, counted from 0 in order of arrival at the link (a SYN counts too).",
+);
+const REVERSE: Key = key(
+    "reverse",
+    Kind::Table(&REVERSE_LINK),
+    "same rate, delay and framing",
+    "{ rate = \"256kbps\" }",
+    "What differs in the other direction.",
+);
+
+static BOTTLENECK: Spec = Spec {
+    name: "bottleneck",
+    keys: &[
+        RATE,
+        LINK_DELAY,
+        LINK_FRAMING,
+        LINK_QUEUE,
+        DROP_LIST,
+        REVERSE,
+    ],
+};
+
+static CHAIN_LINK: Spec = Spec {
+    name: "chain link",
+    keys: &[
+        key(
+            "name",
+            Kind::Name,
+            "`link` and its number",
+            "\"uplink\"",
+            "Name in results.",
+        ),
+        RATE,
+        LINK_DELAY,
+        LINK_FRAMING,
+        LINK_QUEUE,
+        DROP_LIST,
+        REVERSE,
+    ],
+};
+
+static ACCESS_LINK: Spec = Spec {
+    name: "access link",
+    keys: &[
+        RATE,
+        key(
+            "delay",
+            DELAY,
+            "\"0s\"",
+            "\"1ms\"",
+            "Propagation delay, one way, of hosts whose flows give no `rtt`.",
+        ),
+        LINK_FRAMING,
+        key(
+            "queue",
+            QUEUE,
+            "`topology.queue`",
+            "{ limit = \"100p\" }",
+            "The queue of the host's own interface.",
+        ),
+        DROP_LIST,
+        REVERSE,
+    ],
+};
+
+static FAR_ACCESS_LINK: Spec = Spec {
+    name: "far access link",
+    keys: &[
+        key(
+            "rate",
+            Kind::Rate,
+            "as `access`",
+            "\"100Mbps\"",
+            "Transmission rate. From 1bps to 10Tbps.",
+        ),
+        key(
+            "delay",
+            DELAY,
+            "as `access`",
+            "\"5ms\"",
+            "Propagation delay, one way.",
+        ),
+        key(
+            "framing",
+            FRAMING,
+            "as `access`",
+            "\"14B\"",
+            "Link-layer bytes added to every IP packet.",
+        ),
+        key(
+            "queue",
+            QUEUE,
+            "as `access`",
+            "{ limit = \"100p\" }",
+            "The queue of the host's own interface.",
+        ),
+        key(
+            "drop_list",
+            Kind::Integers { max: u64::MAX >> 1 },
+            "[]",
+            "[0]",
+            "Packets that the link loses, counted from 0 in order of arrival at the link.",
+        ),
+        key(
+            "reverse",
+            Kind::Table(&REVERSE_LINK),
+            "as `access.reverse`",
+            "{ rate = \"1Mbps\" }",
+            "What differs in the direction towards the host.",
+        ),
+    ],
+};
+
+static REVERSE_LINK: Spec = Spec {
+    name: "reverse direction",
+    keys: &[
+        key(
+            "rate",
+            Kind::Rate,
+            "as forward",
+            "\"256kbps\"",
+            "Transmission rate. From 1bps to 10Tbps.",
+        ),
+        key(
+            "delay",
+            DELAY,
+            "as forward",
+            "\"30ms\"",
+            "Propagation delay, one way.",
+        ),
+        key(
+            "framing",
+            FRAMING,
+            "as forward",
+            "\"14B\"",
+            "Link-layer bytes added to every IP packet.",
+        ),
+        key(
+            "queue",
+            QUEUE,
+            "`topology.queue`, else unlimited",
+            "{ limit = \"100p\" }",
+            "The queue in front of this direction. It is not taken over from the forward direction.",
+        ),
+        key(
+            "drop_list",
+            Kind::Integers { max: u64::MAX >> 1 },
+            "[]",
+            "[0]",
+            "Packets that this direction loses, counted from 0 in order of arrival.",
+        ),
+    ],
+};
+
+const QUEUE: Kind = Kind::Tagged {
+    tag: "kind",
+    variants: &[("drop_tail", &DROP_TAIL)],
+};
+
+pub(crate) static DROP_TAIL: Spec = Spec {
+    name: "queue",
+    keys: &[
+        key(
+            "kind",
+            Kind::Choice(&["drop_tail"]),
+            "\"drop_tail\"",
+            "\"drop_tail\"",
+            "Queue discipline. `drop_tail`: first in, first out; an arrival that does not fit is lost.",
+        ),
+        key(
+            "limit",
+            Kind::Limit,
+            REQUIRED,
+            "\"100p\"",
+            "The most that may wait beside the frame in transmission: packets `100p`, frame bytes `64KiB`, \
+             time at the link's rate `50ms`, bandwidth-delay products `1.5bdp`, or `unlimited`.",
+        ),
+    ],
+};

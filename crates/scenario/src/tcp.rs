@@ -1,0 +1,483 @@
+//! TCP's switches: each named once here, for reading and for writing.
+
+use crate::error::Checked;
+use crate::reader::{Field, Reader};
+use crate::spec::{DETAILS, Kind, RTO, Spec, TCP};
+use crate::units::{format_size, format_span};
+use goodqueue_tcp::{
+    CongestionControlConfig, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout,
+    FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
+    Profile, ReceiveWindowRule, Recovery, RecoveryExit, RttEstimatorConfig, SackVariant, TcpConfig,
+    TimingRule, WindowArithmetic,
+};
+use goodqueue_types::Span;
+
+/// An enum whose values are words in the file.
+pub(crate) trait Words: Sized + Copy + 'static {
+    const WORDS: &'static [&'static str];
+    /// The value of one of the words.
+    fn of(word: &str) -> Option<Self>;
+    fn word(self) -> &'static str;
+}
+
+macro_rules! words {
+    ($($kind:ident { $($word:literal = $value:ident),+ $(,)? })+) => {$(
+        impl Words for $kind {
+            const WORDS: &'static [&'static str] = &[$($word),+];
+            fn of(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$value),)+ _ => None }
+            }
+            fn word(self) -> &'static str {
+                match self { $(Self::$value => $word),+ }
+            }
+        }
+        impl Setting for $kind {
+            fn read(field: &Field<'_>) -> Checked<Self> {
+                let word = field.choice()?;
+                let Some(value) = Self::of(word) else { unreachable!("{word} is not a choice") };
+                Ok(value)
+            }
+            fn write(&self, _: Kind) -> String {
+                format!("\"{}\"", self.word())
+            }
+        }
+    )+};
+}
+
+words! {
+    Profile { "rfc" = Rfc, "inet2011" = Inet2011, "ns2" = Ns2 }
+    Recovery { "tahoe" = Tahoe, "reno" = Reno, "newreno" = NewReno, "sack" = Sack }
+    Handshake { "three_way" = ThreeWay, "one_way" = OneWay }
+    WindowArithmetic { "whole_bytes" = WholeBytes, "real" = Real }
+    DecreaseBasis {
+        "flight_size" = FlightSize,
+        "outstanding" = Outstanding,
+        "less_duplicates" = LessDuplicates,
+        "window" = Window,
+        "inflated_window" = InflatedWindow,
+    }
+    DuplicateAckRule { "rfc5681" = Rfc5681, "no_payload" = NoPayload, "any" = Any }
+    PartialAckTimer { "first" = First, "every" = Every }
+    RecoveryExit {
+        "ssthresh" = Ssthresh,
+        "ssthresh_and_growth" = SsthreshAndGrowth,
+        "flight_plus_one" = FlightPlusOne,
+        "bare_flight_plus_one" = BareFlightPlusOne,
+        "unchanged" = Unchanged,
+    }
+    FastRetransmitGuard { "never" = Never, "after_timeout" = AfterTimeout, "always" = Always }
+    ReceiveWindowRule { "rfc1122" = Rfc1122, "inet2011" = Inet2011 }
+    SackVariant { "rfc6675" = Rfc6675, "ns2_sack1" = Ns2Sack1 }
+    DuplicateAcksAtTimeout { "forgotten" = Forgotten, "kept_by_tahoe" = KeptByTahoe, "kept" = Kept }
+    IdleRestart {
+        "never" = Never,
+        "initial_window" = InitialWindow,
+        "one_segment" = OneSegment,
+        "one_segment_since_sending" = OneSegmentSinceSending,
+    }
+    TimingRule { "outside_recovery" = OutsideRecovery, "new_data" = NewData, "anything" = Anything }
+}
+
+/// A value that one key holds.
+trait Setting: Sized {
+    fn read(field: &Field<'_>) -> Checked<Self>;
+    /// As TOML.
+    fn write(&self, kind: Kind) -> String;
+}
+
+impl Setting for bool {
+    fn read(field: &Field<'_>) -> Checked<Self> {
+        field.flag()
+    }
+    fn write(&self, _: Kind) -> String {
+        self.to_string()
+    }
+}
+
+impl Setting for Span {
+    fn read(field: &Field<'_>) -> Checked<Self> {
+        field.span()
+    }
+    fn write(&self, _: Kind) -> String {
+        format!("\"{}\"", format_span(*self))
+    }
+}
+
+/// The alternative that is no word.
+fn first(kind: Kind) -> Kind {
+    if let Kind::Either(kinds) = kind {
+        kinds[0]
+    } else {
+        kind
+    }
+}
+
+impl Setting for u64 {
+    fn read(field: &Field<'_>) -> Checked<Self> {
+        match first(field.key.kind) {
+            Kind::Size { .. } => field.size(),
+            Kind::Packets { .. } => field.packets(),
+            _ => field.integer(),
+        }
+    }
+    fn write(&self, kind: Kind) -> String {
+        match first(kind) {
+            Kind::Size { .. } => format!("\"{}\"", format_size(*self)),
+            Kind::Packets { .. } => format!("\"{self}p\""),
+            _ => self.to_string(),
+        }
+    }
+}
+
+macro_rules! narrow {
+    ($($kind:ident)+) => {$(
+        impl Setting for $kind {
+            fn read(field: &Field<'_>) -> Checked<Self> {
+                // The bounds of the key are those of the type or narrower.
+                Ok(u64::read(field)? as $kind)
+            }
+            fn write(&self, kind: Kind) -> String {
+                u64::from(*self).write(kind)
+            }
+        }
+    )+};
+}
+
+narrow! { u8 u16 u32 }
+
+/// Nothing is the word among the alternatives.
+impl<S: Setting> Setting for Option<S> {
+    fn read(field: &Field<'_>) -> Checked<Self> {
+        match field.as_text() {
+            Some(text) if text == none(field.key.kind) => Ok(None),
+            _ => S::read(field).map(Some),
+        }
+    }
+    fn write(&self, kind: Kind) -> String {
+        self.as_ref()
+            .map_or_else(|| format!("\"{}\"", none(kind)), |value| value.write(kind))
+    }
+}
+
+/// The word among the alternatives.
+fn none(kind: Kind) -> &'static str {
+    let Kind::Either(kinds) = kind else {
+        return "none";
+    };
+    let word = kinds.iter().find_map(|kind| match kind {
+        Kind::Choice(words) => words.first(),
+        _ => None,
+    });
+    word.copied().unwrap_or("none")
+}
+
+impl Setting for InitialWindow {
+    fn read(field: &Field<'_>) -> Checked<Self> {
+        Ok(match Option::<u32>::read(field)? {
+            Some(segments) => Self::Segments(segments),
+            None => Self::Rfc5681,
+        })
+    }
+    fn write(&self, kind: Kind) -> String {
+        match self {
+            Self::Segments(segments) => Some(*segments).write(kind),
+            Self::Rfc5681 => None::<u32>.write(kind),
+        }
+    }
+}
+
+impl Setting for InitialSsthresh {
+    fn read(field: &Field<'_>) -> Checked<Self> {
+        match field.as_text() {
+            Some("unlimited") => Ok(Self::Unlimited),
+            Some("receive_window") => Ok(Self::ReceiveWindow),
+            Some(text) if text.ends_with('p') => Ok(Self::Segments(field.packets()? as u32)),
+            _ => field.size().map(Self::Bytes),
+        }
+    }
+    fn write(&self, _: Kind) -> String {
+        match self {
+            Self::Unlimited => "\"unlimited\"".to_owned(),
+            Self::ReceiveWindow => "\"receive_window\"".to_owned(),
+            Self::Segments(segments) => format!("\"{segments}p\""),
+            Self::Bytes(bytes) => format!("\"{}\"", format_size(*bytes)),
+        }
+    }
+}
+
+/// What is done with each switch.
+trait Visitor {
+    fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()>;
+}
+
+fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
+    v.visit("recovery", &mut c.recovery)?;
+    v.visit("mss", &mut c.mss)?;
+    v.visit("initial_window", &mut c.initial_window)?;
+    v.visit("initial_ssthresh", &mut c.initial_ssthresh)?;
+    v.visit("receive_window", &mut c.receive_window)?;
+    v.visit("window_scaling", &mut c.window_scaling)?;
+    v.visit("byte_counting", &mut c.byte_counting)?;
+    v.visit("limited_transmit", &mut c.limited_transmit)?;
+    v.visit("duplicate_ack_threshold", &mut c.duplicate_ack_threshold)?;
+    v.visit("ack_every", &mut c.ack_every)?;
+    v.visit("delayed_ack_timeout", &mut c.delayed_ack_timeout)?;
+    v.visit("nagle", &mut c.nagle)?;
+    v.visit("header", &mut c.header)?;
+    v.visit("option_bytes", &mut c.option_bytes)?;
+    v.visit("handshake", &mut c.handshake)
+}
+
+fn visit_rto(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
+    let rto = &mut c.rto;
+    v.visit("initial", &mut rto.initial)?;
+    v.visit("minimum", &mut rto.minimum)?;
+    v.visit("maximum", &mut rto.maximum)?;
+    v.visit("granularity", &mut rto.granularity)
+}
+
+fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
+    let d = &mut c.details;
+    v.visit("window_arithmetic", &mut d.window_arithmetic)?;
+    v.visit("decrease_basis", &mut d.decrease_basis)?;
+    v.visit("whole_segment_ssthresh", &mut d.whole_segment_ssthresh)?;
+    v.visit("grow_only_when_limited", &mut d.grow_only_when_limited)?;
+    v.visit("duplicate_acks", &mut d.duplicate_acks)?;
+    v.visit("fast_retransmit_guard", &mut d.fast_retransmit_guard)?;
+    v.visit("new_ack_lifts_guard", &mut d.new_ack_lifts_guard)?;
+    v.visit(
+        "fast_retransmit_restarts_timer",
+        &mut d.fast_retransmit_restarts_timer,
+    )?;
+    v.visit("partial_ack_timer", &mut d.partial_ack_timer)?;
+    v.visit("recovery_exit", &mut d.recovery_exit)?;
+    v.visit("recovery_burst", &mut d.recovery_burst)?;
+    v.visit(
+        "limited_transmit_old_data",
+        &mut d.limited_transmit_old_data,
+    )?;
+    v.visit("sack_variant", &mut d.sack_variant)?;
+    v.visit("rescue_retransmission", &mut d.rescue_retransmission)?;
+    v.visit(
+        "timeout_clears_scoreboard",
+        &mut d.timeout_clears_scoreboard,
+    )?;
+    v.visit(
+        "every_timeout_lowers_ssthresh",
+        &mut d.every_timeout_lowers_ssthresh,
+    )?;
+    v.visit(
+        "duplicate_acks_at_timeout",
+        &mut d.duplicate_acks_at_timeout,
+    )?;
+    v.visit("idle_restart", &mut d.idle_restart)?;
+    v.visit("timing", &mut d.timing)?;
+    v.visit("handshake_sample", &mut d.handshake_sample)?;
+    v.visit("rto_after_syn_loss", &mut d.rto_after_syn_loss)?;
+    v.visit("separate_acks", &mut d.separate_acks)?;
+    v.visit("strict_ack_acceptance", &mut d.strict_ack_acceptance)?;
+    v.visit("acks_carry_snd_nxt", &mut d.acks_carry_snd_nxt)?;
+    v.visit("receive_window_rule", &mut d.receive_window_rule)?;
+    v.visit("persist_initial", &mut d.persist_initial)?;
+    v.visit("sack_blocks", &mut d.sack_blocks)?;
+    v.visit("sack_option_overhead", &mut d.sack_option_overhead)
+}
+
+/// Reads the configuration of a flow: its profile, then `[tcp]`, then its own table.
+pub(crate) fn read(common: Option<&Reader<'_>>, own: Option<&Reader<'_>>) -> Checked<TcpConfig> {
+    let mut profile = Profile::Rfc;
+    for table in [common, own].into_iter().flatten() {
+        if let Some(field) = table.get("profile") {
+            profile = Profile::read(&field)?;
+        }
+    }
+    let mut config = TcpConfig::profile(profile);
+    for table in [common, own].into_iter().flatten() {
+        read_table(table, &mut config)?;
+        check(table, &config)?;
+    }
+    Ok(config)
+}
+
+fn read_table(table: &Reader<'_>, config: &mut TcpConfig) -> Checked<()> {
+    read_congestion_control(table, &mut config.congestion_control)?;
+    visit_main(&mut ReadFrom(table), config)?;
+    if let Some(rto) = table.table("rto")? {
+        visit_rto(&mut ReadFrom(&rto), config)?;
+        read_estimator(&rto, &mut config.rto.estimator)?;
+    }
+    if let Some(details) = table.table("details")? {
+        visit_details(&mut ReadFrom(&details), config)?;
+    }
+    Ok(())
+}
+
+struct ReadFrom<'r, 'a>(&'r Reader<'a>);
+
+impl Visitor for ReadFrom<'_, '_> {
+    fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()> {
+        if let Some(field) = self.0.get(name) {
+            *value = S::read(&field)?;
+        }
+        Ok(())
+    }
+}
+
+fn read_congestion_control(
+    table: &Reader<'_>,
+    control: &mut CongestionControlConfig,
+) -> Checked<()> {
+    match table.choice("congestion_control")? {
+        Some("gaimd") => {
+            *control = CongestionControlConfig::Gaimd {
+                alpha: 1.0,
+                beta: 0.5,
+            }
+        }
+        Some(_) => *control = CongestionControlConfig::Reno,
+        None => {}
+    }
+    for key in ["alpha", "beta"] {
+        let Some(field) = table.get(key) else {
+            continue;
+        };
+        let CongestionControlConfig::Gaimd { alpha, beta } = control else {
+            let help = format!("add congestion_control = \"gaimd\", or leave {key} out");
+            return Err(field.problem(format!("\"{key}\" belongs to gaimd"), help));
+        };
+        if key == "alpha" {
+            *alpha = field.number()?;
+        } else {
+            *beta = field.fraction()?;
+        }
+    }
+    match *control {
+        CongestionControlConfig::Gaimd { alpha: 0.0, .. } => Err(table.problem(
+            "alpha",
+            "alpha is zero",
+            "write how many segments a round adds",
+        )),
+        CongestionControlConfig::Gaimd { beta, .. } if beta == 0.0 || beta >= 1.0 => {
+            let help = "write a number between 0 and 1, as in beta = 0.5";
+            Err(table.problem("beta", format!("a window cannot shrink by {beta}"), help))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_estimator(table: &Reader<'_>, estimator: &mut RttEstimatorConfig) -> Checked<()> {
+    match table.choice("estimator")? {
+        Some("inet2011") => *estimator = RttEstimatorConfig::Inet2011,
+        Some("ns2_ticks") => *estimator = RttEstimatorConfig::Ns2Ticks,
+        Some(_) => {
+            *estimator = RttEstimatorConfig::Rfc6298 {
+                alpha: 0.125,
+                beta: 0.25,
+            }
+        }
+        None => {}
+    }
+    for key in ["srtt_gain", "rttvar_gain"] {
+        let Some(field) = table.get(key) else {
+            continue;
+        };
+        let RttEstimatorConfig::Rfc6298 { alpha, beta } = estimator else {
+            let help = format!("add estimator = \"rfc6298\", or leave {key} out");
+            return Err(field.problem(format!("\"{key}\" belongs to rfc6298"), help));
+        };
+        *(if key == "srtt_gain" { alpha } else { beta }) = field.fraction()?;
+    }
+    Ok(())
+}
+
+/// What no switch can see alone.
+fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
+    if config.mss + u32::from(config.header) > 65_535 {
+        let help = "IP packets have at most 65535 bytes: write a smaller mss";
+        return Err(table.problem("mss", "segment and header exceed an IP packet", help));
+    }
+    let rto = &config.rto;
+    if rto.minimum > rto.maximum || rto.initial > rto.maximum {
+        let message = "the timer's maximum is below its minimum or initial value";
+        return Err(table.problem("rto", message, "write a larger \"maximum\""));
+    }
+    if config
+        .details
+        .rto_after_syn_loss
+        .is_some_and(|rto_min| rto_min > rto.maximum)
+    {
+        let message = "\"details.rto_after_syn_loss\" is above the timer's maximum";
+        return Err(table.problem("rto", message, "write a larger \"maximum\""));
+    }
+    Ok(())
+}
+
+/// Writes every switch as an inline TOML table that reads back the same.
+pub(crate) fn write(config: &TcpConfig) -> String {
+    let mut config = config.clone();
+    let mut main = WriteTo {
+        spec: &TCP,
+        items: Vec::new(),
+    };
+    match config.congestion_control {
+        CongestionControlConfig::Reno => main.push("congestion_control", "\"reno\""),
+        CongestionControlConfig::Gaimd { alpha, beta } => {
+            main.push("congestion_control", "\"gaimd\"");
+            main.push("alpha", &format!("{alpha}"));
+            main.push("beta", &format!("{beta}"));
+        }
+    }
+    let mut rto = WriteTo {
+        spec: &RTO,
+        items: Vec::new(),
+    };
+    let mut details = WriteTo {
+        spec: &DETAILS,
+        items: Vec::new(),
+    };
+    let visits = visit_main(&mut main, &mut config)
+        .and_then(|()| visit_rto(&mut rto, &mut config))
+        .and_then(|()| visit_details(&mut details, &mut config));
+    debug_assert!(visits.is_ok(), "writing does not fail");
+    match config.rto.estimator {
+        RttEstimatorConfig::Inet2011 => rto.push("estimator", "\"inet2011\""),
+        RttEstimatorConfig::Ns2Ticks => rto.push("estimator", "\"ns2_ticks\""),
+        RttEstimatorConfig::Rfc6298 { alpha, beta } => {
+            rto.push("estimator", "\"rfc6298\"");
+            rto.push("srtt_gain", &format!("{alpha}"));
+            rto.push("rttvar_gain", &format!("{beta}"));
+        }
+    }
+    main.push("rto", &rto.inline());
+    main.push("details", &details.inline());
+    main.inline()
+}
+
+struct WriteTo {
+    spec: &'static Spec,
+    items: Vec<String>,
+}
+
+impl WriteTo {
+    fn push(&mut self, name: &str, value: &str) {
+        self.items.push(format!("{name} = {value}"));
+    }
+
+    fn inline(&self) -> String {
+        format!("{{ {} }}", self.items.join(", "))
+    }
+}
+
+impl Visitor for WriteTo {
+    fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()> {
+        let key = self.spec.keys.iter().find(|key| key.name == name);
+        debug_assert!(
+            key.is_some(),
+            "{name} is not in the list of {}",
+            self.spec.name
+        );
+        let text = key.map_or_else(String::new, |key| value.write(key.kind));
+        self.push(name, &text);
+        Ok(())
+    }
+}

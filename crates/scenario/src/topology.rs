@@ -1,0 +1,321 @@
+//! Links and how they are joined: a row of links between numbered nodes, and the hosts' own.
+
+use crate::error::Checked;
+use crate::layout::Layout;
+use crate::reader::{Field, Reader};
+use crate::spec::MOST_LINKS;
+use crate::units::{MILLION, StatedLimit, UnitError};
+use goodqueue_queue::Limit;
+use goodqueue_types::{Rate, Span};
+
+/// The shape a scenario names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Dumbbell,
+    Chain,
+}
+
+/// All links of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Topology {
+    pub shape: Shape,
+    /// Link k joins node k to node k + 1.
+    pub trunk: Vec<DuplexLink>,
+    pub access: Option<Access>,
+}
+
+/// The links of hosts at the near (lower) and far (higher) end of their path.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Access {
+    pub near: DuplexLink,
+    pub far: DuplexLink,
+}
+
+/// Both directions of a link. Forward is away from node 0, and for access links from the host
+/// into the network.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DuplexLink {
+    pub name: String,
+    pub forward: LinkDirection,
+    pub reverse: LinkDirection,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LinkDirection {
+    pub rate: Rate,
+    pub delay: Span,
+    pub framing: u32,
+    pub limit: Limit,
+    pub drop_list: Vec<u64>,
+}
+
+impl Topology {
+    /// Reads everything but the queues, whose limits may depend on the flows.
+    pub(crate) fn read(field: &Field<'_>) -> Checked<Self> {
+        let (shape, reader) = Reader::tagged(field)?;
+        let framing = reader.size("framing")?.unwrap_or(0) as u32;
+        let (shape, trunk) = if shape == "dumbbell" {
+            let link = reader.require("bottleneck")?.table()?;
+            let trunk = vec![read_link(&link, "bottleneck".to_owned(), framing, None)?];
+            (Shape::Dumbbell, trunk)
+        } else {
+            (Shape::Chain, read_chain(&reader, framing)?)
+        };
+        let access = match (reader.table("access")?, reader.table("far_access")?) {
+            (Some(near), far) => Some(read_access(&near, far.as_ref(), framing)?),
+            (None, None) => None,
+            (None, Some(_)) => {
+                let help = "add access = { rate = \"1Gbps\" }, or leave far_access out";
+                return Err(reader.problem(
+                    "far_access",
+                    "\"far_access\" without \"access\"",
+                    help,
+                ));
+            }
+        };
+        Ok(Self {
+            shape,
+            trunk,
+            access,
+        })
+    }
+
+    /// Reads the queues, with every limit resolved to packets or bytes.
+    pub(crate) fn read_queues(&mut self, field: &Field<'_>, layout: &Layout) -> Checked<()> {
+        let (_, reader) = Reader::tagged(field)?;
+        let common = reader.get("queue");
+        let tables = match self.shape {
+            Shape::Dumbbell => vec![reader.require("bottleneck")?.table()?],
+            Shape::Chain => reader.require("link")?.tables()?,
+        };
+        for (index, table) in tables.iter().enumerate() {
+            let base_rtt = layout.mean_base_rtt(Some(index));
+            let link = &mut self.trunk[index];
+            let own = table.get("queue").or_else(|| common.clone());
+            let Some(own) = own else {
+                return Err(table.missing("queue"));
+            };
+            link.forward.limit = read_queue(&own, link.forward.rate, base_rtt)?;
+            let back = queue_of(table.table("reverse")?.as_ref()).or_else(|| common.clone());
+            link.reverse.limit = read_optional_queue(back.as_ref(), link.reverse.rate, base_rtt)?;
+        }
+        self.read_access_queues(&reader, common.as_ref(), layout)
+    }
+
+    fn read_access_queues(
+        &mut self,
+        reader: &Reader<'_>,
+        common: Option<&Field<'_>>,
+        layout: &Layout,
+    ) -> Checked<()> {
+        let Some(access) = &mut self.access else {
+            return Ok(());
+        };
+        let base_rtt = layout.mean_base_rtt(None);
+        let near = reader.table("access")?;
+        let far = reader.table("far_access")?;
+        let up = queue_of(near.as_ref()).or_else(|| common.cloned());
+        let down = queue_of(back_of(near.as_ref())?.as_ref()).or_else(|| common.cloned());
+        let far_up = queue_of(far.as_ref()).or_else(|| up.clone());
+        let far_down = queue_of(back_of(far.as_ref())?.as_ref()).or_else(|| down.clone());
+        for (queue, direction) in [
+            (up, &mut access.near.forward),
+            (down, &mut access.near.reverse),
+            (far_up, &mut access.far.forward),
+            (far_down, &mut access.far.reverse),
+        ] {
+            direction.limit = read_optional_queue(queue.as_ref(), direction.rate, base_rtt)?;
+        }
+        Ok(())
+    }
+
+    /// The direction with this name in results (`bottleneck`, `bottleneck.reverse`).
+    pub(crate) fn direction(&self, name: &str) -> Option<(usize, &LinkDirection)> {
+        let (base, reverse) = match name.strip_suffix(".reverse") {
+            Some(base) => (base, true),
+            None => (name, false),
+        };
+        let index = self.trunk.iter().position(|link| link.name == base)?;
+        let link = &self.trunk[index];
+        Some((
+            index,
+            if reverse {
+                &link.reverse
+            } else {
+                &link.forward
+            },
+        ))
+    }
+
+    /// The names of all reported links.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> + '_ {
+        self.trunk
+            .iter()
+            .flat_map(|link| [link.name.clone(), format!("{}.reverse", link.name)])
+    }
+}
+
+fn read_chain(reader: &Reader<'_>, framing: u32) -> Checked<Vec<DuplexLink>> {
+    let tables = reader.require("link")?.tables()?;
+    if tables.is_empty() || tables.len() > MOST_LINKS {
+        let message = format!("a chain of {} links", tables.len());
+        return Err(reader.problem("link", message, "write from 1 to 1000 [[topology.link]]"));
+    }
+    let mut trunk: Vec<DuplexLink> = Vec::with_capacity(tables.len());
+    for (index, table) in tables.iter().enumerate() {
+        let name = table
+            .name("name")?
+            .unwrap_or_else(|| format!("link{index}"));
+        if name.contains('.') {
+            return Err(table.problem("name", "a link's name has no dots", "use \"-\" or \"_\""));
+        }
+        if trunk.iter().any(|link| link.name == name) {
+            let message = format!("two links are called \"{name}\"");
+            return Err(table.problem("name", message, "give each link its own name"));
+        }
+        trunk.push(read_link(table, name, framing, None)?);
+    }
+    Ok(trunk)
+}
+
+fn read_access(near: &Reader<'_>, far: Option<&Reader<'_>>, framing: u32) -> Checked<Access> {
+    let near = read_link(near, "access".to_owned(), framing, None)?;
+    let far = match far {
+        Some(far) => read_link(far, "far_access".to_owned(), framing, Some(&near))?,
+        None => DuplexLink {
+            name: "far_access".to_owned(),
+            ..near.clone()
+        }
+        .without_drops(),
+    };
+    Ok(Access { near, far })
+}
+
+/// Reads one link; what is missing comes from `base`, if there is one.
+fn read_link(
+    reader: &Reader<'_>,
+    name: String,
+    framing: u32,
+    base: Option<&DuplexLink>,
+) -> Checked<DuplexLink> {
+    let framing = base.map_or(framing, |base| base.forward.framing);
+    let rate = match (reader.rate("rate")?, base) {
+        (Some(rate), _) => rate,
+        (None, Some(base)) => base.forward.rate,
+        (None, None) => return Err(reader.missing("rate")),
+    };
+    let delay = match (reader.span("delay")?, base) {
+        (Some(delay), _) => delay,
+        (None, Some(base)) => base.forward.delay,
+        (None, None) if name == "access" => Span::ZERO,
+        (None, None) => return Err(reader.missing("delay")),
+    };
+    let forward = LinkDirection {
+        rate,
+        delay,
+        framing: reader
+            .size("framing")?
+            .map_or(framing, |bytes| bytes as u32),
+        limit: Limit::Unlimited,
+        drop_list: read_drop_list(reader)?,
+    };
+    // What the far side does not say about its reverse direction it takes over from the near
+    // side's reverse direction only where it has not changed the forward one.
+    let inherit = |given: bool| base.filter(|_| !given).map(|base| &base.reverse);
+    let mut reverse = LinkDirection {
+        rate: inherit(reader.get("rate").is_some()).map_or(forward.rate, |base| base.rate),
+        delay: inherit(reader.get("delay").is_some()).map_or(forward.delay, |base| base.delay),
+        framing: inherit(reader.get("framing").is_some())
+            .map_or(forward.framing, |base| base.framing),
+        limit: Limit::Unlimited,
+        drop_list: Vec::new(),
+    };
+    if let Some(back) = reader.table("reverse")? {
+        reverse.rate = back.rate("rate")?.unwrap_or(reverse.rate);
+        reverse.delay = back.span("delay")?.unwrap_or(reverse.delay);
+        reverse.framing = back
+            .size("framing")?
+            .map_or(reverse.framing, |bytes| bytes as u32);
+        reverse.drop_list = read_drop_list(&back)?;
+    }
+    Ok(DuplexLink {
+        name,
+        forward,
+        reverse,
+    })
+}
+
+impl DuplexLink {
+    fn without_drops(mut self) -> Self {
+        self.forward.drop_list.clear();
+        self.reverse.drop_list.clear();
+        self
+    }
+}
+
+fn read_drop_list(reader: &Reader<'_>) -> Checked<Vec<u64>> {
+    reader
+        .get("drop_list")
+        .map_or(Ok(Vec::new()), |field| field.integers())
+}
+
+fn back_of<'a>(reader: Option<&Reader<'a>>) -> Checked<Option<Reader<'a>>> {
+    reader.map_or(Ok(None), |reader| reader.table("reverse"))
+}
+
+fn queue_of<'a>(reader: Option<&Reader<'a>>) -> Option<Field<'a>> {
+    reader.and_then(|reader| reader.get("queue"))
+}
+
+fn read_optional_queue(
+    field: Option<&Field<'_>>,
+    rate: Rate,
+    base_rtt: Option<Span>,
+) -> Checked<Limit> {
+    field.map_or(Ok(Limit::Unlimited), |field| {
+        read_queue(field, rate, base_rtt)
+    })
+}
+
+fn read_queue(field: &Field<'_>, rate: Rate, base_rtt: Option<Span>) -> Checked<Limit> {
+    let (_, reader) = Reader::tagged(field)?;
+    let limit = reader.require("limit")?;
+    resolve(limit.limit()?, rate, base_rtt)
+        .map_err(|error| limit.problem(error.message, error.help))
+}
+
+/// Makes packets or bytes of a limit: times and BDPs are the bytes that the link sends in them.
+pub(crate) fn resolve(
+    stated: StatedLimit,
+    rate: Rate,
+    base_rtt: Option<Span>,
+) -> Result<Limit, UnitError> {
+    let bytes = match stated {
+        StatedLimit::Packets(packets) => return Ok(Limit::Packets(packets)),
+        StatedLimit::Unlimited => return Ok(Limit::Unlimited),
+        StatedLimit::Bytes(bytes) => u128::from(bytes),
+        StatedLimit::Time(span) => u128::from(rate.bytes_in(span).0),
+        StatedLimit::Bdp(millionths) => match base_rtt {
+            Some(rtt) if rtt > Span::ZERO => {
+                u128::from(rate.bytes_in(rtt).0) * u128::from(millionths) / u128::from(MILLION)
+            }
+            _ => {
+                return Err(UnitError {
+                    message: "the bandwidth-delay product of this link is zero: no flow that \
+                              crosses it has a base round-trip time"
+                        .to_owned(),
+                    help: "write the limit in packets, bytes or milliseconds, or give delays"
+                        .to_owned(),
+                });
+            }
+        },
+    };
+    if bytes > u128::from(crate::units::LARGEST) {
+        return Err(UnitError {
+            message: format!("this limit comes to {bytes} bytes"),
+            help: "write a limit of at most a terabyte, or \"unlimited\"".to_owned(),
+        });
+    }
+    Ok(Limit::Bytes(bytes as u64))
+}

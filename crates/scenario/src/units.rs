@@ -1,0 +1,603 @@
+//! Values with units: the one place where they are read and written.
+//!
+//! A value is a decimal number directly followed by its unit (`2Mbps`, `1.5ms`). It must be exact
+//! in the unit the simulator counts in (bits per second, picoseconds, bytes): nothing is rounded.
+
+use crate::error::shorten;
+use goodqueue_types::{Rate, Span};
+
+/// Why a value could not be read, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitError {
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl UnitError {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for UnitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; {}", self.message, self.help)
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// How a queue's limit was stated; [`Scenario::resolve_limit`](crate::Scenario::resolve_limit)
+/// makes packets or bytes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatedLimit {
+    /// Packets waiting.
+    Packets(u64),
+    /// Frame bytes waiting.
+    Bytes(u64),
+    /// The bytes that the link sends in this time.
+    Time(Span),
+    /// Millionths of the bandwidth-delay product.
+    Bdp(u64),
+    /// No limit.
+    Unlimited,
+}
+
+/// Smallest and largest rate: 1 bit/s to 10 Tbit/s.
+pub(crate) const RATES: (u64, u64) = (1, 10_000_000_000_000);
+/// Longest time anywhere in a scenario: a million seconds.
+pub(crate) const LONGEST: Span = Span(1_000_000_000_000_000_000);
+/// Largest size anywhere in a scenario: a terabyte.
+pub(crate) const LARGEST: u64 = 1_000_000_000_000;
+/// Most packets a limit may name.
+const MOST_PACKETS: u64 = 1_000_000_000;
+/// Largest multiple of the bandwidth-delay product, in millionths.
+const MOST_BDP: u64 = 1_000_000_000_000;
+/// Millionths in one.
+pub(crate) const MILLION: u64 = 1_000_000;
+
+/// A kind of value: its units with their factors, and what people write by mistake.
+struct Quantity {
+    /// With its article, for messages.
+    noun: &'static str,
+    example: &'static str,
+    /// Unit of a written zero.
+    zero: &'static str,
+    units: &'static [(&'static str, u64)],
+    /// (written, message, help); `#` stands for the number.
+    traps: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const RATE: Quantity = Quantity {
+    noun: "a rate",
+    example: "2Mbps",
+    zero: "bps",
+    units: &[
+        ("bps", 1),
+        ("kbps", 1_000),
+        ("Mbps", 1_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Tbps", 1_000_000_000_000),
+    ],
+    traps: &[
+        (
+            "mbps",
+            "\"#mbps\" is ambiguous",
+            "write \"#Mbps\" for megabits per second",
+        ),
+        (
+            "kBps",
+            "rates count bits, not bytes",
+            "write 8 × # with the unit \"kbps\"",
+        ),
+        (
+            "KBps",
+            "rates count bits, not bytes",
+            "write 8 × # with the unit \"kbps\"",
+        ),
+        (
+            "MBps",
+            "rates count bits, not bytes",
+            "write 8 × # with the unit \"Mbps\"",
+        ),
+        (
+            "GBps",
+            "rates count bits, not bytes",
+            "write 8 × # with the unit \"Gbps\"",
+        ),
+        (
+            "Bps",
+            "rates count bits, not bytes",
+            "write 8 × # with the unit \"bps\"",
+        ),
+        (
+            "M",
+            "\"M\" is not a whole unit",
+            "write \"#Mbps\" for megabits per second",
+        ),
+        (
+            "G",
+            "\"G\" is not a whole unit",
+            "write \"#Gbps\" for gigabits per second",
+        ),
+        (
+            "k",
+            "\"k\" is not a whole unit",
+            "write \"#kbps\" for kilobits per second",
+        ),
+        (
+            "Mb",
+            "\"Mb\" is an amount, not a rate",
+            "write \"#Mbps\" for megabits per second",
+        ),
+        (
+            "Mbit",
+            "\"Mbit\" is not a unit here",
+            "write \"#Mbps\" for megabits per second",
+        ),
+        (
+            "Gbit",
+            "\"Gbit\" is not a unit here",
+            "write \"#Gbps\" for gigabits per second",
+        ),
+        (
+            "kbit",
+            "\"kbit\" is not a unit here",
+            "write \"#kbps\" for kilobits per second",
+        ),
+        (
+            "Mb/s",
+            "\"Mb/s\" is not a unit here",
+            "write \"#Mbps\" for megabits per second",
+        ),
+        (
+            "Gb/s",
+            "\"Gb/s\" is not a unit here",
+            "write \"#Gbps\" for gigabits per second",
+        ),
+        (
+            "kb/s",
+            "\"kb/s\" is not a unit here",
+            "write \"#kbps\" for kilobits per second",
+        ),
+    ],
+};
+
+const SPAN: Quantity = Quantity {
+    noun: "a time",
+    example: "10ms",
+    zero: "s",
+    units: &[
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("ms", 1_000_000_000),
+        ("s", 1_000_000_000_000),
+        ("min", 60_000_000_000_000),
+        ("h", 3_600_000_000_000_000),
+    ],
+    traps: &[
+        (
+            "m",
+            "\"#m\" is ambiguous",
+            "write \"#ms\" for milliseconds or \"#min\" for minutes",
+        ),
+        (
+            "µs",
+            "\"µs\" is not a unit here",
+            "write \"#us\" for microseconds",
+        ),
+        (
+            "μs",
+            "\"μs\" is not a unit here",
+            "write \"#us\" for microseconds",
+        ),
+        (
+            "msec",
+            "\"msec\" is not a unit here",
+            "write \"#ms\" for milliseconds",
+        ),
+        (
+            "sec",
+            "\"sec\" is not a unit here",
+            "write \"#s\" for seconds",
+        ),
+        (
+            "seconds",
+            "\"seconds\" is not a unit here",
+            "write \"#s\" for seconds",
+        ),
+        (
+            "Ms",
+            "\"#Ms\" is ambiguous",
+            "write \"#ms\" for milliseconds",
+        ),
+        (
+            "MS",
+            "\"#MS\" is ambiguous",
+            "write \"#ms\" for milliseconds",
+        ),
+        (
+            "d",
+            "\"d\" is not a unit here",
+            "write hours: 24 × # with the unit \"h\"",
+        ),
+    ],
+};
+
+const SIZE: Quantity = Quantity {
+    noun: "a size",
+    example: "536B",
+    zero: "B",
+    units: &[
+        ("B", 1),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ],
+    traps: &[
+        (
+            "KB",
+            "\"#KB\" is ambiguous",
+            "write \"#kB\" for 1000 bytes each or \"#KiB\" for 1024",
+        ),
+        (
+            "K",
+            "\"#K\" is ambiguous",
+            "write \"#kB\" for 1000 bytes each or \"#KiB\" for 1024",
+        ),
+        (
+            "k",
+            "\"#k\" is ambiguous",
+            "write \"#kB\" for 1000 bytes each or \"#KiB\" for 1024",
+        ),
+        (
+            "M",
+            "\"#M\" is ambiguous",
+            "write \"#MB\" for 10^6 bytes each or \"#MiB\" for 2^20",
+        ),
+        (
+            "b",
+            "sizes count bytes, not bits",
+            "write \"#B\" if you mean bytes",
+        ),
+        (
+            "kb",
+            "sizes count bytes, not bits",
+            "write \"#kB\" if you mean kilobytes",
+        ),
+        (
+            "Kb",
+            "sizes count bytes, not bits",
+            "write \"#kB\" if you mean kilobytes",
+        ),
+        (
+            "Mb",
+            "sizes count bytes, not bits",
+            "write \"#MB\" if you mean megabytes",
+        ),
+        ("mB", "\"#mB\" is ambiguous", "write \"#MB\" for megabytes"),
+        ("bytes", "\"bytes\" is not a unit here", "write \"#B\""),
+        (
+            "p",
+            "a size is wanted, not packets",
+            "write bytes, as in \"1500B\"",
+        ),
+    ],
+};
+
+const LIMIT: Quantity = Quantity {
+    noun: "a queue limit",
+    example: "100p",
+    zero: "p",
+    units: &[("p", 1), ("bdp", 1)],
+    traps: &[
+        (
+            "pkts",
+            "\"pkts\" is not a unit here",
+            "write \"#p\" for packets",
+        ),
+        (
+            "pkt",
+            "\"pkt\" is not a unit here",
+            "write \"#p\" for packets",
+        ),
+        (
+            "packets",
+            "\"packets\" is not a unit here",
+            "write \"#p\" for packets",
+        ),
+        ("P", "\"P\" is not a unit here", "write \"#p\" for packets"),
+        ("BDP", "\"BDP\" is not a unit here", "write \"#bdp\""),
+        (
+            "m",
+            "\"#m\" is ambiguous",
+            "write \"#ms\" for milliseconds or \"#MB\" for megabytes",
+        ),
+    ],
+};
+
+const PACKETS: Quantity = Quantity {
+    noun: "a number of packets",
+    units: &[("p", 1)],
+    ..LIMIT
+};
+
+/// A decimal number: `digits / 10^scale`.
+struct Decimal<'a> {
+    text: &'a str,
+    digits: u128,
+    scale: u32,
+}
+
+impl Decimal<'_> {
+    /// The number times `factor`, if that is whole.
+    fn times(&self, factor: u64) -> Option<u128> {
+        let product = self.digits.checked_mul(u128::from(factor))?;
+        let divisor = 10u128.pow(self.scale);
+        product.is_multiple_of(divisor).then(|| product / divisor)
+    }
+}
+
+/// Splits `12.5ms` into 12.5 and `ms`.
+fn split<'a>(quantity: &Quantity, text: &'a str) -> Result<(Decimal<'a>, &'a str), UnitError> {
+    let Quantity { noun, example, .. } = quantity;
+    let as_in = format!("write {noun} with its unit, as in \"{example}\"");
+    let refuse = |what: &str| {
+        Err(UnitError::new(
+            format!("\"{}\" {what}", shorten(text)),
+            &as_in,
+        ))
+    };
+    if text.starts_with('-') {
+        return refuse("is negative");
+    }
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let malformed = whole.is_empty() || fraction.contains('.') || number.ends_with('.');
+    if malformed {
+        return refuse(&format!("is not {noun}"));
+    }
+    let digits = format!("{whole}{fraction}");
+    if digits.len() > 20 {
+        return refuse("has more than 20 digits");
+    }
+    if unit.starts_with(['e', 'E']) && unit[1..].starts_with(|c: char| "+-0123456789".contains(c)) {
+        return refuse("has an exponent");
+    }
+    if unit.starts_with(char::is_whitespace) {
+        let help = format!("write \"{number}{}\"", shorten(unit.trim()));
+        return Err(UnitError::new(
+            format!("\"{}\" has a space before its unit", shorten(text)),
+            help,
+        ));
+    }
+    let digits = digits.parse().unwrap_or(u128::MAX);
+    Ok((
+        Decimal {
+            text: number,
+            digits,
+            scale: fraction.len() as u32,
+        },
+        unit,
+    ))
+}
+
+/// What to say about a unit that is not one of `units`.
+fn refuse_unit(quantity: &Quantity, units: &[&str], number: &str, unit: &str) -> UnitError {
+    let list = units.join(", ");
+    if unit.is_empty() {
+        let first = quantity
+            .example
+            .trim_start_matches(|c: char| c.is_ascii_digit());
+        return UnitError::new(
+            format!("{number} has no unit"),
+            format!("write \"{number}{first}\" (units: {list})"),
+        );
+    }
+    if let Some((_, message, help)) = quantity.traps.iter().find(|trap| trap.0 == unit) {
+        return UnitError::new(message.replace('#', number), help.replace('#', number));
+    }
+    let unit = shorten(unit);
+    let mut same = units
+        .iter()
+        .filter(|known| known.eq_ignore_ascii_case(&unit));
+    let help = match same.next() {
+        Some(known) => format!("write \"{number}{known}\""),
+        None => format!("units are {list}, as in \"{}\"", quantity.example),
+    };
+    UnitError::new(
+        format!("\"{unit}\" is not a unit of {}", &quantity.noun[2..]),
+        help,
+    )
+}
+
+/// Reads one quantity as a whole number of its first unit.
+fn parse(quantity: &Quantity, text: &str, min: u64, max: u64) -> Result<u64, UnitError> {
+    let (number, unit) = split(quantity, text)?;
+    let Some((name, factor)) = quantity.units.iter().find(|known| known.0 == unit) else {
+        let units: Vec<&str> = quantity.units.iter().map(|unit| unit.0).collect();
+        return Err(refuse_unit(quantity, &units, number.text, unit));
+    };
+    let base = quantity.units[0].0;
+    let value = number.times(*factor).ok_or_else(|| {
+        UnitError::new(
+            format!("\"{}{name}\" is not a whole number of {base}", number.text),
+            format!("write fewer decimals, as in \"{}\"", quantity.example),
+        )
+    })?;
+    within(quantity, text, value, min, max)
+}
+
+/// Checks bounds, and says both.
+fn within(
+    quantity: &Quantity,
+    text: &str,
+    value: u128,
+    min: u64,
+    max: u64,
+) -> Result<u64, UnitError> {
+    if value >= u128::from(min) && value <= u128::from(max) {
+        return Ok(value as u64);
+    }
+    let side = if value < u128::from(min) {
+        "below the smallest"
+    } else {
+        "above the largest"
+    };
+    let (low, high) = (write(quantity, min), write(quantity, max));
+    Err(UnitError::new(
+        format!("\"{}\" is {side} value allowed here", shorten(text)),
+        format!("write {} from {low} to {high}", quantity.noun),
+    ))
+}
+
+/// Writes a value in the largest decimal unit that keeps it whole.
+fn write(quantity: &Quantity, value: u64) -> String {
+    if value == 0 {
+        return format!("0{}", quantity.zero);
+    }
+    let decimal = |factor: u64| factor.to_string().trim_end_matches('0') == "1";
+    let (unit, factor) = quantity
+        .units
+        .iter()
+        .rev()
+        .find(|(_, factor)| decimal(*factor) && value.is_multiple_of(*factor))
+        .unwrap_or(&quantity.units[0]);
+    format!("{}{unit}", value / factor)
+}
+
+/// Reads a rate (`2Mbps`): whole bits per second from 1 bps to 10 Tbps.
+///
+/// # Errors
+/// Says what is wrong and what to write instead.
+pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
+    parse(&RATE, text, RATES.0, RATES.1).map(Rate)
+}
+
+/// Reads a time (`10ms`): whole picoseconds up to a million seconds.
+///
+/// # Errors
+/// Says what is wrong and what to write instead.
+pub fn parse_span(text: &str) -> Result<Span, UnitError> {
+    parse_span_within(text, Span::ZERO, LONGEST)
+}
+
+/// Reads a size (`536B`, `100kB`, `64KiB`): whole bytes up to a terabyte.
+///
+/// # Errors
+/// Says what is wrong and what to write instead.
+pub fn parse_size(text: &str) -> Result<u64, UnitError> {
+    parse_size_within(text, 0, LARGEST)
+}
+
+/// Reads a queue limit: packets (`100p`), bytes (`64KiB`), time at the link's rate (`50ms`),
+/// bandwidth-delay products (`1.5bdp`), or `unlimited`.
+///
+/// # Errors
+/// Says what is wrong and what to write instead.
+pub fn parse_limit(text: &str) -> Result<StatedLimit, UnitError> {
+    if text == "unlimited" {
+        return Ok(StatedLimit::Unlimited);
+    }
+    let (number, unit) = split(&LIMIT, text)?;
+    let known = |quantity: &Quantity| quantity.units.iter().any(|known| known.0 == unit);
+    match unit {
+        "p" => parse_packets_within(text, 0, MOST_PACKETS).map(StatedLimit::Packets),
+        "bdp" => match number.times(MILLION) {
+            Some(millionths) if millionths <= u128::from(MOST_BDP) => {
+                Ok(StatedLimit::Bdp(millionths as u64))
+            }
+            _ => Err(UnitError::new(
+                format!("\"{}\" is not a usable number of BDPs", shorten(text)),
+                "write at most 1000000bdp with at most 6 decimals, as in \"1.5bdp\"",
+            )),
+        },
+        _ if known(&SIZE) => parse_size(text).map(StatedLimit::Bytes),
+        _ if known(&SPAN) => parse_span(text).map(StatedLimit::Time),
+        _ => Err(refuse_limit(number.text, unit)),
+    }
+}
+
+/// What to say about a unit that is none of packets, bytes, times and BDPs.
+fn refuse_limit(number: &str, unit: &str) -> UnitError {
+    let units = ["p", "B", "kB", "MB", "KiB", "MiB", "ms", "s", "bdp"];
+    let trap = |quantity: &&Quantity| quantity.traps.iter().any(|trap| trap.0 == unit);
+    let quantity = [&LIMIT, &SIZE, &SPAN]
+        .into_iter()
+        .find(trap)
+        .unwrap_or(&LIMIT);
+    refuse_unit(quantity, &units, number, unit)
+}
+
+/// Reads a share: `98%` or `0.98`, from 0 to 1.
+///
+/// # Errors
+/// Says what is wrong and what to write instead.
+pub fn parse_fraction(text: &str) -> Result<f64, UnitError> {
+    let (number, percent) = match text.strip_suffix('%') {
+        Some(number) => (number, true),
+        None => (text, false),
+    };
+    let plain = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let Some(value) = number.parse::<f64>().ok().filter(|_| plain) else {
+        return Err(UnitError::new(
+            format!("\"{}\" is not a share", shorten(text)),
+            "write a percentage, as in \"98%\", or a number from 0 to 1",
+        ));
+    };
+    let share = if percent { value / 100.0 } else { value };
+    if share <= 1.0 {
+        return Ok(share);
+    }
+    let help = if !percent && value <= 100.0 {
+        format!("write \"{number}%\" for a percentage")
+    } else {
+        "write at most \"100%\"".to_owned()
+    };
+    Err(UnitError::new(
+        format!("\"{}\" is above 100 %", shorten(text)),
+        help,
+    ))
+}
+
+/// Reads a time within bounds.
+pub(crate) fn parse_span_within(text: &str, min: Span, max: Span) -> Result<Span, UnitError> {
+    parse(&SPAN, text, min.0, max.0).map(Span)
+}
+
+/// Reads a size within bounds.
+pub(crate) fn parse_size_within(text: &str, min: u64, max: u64) -> Result<u64, UnitError> {
+    parse(&SIZE, text, min, max)
+}
+
+/// Reads a number of packets within bounds.
+pub(crate) fn parse_packets_within(text: &str, min: u64, max: u64) -> Result<u64, UnitError> {
+    parse(&PACKETS, text, min, max)
+}
+
+/// Writes a rate exactly, in its largest whole unit.
+pub fn format_rate(rate: Rate) -> String {
+    write(&RATE, rate.0)
+}
+
+/// Writes a time exactly, in its largest whole unit up to seconds.
+pub fn format_span(span: Span) -> String {
+    write(&SPAN, span.0)
+}
+
+/// Writes a size exactly, in its largest whole decimal unit.
+pub fn format_size(bytes: u64) -> String {
+    write(&SIZE, bytes)
+}

@@ -1,0 +1,199 @@
+//! The resolved scenario: a file with nothing left to defaults.
+
+use crate::flow::FlowGroup;
+use crate::scenario::{SCHEMA_VERSION, Scenario};
+use crate::topology::{DuplexLink, LinkDirection, Shape};
+use crate::units::{format_rate, format_size, format_span};
+use goodqueue_queue::Limit;
+use goodqueue_sim::{PacketSize, WorkloadConfig};
+use std::fmt::Write;
+
+/// `{ a = 1, b = 2 }`.
+fn inline(items: &[(&str, String)]) -> String {
+    let items: Vec<String> = items
+        .iter()
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    format!("{{ {} }}", items.join(", "))
+}
+
+/// A TOML basic string.
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+/// Writes `text` as a quoted value; for texts of this module only, which need no escapes.
+fn plain(text: impl std::fmt::Display) -> String {
+    format!("\"{text}\"")
+}
+
+pub(crate) fn format_limit(limit: Limit) -> String {
+    match limit {
+        Limit::Packets(packets) => format!("{packets}p"),
+        Limit::Bytes(bytes) => format_size(bytes),
+        Limit::Unlimited => "unlimited".to_owned(),
+    }
+}
+
+pub(crate) fn write(scenario: &Scenario) -> String {
+    let mut out = String::new();
+    let mut line = |key: &str, value: String| {
+        let _ = writeln!(out, "{key} = {value}");
+    };
+    line("schema_version", SCHEMA_VERSION.to_string());
+    line("title", quote(&scenario.title));
+    line("description", quote(&scenario.description));
+    line("duration", plain(format_span(scenario.duration)));
+    line("warmup", plain(format_span(scenario.warmup)));
+    line("seed", scenario.seed.to_string());
+    write_topology(&mut out, scenario);
+    for group in scenario.flows.iter() {
+        write_flow(&mut out, group);
+    }
+    let record = scenario.record;
+    let _ = write!(
+        out,
+        "\n[record]\nseries = {}\npackets = {}\naccess = {}\n",
+        record.series, record.packets, scenario.record_access
+    );
+    out
+}
+
+fn write_topology(out: &mut String, scenario: &Scenario) {
+    let topology = &scenario.topology;
+    let shape = match topology.shape {
+        Shape::Dumbbell => "dumbbell",
+        Shape::Chain => "chain",
+    };
+    let _ = writeln!(out, "\n[topology]\nshape = \"{shape}\"");
+    if let Some(access) = &topology.access {
+        for (name, link) in [("access", &access.near), ("far_access", &access.far)] {
+            let _ = writeln!(out, "\n[topology.{name}]");
+            write_link(out, link);
+        }
+    }
+    for link in &topology.trunk {
+        match topology.shape {
+            Shape::Dumbbell => out.push_str("\n[topology.bottleneck]\n"),
+            Shape::Chain => {
+                let _ = writeln!(out, "\n[[topology.link]]\nname = \"{}\"", link.name);
+            }
+        }
+        write_link(out, link);
+    }
+}
+
+fn write_link(out: &mut String, link: &DuplexLink) {
+    for (key, value) in items(&link.forward) {
+        let _ = writeln!(out, "{key} = {value}");
+    }
+    let _ = writeln!(out, "reverse = {}", inline(&items(&link.reverse)));
+}
+
+fn items(link: &LinkDirection) -> [(&'static str, String); 5] {
+    let queue = [
+        ("kind", plain("drop_tail")),
+        ("limit", plain(format_limit(link.limit))),
+    ];
+    [
+        ("rate", plain(format_rate(link.rate))),
+        ("delay", plain(format_span(link.delay))),
+        ("framing", plain(format_size(link.framing.into()))),
+        ("queue", inline(&queue)),
+        ("drop_list", format!("{:?}", link.drop_list)),
+    ]
+}
+
+fn write_flow(out: &mut String, group: &FlowGroup) {
+    let mut items = vec![
+        ("name", plain(&group.name)),
+        ("count", group.count.to_string()),
+        ("start", plain(format_span(group.start))),
+        ("start_interval", plain(format_span(group.start_interval))),
+        ("start_jitter", plain(format_span(group.start_jitter))),
+        ("from", group.from.to_string()),
+        ("to", group.to.to_string()),
+    ];
+    if let Some(rtt) = group.rtt {
+        let (from, to) = (plain(format_span(rtt.from)), plain(format_span(rtt.to)));
+        let spread = [
+            ("from", from.clone()),
+            ("to", to),
+            ("classes", rtt.classes.to_string()),
+        ];
+        items.push((
+            "rtt",
+            if rtt.classes == 1 {
+                from
+            } else {
+                inline(&spread)
+            },
+        ));
+    }
+    if let Some(host) = &group.host {
+        items.push(("host", plain(host)));
+    }
+    items.push(("workload", write_workload(&group.workload)));
+    if let WorkloadConfig::Bulk { tcp, .. } = &group.workload {
+        items.push(("tcp", crate::tcp::write(tcp)));
+    }
+    out.push_str("\n[[flow]]\n");
+    for (key, value) in items {
+        let _ = writeln!(out, "{key} = {value}");
+    }
+}
+
+fn write_workload(workload: &WorkloadConfig) -> String {
+    let packet = |bytes: u32| ("packet", plain(format_size(bytes.into())));
+    let kind = |kind: &str| ("kind", plain(kind));
+    match workload {
+        WorkloadConfig::Bulk { bytes, .. } => {
+            let size = bytes.map_or_else(|| "unlimited".to_owned(), format_size);
+            inline(&[kind("bulk"), ("size", plain(size))])
+        }
+        WorkloadConfig::ConstantBitRate {
+            interval,
+            packet: bytes,
+        } => inline(&[
+            kind("cbr"),
+            ("interval", plain(format_span(*interval))),
+            packet(*bytes),
+        ]),
+        WorkloadConfig::Poisson {
+            mean_interval,
+            packet: size,
+        } => {
+            let (bytes, sizes) = match size {
+                PacketSize::Fixed(bytes) => (*bytes, "fixed"),
+                PacketSize::Exponential(mean) => (*mean as u32, "exponential"),
+            };
+            let interval = ("interval", plain(format_span(*mean_interval)));
+            inline(&[
+                kind("poisson"),
+                interval,
+                packet(bytes),
+                ("sizes", plain(sizes)),
+            ])
+        }
+        WorkloadConfig::Ping {
+            interval,
+            packet: bytes,
+        } => inline(&[
+            kind("ping"),
+            ("interval", plain(format_span(*interval))),
+            packet(*bytes),
+        ]),
+    }
+}
