@@ -52,6 +52,13 @@ struct Queue {
     meter: Option<LinkMeter>,
 }
 
+/// A frame that waits for the transmitter.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    start: Time,
+    frame_bytes: u32,
+}
+
 impl Link {
     /// An idle link.
     pub fn new(config: &LinkConfig, window: Window) -> Self {
@@ -180,6 +187,7 @@ impl Queue {
         None
     }
 
+    #[cold]
     fn lose(&mut self, now: Time, reason: DropReason) -> Option<DropReason> {
         self.drops += 1;
         if let Some(meter) = &mut self.meter {
