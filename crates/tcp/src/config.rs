@@ -90,15 +90,19 @@ pub enum InitialSsthresh {
     Bytes(u64),
     /// This many segments.
     Segments(u32),
+    /// The whole segments of the receive window (ns-2, whose `ssthresh_` starts as `window_`).
+    ReceiveWindow,
 }
 
-impl InitialSsthresh {
-    /// The threshold in bytes, `u64::MAX` if there is none.
-    pub fn bytes(self, mss: u32) -> u64 {
-        match self {
-            Self::Unlimited => u64::MAX,
-            Self::Bytes(bytes) => bytes,
-            Self::Segments(n) => u64::from(n) * u64::from(mss),
+impl TcpConfig {
+    /// The initial slow-start threshold in bytes, `u64::MAX` if there is none.
+    pub fn initial_ssthresh_bytes(&self) -> u64 {
+        let mss = u64::from(self.mss);
+        match self.initial_ssthresh {
+            InitialSsthresh::Unlimited => u64::MAX,
+            InitialSsthresh::Bytes(bytes) => bytes,
+            InitialSsthresh::Segments(n) => u64::from(n) * mss,
+            InitialSsthresh::ReceiveWindow => self.receive_window / mss * mss,
         }
     }
 }

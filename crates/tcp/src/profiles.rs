@@ -155,8 +155,8 @@ fn ns2() -> TcpConfig {
         recovery: Recovery::Tahoe,
         mss: 1000,
         initial_window: InitialWindow::Segments(2),
-        // ssthresh_ is taken from window_ when the agent is made, that is from its default, 20.
-        initial_ssthresh: InitialSsthresh::Segments(20),
+        initial_ssthresh: InitialSsthresh::ReceiveWindow,
+        // window_ 20 packets
         receive_window: 20_000,
         byte_counting: false,
         ack_every: 1,

@@ -22,7 +22,7 @@ impl Window {
     pub fn new(config: &TcpConfig) -> Self {
         Self {
             cwnd: config.initial_window.bytes(config.mss) as f64,
-            ssthresh: config.initial_ssthresh.bytes(config.mss),
+            ssthresh: config.initial_ssthresh_bytes(),
             credit: 0.0,
             mss: config.mss,
             byte_counting: config.byte_counting,
