@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 /// When something happens, and its place among simultaneous things: kind, then rank (a keyed hash
-/// order over flows, so that no flow is favoured for ever), then the index of what it happens to.
+/// of flow and packet, so that no flow is favoured for ever), then the index of what it happens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event(u128);
 

@@ -19,4 +19,4 @@ pub use network::{
 };
 pub use outcome::{Distribution, FlowOutcome, LinkOutcome, Outcome, Series, Totals};
 pub use probe::{NoProbe, Probe, Recorder};
-pub use routing::tie_ranks;
+pub use routing::TieOrder;

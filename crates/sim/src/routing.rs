@@ -6,7 +6,7 @@
 //! packets with their arrival times, and the event queue holds the head of each line.
 
 use crate::Network;
-use goodqueue_types::{Direction, FlowId, LinkId, Packet, RandomStream};
+use goodqueue_types::{Direction, FlowId, LinkId, Packet, RandomStream, mix};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -29,8 +29,7 @@ pub struct Routing {
     pub hops: Vec<Hop>,
     /// Where the route of (flow, direction) lies in `hops`, at `2 · flow + direction`.
     pub routes: Vec<Range<u32>>,
-    /// Place of (flow, direction) among simultaneous arrivals at a link: a keyed permutation.
-    pub ranks: Vec<u32>,
+    ties: TieOrder,
     /// How many lines there are.
     pub lines: usize,
 }
@@ -85,8 +84,8 @@ impl Routing {
             }
             routes.push(begin..hops.len() as u32);
         }
-        let ranks = tie_ranks(network.seed, network.flows.len());
-        Self { hops, routes, ranks, lines: lines.len() }
+        let ties = TieOrder::new(network.seed, network.flows.len());
+        Self { hops, routes, ties, lines: lines.len() }
     }
 }
 
@@ -100,7 +99,7 @@ impl Routing {
     /// A packet's place among simultaneous arrivals.
     #[inline]
     pub fn rank(&self, packet: &Packet) -> u32 {
-        self.ranks[way(packet.flow, packet.direction)]
+        self.ties.rank(packet)
     }
 }
 
@@ -120,33 +119,82 @@ fn shared_links(network: &Network, ways: &[&[LinkId]]) -> Vec<bool> {
     shared
 }
 
-/// The places of packets that arrive at a link at the same instant: a permutation that depends on
-/// the seed alone, so that no flow is favoured for ever. That of flow `i` is at `2i` for forward
-/// packets and at `2i + 1` for reverse ones.
-pub fn tie_ranks(seed: u64, flows: usize) -> Vec<u32> {
-    let ways = 2 * flows;
-    let mut order: Vec<(u64, usize)> = (0..ways)
-        .map(|way| (RandomStream::new(seed, "tie", way as u64).bits(), way))
-        .collect();
-    order.sort_unstable();
-    let mut ranks = vec![0; ways];
-    for (rank, (_, way)) in order.into_iter().enumerate() {
-        ranks[way] = rank as u32;
+/// The order of packets that arrive at a link at the same instant: a hash of seed, flow, direction
+/// and the time of sending; what one host sends at once stays in order. An order of flows alone
+/// would last for the whole run; where senders and bottleneck have the same rate, arrivals tie all
+/// the time, and the flow that always comes first would shut the others out of a full queue.
+#[derive(Clone, Debug)]
+pub struct TieOrder {
+    /// One per flow and direction.
+    keys: Vec<u64>,
+    /// How many low bits of a rank tell flow and direction, so that no two ranks are equal.
+    way_bits: u32,
+}
+
+impl TieOrder {
+    /// The order that belongs to a seed.
+    pub fn new(seed: u64, flows: usize) -> Self {
+        let ways = 2 * flows as u64;
+        let keys = (0..ways).map(|way| RandomStream::new(seed, "tie", way).bits()).collect();
+        Self { keys, way_bits: ways.next_power_of_two().trailing_zeros() }
     }
-    ranks
+
+    /// A packet's place among simultaneous arrivals, below 2³⁰; packets of different flows or
+    /// directions have different places.
+    #[inline]
+    pub fn rank(&self, packet: &Packet) -> u32 {
+        let way = way(packet.flow, packet.direction);
+        let hash = (mix(self.keys[way] ^ packet.sent.0) >> 34) as u32;
+        hash >> self.way_bits << self.way_bits | way as u32
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use goodqueue_types::{Body, Ecn, Time};
+
+    fn packet(flow: u32, direction: Direction, sent: u64) -> Packet {
+        let flow = FlowId(flow);
+        let (ecn, body) = (Ecn::NotCapable, Body::Datagram);
+        Packet { flow, direction, ecn, size: 1500, number: 0, sent: Time(sent), body }
+    }
 
     #[test]
-    fn ranks_are_a_permutation_that_the_seed_decides() {
-        let one = tie_ranks(1, 50);
-        let mut sorted = one.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, (0..100).collect::<Vec<_>>());
-        assert_eq!(one, tie_ranks(1, 50));
-        assert_ne!(one, tie_ranks(2, 50));
+    fn no_two_flows_or_directions_share_a_rank() {
+        let order = TieOrder::new(1, 50);
+        for sent in 0..100 {
+            let mut ranks: Vec<u32> = (0..50)
+                .flat_map(|flow| [(flow, Direction::Forward), (flow, Direction::Reverse)])
+                .map(|(flow, direction)| order.rank(&packet(flow, direction, sent)))
+                .collect();
+            ranks.sort_unstable();
+            ranks.dedup();
+            assert_eq!(ranks.len(), 100);
+            assert!(ranks[99] < 1 << 30);
+        }
+    }
+
+    #[test]
+    fn flows_that_always_meet_come_first_equally_often() {
+        let order = TieOrder::new(1, 10);
+        for flow in 1..10 {
+            let wins = (0..10_000)
+                .map(|sent| {
+                    let mine = order.rank(&packet(flow, Direction::Forward, sent));
+                    mine < order.rank(&packet(0, Direction::Forward, sent))
+                })
+                .filter(|first| *first)
+                .count();
+            // Four standard deviations of a fair coin.
+            assert!((4800..=5200).contains(&wins), "flow {flow} came first {wins} times");
+        }
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let rank = |seed| TieOrder::new(seed, 1).rank(&packet(0, Direction::Forward, 0));
+        assert_eq!(rank(1), rank(1));
+        assert_ne!(rank(1), rank(2));
     }
 }
