@@ -113,6 +113,24 @@ impl Scenario {
         }
     }
 
+    /// The same scenario in which flows without a jitter of their own start up to this much
+    /// later (a tenth of the time they have, if that is less), so that seeds differ.
+    #[must_use]
+    pub fn with_default_jitter(&self, jitter: Span) -> Self {
+        let mut flows = (*self.flows).clone();
+        for group in flows
+            .iter_mut()
+            .filter(|group| group.start_jitter == Span::ZERO)
+        {
+            let last_start = group.start + group.start_interval * (group.count - 1);
+            group.start_jitter = jitter.min(self.duration.saturating_sub(last_start) / 10);
+        }
+        Self {
+            flows: Arc::new(flows),
+            ..self.clone()
+        }
+    }
+
     /// The same scenario with other recordings.
     #[must_use]
     pub fn with_record(&self, record: Record) -> Self {

@@ -2,16 +2,18 @@
 
 use crate::buffers::{BufferEcho, LIMIT_COUNTS};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
-use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Network, Outcome};
+use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Outcome};
 use serde_json::{Map, Value, json};
 
 /// The summary of one run of a scenario.
 pub fn summary_json(scenario: &Scenario, outcome: &Outcome) -> Value {
     let network = scenario.network();
+    let observed = network.links.iter().filter(|config| config.observed);
     let links: Map<String, Value> = outcome
         .links
         .iter()
-        .map(|link| (link.name.clone(), link_json(scenario, &network, link)))
+        .zip(observed)
+        .map(|(link, config)| (link.name.clone(), link_json(scenario, config, link)))
         .collect();
     let flows: Map<String, Value> = outcome
         .flows
@@ -29,6 +31,7 @@ pub fn summary_json(scenario: &Scenario, outcome: &Outcome) -> Value {
         "totals": {
             "sent": totals.sent,
             "delivered": totals.delivered,
+            "delivered_forward": totals.delivered_forward,
             "dropped": totals.dropped,
             "queued": totals.queued,
             "in_flight": totals.in_flight,
@@ -48,8 +51,15 @@ pub fn buffer_json(buffer: &BufferEcho) -> Value {
     })
 }
 
-fn link_json(scenario: &Scenario, network: &Network, link: &LinkOutcome) -> Value {
+fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Value {
+    debug_assert_eq!(
+        config.name, link.name,
+        "observed links come in network order"
+    );
     let mut keys = json!({
+        "rate_bps": config.rate.0,
+        "delay_s": config.delay.as_secs_f64(),
+        "framing_bytes": config.framing,
         "limit": scenario.buffer(&link.name).as_ref().map_or(Value::Null, buffer_json),
         "utilization": link.utilization,
         "throughput_bps": link.throughput_bps,
@@ -62,18 +72,6 @@ fn link_json(scenario: &Scenario, network: &Network, link: &LinkOutcome) -> Valu
         "event_mean_backlog_packets": link.event_mean_backlog_packets,
     });
     if let Value::Object(map) = &mut keys {
-        let config = network.links.iter().find(|config| config.name == link.name);
-        if let Some(LinkConfig {
-            rate,
-            delay,
-            framing,
-            ..
-        }) = config
-        {
-            map.insert("rate_bps".to_owned(), json!(rate.0));
-            map.insert("delay_s".to_owned(), json!(delay.as_secs_f64()));
-            map.insert("framing_bytes".to_owned(), json!(framing));
-        }
         distribution(map, "backlog_packets", &link.backlog_packets);
         distribution(map, "backlog_bytes", &link.backlog_bytes);
         distribution(map, "queueing_delay_s", &link.queueing_delay_s);

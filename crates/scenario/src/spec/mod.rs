@@ -104,7 +104,7 @@ const DELAY: Kind = Kind::Span {
     max: HOUR,
 };
 const INTERVAL: Kind = Kind::Span {
-    min: Span(1_000),
+    min: Span(1),
     max: crate::units::LONGEST,
 };
 pub(crate) const TIMER: Kind = Kind::Span {

@@ -92,7 +92,7 @@ pub(crate) static TCP: Spec = Spec {
                     min: 1,
                     max: 1_000_000,
                 },
-                Kind::Choice(&["unlimited"]),
+                Kind::Choice(&["unlimited", "receive_window"]),
             ]),
             "\"64KiB\"",
             "Slow-start threshold at the start, in bytes or segments.",
