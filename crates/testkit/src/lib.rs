@@ -1,1 +1,13 @@
-//! placeholder
+//! What the tests of goodqueue share: an engine simple enough to be believed, formulas that know
+//! the answer beforehand, and random networks to try both engines on.
+
+pub mod closed_form;
+mod comparison;
+pub mod dumbbell;
+mod mutation;
+pub mod random_network;
+mod reference;
+
+pub use comparison::compare;
+pub use mutation::Mutation;
+pub use reference::{run_mutant, run_reference};

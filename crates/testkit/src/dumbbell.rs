@@ -1,0 +1,85 @@
+//! The textbook's topology: hosts with their own access links on both sides of one bottleneck.
+
+use goodqueue_queue::Limit;
+use goodqueue_sim::{FlowConfig, LinkConfig, Network, QueueConfig, Record, WorkloadConfig};
+use goodqueue_types::{LinkId, Rate, Span, Time};
+
+/// The bottleneck's place among the links of a [`Dumbbell`].
+pub const BOTTLENECK: LinkId = LinkId(0);
+/// The place of the way back.
+const BACK: LinkId = LinkId(1);
+
+/// Flows that share a bottleneck, each with four access links of its own: two at the client and
+/// two at the server, one for each direction.
+#[derive(Clone, Debug)]
+pub struct Dumbbell {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Rate of the bottleneck.
+    pub rate: Rate,
+    /// Rate of the access links.
+    pub access_rate: Rate,
+    /// The most that may wait at the bottleneck.
+    pub limit: Limit,
+    /// Time to a server and back without queueing and transmission.
+    pub round_trip: Span,
+    /// Measurements begin.
+    pub warmup: Time,
+    /// The run ends.
+    pub end: Time,
+}
+
+impl Dumbbell {
+    /// The network that carries these flows, each with the time at which it starts.
+    pub fn network(&self, flows: Vec<(Time, WorkloadConfig)>) -> Network {
+        let mut links = vec![
+            link("bottleneck", self.rate, self.round_trip / 4, self.limit),
+            link(
+                "bottleneck.reverse",
+                self.rate,
+                self.round_trip / 4,
+                Limit::Unlimited,
+            ),
+        ];
+        links[0].observed = true;
+        let mut flow_configs = Vec::with_capacity(flows.len());
+        for (index, (start, workload)) in flows.into_iter().enumerate() {
+            let first = links.len() as u32;
+            let access = link(
+                "access",
+                self.access_rate,
+                self.round_trip / 8,
+                Limit::Unlimited,
+            );
+            links.extend(vec![access; 4]);
+            flow_configs.push(FlowConfig {
+                name: format!("flow {index}"),
+                start,
+                forward: vec![LinkId(first), BOTTLENECK, LinkId(first + 1)],
+                reverse: vec![LinkId(first + 2), BACK, LinkId(first + 3)],
+                workload,
+            });
+        }
+        Network {
+            seed: self.seed,
+            warmup: self.warmup,
+            end: self.end,
+            links,
+            flows: flow_configs,
+            record: Record::default(),
+        }
+    }
+}
+
+/// A link without framing or drop list, that is not observed.
+pub fn link(name: &str, rate: Rate, delay: Span, limit: Limit) -> LinkConfig {
+    LinkConfig {
+        name: name.to_owned(),
+        rate,
+        delay,
+        framing: 0,
+        queue: QueueConfig::DropTail { limit },
+        drop_list: Vec::new(),
+        observed: false,
+    }
+}

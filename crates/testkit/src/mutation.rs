@@ -1,0 +1,48 @@
+//! Broken rules, to show that comparing the engines finds them.
+
+/// A rule of the simulation, broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutation {
+    /// One packet (or one byte) more may wait.
+    LimitOffByOne,
+    /// Simultaneous arrivals at a link keep the order in which they were scheduled.
+    TiesByInsertion,
+    /// A host's timer goes before a packet delivered at the same instant.
+    TimerBeforeDelivery,
+    /// What arrives at a link goes before what its host sends at the same instant.
+    ArrivalBeforeWake,
+    /// What arrives at a link goes before the end of a transmission at the same instant.
+    ArrivalBeforeServiceEnd,
+    /// Transmission times are rounded down instead of up.
+    ServiceTimeRoundedDown,
+    /// Framing takes no time on the wire.
+    FramingForgotten,
+    /// The reported backlog includes the frame in transmission.
+    FrameInServiceCounted,
+    /// A frame that finds the transmitter idle passes through the backlog.
+    IdleLinkQueues,
+    /// The drop list counts arrivals from 1.
+    DropListFromOne,
+    /// The drop list counts what the queue let in instead of what arrived.
+    DropListBehindQueue,
+    /// What happens at the very end does not happen.
+    EndExcluded,
+}
+
+impl Mutation {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::LimitOffByOne,
+        Self::TiesByInsertion,
+        Self::TimerBeforeDelivery,
+        Self::ArrivalBeforeWake,
+        Self::ArrivalBeforeServiceEnd,
+        Self::ServiceTimeRoundedDown,
+        Self::FramingForgotten,
+        Self::FrameInServiceCounted,
+        Self::IdleLinkQueues,
+        Self::DropListFromOne,
+        Self::DropListBehindQueue,
+        Self::EndExcluded,
+    ];
+}

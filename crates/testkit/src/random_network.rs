@@ -1,0 +1,208 @@
+//! Random small networks, made so that things collide: few distinct rates, delays, sizes and
+//! starting times, so that much happens at the same instant; small limits; routes that share
+//! links in all combinations; ends that cut transmissions in the middle or to the picosecond.
+
+use goodqueue_queue::Limit;
+use goodqueue_sim::{
+    FlowConfig, LinkConfig, Network, PacketSize, QueueConfig, Record, WorkloadConfig,
+};
+use goodqueue_tcp::{
+    CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
+};
+use goodqueue_types::{LinkId, Rate, Span, Time};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use std::sync::Arc;
+
+/// Networks of up to 6 links and 5 flows, whose run is at most a few thousand packets long.
+pub fn networks() -> impl Strategy<Value = Network> {
+    (2..=6_usize)
+        .prop_flat_map(|links| {
+            (
+                prop::collection::vec(link(), links),
+                prop::collection::vec(flow(links), 1..=5),
+                any::<u64>(),
+                end(),
+                select(vec![0, 0, 1, 2]),
+            )
+        })
+        .prop_map(|(links, flows, seed, end, warmup_halves)| {
+            let named = |(index, link): (usize, LinkConfig)| LinkConfig {
+                name: format!("link {index}"),
+                ..link
+            };
+            let flow_named = |(index, flow): (usize, FlowConfig)| FlowConfig {
+                name: format!("flow {index}"),
+                ..flow
+            };
+            Network {
+                seed,
+                end,
+                // From the start, from a quarter, from the middle.
+                warmup: Time(end.0 * warmup_halves / 4),
+                links: links.into_iter().enumerate().map(named).collect(),
+                flows: flows.into_iter().enumerate().map(flow_named).collect(),
+                record: Record {
+                    series: true,
+                    packets: true,
+                },
+            }
+        })
+}
+
+/// A whole number of milliseconds, at which things happen, or any time at all.
+fn end() -> impl Strategy<Value = Time> {
+    prop_oneof![
+        (20_u64..400).prop_map(|ms| Time::ZERO + Span::from_millis(ms)),
+        (20_000_000_000_u64..400_000_000_000).prop_map(Time),
+    ]
+}
+
+fn link() -> impl Strategy<Value = LinkConfig> {
+    // At 8 Mb/s a byte takes a microsecond; at 7 Mb/s no whole number of picoseconds.
+    let rate = select(vec![
+        8_000_000, 8_000_000, 8_000_000, 4_000_000, 1_000_000, 7_000_000,
+    ]);
+    let delay = select(vec![0, 0, 0, 100, 100, 500, 1000, 5000]);
+    let framing = select(vec![0, 0, 0, 7, 100]);
+    let drop_list = prop_oneof![
+        2 => Just(Vec::new()),
+        1 => subsequence((0..24).collect::<Vec<u64>>(), 0..6),
+    ];
+    (
+        rate,
+        delay,
+        framing,
+        limit(),
+        drop_list,
+        prop::bool::weighted(0.8),
+    )
+        .prop_map(
+            |(rate, delay, framing, limit, drop_list, observed)| LinkConfig {
+                name: String::new(),
+                rate: Rate(rate),
+                delay: Span::from_micros(delay),
+                framing,
+                queue: QueueConfig::DropTail { limit },
+                drop_list,
+                observed,
+            },
+        )
+}
+
+fn limit() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        3 => (0_u64..12).prop_map(Limit::Packets),
+        // Whole multiples of packet sizes, and one byte less.
+        3 => (0_u64..80, 0_u64..2).prop_map(|(hundreds, less)| {
+            Limit::Bytes((100 * hundreds).saturating_sub(less))
+        }),
+        2 => Just(Limit::Unlimited),
+    ]
+}
+
+fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
+    let start = select(vec![0, 0, 0, 100, 1000, 3000]);
+    (start, route(links), route(links), workload()).prop_map(
+        |(start, forward, reverse, workload)| FlowConfig {
+            name: String::new(),
+            start: Time::ZERO + Span::from_micros(start),
+            forward,
+            reverse,
+            workload,
+        },
+    )
+}
+
+/// One to four distinct links in any order.
+fn route(links: usize) -> impl Strategy<Value = Vec<LinkId>> {
+    subsequence((0..links as u32).collect::<Vec<_>>(), 1..=links.min(4))
+        .prop_shuffle()
+        .prop_map(|route| route.into_iter().map(LinkId).collect())
+}
+
+fn workload() -> impl Strategy<Value = WorkloadConfig> {
+    let interval = || select(vec![200, 500, 1000, 1000, 2000]).prop_map(Span::from_micros);
+    let packet = || select(vec![100_u32, 200, 500, 1000]);
+    let sizes = prop_oneof![
+        packet().prop_map(PacketSize::Fixed),
+        (40.0..2000.0).prop_map(PacketSize::Exponential),
+    ];
+    prop_oneof![
+        3 => (tcp(), prop::option::of(1_u64..30_000)).prop_map(|(tcp, bytes)| {
+            WorkloadConfig::Bulk { tcp: Arc::new(tcp), bytes }
+        }),
+        1 => (interval(), packet()).prop_map(|(interval, packet)| {
+            WorkloadConfig::ConstantBitRate { interval, packet }
+        }),
+        1 => (interval(), sizes).prop_map(|(mean_interval, packet)| {
+            WorkloadConfig::Poisson { mean_interval, packet }
+        }),
+        1 => (interval(), packet()).prop_map(|(interval, packet)| {
+            WorkloadConfig::Ping { interval, packet }
+        }),
+    ]
+}
+
+/// Every profile with random settings over it: the engines must agree whatever TCP does.
+fn tcp() -> impl Strategy<Value = TcpConfig> {
+    let profile = select(vec![
+        Profile::Rfc,
+        Profile::Rfc,
+        Profile::Inet2011,
+        Profile::Ns2,
+    ]);
+    let congestion_control = prop_oneof![
+        Just(CongestionControlConfig::Reno),
+        (0.1..2.0, 0.1..0.9)
+            .prop_map(|(alpha, beta)| CongestionControlConfig::Gaimd { alpha, beta }),
+    ];
+    let recovery = select(vec![
+        Recovery::Tahoe,
+        Recovery::Reno,
+        Recovery::NewReno,
+        Recovery::Sack,
+    ]);
+    let sizes = (
+        select(vec![60_u32, 160, 460, 960]),
+        500_u64..100_000,
+        1..11_u32,
+    );
+    // Times of the order of the round-trip time, so that timers matter in a short run.
+    let times = (1_u64..50, 1_u64..50, select(vec![200_u64, 1000, 40_000]));
+    let switches = any::<[bool; 5]>();
+    (
+        profile,
+        congestion_control,
+        recovery,
+        sizes,
+        times,
+        1..4_u32,
+        switches,
+    )
+        .prop_map(
+            |(profile, congestion_control, recovery, sizes, times, ack_every, on)| {
+                let base = TcpConfig::profile(profile);
+                TcpConfig {
+                    congestion_control,
+                    recovery,
+                    mss: sizes.0,
+                    receive_window: sizes.1,
+                    initial_window: InitialWindow::Segments(sizes.2),
+                    rto: RtoConfig {
+                        initial: Span::from_millis(times.0),
+                        minimum: Span::from_millis(times.1),
+                        ..base.rto
+                    },
+                    delayed_ack_timeout: Span::from_micros(times.2),
+                    ack_every,
+                    window_scaling: on[0],
+                    byte_counting: on[1],
+                    limited_transmit: on[2],
+                    nagle: on[3],
+                    option_bytes: on[4],
+                    ..base
+                }
+            },
+        )
+}

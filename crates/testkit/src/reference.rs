@@ -1,0 +1,484 @@
+//! The reference engine: slow, plain, and the judge of the fast one.
+//!
+//! It shares agents, queue disciplines and meters with the fast engine, but neither its event
+//! loop nor its links nor its routing. The heap has an entry for every packet on its way and for
+//! every frame in transmission; a link is a queue and the frame it transmits; nothing is done
+//! before its time. Whoever doubts a result can read this file from top to bottom.
+
+use crate::Mutation;
+use goodqueue_queue::{Backlog, BufferAccount, Context, DropTail, Limit, QueueDiscipline, Verdict};
+use goodqueue_sim::{
+    Agent, LinkConfig, LinkMeter, Network, Outcome, Probe, QueueConfig, Recorder, Series, TieOrder,
+    Totals, Window, agents, flow_outcome, receiver_of,
+};
+use goodqueue_types::{
+    Bytes, Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, RandomStream, Span,
+    Time,
+};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Runs a network from start to end, one event at a time.
+///
+/// # Panics
+/// If packets are not conserved or a timer lies in the past.
+pub fn run_reference(network: &Network) -> Outcome {
+    Reference::new(network, None).run()
+}
+
+/// Runs a network with one rule broken, to show that comparing the engines finds it.
+///
+/// # Panics
+/// As [`run_reference`].
+pub fn run_mutant(network: &Network, mutation: Mutation) -> Outcome {
+    Reference::new(network, Some(mutation)).run()
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// A link has sent the last bit of a frame.
+    ServiceEnd(usize),
+    /// A packet reaches its host.
+    Delivery(Packet),
+    /// An agent's timer or application may be due.
+    Wake(usize),
+    /// A packet reaches a link.
+    Arrival(usize, Packet),
+}
+
+/// When, and the place among simultaneous events: kind, then rank and number of the packet.
+type Key = (Time, u8, u64, u64);
+
+/// An entry of the heap, ordered by key.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    key: Key,
+    what: What,
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Event {}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+/// A queue, the frame in transmission, and counters.
+struct Link<'a> {
+    config: &'a LinkConfig,
+    queue: DropTail,
+    in_service: Option<Packet>,
+    /// When each packet that waits arrived.
+    arrived: BTreeMap<(u32, Direction, u64), Time>,
+    random: RandomStream,
+    account: BufferAccount,
+    arrivals: u64,
+    drops: u64,
+    meter: Option<LinkMeter>,
+}
+
+impl<'a> Link<'a> {
+    fn new(config: &'a LinkConfig, window: Window, mutation: Option<Mutation>) -> Self {
+        let QueueConfig::DropTail { limit } = config.queue;
+        let limit = match (mutation, limit) {
+            (Some(Mutation::LimitOffByOne), Limit::Packets(limit)) => Limit::Packets(limit + 1),
+            (Some(Mutation::LimitOffByOne), Limit::Bytes(limit)) => Limit::Bytes(limit + 1),
+            _ => limit,
+        };
+        Self {
+            config,
+            queue: DropTail::new(limit),
+            in_service: None,
+            arrived: BTreeMap::new(),
+            // Drop tail draws nothing.
+            random: RandomStream::new(0, "unused", 0),
+            account: BufferAccount::of(u64::MAX),
+            arrivals: 0,
+            drops: 0,
+            meter: config.observed.then(|| LinkMeter::new(window)),
+        }
+    }
+
+    /// Calls the queue, and returns its answer and what it dropped.
+    fn with_queue<T>(
+        &mut self,
+        now: Time,
+        call: impl FnOnce(&mut DropTail, &mut Context<'_>) -> T,
+    ) -> (T, Vec<Verdict>) {
+        let mut verdicts = Vec::new();
+        let mut context = Context {
+            now,
+            framing: self.config.framing,
+            random: &mut self.random,
+            account: &mut self.account,
+            verdicts: &mut verdicts,
+        };
+        (call(&mut self.queue, &mut context), verdicts)
+    }
+
+    fn frame_bytes(&self, packet: &Packet) -> u64 {
+        u64::from(packet.size) + u64::from(self.config.framing)
+    }
+}
+
+/// What tells a packet from all others.
+fn name_of(packet: &Packet) -> (u32, Direction, u64) {
+    (packet.flow.0, packet.direction, packet.number)
+}
+
+struct Reference<'a> {
+    network: &'a Network,
+    mutation: Option<Mutation>,
+    window: Window,
+    ties: TieOrder,
+    events: BinaryHeap<Reverse<Event>>,
+    links: Vec<Link<'a>>,
+    agents: Vec<Agent>,
+    lost: Vec<u64>,
+    delivered: u64,
+    scheduled: u64,
+    handled: u64,
+    recorder: Recorder,
+}
+
+impl<'a> Reference<'a> {
+    fn new(network: &'a Network, mutation: Option<Mutation>) -> Self {
+        let window = Window {
+            from: network.warmup,
+            to: network.end,
+        };
+        let observed = network.links.iter().map(|link| link.observed).collect();
+        let links = network
+            .links
+            .iter()
+            .map(|link| Link::new(link, window, mutation))
+            .collect();
+        Self {
+            network,
+            mutation,
+            window,
+            ties: TieOrder::new(network.seed, network.flows.len()),
+            events: BinaryHeap::new(),
+            links,
+            agents: agents(network),
+            lost: vec![0; network.flows.len()],
+            delivered: 0,
+            scheduled: 0,
+            handled: 0,
+            recorder: Recorder::new(network.record, observed, network.flows.len()),
+        }
+    }
+
+    fn run(mut self) -> Outcome {
+        for agent in 0..self.agents.len() {
+            self.arm(agent, Time::ZERO);
+        }
+        while let Some(Reverse(event)) = self.events.peek().copied() {
+            let now = event.key.0;
+            let excluded = now == self.window.to && self.has(Mutation::EndExcluded);
+            if now > self.window.to || excluded {
+                break;
+            }
+            self.events.pop();
+            self.handled += 1;
+            match event.what {
+                What::ServiceEnd(link) => self.service_end(link, now),
+                What::Delivery(packet) => self.delivery(packet, now),
+                What::Wake(agent) => self.wake(agent, now),
+                What::Arrival(link, packet) => self.arrival(link, packet, now),
+            }
+        }
+        self.finish()
+    }
+
+    fn has(&self, mutation: Mutation) -> bool {
+        self.mutation == Some(mutation)
+    }
+
+    /// Puts something on the heap.
+    fn schedule(&mut self, time: Time, what: What) {
+        let usual = match what {
+            What::ServiceEnd(_) => 1,
+            What::Delivery(_) => 3,
+            What::Wake(_) => 5,
+            What::Arrival(..) => 7,
+        };
+        let kind = match (self.mutation, what) {
+            (Some(Mutation::TimerBeforeDelivery), What::Wake(_)) => 2,
+            (Some(Mutation::ArrivalBeforeWake), What::Arrival(..)) => 4,
+            (Some(Mutation::ArrivalBeforeServiceEnd), What::Arrival(..)) => 0,
+            _ => usual,
+        };
+        let (rank, number) = match what {
+            What::ServiceEnd(index) | What::Wake(index) => (index as u64, 0),
+            What::Arrival(..) if self.has(Mutation::TiesByInsertion) => (self.scheduled, 0),
+            What::Delivery(packet) | What::Arrival(_, packet) => {
+                (u64::from(self.ties.rank(&packet)), packet.number)
+            }
+        };
+        self.scheduled += 1;
+        self.events.push(Reverse(Event {
+            key: (time, kind, rank, number),
+            what,
+        }));
+    }
+
+    fn record(&mut self, time: Time, kind: PacketEventKind, packet: Packet) {
+        self.recorder.packet(PacketEvent { time, kind, packet });
+    }
+
+    /// The links that a packet crosses.
+    fn route(&self, packet: &Packet) -> &'a [LinkId] {
+        let flow = &self.network.flows[packet.flow.0 as usize];
+        match packet.direction {
+            Direction::Forward => &flow.forward,
+            Direction::Reverse => &flow.reverse,
+        }
+    }
+
+    /// A packet reaches a link: it is lost, transmitted, or waits.
+    fn arrival(&mut self, index: usize, packet: Packet, now: Time) {
+        let id = LinkId(index as u32);
+        self.record(now, PacketEventKind::Arrived(id), packet);
+        let counts_from_one = self.has(Mutation::DropListFromOne);
+        let link = &mut self.links[index];
+        if let Some(meter) = &mut link.meter {
+            meter.arrival(now);
+        }
+        let place = link.arrivals + u64::from(counts_from_one);
+        link.arrivals += 1;
+        if link.config.drop_list.contains(&place) {
+            self.lose(index, packet, now, DropReason::LinkLoss);
+        } else if link.in_service.is_none() {
+            self.start_service(index, packet, now, now);
+        } else {
+            self.enqueue(index, packet, now);
+        }
+    }
+
+    fn enqueue(&mut self, index: usize, packet: Packet, now: Time) {
+        let link = &mut self.links[index];
+        let before = link.queue.backlog();
+        link.arrived.insert(name_of(&packet), now);
+        let ((), verdicts) = link.with_queue(now, |queue, context| queue.enqueue(context, packet));
+        let changed = link.queue.backlog() != before;
+        for verdict in verdicts {
+            if let Verdict::Dropped(packet, reason) = verdict {
+                self.links[index].arrived.remove(&name_of(&packet));
+                self.lose(index, packet, now, reason);
+            }
+        }
+        if changed {
+            self.report_backlog(index, now);
+        }
+    }
+
+    fn lose(&mut self, index: usize, packet: Packet, now: Time, reason: DropReason) {
+        let behind_queue = self.has(Mutation::DropListBehindQueue);
+        let link = &mut self.links[index];
+        link.drops += 1;
+        if behind_queue && reason == DropReason::Overlimit {
+            link.arrivals -= 1;
+        }
+        if let Some(meter) = &mut link.meter {
+            meter.loss(now, reason);
+        }
+        if packet.direction == Direction::Forward && self.window.contains(now) {
+            self.lost[packet.flow.0 as usize] += 1;
+        }
+        self.record(
+            now,
+            PacketEventKind::Dropped(LinkId(index as u32), reason),
+            packet,
+        );
+    }
+
+    /// The transmission of a packet that arrived at `arrived` begins.
+    fn start_service(&mut self, index: usize, packet: Packet, arrived: Time, now: Time) {
+        if self.has(Mutation::IdleLinkQueues) && arrived == now {
+            self.report_backlog(index, now);
+        }
+        let end = now + self.transmission_time(index, &packet);
+        let link = &mut self.links[index];
+        link.in_service = Some(packet);
+        if let Some(meter) = &mut link.meter {
+            meter.service(arrived, now, end, packet.size);
+        }
+        self.record(
+            now,
+            PacketEventKind::ServiceStarted(LinkId(index as u32), now - arrived),
+            packet,
+        );
+        self.schedule(end, What::ServiceEnd(index));
+    }
+
+    fn transmission_time(&self, index: usize, packet: &Packet) -> Span {
+        let link = &self.links[index];
+        let rate = link.config.rate;
+        let bytes = match self.mutation {
+            Some(Mutation::FramingForgotten) => u64::from(packet.size),
+            _ => link.frame_bytes(packet),
+        };
+        match self.mutation {
+            Some(Mutation::ServiceTimeRoundedDown) => {
+                Span((u128::from(bytes) * 8_000_000_000_000 / u128::from(rate.0)) as u64)
+            }
+            _ => rate.transmission_time(Bytes(bytes)),
+        }
+    }
+
+    /// The last bit of a frame has left: the packet propagates, and the next one has its turn.
+    fn service_end(&mut self, index: usize, now: Time) {
+        let link = &mut self.links[index];
+        let packet = link
+            .in_service
+            .take()
+            .expect("a transmission that ends has begun");
+        let there = now + link.config.delay;
+        let (next, _) = link.with_queue(now, QueueDiscipline::dequeue);
+        if let Some(next) = next {
+            let arrived = self.links[index].arrived.remove(&name_of(&next));
+            self.report_backlog(index, now);
+            self.start_service(index, next, arrived.expect("what waits has arrived"), now);
+        }
+        let route = self.route(&packet);
+        let here = route.iter().position(|link| link.0 as usize == index);
+        let onward = here.and_then(|hop| route.get(hop + 1));
+        self.schedule(
+            there,
+            match onward {
+                Some(link) => What::Arrival(link.0 as usize, packet),
+                None => What::Delivery(packet),
+            },
+        );
+    }
+
+    fn report_backlog(&mut self, index: usize, now: Time) {
+        let counts_service = self.has(Mutation::FrameInServiceCounted);
+        let link = &mut self.links[index];
+        let mut backlog: Backlog = link.queue.backlog();
+        if counts_service && let Some(packet) = &link.in_service {
+            backlog.add(link.frame_bytes(packet));
+        }
+        if let Some(meter) = &mut link.meter {
+            meter.backlog(now, backlog);
+        }
+        self.recorder.backlog(LinkId(index as u32), now, backlog);
+    }
+
+    /// A packet reaches its host.
+    fn delivery(&mut self, packet: Packet, now: Time) {
+        let index = receiver_of(&packet);
+        self.delivered += 1;
+        self.agents[index].receive(now, &packet);
+        self.record(now, PacketEventKind::Delivered, packet);
+        self.observe_agent(index, now, true);
+        self.transmit(index, now);
+    }
+
+    /// An agent's timer is due, or was when this event was scheduled.
+    fn wake(&mut self, index: usize, now: Time) {
+        if self.agents[index].next_wake().is_some_and(|due| due <= now) {
+            self.agents[index].wake(now);
+            self.observe_agent(index, now, false);
+            self.transmit(index, now);
+        }
+    }
+
+    /// Sends what an agent has to send, and sees that it is woken in time.
+    fn transmit(&mut self, index: usize, now: Time) {
+        while let Some(packet) = self.agents[index].transmit(now) {
+            self.record(now, PacketEventKind::Sent, packet);
+            let first = self.route(&packet)[0].0 as usize;
+            self.schedule(now, What::Arrival(first, packet));
+        }
+        self.arm(index, now);
+    }
+
+    fn arm(&mut self, index: usize, now: Time) {
+        if let Some(due) = self.agents[index].next_wake() {
+            assert!(
+                due >= now,
+                "agent {index} has at {now:?} a timer due at {due:?}"
+            );
+            self.schedule(due, What::Wake(index));
+        }
+    }
+
+    fn observe_agent(&mut self, index: usize, now: Time, received: bool) {
+        if index.is_multiple_of(2) {
+            self.recorder
+                .agent((index / 2) as u32, now, &self.agents[index], received);
+        }
+    }
+
+    fn finish(mut self) -> Outcome {
+        let totals = self.totals();
+        totals.check().unwrap_or_else(|message| panic!("{message}"));
+        let mut outcome = Outcome {
+            measured_s: self.window.seconds(),
+            links: self
+                .links
+                .iter_mut()
+                .filter_map(|link| Some(link.meter.take()?.finish(&link.config.name)))
+                .collect(),
+            flows: self
+                .network
+                .flows
+                .iter()
+                .enumerate()
+                .map(|(flow, config)| {
+                    let [client, server] = [&self.agents[2 * flow], &self.agents[2 * flow + 1]];
+                    flow_outcome(config, client, server, self.lost[flow])
+                })
+                .collect(),
+            totals,
+            series: Series::default(),
+            packets: Vec::new(),
+        };
+        (outcome.series, outcome.packets) = self.recorder.finish();
+        outcome
+    }
+
+    /// Every packet is in one place, and each place is counted for itself.
+    fn totals(&self) -> Totals {
+        let propagating = self
+            .events
+            .iter()
+            .filter(|event| matches!(event.0.what, What::Delivery(_) | What::Arrival(..)));
+        let in_service = self.links.iter().filter(|link| link.in_service.is_some());
+        Totals {
+            sent: self.agents.iter().map(|agent| agent.totals().0).sum(),
+            delivered: self.delivered,
+            delivered_forward: self
+                .agents
+                .iter()
+                .skip(1)
+                .step_by(2)
+                .map(|s| s.totals().1)
+                .sum(),
+            dropped: self.links.iter().map(|link| link.drops).sum(),
+            queued: self
+                .links
+                .iter()
+                .map(|link| link.queue.backlog().packets)
+                .sum(),
+            in_flight: propagating.count() as u64 + in_service.count() as u64,
+            events: self.handled,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a run costs in memory: nothing per packet, little per idle flow.
+//!
+//! The allocator that counts comes with `allocation-counter`, for the current thread alone.
+
+use goodqueue_queue::Limit;
+use goodqueue_sim::{Network, NoProbe, Simulation, WorkloadConfig};
+use goodqueue_tcp::{Profile, TcpConfig};
+use goodqueue_testkit::dumbbell::Dumbbell;
+use goodqueue_types::{Rate, Span, Time};
+use std::sync::Arc;
+
+const BYTES_PER_IDLE_FLOW: i64 = 2048;
+
+fn bulk(profile: Profile) -> WorkloadConfig {
+    WorkloadConfig::Bulk {
+        tcp: Arc::new(TcpConfig::profile(profile)),
+        bytes: None,
+    }
+}
+
+fn dumbbell(end: Time) -> Dumbbell {
+    Dumbbell {
+        seed: 1,
+        rate: Rate(10_000_000),
+        access_rate: Rate(100_000_000),
+        limit: Limit::Packets(50),
+        round_trip: Span::from_millis(40),
+        warmup: Time::ZERO,
+        end,
+    }
+}
+
+#[test]
+fn nothing_is_allocated_after_the_warm_up() {
+    let (half, end) = (
+        Time::ZERO + Span::from_secs(30),
+        Time::ZERO + Span::from_secs(60),
+    );
+    let cbr = WorkloadConfig::ConstantBitRate {
+        interval: Span::from_millis(10),
+        packet: 500,
+    };
+    let ping = WorkloadConfig::Ping {
+        interval: Span::from_millis(10),
+        packet: 84,
+    };
+    let mut flows = vec![cbr, ping];
+    for profile in [Profile::Rfc, Profile::Inet2011, Profile::Ns2] {
+        flows.extend(vec![bulk(profile); 2]);
+    }
+    let network = dumbbell(end).network(flows.into_iter().map(|flow| (Time::ZERO, flow)).collect());
+    let mut simulation = Simulation::new(&network, NoProbe);
+    simulation.run_until(half);
+    let cost = allocation_counter::measure(|| simulation.run_until(end));
+    let (outcome, _) = simulation.complete();
+    assert!(
+        outcome.totals.dropped > 100 && outcome.totals.delivered > 50_000,
+        "nothing happened"
+    );
+    assert_eq!(cost.count_total, 0, "{cost:?}");
+}
+
+/// Flows that would start after the end: what each costs by being there.
+fn idle_flows(count: usize) -> Network {
+    let end = Time::ZERO + Span::from_secs(1);
+    dumbbell(end).network(vec![(end + Span::from_secs(1), bulk(Profile::Rfc)); count])
+}
+
+/// Bytes that a simulation of these flows holds, its description not included.
+fn simulation_bytes(network: &Network) -> i64 {
+    let mut simulation = None;
+    let cost = allocation_counter::measure(|| simulation = Some(Simulation::new(network, NoProbe)));
+    assert!(simulation.is_some());
+    cost.bytes_current
+}
+
+#[test]
+fn an_idle_flow_costs_at_most_two_kibibytes() {
+    let (n, twice_n) = (idle_flows(1000), idle_flows(2000));
+    let per_flow = (simulation_bytes(&twice_n) - simulation_bytes(&n)) / 1000;
+    println!("{per_flow} bytes per idle flow");
+    assert!(per_flow > 0);
+    assert!(
+        per_flow <= BYTES_PER_IDLE_FLOW,
+        "{per_flow} bytes per idle flow"
+    );
+}
+
+/// The counter counts: a test that cannot fail shows nothing.
+#[test]
+fn an_allocation_is_counted() {
+    let cost = allocation_counter::measure(|| drop(std::hint::black_box(vec![0_u8; 100])));
+    assert_eq!(
+        (cost.count_total, cost.bytes_total, cost.bytes_current),
+        (1, 100, 0)
+    );
+}

@@ -1,0 +1,74 @@
+//! Packets neither appear nor vanish, counted from the events as well as from the counters.
+
+use goodqueue_sim::{Outcome, Totals, run};
+use goodqueue_testkit::random_network::networks;
+use goodqueue_types::{LinkId, PacketEventKind};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use std::collections::BTreeMap;
+
+/// The same totals from what was recorded; what waits and what is on its way together.
+fn counted(outcome: &Outcome) -> (u64, u64, u64) {
+    let count = |wanted: fn(&PacketEventKind) -> bool| {
+        outcome
+            .packets
+            .iter()
+            .filter(|event| wanted(&event.kind))
+            .count() as u64
+    };
+    (
+        count(|kind| *kind == PacketEventKind::Sent),
+        count(|kind| *kind == PacketEventKind::Delivered),
+        count(|kind| matches!(kind, PacketEventKind::Dropped(..))),
+    )
+}
+
+/// What waits at each link at the end: arrived, but neither lost nor in transmission.
+fn waiting(outcome: &Outcome) -> u64 {
+    let mut links: BTreeMap<LinkId, i64> = BTreeMap::new();
+    for event in &outcome.packets {
+        match event.kind {
+            PacketEventKind::Arrived(link) => *links.entry(link).or_default() += 1,
+            PacketEventKind::Dropped(link, _) | PacketEventKind::ServiceStarted(link, _) => {
+                *links.entry(link).or_default() -= 1;
+            }
+            PacketEventKind::Sent | PacketEventKind::Delivered => {}
+        }
+    }
+    links
+        .values()
+        .map(|waiting| u64::try_from(*waiting).expect("no more leave than arrive"))
+        .sum()
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 200, failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn every_run_conserves_packets(network in networks()) {
+        let outcome = run(&network);
+        let totals = outcome.totals;
+        prop_assert_eq!(totals.check(), Ok(()));
+        let (sent, delivered, dropped) = counted(&outcome);
+        prop_assert_eq!((totals.sent, totals.delivered), (sent, delivered));
+        prop_assert_eq!(totals.dropped, dropped);
+        prop_assert_eq!(totals.queued, waiting(&outcome));
+    }
+
+    #[test]
+    fn a_corrupted_count_fails_the_check(network in networks(), by in 1_u64..5) {
+        let sound = run(&network).totals;
+        let corruptions: [fn(&mut Totals) -> &mut u64; 5] = [
+            |totals| &mut totals.sent,
+            |totals| &mut totals.delivered,
+            |totals| &mut totals.dropped,
+            |totals| &mut totals.queued,
+            |totals| &mut totals.in_flight,
+        ];
+        for corrupt in corruptions {
+            let mut totals = sound;
+            *corrupt(&mut totals) += by;
+            prop_assert!(totals.check().is_err());
+        }
+    }
+}
