@@ -219,8 +219,9 @@ pub struct Details {
     pub rto_after_syn_loss: Option<Span>,
     /// Acknowledge with pure ACKs only, never with a data segment (INET).
     pub separate_acks: bool,
-    /// A pure ACK from below the receive window is ignored and answered with an ACK (RFC 793,
-    /// INET); otherwise its acknowledgement counts.
+    /// A segment from below the receive window is answered with an ACK and otherwise ignored
+    /// (RFC 793, INET), unless our own oldest data have just timed out; without the switch its
+    /// acknowledgement always counts.
     pub strict_ack_acceptance: bool,
     /// Pure ACKs carry SND.NXT, which go-back-N pulls back (INET), instead of the highest sequence
     /// number sent (BSD, Linux).

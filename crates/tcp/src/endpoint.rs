@@ -138,21 +138,32 @@ impl TcpEndpoint {
     }
 
     /// The next segment to send at `now`, until there is none.
-    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_transmit_into(now, &mut segment).then_some(segment)
+    }
+
+    /// [`poll_transmit`](Self::poll_transmit) into a segment of the caller's: true if there was
+    /// one to send. Written in place because a segment returned by value is read back in wider
+    /// words than it was written in, and each such read waits for the cache.
+    #[inline]
+    pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if self.state != ConnectionState::Established {
-            return self.poll_opening(now);
+            return self.poll_opening(now, segment);
         }
         let due = self.receiver.ack_due;
         let pure_first =
             due == AckDue::NowPure || (due == AckDue::Now && self.config.details.separate_acks);
         if pure_first {
-            return Some(self.pure_ack());
+            self.pure_ack(segment);
+        } else if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.stats) {
+            self.data_segment(chunk, segment);
+        } else if due == AckDue::Now {
+            self.pure_ack(segment);
+        } else {
+            return false;
         }
-        if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.stats) {
-            return Some(self.data_segment(chunk));
-        }
-        (due == AckDue::Now).then(|| self.pure_ack())
+        true
     }
 
     /// The earliest deadline of all timers.
@@ -233,6 +244,10 @@ impl TcpEndpoint {
             self.receiver.ack_due = AckDue::NowPure;
             self.stats.received_payload_bytes += u64::from(segment.payload);
             self.stats.duplicate_payload_bytes += u64::from(segment.payload);
+            // When both ends repeat old data, each would ignore the other's ACKs for ever.
+            if self.sender.timed_out_at == self.sender.una {
+                self.sender.on_ack(now, segment, &self.config, &mut self.stats);
+            }
             return;
         }
         if segment.flags.contains(SegmentFlags::ACK) {
@@ -324,9 +339,9 @@ impl TcpEndpoint {
     }
 
     #[cold]
-    fn poll_opening(&mut self, now: Time) -> Option<Segment> {
+    fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> bool {
         if !self.syn_due {
-            return None;
+            return false;
         }
         self.syn_due = false;
         self.syn_count += 1;
@@ -343,7 +358,7 @@ impl TcpEndpoint {
         } else {
             0xFFFF
         };
-        Some(Segment {
+        *segment = Segment {
             seq: 0,
             ack: if answer { self.receiver.next } else { 0 },
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
@@ -352,7 +367,8 @@ impl TcpEndpoint {
             header: self.config.header + self.syn_options(),
             flags,
             sack: SackBlocks::default(),
-        })
+        };
+        true
     }
 
     /// Bytes of options in a SYN: MSS; window scale, offered where the buffer needs it, with a NOP;
@@ -367,14 +383,14 @@ impl TcpEndpoint {
     }
 
     #[inline]
-    fn data_segment(&mut self, chunk: Chunk) -> Segment {
+    fn data_segment(&mut self, chunk: Chunk, segment: &mut Segment) {
         self.receiver.ack_sent();
         let flags = if chunk.fin {
             SegmentFlags::ACK.with(SegmentFlags::FIN)
         } else {
             SegmentFlags::ACK
         };
-        Segment {
+        *segment = Segment {
             seq: chunk.seq,
             ack: self.receiver.next,
             window: self.receiver.advertise(&self.config),
@@ -382,11 +398,11 @@ impl TcpEndpoint {
             header: self.config.header,
             flags,
             sack: SackBlocks::default(),
-        }
+        };
     }
 
     #[inline]
-    fn pure_ack(&mut self) -> Segment {
+    fn pure_ack(&mut self, segment: &mut Segment) {
         self.receiver.ack_sent();
         let config = &*self.config;
         let mut header = config.header;
@@ -404,7 +420,7 @@ impl TcpEndpoint {
         } else {
             sender.max_sent
         };
-        Segment {
+        *segment = Segment {
             seq,
             ack: self.receiver.next,
             window: self.receiver.advertise(config),
@@ -412,6 +428,6 @@ impl TcpEndpoint {
             header,
             flags: SegmentFlags::ACK,
             sack,
-        }
+        };
     }
 }
