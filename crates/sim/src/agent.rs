@@ -122,20 +122,26 @@ impl Agent {
     }
 
     /// The next packet to send now, until there is none.
-    #[inline]
     pub fn transmit(&mut self, now: Time) -> Option<Packet> {
-        let (size, body) = self.behaviour.transmit(now)?;
-        let packet = Packet {
-            flow: self.flow,
-            direction: self.direction,
-            ecn: Ecn::NotCapable,
-            size,
-            number: self.sent,
-            sent: now,
-            body,
-        };
+        let mut packet = Packet::default();
+        self.transmit_into(now, &mut packet).then_some(packet)
+    }
+
+    /// [`transmit`](Self::transmit) into a packet of the caller's: true if there was one to send.
+    /// Written in place because a packet returned by value is read back in wider words than it
+    /// was written in, and each such read waits for the cache.
+    #[inline]
+    pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
+        if !self.behaviour.transmit_into(now, packet) {
+            return false;
+        }
+        packet.flow = self.flow;
+        packet.direction = self.direction;
+        packet.ecn = Ecn::NotCapable;
+        packet.number = self.sent;
+        packet.sent = now;
         self.sent += 1;
-        Some(packet)
+        true
     }
 
     #[inline]

@@ -23,19 +23,33 @@ use goodqueue_types::{
 };
 use std::collections::VecDeque;
 
+/// How often a run that can be stopped asks whether to go on.
+const SLICES: u64 = 1_000;
+
 /// Runs a network from start to end.
 ///
 /// # Panics
 /// If packets are not conserved, which no scenario can cause.
 pub fn run(network: &Network) -> Outcome {
+    run_while(network, || true).expect("nothing stops the run")
+}
+
+/// Runs a network while `go_on` says so, asked a thousand times over the run; `None` if it was
+/// stopped.
+///
+/// # Panics
+/// If packets are not conserved, which no scenario can cause.
+pub fn run_while(network: &Network, go_on: impl FnMut() -> bool) -> Option<Outcome> {
     if network.record.series || network.record.packets {
         let observed = network.links.iter().map(|link| link.observed).collect();
         let recorder = Recorder::new(network.record, observed, network.flows.len());
-        let (mut outcome, recorder) = Simulation::new(network, recorder).complete();
+        let simulation = Simulation::new(network, recorder);
+        let (mut outcome, recorder) = simulation.complete_while(go_on)?;
         (outcome.series, outcome.packets) = recorder.finish();
-        outcome
+        Some(outcome)
     } else {
-        Simulation::new(network, NoProbe).complete().0
+        let simulation = Simulation::new(network, NoProbe);
+        Some(simulation.complete_while(go_on)?.0)
     }
 }
 
@@ -102,6 +116,18 @@ impl<'a, P: Probe> Simulation<'a, P> {
     pub fn complete(mut self) -> (Outcome, P) {
         self.run_until(self.window.to);
         self.finish()
+    }
+
+    /// Runs to the end and reports, unless stopped on the way.
+    fn complete_while(mut self, mut go_on: impl FnMut() -> bool) -> Option<(Outcome, P)> {
+        let end = self.window.to;
+        for slice in 1..SLICES {
+            if !go_on() {
+                return None;
+            }
+            self.run_until(Time(end.0 / SLICES * slice));
+        }
+        Some(self.complete())
     }
 
     /// Handles every event up to and including `until`.
@@ -277,7 +303,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// Sends what an agent has to send.
     #[inline]
     fn transmit(&mut self, index: usize, now: Time) {
-        while let Some(packet) = self.agents[index].transmit(now) {
+        let mut packet = Packet::default();
+        while self.agents[index].transmit_into(now, &mut packet) {
             if P::ACTIVE {
                 self.probe.packet(PacketEvent { time: now, kind: PacketEventKind::Sent, packet });
             }

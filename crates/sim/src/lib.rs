@@ -12,7 +12,7 @@ mod routing;
 pub mod workload;
 
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
-pub use engine::{Simulation, run};
+pub use engine::{Simulation, run, run_while};
 pub use link_meter::{LinkMeter, Window};
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, QueueConfig, Record, WorkloadConfig,

@@ -141,7 +141,7 @@ impl SegmentFlags {
 
 /// A TCP segment. Sequence numbers count bytes from an initial sequence number of 0 in each
 /// direction; SYN and FIN take one each. They are 64 bits wide here and wrap only in trace files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// Sequence number of the first payload byte (or of the SYN or FIN).
     pub seq: u64,
@@ -206,6 +206,21 @@ pub struct Packet {
     pub sent: Time,
     /// Its content.
     pub body: Body,
+}
+
+impl Default for Packet {
+    /// An empty segment of flow 0: a place to write a packet in.
+    fn default() -> Self {
+        Self {
+            flow: FlowId(0),
+            direction: Direction::Forward,
+            ecn: Ecn::NotCapable,
+            size: 0,
+            number: 0,
+            sent: Time::ZERO,
+            body: Body::Tcp(Segment::default()),
+        }
+    }
 }
 
 impl Packet {

@@ -1,8 +1,7 @@
 //! Bulk TCP: the client sends so many bytes and closes, or sends without end.
 
-use super::Outgoing;
 use goodqueue_tcp::{ENDLESS, TcpConfig, TcpEndpoint, TcpInfo, TcpStats};
-use goodqueue_types::{Body, Packet, Span, Time};
+use goodqueue_types::{Body, Packet, Segment, Span, Time};
 use std::sync::Arc;
 
 /// A TCP endpoint with the little application a bulk transfer needs.
@@ -59,9 +58,14 @@ impl TcpHost {
     }
 
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time) -> Option<Outgoing> {
-        let segment = self.endpoint.poll_transmit(now)?;
-        Some((segment.ip_bytes(), Body::Tcp(segment)))
+    pub(super) fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
+        if !matches!(packet.body, Body::Tcp(_)) {
+            packet.body = Body::Tcp(Segment::default());
+        }
+        let Body::Tcp(segment) = &mut packet.body else { unreachable!("set just now") };
+        let sends = self.endpoint.poll_transmit_into(now, segment);
+        packet.size = segment.ip_bytes();
+        sends
     }
 
     pub(super) fn info(&self) -> TcpInfo {

@@ -12,7 +12,7 @@ pub use bulk::TcpHost;
 pub use datagram::{DATAGRAM_HEADER, Source};
 pub use ping::{Pinger, Responder};
 
-/// A packet to send: its IP size and content; the agent adds the flow's labels.
+/// IP size and body of a packet to send; the agent adds the flow's labels.
 pub type Outgoing = (u32, goodqueue_types::Body);
 
 /// What one end of a flow does. Both engines drive it through the same four calls.
@@ -88,16 +88,19 @@ impl Behaviour {
         }
     }
 
-    /// The next packet to send now, until there is none.
+    /// Writes size and body of the next packet to send now; false when there is none.
     #[inline]
-    pub fn transmit(&mut self, now: Time) -> Option<Outgoing> {
-        match self {
-            Self::Tcp(host) => host.transmit(now),
+    pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let outgoing = match self {
+            Self::Tcp(host) => return host.transmit_into(now, packet),
             Self::Source(source) => source.transmit(),
             Self::Pinger(pinger) => pinger.transmit(),
             Self::Responder(responder) => responder.transmit(),
             Self::Sink => None,
-        }
+        };
+        let Some((size, body)) = outgoing else { return false };
+        (packet.size, packet.body) = (size, body);
+        true
     }
 
     /// TCP's variables, for time series.
