@@ -77,7 +77,7 @@ fn bin_of(value: u64) -> usize {
     if value < 2 * SUB_BINS {
         return value as usize;
     }
-    let shift = 63 - value.leading_zeros() - SUB_BITS;
+    let shift = value.ilog2() - SUB_BITS;
     (u64::from(shift) * SUB_BINS + (value >> shift)) as usize
 }
 
