@@ -8,13 +8,17 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// Cases of the property test.
+/// Cases of the property test; the environment's `PROPTEST_CASES` asks for more.
 const CASES: u32 = 400;
 /// Within so many networks every mutation must be found.
 const MUTANT_CASES: usize = 100;
 
 proptest! {
-    #![proptest_config(Config { cases: CASES, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config {
+        cases: CASES.max(Config::default().cases),
+        failure_persistence: None,
+        ..Config::default()
+    })]
 
     #[test]
     fn packet_for_packet(network in networks()) {
