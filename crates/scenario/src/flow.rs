@@ -16,7 +16,8 @@ pub(crate) struct FlowGroup {
     pub count: u64,
     pub start: Span,
     pub start_interval: Span,
-    pub start_jitter: Span,
+    /// `None` if the scenario says nothing of it, which is none.
+    pub start_jitter: Option<Span>,
     pub rtt: Option<RttSpread>,
     pub host: Option<String>,
     pub from: usize,
@@ -50,6 +51,11 @@ impl FlowGroup {
         } else {
             format!("{}.{index}", self.name)
         }
+    }
+
+    /// Each start is later by a draw from zero to this.
+    pub(crate) fn jitter(&self) -> Span {
+        self.start_jitter.unwrap_or_default()
     }
 
     /// Whether the client stands at the higher node.
@@ -161,7 +167,7 @@ fn read_flow(
         count,
         start: table.span("start")?.unwrap_or_default(),
         start_interval: table.span("start_interval")?.unwrap_or_default(),
-        start_jitter: table.span("start_jitter")?.unwrap_or_default(),
+        start_jitter: table.span("start_jitter")?,
         rtt,
         host,
         from,
@@ -175,7 +181,7 @@ fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked
     let last = group.start_interval.0.checked_mul(group.count - 1);
     let last = last
         .and_then(|span| span.checked_add(group.start.0))
-        .and_then(|span| span.checked_add(group.start_jitter.0));
+        .and_then(|span| span.checked_add(group.jitter().0));
     if last.is_some_and(|last| last < duration.0) {
         return Ok(());
     }
@@ -184,7 +190,7 @@ fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked
     } else {
         "start"
     };
-    let key = if group.start_jitter >= duration {
+    let key = if group.jitter() >= duration {
         "start_jitter"
     } else {
         key

@@ -97,7 +97,7 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
 }
 
 fn start(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Time {
-    let jitter = RandomStream::new(seed, "start", id).span_below(group.start_jitter);
+    let jitter = RandomStream::new(seed, "start", id).span_below(group.jitter());
     Time::ZERO + group.start + group.start_interval * index + jitter
 }
 

@@ -113,17 +113,15 @@ impl Scenario {
         }
     }
 
-    /// The same scenario in which flows without a jitter of their own start up to this much
-    /// later (a tenth of the time they have, if that is less), so that seeds differ.
+    /// The same scenario; flows that say nothing of `start_jitter` get this one, or a tenth of
+    /// what the run has left after their start if that is less, so that replicates differ.
     #[must_use]
     pub fn with_default_jitter(&self, jitter: Span) -> Self {
-        let mut flows = (*self.flows).clone();
-        for group in flows
-            .iter_mut()
-            .filter(|group| group.start_jitter == Span::ZERO)
-        {
+        let mut flows = Vec::clone(&self.flows);
+        for group in &mut flows {
             let last_start = group.start + group.start_interval * (group.count - 1);
-            group.start_jitter = jitter.min(self.duration.saturating_sub(last_start) / 10);
+            let room = self.duration.saturating_sub(last_start) / 10;
+            group.start_jitter.get_or_insert(jitter.min(room));
         }
         Self {
             flows: Arc::new(flows),

@@ -133,14 +133,14 @@ fn tagged(
 pub fn reference_markdown() -> String {
     let mut out = String::new();
     let mut written = Vec::new();
-    let mut waiting: Vec<(String, &Spec)> = vec![("(top level)".to_owned(), &SCENARIO)];
+    let mut waiting: Vec<(String, &Spec)> = vec![(String::new(), &SCENARIO)];
     while !waiting.is_empty() {
         let (path, spec) = waiting.remove(0);
         if written.contains(&spec.name) {
             continue;
         }
         written.push(spec.name);
-        let _ = writeln!(out, "### {}: {}\n", capital(spec.name), place(&path));
+        let _ = writeln!(out, "### {} ({})\n", place(&path), spec.name);
         out.push_str("| key | value | default | meaning |\n| --- | --- | --- | --- |\n");
         for key in spec.keys {
             let (value, default) = (value_text(key.kind), default_text(key.default));
@@ -149,7 +149,7 @@ pub fn reference_markdown() -> String {
                 "| `{}` | {value} | {default} | {} |",
                 key.name, key.doc
             );
-            let parent = if path.starts_with('(') {
+            let parent = if path.is_empty() {
                 String::new()
             } else {
                 path.clone() + "."
@@ -161,17 +161,10 @@ pub fn reference_markdown() -> String {
     out
 }
 
-fn capital(name: &str) -> String {
-    let mut letters = name.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
-}
-
 /// Where a table stands.
 fn place(path: &str) -> String {
-    if path.starts_with('(') {
-        path.to_owned()
+    if path.is_empty() {
+        "Top level".to_owned()
     } else {
         format!("`{path}`")
     }

@@ -250,6 +250,10 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         &mut d.fast_retransmit_restarts_timer,
     )?;
     v.visit("partial_ack_timer", &mut d.partial_ack_timer)?;
+    v.visit(
+        "partial_ack_resets_duplicates",
+        &mut d.partial_ack_resets_duplicates,
+    )?;
     v.visit("recovery_exit", &mut d.recovery_exit)?;
     v.visit("recovery_burst", &mut d.recovery_burst)?;
     v.visit(

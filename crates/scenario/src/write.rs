@@ -122,10 +122,13 @@ fn write_flow(out: &mut String, group: &FlowGroup) {
         ("count", group.count.to_string()),
         ("start", plain(format_span(group.start))),
         ("start_interval", plain(format_span(group.start_interval))),
-        ("start_jitter", plain(format_span(group.start_jitter))),
         ("from", group.from.to_string()),
         ("to", group.to.to_string()),
     ];
+    // Left out if it was: whoever averages over replicates may then jitter starts.
+    if let Some(jitter) = group.start_jitter {
+        items.push(("start_jitter", plain(format_span(jitter))));
+    }
     if let Some(rtt) = group.rtt {
         let (from, to) = (plain(format_span(rtt.from)), plain(format_span(rtt.to)));
         let spread = [

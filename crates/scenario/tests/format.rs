@@ -196,6 +196,16 @@ fn starts_are_staggered_and_jittered_by_the_seed_alone() {
     }
     assert_eq!(first, starts(7));
     assert_ne!(first, starts(8));
+    // Only flows that say nothing of jitter take a default.
+    let jittered = parse(DUMBBELL)
+        .with_default_jitter(Span::from_secs(1))
+        .network();
+    assert!(
+        jittered.flows[..2]
+            .iter()
+            .all(|flow| flow.start > Time::ZERO)
+    );
+    assert!((2..5).all(|i| jittered.flows[i].start == first[i]));
 }
 
 fn tcp_of(scenario: &Scenario, flow: usize) -> TcpConfig {

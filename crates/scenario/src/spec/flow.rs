@@ -41,9 +41,10 @@ pub(crate) static FLOW: Spec = Spec {
         key(
             "start_jitter",
             ANY_TIME,
-            "\"0s\"",
+            "none",
             "\"10ms\"",
-            "Each start is later by a time drawn uniformly from zero to this, by the seed.",
+            "Each start is later by a time drawn uniformly from zero to this, by the seed. Left out, it is none in a \
+             single run; commands that average over seeds then choose one and say so.",
         ),
         key(
             "rtt",

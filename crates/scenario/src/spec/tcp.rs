@@ -251,6 +251,10 @@ pub(crate) static DETAILS: Spec = Spec {
             "\"every\"",
             "Which partial ACKs of NewReno restart the timer (RFC 6582 section 4).",
         ),
+        flag(
+            "partial_ack_resets_duplicates",
+            "A partial ACK of NewReno starts the count of duplicate ACKs again (INET).",
+        ),
         word::<RecoveryExit>(
             "recovery_exit",
             "\"ssthresh\"",

@@ -1,0 +1,99 @@
+//! The summary of a run, and that docs/results.md names each of its keys.
+
+use goodqueue_scenario::{Scenario, summary_json};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+fn run(overrides: &[(&str, &str)]) -> Value {
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/gijsbers-link.toml");
+    let overrides: Vec<(String, String)> = overrides
+        .iter()
+        .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
+        .collect();
+    let scenario = Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = goodqueue_sim::run(&scenario.network());
+    summary_json(&scenario, &outcome)
+}
+
+fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
+    for (key, below) in value.as_object().into_iter().flatten() {
+        found.insert(format!("{prefix}{key}"));
+        if key == "limit" {
+            keys(below, "limit.", found);
+        }
+    }
+}
+
+#[test]
+fn every_key_is_documented_and_every_documented_key_is_there() {
+    let summary = run(&[("duration", "5s"), ("record.access", "true")]);
+    let mut found = BTreeSet::new();
+    keys(&summary, "", &mut found);
+    for name in ["links", "flows", "totals"] {
+        found.remove(name);
+    }
+    keys(&summary["links"]["bottleneck"], "", &mut found);
+    keys(&summary["flows"]["upload"], "", &mut found);
+    keys(&summary["totals"], "", &mut found);
+
+    let page = include_str!("../../../docs/results.md");
+    let mut documented = BTreeSet::new();
+    for row in page.lines().filter(|line| line.starts_with("| `")) {
+        let cell = row.split(" | ").next().unwrap_or_default();
+        let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+        let first = names[0];
+        for name in names {
+            // `p50_…` stands for `p50_` and what follows `mean_` in the first name.
+            let rest = first.trim_start_matches("mean_");
+            documented.insert(name.replace('…', rest));
+        }
+    }
+    assert_eq!(found, documented);
+    // The hosts' own links, because they were asked for.
+    assert!(summary["links"]["upload.far_access.reverse"]["departures"].as_u64() > Some(0));
+    assert_eq!(
+        summary["links"].as_object().map(serde_json::Map::len),
+        Some(6)
+    );
+}
+
+#[test]
+fn a_limit_is_printed_in_every_unit_with_what_it_counts() {
+    let summary = run(&[("duration", "1s")]);
+    let limit = &summary["links"]["bottleneck"]["limit"];
+    assert_eq!(
+        (limit["packets"].as_u64(), limit["bytes"].as_u64()),
+        (Some(100), Some(58_300))
+    );
+    assert_eq!(limit["ms"].as_f64(), Some(466.4));
+    // 1 Mb/s × 24 ms = 3000 B.
+    assert!((limit["bdp"].as_f64().unwrap_or_default() - 58_300.0 / 3_000.0).abs() < 1e-9);
+    assert!(
+        limit["counts"]
+            .as_str()
+            .is_some_and(|text| text.contains("not the one in transmission"))
+    );
+}
+
+/// n segments in flight keep the link busy or wait for the round trip: `n · 576 · 8 / max(RTT,
+/// n · s)` with a round trip of 34.08 ms and a service time s of 4.664 ms (the closed form of a
+/// window-limited flow on this link), plus a ping of 76 B a second.
+#[test]
+fn a_window_limited_flow_gets_what_its_window_allows() {
+    for (window, segments) in [(1_000, 1.0), (3_000, 5.0), (4_000, 7.0), (10_000, 18.0)] {
+        let window = format!("{window}B");
+        let summary = run(&[
+            ("duration", "60s"),
+            ("flow.upload.tcp.receive_window", &window),
+        ]);
+        let upload = &summary["flows"]["upload"];
+        let expected = segments * 576.0 * 8.0 / f64::max(0.034_08, segments * 0.004_664);
+        let measured = upload["throughput_bps"].as_f64().unwrap_or_default();
+        assert!(
+            (measured / expected - 1.0).abs() < 0.01,
+            "{window}: {measured} {expected}"
+        );
+        assert_eq!(summary["links"]["bottleneck"]["drops"].as_u64(), Some(0));
+    }
+}
