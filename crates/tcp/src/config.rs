@@ -189,6 +189,9 @@ pub struct Details {
     pub fast_retransmit_restarts_timer: bool,
     /// Which partial ACKs of NewReno restart the retransmission timer.
     pub partial_ack_timer: PartialAckTimer,
+    /// A partial ACK of NewReno starts the count of duplicate ACKs again, so that the next three
+    /// inflate nothing (INET).
+    pub partial_ack_resets_duplicates: bool,
     /// The window after NewReno's full ACK.
     pub recovery_exit: RecoveryExit,
     /// At most this many segments per ACK during fast recovery, the retransmission not counted

@@ -82,6 +82,7 @@ impl TcpEndpoint {
         if !self.sender.closing {
             let end = self.sender.data_end.saturating_add(bytes);
             self.sender.data_end = end.min(2 * ENDLESS);
+            self.sender.asked_to_send = true;
         }
     }
 
@@ -140,7 +141,8 @@ impl TcpEndpoint {
     /// The next segment to send at `now`, until there is none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
-        self.poll_transmit_into(now, &mut segment).then_some(segment)
+        self.poll_transmit_into(now, &mut segment)
+            .then_some(segment)
     }
 
     /// [`poll_transmit`](Self::poll_transmit) into a segment of the caller's: true if there was
@@ -246,7 +248,8 @@ impl TcpEndpoint {
             self.stats.duplicate_payload_bytes += u64::from(segment.payload);
             // When both ends repeat old data, each would ignore the other's ACKs for ever.
             if self.sender.timed_out_at == self.sender.una {
-                self.sender.on_ack(now, segment, &self.config, &mut self.stats);
+                self.sender
+                    .on_ack(now, segment, &self.config, &mut self.stats);
             }
             return;
         }

@@ -82,6 +82,9 @@ impl Sender {
             self.restart_timer(now);
         }
         self.partial_ack_seen = true;
+        if details.partial_ack_resets_duplicates {
+            self.duplicate_acks = 0;
+        }
         if was_timing && !self.is_timing() {
             self.rtt.end_backoff(&config.rto);
         }
@@ -210,9 +213,12 @@ impl Sender {
     fn on_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         self.duplicate_acks += 1;
         self.budget = u32::MAX;
+        self.asked_to_send |= self.duplicate_acks >= config.duplicate_ack_threshold;
         if self.phase == Phase::FastRecovery {
             // RFC 5681 section 3.2 step 4: a segment has left the network.
-            self.extra += i64::from(config.mss);
+            if self.duplicate_acks > config.duplicate_ack_threshold {
+                self.extra += i64::from(config.mss);
+            }
             if config.recovery == Recovery::NewReno {
                 self.budget = config.details.recovery_burst.unwrap_or(u32::MAX);
             }

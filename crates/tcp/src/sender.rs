@@ -54,6 +54,8 @@ pub(crate) struct Sender {
     pub duplicate_acks: u32,
     /// Segments that may still leave before the next ACK.
     pub budget: u32,
+    /// An ACK or the application has asked to send since idleness was last looked at.
+    pub asked_to_send: bool,
     /// Send the segment at `una` whatever the windows say.
     pub retransmit: bool,
     /// A partial ACK has been seen in this recovery.
@@ -106,6 +108,7 @@ impl Sender {
             recover: 0,
             duplicate_acks: 0,
             budget: u32::MAX,
+            asked_to_send: false,
             retransmit: false,
             partial_ack_seen: false,
             deaf: false,
@@ -215,6 +218,7 @@ impl Sender {
         self.limited_transmitted = 0;
         self.budget = u32::MAX;
         self.deaf = false;
+        self.asked_to_send = true;
         if config.details.new_ack_lifts_guard {
             self.recover = 0;
         }
@@ -535,7 +539,8 @@ impl Sender {
                     self.recover = self.max_sent;
                 }
             }
-            IdleRestart::OneSegmentSinceSending => {
+            IdleRestart::OneSegmentSinceSending if self.asked_to_send => {
+                self.asked_to_send = false;
                 if now.saturating_since(self.last_sent) > rto {
                     self.controller.set_window(mss);
                 }

@@ -28,7 +28,11 @@ struct Case {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let profile = prop_oneof![Just(Profile::Rfc), Just(Profile::Inet2011), Just(Profile::Ns2)];
+    let profile = prop_oneof![
+        Just(Profile::Rfc),
+        Just(Profile::Inet2011),
+        Just(Profile::Ns2)
+    ];
     let recovery = prop_oneof![
         Just(Recovery::Tahoe),
         Just(Recovery::Reno),
@@ -36,8 +40,18 @@ fn cases() -> impl Strategy<Value = Case> {
         Just(Recovery::Sack)
     ];
     let faults = (0.0..0.3f64, 0.0..0.2f64, 0.0..0.3f64);
-    let sizes = ((0..60_000u64), (0..60_000u64), (1..1500u32), (1..100_000u64));
-    let rest = (any::<bool>(), 1..4u32, 1..40usize, prop_oneof![Just(0), 1..20_000u64]);
+    let sizes = (
+        (0..60_000u64),
+        (0..60_000u64),
+        (1..1500u32),
+        (1..100_000u64),
+    );
+    let rest = (
+        any::<bool>(),
+        1..4u32,
+        1..40usize,
+        prop_oneof![Just(0), 1..20_000u64],
+    );
     (profile, recovery, any::<u64>(), faults, sizes, rest).prop_map(
         |(profile, recovery, seed, faults, sizes, rest)| Case {
             profile,
@@ -102,7 +116,11 @@ fn transfers_everything(case: &Case) {
     for host in [0, 1] {
         let stats = *network.hosts[host].stats();
         let info = network.hosts[host].info();
-        assert_eq!(stats.delivered_bytes, case.bytes[1 - host], "{host} {stats:?} {info:?}");
+        assert_eq!(
+            stats.delivered_bytes,
+            case.bytes[1 - host],
+            "{host} {stats:?} {info:?}"
+        );
         assert_eq!(stats.acked_bytes, case.bytes[host]);
         // Probes of a closed window are received, rejected and sent again. INET's ACKs in
         // go-back-N are too old to update the window, and so it may overrun it.
@@ -112,7 +130,11 @@ fn transfers_everything(case: &Case) {
         assert!(first_time == case.bytes[1 - host] || may_overrun);
         assert!(network.hosts[host].is_finished(), "{host} {info:?}");
         assert!(network.hosts[host].is_peer_finished());
-        assert_eq!(network.hosts[host].poll_timeout(), None, "no timer outlives its work");
+        assert_eq!(
+            network.hosts[host].poll_timeout(),
+            None,
+            "no timer outlives its work"
+        );
         assert_eq!(info.bytes_in_flight, 0);
     }
 }

@@ -26,7 +26,11 @@ fn run(recovery: Recovery, queue_limit: usize) -> Counts {
     let access = || Hop::new(1_000_000_000, Span::from_millis(5), 0);
     let bottleneck = Hop::new(10_000_000, Span::from_millis(10), 0);
     // ns-2's limit N holds N − 1 waiting beside the one in service.
-    let forward = vec![access(), bottleneck.clone().with_limit(queue_limit - 1), access()];
+    let forward = vec![
+        access(),
+        bottleneck.clone().with_limit(queue_limit - 1),
+        access(),
+    ];
     let mut network = Network::new(&config, forward, vec![access(), bottleneck, access()]);
     network.keep_log = false;
     network.hosts[0].connect(Time::ZERO);
@@ -50,22 +54,70 @@ fn check(recovery: Recovery, queue_limit: usize, ns2: &Counts) {
 
 #[test]
 fn tahoe() {
-    check(Recovery::Tahoe, 33, &Counts { sent: 154_453, repeated: 219, drops: 151 });
-    check(Recovery::Tahoe, 8, &Counts { sent: 103_287, repeated: 227, drops: 219 });
+    check(
+        Recovery::Tahoe,
+        33,
+        &Counts {
+            sent: 154_453,
+            repeated: 219,
+            drops: 151,
+        },
+    );
+    check(
+        Recovery::Tahoe,
+        8,
+        &Counts {
+            sent: 103_287,
+            repeated: 227,
+            drops: 219,
+        },
+    );
 }
 
 #[test]
 fn reno() {
-    check(Recovery::Reno, 8, &Counts { sent: 144_552, repeated: 218, drops: 205 });
-    check(Recovery::Reno, 4, &Counts { sent: 134_791, repeated: 230, drops: 226 });
+    check(
+        Recovery::Reno,
+        8,
+        &Counts {
+            sent: 144_552,
+            repeated: 218,
+            drops: 205,
+        },
+    );
+    check(
+        Recovery::Reno,
+        4,
+        &Counts {
+            sent: 134_791,
+            repeated: 230,
+            drops: 226,
+        },
+    );
 }
 
 #[test]
 fn newreno() {
-    check(Recovery::NewReno, 8, &Counts { sent: 144_637, repeated: 213, drops: 205 });
+    check(
+        Recovery::NewReno,
+        8,
+        &Counts {
+            sent: 144_637,
+            repeated: 213,
+            drops: 205,
+        },
+    );
 }
 
 #[test]
 fn sack() {
-    check(Recovery::Sack, 8, &Counts { sent: 144_957, repeated: 204, drops: 204 });
+    check(
+        Recovery::Sack,
+        8,
+        &Counts {
+            sent: 144_957,
+            repeated: 204,
+            drops: 204,
+        },
+    );
 }

@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use goodqueue_tcp::{TcpConfig, TcpEndpoint};
-use goodqueue_types::{Bytes, Rate, Segment, SegmentFlags, Span, Time};
+use goodqueue_types::{Bytes, Rate, SackBlocks, Segment, SegmentFlags, Span, Time};
 
 /// A unidirectional link: waiting room of `limit` packets beside the one in service.
 #[derive(Clone, Debug)]
@@ -77,6 +77,15 @@ enum Event {
         segment: Segment,
     },
     Timer(usize),
+    Ping,
+}
+
+/// Echo requests from host 0, answered by host 1, on the same links.
+#[derive(Clone, Copy, Debug)]
+pub struct Ping {
+    pub start: Time,
+    pub interval: Span,
+    pub ip_bytes: u16,
 }
 
 /// What the network does to the packet with this index among all that its host sent.
@@ -94,6 +103,11 @@ pub struct Network {
     pub keep_log: bool,
     /// Size of SYN and SYN-ACK at IP, where other simulators use other options.
     pub syn_bytes: Option<u16>,
+    pub ping: Option<Ping>,
+    /// Host 1 answers each piece of data delivered with this share of its bytes, at least one.
+    pub echo: Option<f64>,
+    /// Round trips of pings.
+    pub ping_rtts: Vec<Span>,
     counts: [u64; 2],
     heap: BinaryHeap<Reverse<(Time, u64)>>,
     events: std::collections::BTreeMap<u64, Event>,
@@ -114,6 +128,9 @@ impl Network {
             log: Vec::new(),
             keep_log: true,
             syn_bytes: None,
+            ping: None,
+            echo: None,
+            ping_rtts: Vec::new(),
             counts: [0; 2],
             heap: BinaryHeap::new(),
             events: std::collections::BTreeMap::new(),
@@ -209,6 +226,11 @@ impl Network {
 
     /// Runs until `end` or until nothing is left to happen.
     pub fn run_until(&mut self, end: Time) {
+        if self.now == Time::ZERO
+            && let Some(ping) = self.ping
+        {
+            self.schedule(ping.start, Event::Ping);
+        }
         self.flush(0);
         self.flush(1);
         while let Some(Reverse((time, order))) = self.heap.peek().copied() {
@@ -226,11 +248,29 @@ impl Network {
                     };
                     self.forward(1 - to, hop, segment, &fate);
                 }
+                Event::Arrive { to, segment, .. } if is_ping(&segment) => {
+                    if to == 1 {
+                        self.forward(1, 0, segment, &[Span::ZERO]);
+                    } else {
+                        self.ping_rtts.push(time - Time(segment.seq));
+                    }
+                }
                 Event::Arrive { to, segment, .. } => {
                     if !is_lost(&segment) {
+                        let before = self.hosts[to].stats().delivered_bytes;
                         self.hosts[to].handle_segment(time, &segment);
                         self.flush(to);
+                        let delivered = self.hosts[to].stats().delivered_bytes - before;
+                        if let Some(share) = self.echo.filter(|_| to == 1 && delivered > 0) {
+                            self.hosts[1].write(((delivered as f64 * share) as u64).max(1));
+                            self.flush(1);
+                        }
                     }
+                }
+                Event::Ping => {
+                    let ping = self.ping.expect("a ping");
+                    self.forward(0, 0, ping_segment(time, ping.ip_bytes), &[Span::ZERO]);
+                    self.schedule(time + ping.interval, Event::Ping);
                 }
                 Event::Timer(host) => {
                     self.armed[host] = Time::MAX;
@@ -265,6 +305,22 @@ impl Network {
 fn lost(mut segment: Segment) -> Segment {
     segment.flags = segment.flags.with(SegmentFlags::RST);
     segment
+}
+
+fn ping_segment(time: Time, ip_bytes: u16) -> Segment {
+    Segment {
+        seq: time.0,
+        ack: 0,
+        window: 0,
+        payload: 0,
+        header: ip_bytes,
+        flags: SegmentFlags::PSH,
+        sack: SackBlocks::default(),
+    }
+}
+
+fn is_ping(segment: &Segment) -> bool {
+    segment.flags == SegmentFlags::PSH
 }
 
 fn is_lost(segment: &Segment) -> bool {
