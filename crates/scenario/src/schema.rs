@@ -10,14 +10,14 @@ use std::fmt::Write;
 /// parser knows.
 pub fn schema() -> String {
     let mut definitions = Map::new();
-    let mut root = table(&SCENARIO, &mut definitions);
-    if let Value::Object(map) = &mut root {
-        map.insert(
-            "$schema".to_owned(),
-            json!("https://json-schema.org/draft/2020-12/schema"),
-        );
-        map.insert("title".to_owned(), json!("goodqueue scenario"));
-        map.insert("$defs".to_owned(), Value::Object(definitions));
+    let mut root = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "goodqueue scenario",
+    });
+    let scenario = table(&SCENARIO, &mut definitions);
+    if let (Value::Object(root), Value::Object(scenario)) = (&mut root, scenario) {
+        root.extend(scenario);
+        root.insert("$defs".to_owned(), Value::Object(definitions));
     }
     format!("{root:#}\n")
 }

@@ -5,10 +5,10 @@ use crate::reader::{Field, Reader};
 use crate::spec::{DETAILS, Kind, RTO, Spec, TCP};
 use crate::units::{format_size, format_span};
 use goodqueue_tcp::{
-    CongestionControlConfig, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout,
+    CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
     FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
-    Profile, ReceiveWindowRule, Recovery, RecoveryExit, RttEstimatorConfig, SackVariant, TcpConfig,
-    TimingRule, WindowArithmetic,
+    Profile, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
+    TcpConfig, TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -210,81 +210,130 @@ trait Visitor {
     fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()>;
 }
 
+// Taken apart field by field, so that the compiler names a switch that has no key.
+
 fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
-    v.visit("recovery", &mut c.recovery)?;
-    v.visit("mss", &mut c.mss)?;
-    v.visit("initial_window", &mut c.initial_window)?;
-    v.visit("initial_ssthresh", &mut c.initial_ssthresh)?;
-    v.visit("receive_window", &mut c.receive_window)?;
-    v.visit("window_scaling", &mut c.window_scaling)?;
-    v.visit("byte_counting", &mut c.byte_counting)?;
-    v.visit("limited_transmit", &mut c.limited_transmit)?;
-    v.visit("duplicate_ack_threshold", &mut c.duplicate_ack_threshold)?;
-    v.visit("ack_every", &mut c.ack_every)?;
-    v.visit("delayed_ack_timeout", &mut c.delayed_ack_timeout)?;
-    v.visit("nagle", &mut c.nagle)?;
-    v.visit("header", &mut c.header)?;
-    v.visit("option_bytes", &mut c.option_bytes)?;
-    v.visit("handshake", &mut c.handshake)
+    let TcpConfig {
+        recovery,
+        mss,
+        initial_window,
+        initial_ssthresh,
+        receive_window,
+        window_scaling,
+        byte_counting,
+        limited_transmit,
+        duplicate_ack_threshold,
+        ack_every,
+        delayed_ack_timeout,
+        nagle,
+        header,
+        option_bytes,
+        handshake,
+        congestion_control: _,
+        rto: _,
+        details: _,
+    } = c;
+    v.visit("recovery", recovery)?;
+    v.visit("mss", mss)?;
+    v.visit("initial_window", initial_window)?;
+    v.visit("initial_ssthresh", initial_ssthresh)?;
+    v.visit("receive_window", receive_window)?;
+    v.visit("window_scaling", window_scaling)?;
+    v.visit("byte_counting", byte_counting)?;
+    v.visit("limited_transmit", limited_transmit)?;
+    v.visit("duplicate_ack_threshold", duplicate_ack_threshold)?;
+    v.visit("ack_every", ack_every)?;
+    v.visit("delayed_ack_timeout", delayed_ack_timeout)?;
+    v.visit("nagle", nagle)?;
+    v.visit("header", header)?;
+    v.visit("option_bytes", option_bytes)?;
+    v.visit("handshake", handshake)
 }
 
 fn visit_rto(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
-    let rto = &mut c.rto;
-    v.visit("initial", &mut rto.initial)?;
-    v.visit("minimum", &mut rto.minimum)?;
-    v.visit("maximum", &mut rto.maximum)?;
-    v.visit("granularity", &mut rto.granularity)
+    let RtoConfig {
+        initial,
+        minimum,
+        maximum,
+        granularity,
+        estimator: _,
+    } = &mut c.rto;
+    v.visit("initial", initial)?;
+    v.visit("minimum", minimum)?;
+    v.visit("maximum", maximum)?;
+    v.visit("granularity", granularity)
 }
 
 fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
-    let d = &mut c.details;
-    v.visit("window_arithmetic", &mut d.window_arithmetic)?;
-    v.visit("decrease_basis", &mut d.decrease_basis)?;
-    v.visit("whole_segment_ssthresh", &mut d.whole_segment_ssthresh)?;
-    v.visit("grow_only_when_limited", &mut d.grow_only_when_limited)?;
-    v.visit("duplicate_acks", &mut d.duplicate_acks)?;
-    v.visit("fast_retransmit_guard", &mut d.fast_retransmit_guard)?;
-    v.visit("new_ack_lifts_guard", &mut d.new_ack_lifts_guard)?;
+    let Details {
+        window_arithmetic,
+        decrease_basis,
+        whole_segment_ssthresh,
+        grow_only_when_limited,
+        duplicate_acks,
+        fast_retransmit_guard,
+        new_ack_lifts_guard,
+        fast_retransmit_restarts_timer,
+        partial_ack_timer,
+        partial_ack_resets_duplicates,
+        recovery_exit,
+        recovery_burst,
+        limited_transmit_old_data,
+        sack_variant,
+        rescue_retransmission,
+        timeout_clears_scoreboard,
+        every_timeout_lowers_ssthresh,
+        duplicate_acks_at_timeout,
+        idle_restart,
+        timing,
+        handshake_sample,
+        rto_after_syn_loss,
+        separate_acks,
+        strict_ack_acceptance,
+        acks_carry_snd_nxt,
+        receive_window_rule,
+        persist_initial,
+        sack_blocks,
+        sack_option_overhead,
+    } = &mut c.details;
+    v.visit("window_arithmetic", window_arithmetic)?;
+    v.visit("decrease_basis", decrease_basis)?;
+    v.visit("whole_segment_ssthresh", whole_segment_ssthresh)?;
+    v.visit("grow_only_when_limited", grow_only_when_limited)?;
+    v.visit("duplicate_acks", duplicate_acks)?;
+    v.visit("fast_retransmit_guard", fast_retransmit_guard)?;
+    v.visit("new_ack_lifts_guard", new_ack_lifts_guard)?;
     v.visit(
         "fast_retransmit_restarts_timer",
-        &mut d.fast_retransmit_restarts_timer,
+        fast_retransmit_restarts_timer,
     )?;
-    v.visit("partial_ack_timer", &mut d.partial_ack_timer)?;
+    v.visit("partial_ack_timer", partial_ack_timer)?;
     v.visit(
         "partial_ack_resets_duplicates",
-        &mut d.partial_ack_resets_duplicates,
+        partial_ack_resets_duplicates,
     )?;
-    v.visit("recovery_exit", &mut d.recovery_exit)?;
-    v.visit("recovery_burst", &mut d.recovery_burst)?;
-    v.visit(
-        "limited_transmit_old_data",
-        &mut d.limited_transmit_old_data,
-    )?;
-    v.visit("sack_variant", &mut d.sack_variant)?;
-    v.visit("rescue_retransmission", &mut d.rescue_retransmission)?;
-    v.visit(
-        "timeout_clears_scoreboard",
-        &mut d.timeout_clears_scoreboard,
-    )?;
+    v.visit("recovery_exit", recovery_exit)?;
+    v.visit("recovery_burst", recovery_burst)?;
+    v.visit("limited_transmit_old_data", limited_transmit_old_data)?;
+    v.visit("sack_variant", sack_variant)?;
+    v.visit("rescue_retransmission", rescue_retransmission)?;
+    v.visit("timeout_clears_scoreboard", timeout_clears_scoreboard)?;
     v.visit(
         "every_timeout_lowers_ssthresh",
-        &mut d.every_timeout_lowers_ssthresh,
+        every_timeout_lowers_ssthresh,
     )?;
-    v.visit(
-        "duplicate_acks_at_timeout",
-        &mut d.duplicate_acks_at_timeout,
-    )?;
-    v.visit("idle_restart", &mut d.idle_restart)?;
-    v.visit("timing", &mut d.timing)?;
-    v.visit("handshake_sample", &mut d.handshake_sample)?;
-    v.visit("rto_after_syn_loss", &mut d.rto_after_syn_loss)?;
-    v.visit("separate_acks", &mut d.separate_acks)?;
-    v.visit("strict_ack_acceptance", &mut d.strict_ack_acceptance)?;
-    v.visit("acks_carry_snd_nxt", &mut d.acks_carry_snd_nxt)?;
-    v.visit("receive_window_rule", &mut d.receive_window_rule)?;
-    v.visit("persist_initial", &mut d.persist_initial)?;
-    v.visit("sack_blocks", &mut d.sack_blocks)?;
-    v.visit("sack_option_overhead", &mut d.sack_option_overhead)
+    v.visit("duplicate_acks_at_timeout", duplicate_acks_at_timeout)?;
+    v.visit("idle_restart", idle_restart)?;
+    v.visit("timing", timing)?;
+    v.visit("handshake_sample", handshake_sample)?;
+    v.visit("rto_after_syn_loss", rto_after_syn_loss)?;
+    v.visit("separate_acks", separate_acks)?;
+    v.visit("strict_ack_acceptance", strict_ack_acceptance)?;
+    v.visit("acks_carry_snd_nxt", acks_carry_snd_nxt)?;
+    v.visit("receive_window_rule", receive_window_rule)?;
+    v.visit("persist_initial", persist_initial)?;
+    v.visit("sack_blocks", sack_blocks)?;
+    v.visit("sack_option_overhead", sack_option_overhead)
 }
 
 /// Reads the configuration of a flow: its profile, then `[tcp]`, then its own table.

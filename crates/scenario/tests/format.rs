@@ -1,10 +1,13 @@
 //! What a valid file means.
 
 use goodqueue_queue::Limit;
-use goodqueue_scenario::{Scenario, StatedLimit, parse_limit, parse_override};
+use goodqueue_scenario::{
+    Scenario, StatedLimit, format_rate, format_size, format_span, parse_fraction, parse_limit,
+    parse_override, parse_rate, parse_size, parse_span,
+};
 use goodqueue_sim::{Network, PacketSize, WorkloadConfig};
 use goodqueue_tcp::{CongestionControlConfig, Profile, Recovery, TcpConfig};
-use goodqueue_types::{LinkId, Span, Time};
+use goodqueue_types::{LinkId, Rate, Span, Time};
 
 fn parse_with(text: &str, overrides: &[&str]) -> Scenario {
     let overrides: Vec<(String, String)> = overrides
@@ -375,4 +378,55 @@ fn the_defaults_are_the_documented_ones() {
         (network.links[0].rate, network.links[0].delay)
     );
     assert_eq!(scenario.limit("bottleneck.reverse"), Ok(Limit::Unlimited));
+}
+
+#[test]
+fn values_with_units_mean_what_they_say() {
+    let spans = [
+        ("1ps", 1),
+        ("1.5ns", 1_500),
+        ("20us", 20_000_000),
+        ("0.5ms", 500_000_000),
+        ("2s", 2_000_000_000_000),
+        ("1.5min", 90_000_000_000_000),
+        ("1h", 3_600_000_000_000_000),
+    ];
+    for (text, picoseconds) in spans {
+        assert_eq!(parse_span(text), Ok(Span(picoseconds)), "{text}");
+    }
+    let rates = [
+        ("9600bps", 9_600),
+        ("1.544Mbps", 1_544_000),
+        ("10Tbps", 10_000_000_000_000),
+    ];
+    for (text, rate) in rates {
+        assert_eq!(parse_rate(text), Ok(Rate(rate)), "{text}");
+    }
+    let sizes = [
+        ("536B", 536),
+        ("100kB", 100_000),
+        ("64KiB", 65_536),
+        ("1.5MiB", 1_572_864),
+    ];
+    for (text, bytes) in sizes {
+        assert_eq!(parse_size(text), Ok(bytes), "{text}");
+    }
+    assert_eq!(parse_limit("1.25bdp"), Ok(StatedLimit::Bdp(1_250_000)));
+    assert_eq!(
+        parse_limit("50ms"),
+        Ok(StatedLimit::Time(Span::from_millis(50)))
+    );
+    assert_eq!(parse_limit("0p"), Ok(StatedLimit::Packets(0)));
+    assert_eq!(
+        (parse_fraction("98%"), parse_fraction("0.5")),
+        (Ok(0.98), Ok(0.5))
+    );
+    let error = parse_fraction("98").expect_err("above 100 %");
+    assert!(error.help.contains("\"98%\""), "{error}");
+    let written = [
+        format_rate(Rate(1_544_000)),
+        format_span(Span::from_micros(1_500)),
+        format_size(64_000),
+    ];
+    assert_eq!(written, ["1544kbps", "1500us", "64kB"]);
 }
