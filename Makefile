@@ -21,14 +21,16 @@ setup: $(VENV)/.extension ## prepare everything: .venv/bin/goodqueue works after
 $(VENV)/.requirements: requirements.lock tools/check-prerequisites.sh
 	@tools/check-prerequisites.sh $(PYTHON)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@echo "installing the Python packages of requirements.lock into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@touch $@
 
 # An own target directory: maturin's flags differ from a plain `cargo build`'s, and sharing one
 # would rebuild the bindings at every alternation.
 $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 	@tools/check-prerequisites.sh $(PYTHON)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --target-dir target/maturin
+	@echo "building the extension (about a minute the first time)"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --quiet --target-dir target/maturin
 	@touch $@
 
 test: setup lint ## set up, then lint and run every test
@@ -58,7 +60,7 @@ docs: ## the programming interface of the Rust crates, in target/doc
 lock: ## choose the newest versions again and pin them in requirements.lock
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
-	    --custom-compile-command 'make lock' --group dev pyproject.toml --output-file requirements.lock
+	    --custom-compile-command 'make lock' --extra dev pyproject.toml --output-file requirements.lock
 
 clean: ## remove what was built
 	rm -rf target $(VENV) demo-out .mypy_cache .ruff_cache .pytest_cache

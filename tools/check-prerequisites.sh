@@ -9,9 +9,11 @@ need() { missing="${missing:+$missing; }$1"; }
 # at_least HAVE WANT: whether the version HAVE (major.minor...) is WANT or later.
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
+# The workspace says which Rust it needs.
+rust_wanted=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$(dirname "$0")/../Cargo.toml")
 cargo_version=$(cargo --version 2>/dev/null | cut -d ' ' -f 2)
-if [ -z "$cargo_version" ] || ! at_least "$cargo_version" 1.88; then
-    need "cargo 1.88 or later (found ${cargo_version:-none}; Debian's is too old: install Rust with rustup)"
+if [ -z "$cargo_version" ] || ! at_least "$cargo_version" "$rust_wanted"; then
+    need "cargo $rust_wanted or later (found ${cargo_version:-none}; Debian's is too old: install Rust with rustup)"
 fi
 
 if ! command -v "$python" >/dev/null 2>&1; then

@@ -1,1 +1,37 @@
-"""How much buffer does a link need?"""
+"""How much buffer does a link need?
+
+    import goodqueue
+    result = goodqueue.run("scenario.toml", set={"topology.bottleneck.queue.limit": "50p"})
+    result.summary["links"]["bottleneck"]["utilization"]
+    result.links, result.flows          # polars frames
+
+`goodqueue.ScenarioError` tells file, line and remedy of a mistake.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from goodqueue.errors import RequestError, ScenarioError
+
+if TYPE_CHECKING:
+    from goodqueue.api import load, run, schema
+    from goodqueue.result import Result, Series
+
+__all__ = ["RequestError", "Result", "ScenarioError", "Series", "load", "run", "schema"]
+
+# Frames take a quarter of a second to import, which `goodqueue --help` must not wait for.
+_HOMES = {
+    "Result": "goodqueue.result",
+    "Series": "goodqueue.result",
+    "load": "goodqueue.api",
+    "run": "goodqueue.api",
+    "schema": "goodqueue.api",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'goodqueue' has no attribute {name!r}")

@@ -3,5 +3,38 @@
 from __future__ import annotations
 
 
+class ScenarioError(ValueError):
+    """A mistake in a scenario file, an override or a value with a unit.
+
+    Its text is the whole message: place, what is wrong, and what to write instead.
+
+    Attributes:
+        file: the file, or the override, that holds the mistake.
+        line: line in the file, from 1, if the mistake is in a line.
+        column: column in that line, from 1.
+        key: path of the key, such as `topology.bottleneck.rate`; empty for the file as a whole.
+        message: what is wrong.
+        help: what to write instead.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - raised by the bindings with all they know
+        self,
+        text: str,
+        file: str = "",
+        line: int | None = None,
+        column: int | None = None,
+        key: str = "",
+        message: str = "",
+        help: str = "",  # noqa: A002 - the word that compilers use
+    ) -> None:
+        super().__init__(text)
+        self.file = file
+        self.line = line
+        self.column = column
+        self.key = key
+        self.message = message or text
+        self.help = help
+
+
 class RequestError(ValueError):
     """A request that cannot be met whatever the scenario: said before anything runs."""

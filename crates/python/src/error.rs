@@ -1,0 +1,39 @@
+//! Mistakes of the user as Python exceptions.
+
+use goodqueue_scenario::{ScenarioError, UnitError};
+use pyo3::prelude::*;
+
+/// `goodqueue.errors.ScenarioError` with everything that is known about the mistake.
+pub fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
+    let fields = (
+        error.to_string(),
+        &error.file,
+        error.line,
+        error.column,
+        &error.key,
+        &error.message,
+        &error.help,
+    );
+    let exception = py
+        .import("goodqueue.errors")
+        .and_then(|module| module.getattr("ScenarioError"))
+        .and_then(|class| class.call1(fields));
+    exception.map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// The same for a value with a unit that stands in no file; `what` names it (`--target`).
+pub fn unit_error(py: Python<'_>, what: &str, error: UnitError) -> PyErr {
+    let UnitError { message, help } = error;
+    let (file, key) = (what.to_owned(), String::new());
+    scenario_error(
+        py,
+        &ScenarioError {
+            file,
+            line: None,
+            column: None,
+            key,
+            message,
+            help,
+        },
+    )
+}

@@ -1,0 +1,16 @@
+//! The extension module `goodqueue._core`: conversions between Python and the crates, no logic.
+
+mod error;
+mod outcome;
+mod scenario;
+
+use pyo3::prelude::*;
+
+/// The compiled core of goodqueue.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::scenario::{Cancel, Scenario, parse_fraction, parse_span, schema, version};
+}

@@ -1,0 +1,200 @@
+//! Scenarios: read, change, run.
+
+use crate::error::{scenario_error, unit_error};
+use crate::outcome::Outcome;
+use goodqueue_queue::Limit;
+use goodqueue_sim::Record;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A switch that stops the runs it was given to.
+#[pyclass(frozen, module = "goodqueue._core")]
+pub struct Cancel(Arc<AtomicBool>);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Stops them.
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A valid scenario.
+#[pyclass(frozen, module = "goodqueue._core")]
+pub struct Scenario(goodqueue_scenario::Scenario);
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario file; `overrides` are (path, value) pairs.
+    #[staticmethod]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "Python hands over a list of its own"
+    )]
+    fn parse(
+        py: Python<'_>,
+        text: &[u8],
+        file_name: &str,
+        overrides: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        goodqueue_scenario::Scenario::parse(text, file_name, &overrides)
+            .map(Self)
+            .map_err(|error| scenario_error(py, &error))
+    }
+
+    /// One line that says what the scenario shows.
+    #[getter]
+    fn title(&self) -> &str {
+        self.0.title()
+    }
+
+    /// The seed of its random streams.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    /// The links that results are reported for.
+    #[getter]
+    fn links(&self) -> Vec<String> {
+        self.0.link_names()
+    }
+
+    /// The scenario with every key written out.
+    fn resolved_toml(&self) -> String {
+        self.0.resolved_toml()
+    }
+
+    /// The same scenario under another seed.
+    fn with_seed(&self, seed: u64) -> Self {
+        Self(self.0.with_seed(seed))
+    }
+
+    /// The same scenario; flows that say nothing of it start up to so many seconds later.
+    fn with_default_jitter(&self, seconds: f64) -> Self {
+        Self(
+            self.0
+                .with_default_jitter(goodqueue_types::Span::from_secs_f64(seconds)),
+        )
+    }
+
+    /// The same scenario with room for so many of a link's largest frames, stated in packets or
+    /// in bytes as the scenario does.
+    fn with_limit(&self, py: Python<'_>, link: &str, packets: u64) -> PyResult<Self> {
+        let changed = self
+            .limit_of(link, packets)
+            .and_then(|limit| self.0.with_limit(link, limit));
+        changed
+            .map(Self)
+            .map_err(|error| unit_error(py, "--link", error))
+    }
+
+    /// What room for so many of a link's largest frames, or its own limit, comes to in every unit.
+    #[pyo3(signature = (link, packets = None))]
+    fn buffer<'py>(
+        &self,
+        py: Python<'py>,
+        link: &str,
+        packets: Option<u64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let limit = match packets {
+            Some(packets) => self.limit_of(link, packets),
+            None => self.0.limit(link),
+        };
+        let buffer = limit
+            .and_then(|limit| self.0.buffer_of(link, limit))
+            .map_err(|error| unit_error(py, "--link", error))?;
+        let framing = self
+            .0
+            .network()
+            .links
+            .into_iter()
+            .find(|config| config.name == buffer.link);
+        let facts = PyDict::new(py);
+        facts.set_item("link", buffer.link)?;
+        facts.set_item("rate_bps", buffer.rate.0)?;
+        facts.set_item("frame_bytes", buffer.frame_bytes)?;
+        facts.set_item("framing_bytes", framing.map(|config| config.framing))?;
+        facts.set_item("base_rtt_s", buffer.base_rtt.map(|rtt| rtt.as_secs_f64()))?;
+        facts.set_item("counted_in_bytes", matches!(buffer.limit, Limit::Bytes(_)))?;
+        facts.set_item("limit_packets", buffer.packets)?;
+        facts.set_item("limit_bytes", buffer.bytes)?;
+        facts.set_item("limit_ms", buffer.ms)?;
+        facts.set_item("limit_bdp", buffer.bdp)?;
+        Ok(facts)
+    }
+
+    /// Runs it, without holding the interpreter's lock.
+    #[pyo3(signature = (*, series = false, cancel = None))]
+    fn run(&self, py: Python<'_>, series: bool, cancel: Option<&Cancel>) -> PyResult<Outcome> {
+        let record = Record {
+            series,
+            packets: false,
+        };
+        let scenario = self.0.with_record(record);
+        let switch = cancel.map(|switch| Arc::clone(&switch.0));
+        py.detach(|| {
+            let network = scenario.network();
+            let mut interrupt = None;
+            // Ctrl-C is seen in the main thread only; runs in other threads have a switch.
+            let outcome = goodqueue_sim::run_while(&network, || match &switch {
+                Some(switch) => !switch.load(Ordering::Relaxed),
+                None => {
+                    interrupt = Python::attach(|py| py.check_signals()).err();
+                    interrupt.is_none()
+                }
+            });
+            match (outcome, interrupt) {
+                (Some(outcome), _) => Ok(Outcome::new(&scenario, &network, outcome)),
+                (None, Some(interrupt)) => Err(interrupt),
+                (None, None) => Err(PyKeyboardInterrupt::new_err("run cancelled")),
+            }
+        })
+    }
+}
+
+impl Scenario {
+    fn limit_of(&self, link: &str, packets: u64) -> Result<Limit, goodqueue_scenario::UnitError> {
+        Ok(match self.0.limit(link)? {
+            Limit::Bytes(_) => {
+                let frame = self.0.buffer(link)?.frame_bytes;
+                Limit::Bytes(packets.saturating_mul(frame))
+            }
+            Limit::Packets(_) | Limit::Unlimited => Limit::Packets(packets),
+        })
+    }
+}
+
+/// The version of the core.
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+pub fn schema() -> String {
+    goodqueue_scenario::schema()
+}
+
+/// Reads `98%` or a number from 0 to 1; `what` names it in messages.
+#[pyfunction]
+pub fn parse_fraction(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
+    goodqueue_scenario::parse_fraction(text).map_err(|error| unit_error(py, what, error))
+}
+
+/// Reads a time (`50ms`) as seconds; `what` names it in messages.
+#[pyfunction]
+pub fn parse_span(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
+    goodqueue_scenario::parse_span(text)
+        .map(goodqueue_types::Span::as_secs_f64)
+        .map_err(|error| unit_error(py, what, error))
+}

@@ -1,0 +1,108 @@
+"""The compiled core: conversions between Python and the Rust crates."""
+
+from typing import TypedDict, final
+
+class Buffer(TypedDict):
+    """A buffer in every unit, and what they are converted by."""
+
+    link: str
+    rate_bps: int
+    frame_bytes: int
+    framing_bytes: int
+    base_rtt_s: float | None
+    counted_in_bytes: bool
+    limit_packets: int | None
+    limit_bytes: int | None
+    limit_ms: float | None
+    limit_bdp: float | None
+
+def version() -> str:
+    """The version of the core."""
+
+def schema() -> str:
+    """The JSON Schema of scenario files."""
+
+def parse_fraction(what: str, text: str) -> float:
+    """Reads `98%` or a number from 0 to 1; `what` names it in messages."""
+
+def parse_span(what: str, text: str) -> float:
+    """Reads a time (`50ms`) as seconds; `what` names it in messages."""
+
+@final
+class Cancel:
+    """A switch that stops the runs it was given to."""
+
+    def __init__(self) -> None: ...
+    def set(self) -> None:
+        """Stops them."""
+
+@final
+class Scenario:
+    """A valid scenario."""
+
+    @staticmethod
+    def parse(text: bytes, file_name: str, overrides: list[tuple[str, str]]) -> Scenario:
+        """Reads a scenario file; `overrides` are (path, value) pairs.
+
+        Raises:
+            goodqueue.ScenarioError: with place, mistake and remedy.
+        """
+
+    @property
+    def title(self) -> str:
+        """One line that says what the scenario shows."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of its random streams."""
+
+    @property
+    def links(self) -> list[str]:
+        """The links that results are reported for."""
+
+    def resolved_toml(self) -> str:
+        """The scenario with every key written out."""
+
+    def with_seed(self, seed: int) -> Scenario:
+        """The same scenario under another seed."""
+
+    def with_default_jitter(self, seconds: float) -> Scenario:
+        """The same scenario; flows that say nothing of it start up to so many seconds later."""
+
+    def with_limit(self, link: str, packets: int) -> Scenario:
+        """The same scenario with room for so many of a link's largest frames.
+
+        The limit is stated in packets or in bytes as the scenario does.
+        """
+
+    def buffer(self, link: str, packets: int | None = None) -> Buffer:
+        """What room for so many of a link's largest frames, or its own limit, comes to."""
+
+    def run(self, *, series: bool = False, cancel: Cancel | None = None) -> Outcome:
+        """Runs it, without holding the interpreter's lock.
+
+        Raises:
+            KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.
+        """
+
+@final
+class Outcome:
+    """What a run yields."""
+
+    def summary_json(self) -> str:
+        """The summary, as JSON."""
+
+    def delays(self) -> tuple[list[str], bytes, bytes, bytes]:
+        """Queueing delays: link names, then link index (u32), seconds (f64), packets (u64)."""
+
+    def backlog(self) -> tuple[list[str], bytes, bytes, bytes, bytes]:
+        """Link names, then link index (u32), seconds (f64), packets (u64), bytes (u64)."""
+
+    def windows(self) -> tuple[list[str], bytes, bytes, bytes, bytes, bytes]:
+        """Flow names, flow index (u32), seconds (f64), cwnd (u64), ssthresh (f64), in flight (u64).
+
+        Sizes are bytes; ssthresh is NaN where there is none.
+        """
+
+    def rtt(self) -> tuple[list[str], bytes, bytes, bytes]:
+        """Flow names, then flow index (u32), seconds (f64), round-trip time (f64)."""

@@ -1,0 +1,130 @@
+"""What scripts call: load a scenario, run it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import _core
+from goodqueue.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from goodqueue.result import Result
+
+Source = str | PathLike[str] | Mapping[str, Any]
+"""A scenario: the path of its file, its text (recognised by its line breaks), or a mapping."""
+
+Overrides = Mapping[str, object] | Sequence[tuple[str, str]]
+
+
+def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _core.Scenario:  # noqa: A002
+    """Reads a scenario and checks all of it.
+
+    Args:
+        source: the path of a scenario file, its text, or a mapping of the same shape.
+        set: values that replace the file's, by path, such as
+            `{"topology.bottleneck.queue.limit": "50p"}`.
+        seed: replaces the scenario's seed.
+
+    Raises:
+        ScenarioError: with place, mistake and remedy.
+    """
+    overrides = [(path, _plain(value)) for path, value in _pairs(set)]
+    scenario = _core.Scenario.parse(*_text(source), overrides)
+    return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
+
+
+def run(
+    source: Source,
+    *,
+    set: Overrides = (),  # noqa: A002
+    seed: int | None = None,
+    series: bool = False,
+) -> Result:
+    """Runs a scenario from start to end.
+
+    Other Python threads go on meanwhile.
+
+    Args:
+        source: the path of a scenario file, its text, or a mapping of the same shape.
+        set: values that replace the file's, by path, such as
+            `{"topology.bottleneck.queue.limit": "50p"}`.
+        seed: replaces the scenario's seed.
+        series: whether to record backlog, windows and round-trip times over time.
+
+    Raises:
+        ScenarioError: with place, mistake and remedy.
+    """
+    from goodqueue.result import Result
+
+    scenario = load(source, set=set, seed=seed)
+    outcome = scenario.run(series=series)
+    return Result(outcome, scenario.resolved_toml(), series=series)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenario files."""
+    parsed: dict[str, Any] = json.loads(_core.schema())
+    return parsed
+
+
+def _checked_seed(seed: int) -> int:
+    if not 0 <= seed < 1 << 63:
+        text = f"error: --seed {seed}: a seed is a whole number from 0 to {(1 << 63) - 1}"
+        raise ScenarioError(text, file=f"--seed {seed}")
+    return seed
+
+
+def _text(source: Source) -> tuple[bytes, str]:
+    """The bytes of a scenario, and what to call them in messages."""
+    if isinstance(source, Mapping):
+        lines = [f"{_key(key)} = {_toml(value)}\n" for key, value in source.items()]
+        return "".join(lines).encode(), "<mapping>"
+    if isinstance(source, str) and "\n" in source:
+        return source.encode("utf-8", "surrogateescape"), "<text>"
+    try:
+        return Path(source).read_bytes(), str(source)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"cannot be read: {reason}"
+        remedy = "give the path of a scenario file"
+        raise ScenarioError(
+            f"error: {source}: {message}\n  help: {remedy}",
+            file=str(source),
+            message=message,
+            help=remedy,
+        ) from None
+
+
+def _pairs(overrides: Overrides) -> Sequence[tuple[str, object]]:
+    return tuple(overrides.items()) if isinstance(overrides, Mapping) else overrides
+
+
+def _plain(value: object) -> str:
+    """A value as one would type it after `--set key=`: a text needs no quotes there."""
+    return value if isinstance(value, str) else _toml(value)
+
+
+def _key(key: object) -> str:
+    return json.dumps(str(key), ensure_ascii=False)
+
+
+def _toml(value: object) -> str:
+    """A value as TOML on one line."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)  # nan and inf are what TOML calls them too
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case Mapping():
+            pairs = (f"{_key(key)} = {_toml(item)}" for key, item in value.items())
+            return "{ " + ", ".join(pairs) + " }"
+        case Sequence():
+            return "[" + ", ".join(map(_toml, value)) + "]"
+        case _:
+            raise TypeError(f"a scenario cannot hold a {type(value).__name__}: {value!r}")

@@ -1,0 +1,57 @@
+"""The command line.
+
+Exit codes: 0 the question was answered; 2 the request or its input is at fault (one message says
+where and what to write instead); 3 `size` ran and no buffer keeps the bounds; 130 interrupted, with
+what was finished left behind; 1 a fault of goodqueue itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from typing import NoReturn
+
+from goodqueue.errors import RequestError, ScenarioError
+
+EXIT_BAD_INPUT = 2
+EXIT_NOT_FEASIBLE = 3
+EXIT_INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Runs the command line and ends the process with its exit code."""
+    # A reader that goes away (`| head`) ends us silently, as it does any Unix tool.
+    with contextlib.suppress(AttributeError, ValueError):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(run_command(sys.argv[1:]))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Runs one command; returns its exit code."""
+    from typer.exceptions import TyperException
+
+    from goodqueue.cli.app import app
+
+    try:
+        code = app(arguments, prog_name="goodqueue", standalone_mode=False)
+    except ScenarioError as error:
+        return _refuse(str(error))
+    except RequestError as error:
+        return _refuse(f"error: {error}")
+    except TyperException as error:
+        command = " ".join(["goodqueue", *arguments[:1]]) if _is_command(arguments) else "goodqueue"
+        return _refuse(f"error: {error.format_message()}\n  help: see `{command} --help`")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def _is_command(arguments: list[str]) -> bool:
+    return bool(arguments) and arguments[0] in {"run", "size", "schema", "reproduce"}
+
+
+def _refuse(message: str) -> int:
+    print(message, file=sys.stderr)
+    return EXIT_BAD_INPUT

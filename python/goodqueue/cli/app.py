@@ -1,0 +1,186 @@
+"""The commands and their options. What they do is imported when they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="How much buffer does a link need? Packet-level simulation of TCP and router queues.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 answered; 2 bad input or usage; 3 no buffer keeps the bounds of `size`; "
+    "130 interrupted.",
+)
+
+ScenarioFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="Scenario file (TOML; see `goodqueue schema`).")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Replace one value of the scenario, as in topology.bottleneck.queue.limit=50p; "
+        "may be given several times.",
+    ),
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Replace the scenario's seed.")
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print the answer as JSON on standard output.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Also write the resolved scenario, the figures and the pictures to this directory, "
+        "in place of earlier results there.",
+    ),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, help="Threads; by default one per processor."),
+]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from goodqueue import _core
+
+        print(f"goodqueue {_core.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command("run")
+def run(  # noqa: PLR0913
+    file: ScenarioFile,
+    *,
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+    out: OutOption = None,
+    series: Annotated[
+        bool | None,
+        typer.Option(
+            "--series/--no-series",
+            help="Whether DIR gets the time series (Parquet) and the pictures made of them.",
+            show_default="--series",
+        ),
+    ] = None,
+) -> int:
+    """Run a scenario once and print what every link and flow did."""
+    from goodqueue.cli.run import run_scenario
+
+    return run_scenario(file, _overrides(set_), seed, json=json, out=out, series=series)
+
+
+@app.command("size")
+def size(  # noqa: PLR0913
+    file: ScenarioFile,
+    *,
+    target: Annotated[
+        str, typer.Option(metavar="SHARE", help="Least utilisation of the link.")
+    ] = "98%",
+    max_loss: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Largest loss rate, as in 1%.")
+    ] = None,
+    max_delay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Largest 99th percentile of the queueing delay, as in 50ms."
+        ),
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The link whose buffer is sized.  [default: bottleneck]"),
+    ] = None,
+    replicates: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=2, max=10_000, help="Runs per limit, each under its own seed."
+        ),
+    ] = 10,
+    jitter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Start every flow that says nothing of start_jitter up to this much later, by the "
+            "seed, so that replicates differ.  [default: the link's base round-trip time]",
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+    out: OutOption = None,
+) -> int:
+    """Find the smallest buffer that keeps the link busy, within bounds on loss and delay.
+
+    A limit serves if utilisation reaches its target with the lower end of its 95 % interval over
+    the replicates, and loss and delay stay within their bounds with the upper end.
+    """
+    from goodqueue.cli.size import SizeRequest, size_buffer
+
+    request = SizeRequest(
+        target=target,
+        max_loss=max_loss,
+        max_delay=max_delay,
+        link=link,
+        replicates=replicates,
+        jitter=jitter,
+        jobs=jobs,
+    )
+    return size_buffer(file, _overrides(set_), seed, request, json=json, out=out)
+
+
+@app.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of scenario files."""
+    from goodqueue import _core
+
+    print(_core.schema())
+
+
+@app.command("reproduce")
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Such as gijsbers2011.")],
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="Such as table4; all by default.")
+    ] = None,
+    *,
+    jobs: JobsOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Run a published experiment and print it side by side with the paper."""
+    from goodqueue.cli.reproduce import reproduce_paper
+
+    return reproduce_paper(paper, table, jobs=jobs, json=json)
+
+
+def _overrides(entries: list[str] | None) -> list[tuple[str, str]]:
+    """Splits `path=value`; what is wrong with either is the scenario parser's to say."""
+    pairs: list[tuple[str, str]] = []
+    for entry in entries or []:
+        path, equals, value = entry.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"--set {entry}: write --set PATH=VALUE")
+        pairs.append((path, value))
+    return pairs

@@ -1,0 +1,169 @@
+"""`goodqueue run`: one run, as tables, JSON and files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.api import run
+from goodqueue.cli.files import write_json, write_scenario
+from goodqueue.cli.terminal import (
+    milliseconds,
+    number,
+    percent,
+    print_json,
+    rate,
+    size_of,
+    stdout,
+    table,
+)
+from goodqueue.errors import RequestError
+from goodqueue.outdir import check_output, whole_directory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goodqueue.result import Result
+
+MOST_FLOWS_PRINTED = 20
+
+
+def run_scenario(  # noqa: PLR0913
+    file: str,
+    overrides: list[tuple[str, str]],
+    seed: int | None,
+    *,
+    json: bool,
+    out: Path | None,
+    series: bool | None,
+) -> int:
+    """Runs a scenario, prints what happened and writes what was asked for."""
+    if series is not None and out is None:
+        raise RequestError("time series are written to files: say where with --out DIR")
+    if out is not None:
+        check_output(out)
+    wanted = out is not None and series is not False
+    result = run(file, set=overrides, seed=seed, series=wanted)
+    written = [] if out is None else _write(result, out)
+    if json:
+        print_json(result.summary)
+    else:
+        print_result(result)
+        if written:
+            stdout().print("written: " + ", ".join(str(path) for path in written), soft_wrap=True)
+    return 0
+
+
+def print_result(result: Result) -> None:
+    """Prints the summary as two tables and a line on the buffers."""
+    summary = result.summary
+    console = stdout()
+    title = summary["title"] or "Run"
+    console.print(
+        f"[bold]{title}[/]: {number(summary['measured_s'])} s measured, seed {summary['seed']}"
+    )
+    console.print()
+    console.print(_links(summary["links"]))
+    console.print(_buffers(summary["links"]))
+    console.print()
+    flows = summary["flows"]
+    console.print(_flows(dict(list(flows.items())[:MOST_FLOWS_PRINTED])))
+    if len(flows) > MOST_FLOWS_PRINTED:
+        console.print(f"... and {len(flows) - MOST_FLOWS_PRINTED} more flows; --json has them all")
+
+
+def _links(links: dict[str, Any]) -> object:
+    columns = [
+        "link",
+        "rate",
+        "utilisation",
+        "loss",
+        "drops",
+        "backlog mean",
+        "p99",
+        "max",
+        "delay mean",
+        "p50",
+        "p99",
+    ]
+    rows = [
+        [
+            name,
+            rate(link.get("rate_bps")),
+            percent(link["utilization"]),
+            percent(link["loss_rate"]),
+            number(link["drops"]),
+            number(link["mean_backlog_packets"], 3),
+            number(link["p99_backlog_packets"], 3),
+            number(link["max_backlog_packets"], 3),
+            milliseconds(link["mean_queueing_delay_s"]),
+            milliseconds(link["p50_queueing_delay_s"]),
+            milliseconds(link["p99_queueing_delay_s"]),
+        ]
+        for name, link in links.items()
+    ]
+    return table("Links (backlog in packets, time-weighted; queueing delay in ms)", columns, rows)
+
+
+def _buffers(links: dict[str, Any]) -> str:
+    limits = [
+        f"{name} {_limit(link['limit'])}"
+        for name, link in links.items()
+        if link["limit"] and link["limit"]["packets"] is not None
+    ]
+    counts = next((link["limit"]["counts"] for link in links.values() if link["limit"]), "")
+    return f"Limits: {'; '.join(limits) or 'none'} ({counts})."
+
+
+def _limit(limit: dict[str, Any]) -> str:
+    text = f"{limit['packets']:,} packets = {size_of(limit['bytes'])} = {number(limit['ms'], 3)} ms"
+    return text if limit["bdp"] is None else f"{text} = {number(limit['bdp'], 3)} BDP"
+
+
+def _flows(flows: dict[str, Any]) -> object:
+    columns = [
+        "flow",
+        "goodput",
+        "throughput (IP)",
+        "RTT mean",
+        "p50",
+        "p99",
+        "max",
+        "lost",
+        "retransmitted",
+        "timeouts",
+        "completion, s",
+    ]
+    rows = [
+        [
+            name,
+            rate(flow["goodput_bps"]),
+            rate(flow["throughput_bps"]),
+            milliseconds(flow["mean_rtt_s"]),
+            milliseconds(flow["p50_rtt_s"]),
+            milliseconds(flow["p99_rtt_s"]),
+            milliseconds(flow["max_rtt_s"]),
+            number(flow["packets_lost"]),
+            number(flow["retransmissions"]),
+            number(flow["timeouts"]),
+            number(flow["completion_time_s"]),
+        ]
+        for name, flow in flows.items()
+    ]
+    return table("Flows (round-trip times in ms)", columns, rows)
+
+
+def _write(result: Result, out: Path) -> list[Path]:
+    from goodqueue.plots.runs import pictures
+    from goodqueue.plots.style import save_all
+
+    with whole_directory(out) as directory:
+        write_scenario(directory, result.scenario)
+        if result.series is not None:
+            result.series.backlog.write_parquet(directory / "backlog.parquet")
+            result.series.windows.write_parquet(directory / "windows.parquet")
+            result.series.rtt.write_parquet(directory / "rtt.parquet")
+        result.delays.write_parquet(directory / "queueing-delays.parquet")
+        link = next(iter(result.summary["links"]))
+        save_all(pictures(result, link), directory)
+        write_json(directory, result.summary)
+    return sorted(out.iterdir())

@@ -1,0 +1,1 @@
+"""Published experiments as data, and what compares them with runs of ours."""

@@ -1,0 +1,1 @@
+"""Gijsbers and Akkoorath, "Performance simulation of buffer bloat in routers" (2011)."""

@@ -1,0 +1,139 @@
+"""Pictures of one run: the backlog, the congestion windows and the queueing delay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goodqueue.plots.style import CYCLE, GREY, VERMILION, Picture, limit_line
+from goodqueue.plots.thin import thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from goodqueue.result import Result
+
+MOST_FLOWS_DRAWN = len(CYCLE)
+
+
+def pictures(result: Result, link: str) -> list[Picture]:
+    """The pictures that a run's data allow; those over time need its series."""
+    drawn = []
+    if result.series is not None:
+        if link in result.series.backlog["link"].unique():
+            drawn.append(backlog_over_time(result, link))
+        if result.series.windows.height:
+            drawn.append(windows_over_time(result))
+    if result.delays.filter(pl.col("link") == link).height:
+        drawn.append(delay_distribution(result, link))
+    return drawn
+
+
+def backlog_over_time(result: Result, link: str) -> Picture:
+    """Packets waiting in one link's queue."""
+    assert result.series is not None
+    backlog = result.series.backlog.filter(pl.col("link") == link)
+    waiting = thin(backlog, "backlog_packets")
+    figures = result.summary["links"][link]
+    limit = (figures["limit"] or {}).get("packets")
+
+    def draw(panels: list[Axes]) -> None:
+        (axes,) = panels
+        axes.step(
+            waiting["time_s"], waiting["backlog_packets"], where="post", color=CYCLE[0], lw=0.9
+        )
+        axes.set_title(f"Backlog of {link}")
+        axes.set_xlabel("time, s")
+        axes.set_ylabel("packets waiting")
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0.01)
+        # A limit far above all that ever waited would only flatten the picture.
+        if limit is not None and limit <= 3 * max(figures["max_backlog_packets"] or 0, 1):
+            limit_line(axes, limit, f"limit {limit:,} packets")
+
+    caption = (
+        f"Packets waiting at {link} over time, without the one being sent: "
+        f"{figures['mean_backlog_packets']:.3g} on average (time-weighted), "
+        f"{figures['max_backlog_packets']:.3g} at most; {figures['drops']:,} dropped."
+    )
+    return Picture("backlog", caption, draw)
+
+
+def windows_over_time(result: Result) -> Picture:
+    """Congestion window and slow-start threshold of the first few TCP flows."""
+    assert result.series is not None
+    windows = result.series.windows
+    flows = windows["flow"].unique(maintain_order=True).to_list()
+    drawn = flows[:MOST_FLOWS_DRAWN]
+
+    def draw(panels: list[Axes]) -> None:
+        (axes,) = panels
+        highest = 0.0
+        for flow, colour in zip(drawn, CYCLE, strict=False):
+            own = windows.filter(pl.col("flow") == flow)
+            cwnd = thin(own, "cwnd_bytes")
+            axes.step(
+                cwnd["time_s"], cwnd["cwnd_bytes"] / 1000, where="post", color=colour, label=flow
+            )
+            highest = max(highest, float(own["cwnd_bytes"].max() or 0) / 1000)  # type: ignore[arg-type]
+            if len(drawn) == 1:
+                threshold = own.drop_nulls("ssthresh_bytes")
+                axes.step(
+                    threshold["time_s"],
+                    threshold["ssthresh_bytes"] / 1000,
+                    where="post",
+                    color=VERMILION,
+                    lw=1.0,
+                    ls="--",
+                    label="slow-start threshold",
+                )
+        axes.set_title("Congestion window")
+        axes.set_xlabel("time, s")
+        axes.set_ylabel("cwnd, kB")
+        axes.set_ylim(0, highest * 1.15 or 1)
+        axes.margins(x=0.01)
+        axes.legend(loc="upper right", ncols=3)
+
+    which = f"of {drawn[0]}" if len(flows) == 1 else f"of each of {len(flows)} flows"
+    if len(flows) > len(drawn):
+        which = f"of the first {len(drawn)} of {len(flows)} flows"
+    caption = f"Congestion window {which} over time"
+    caption += ", with its slow-start threshold." if len(drawn) == 1 else "."
+    return Picture("cwnd", caption, draw)
+
+
+def delay_distribution(result: Result, link: str) -> Picture:
+    """The share of packets that waited no longer than so long."""
+    delays = result.delays.filter(pl.col("link") == link).sort("queueing_delay_s")
+    share = delays["packets"].cum_sum() / delays["packets"].sum()
+    milliseconds = delays["queueing_delay_s"] * 1000
+    figures = result.summary["links"][link]
+    p50, p99 = figures["p50_queueing_delay_s"] * 1000, figures["p99_queueing_delay_s"] * 1000
+
+    def draw(panels: list[Axes]) -> None:
+        (axes,) = panels
+        # Straight between the bins of the delays: their steps would be ours, not the queue's.
+        axes.plot([milliseconds[0], *milliseconds], [0.0, *share * 100], color=CYCLE[0], lw=1.8)
+        for value, quantile in ((p50, 50), (p99, 99)):
+            axes.plot([value, value], [0, quantile], color=GREY, ls=":", lw=1.2)
+            axes.annotate(
+                f"p{quantile}: {value:.3g} ms",
+                xy=(value, quantile),
+                xytext=(-8, 2),
+                textcoords="offset points",
+                ha="right",
+                va="bottom" if quantile == 50 else "center",
+                fontsize=10,
+            )
+        axes.set_title(f"Queueing delay at {link}")
+        axes.set_xlabel("queueing delay, ms")
+        axes.set_ylabel("packets that waited no longer, %")
+        axes.set_ylim(0, 102)
+        axes.set_xlim(left=0)
+
+    caption = (
+        f"Share of the packets sent on {link} that waited no longer than so long for their "
+        f"transmission to start: half at most {p50:.3g} ms, 99 % at most {p99:.3g} ms."
+    )
+    return Picture("delay-cdf", caption, draw)
