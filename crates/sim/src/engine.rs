@@ -16,12 +16,12 @@ use crate::event_queue::{Event, EventQueue, Kind};
 use crate::link::{Link, Offer};
 use crate::link_meter::Window;
 use crate::probe::{NoProbe, Probe, Recorder};
+use crate::line::Lines;
 use crate::routing::{AT_ONCE, Routing};
 use crate::{Network, Outcome, Totals};
 use goodqueue_types::{
     Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time,
 };
-use std::collections::VecDeque;
 
 /// How often a run that can be stopped asks whether to go on.
 const SLICES: u64 = 1_000;
@@ -53,14 +53,6 @@ pub fn run_while(network: &Network, go_on: impl FnMut() -> bool) -> Option<Outco
     }
 }
 
-/// A packet on its way to the link of the line it is in.
-#[derive(Clone, Copy, Debug)]
-struct OnTheWay {
-    arrival: Time,
-    hop: u32,
-    packet: Packet,
-}
-
 /// A run in progress.
 #[derive(Debug)]
 pub struct Simulation<'a, P> {
@@ -69,7 +61,7 @@ pub struct Simulation<'a, P> {
     routing: Routing,
     events: EventQueue,
     links: Vec<Link>,
-    lines: Vec<VecDeque<OnTheWay>>,
+    lines: Lines,
     agents: Vec<Agent>,
     /// When each agent's pending wake event is; [`Time::MAX`] without one. Other wake events of
     /// the agent still in the queue are stale and ignored.
@@ -95,7 +87,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             window,
             events: EventQueue::default(),
             links: network.links.iter().map(|link| Link::new(link, window)).collect(),
-            lines: vec![VecDeque::new(); routing.lines],
+            lines: Lines::new(routing.shared_lines, routing.own_lines),
             pending_wake: vec![Time::MAX; agents.len()],
             lost: vec![0; network.flows.len()],
             delivered: 0,
@@ -141,25 +133,18 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// The head of a line reaches its link.
+    /// The head of a line reaches its link, unless another has come before it since.
     #[inline]
     fn arrival(&mut self, event: Event) {
-        let index = event.index();
-        let line = &mut self.lines[index];
-        let head = line.pop_front().expect("the event queue knows only lines that hold packets");
-        match line.front() {
-            Some(next) => {
-                let next = Event::new(
-                    next.arrival,
-                    Kind::Arrival,
-                    self.routing.rank(&next.packet),
-                    index as u32,
-                );
-                self.events.replace(next);
-            }
+        let Some((head, next)) = self.lines.take(event) else {
+            self.events.pop();
+            return;
+        };
+        match next {
+            Some(next) => self.events.replace(next),
             None => self.events.pop(),
         }
-        self.cross(&head.packet, head.hop, head.arrival);
+        self.cross(&head.packet, head.hop, event.time());
     }
 
     /// An agent's timer is due, unless it has been moved since.
@@ -203,23 +188,24 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// interfere.
     #[inline]
     fn cross(&mut self, packet: &Packet, hop: u32, now: Time) {
-        let route_end = self.routing.route(packet.flow, packet.direction).end;
-        let (mut hop, mut now) = (hop, now);
+        let (mut index, mut now) = (hop, now);
+        let mut hop = self.routing.hops[index as usize];
         loop {
-            let link = self.routing.hops[hop as usize].link as usize;
+            let link = hop.link as usize;
             let Offer::Accepted { start, arrival } = self.offer(link, packet, now) else { return };
             if arrival > self.window.to {
                 self.stay(link, start);
                 return;
             }
             now = arrival;
-            hop += 1;
-            if hop == route_end {
+            if hop.last {
                 self.deliver(packet, now);
                 return;
             }
-            if self.routing.hops[hop as usize].line != AT_ONCE {
-                self.line_up(packet, hop, now);
+            index += 1;
+            hop = self.routing.hops[index as usize];
+            if hop.line != AT_ONCE {
+                self.line_up(packet, index, now);
                 return;
             }
         }
@@ -269,16 +255,14 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// Puts a packet in the line before `hop`, where it arrives at `now`.
+    /// Puts a packet in line before `hop`, where it arrives at `now`.
     #[inline]
-    fn line_up(&mut self, packet: &Packet, hop: u32, now: Time) {
-        let index = self.routing.hops[hop as usize].line;
-        let line = &mut self.lines[index as usize];
-        if line.is_empty() {
-            let rank = self.routing.rank(packet);
-            self.events.push(Event::new(now, Kind::Arrival, rank, index));
+    fn line_up(&mut self, packet: &Packet, index: u32, now: Time) {
+        let hop = self.routing.hops[index as usize];
+        let rank = self.routing.rank(packet);
+        if let Some(head) = self.lines.place(hop, index, now, rank, packet) {
+            self.events.push(head);
         }
-        line.push_back(OnTheWay { arrival: now, hop, packet: *packet });
     }
 
     /// A packet reaches its host at `now`, which may be ahead of the event queue.
@@ -308,7 +292,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if P::ACTIVE {
                 self.probe.packet(PacketEvent { time: now, kind: PacketEventKind::Sent, packet });
             }
-            let first = self.routing.route(packet.flow, packet.direction).start;
+            let first = self.routing.first_hops[index];
             if self.routing.hops[first as usize].line == AT_ONCE {
                 self.cross(&packet, first, now);
             } else {
@@ -335,7 +319,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             assert!(link.conserves(), "{}: packets not conserved", self.network.links[index].name);
         }
         // Nothing is lined up for a link that it would reach before the end.
-        assert!(self.lines.iter().all(VecDeque::is_empty), "a line was left behind");
+        assert!(self.lines.is_empty(), "a line was left behind");
         let totals = self.totals();
         totals.check().unwrap_or_else(|message| panic!("{message}"));
         let links = self.network.links.iter().zip(&mut self.links);

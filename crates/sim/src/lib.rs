@@ -3,6 +3,7 @@
 mod agent;
 mod engine;
 mod event_queue;
+mod line;
 mod link;
 mod link_meter;
 mod network;

@@ -2,13 +2,17 @@
 //!
 //! A link whose arrivals all come from one source, in order, needs no events: what arrives next
 //! cannot overtake what arrived before, so a packet is walked through it at once. Only where
-//! several sources meet must arrivals be put in order. There each source keeps a line, a FIFO of
-//! packets with their arrival times, and the event queue holds the head of each line.
+//! several sources meet must arrivals be put in order. There packets wait in *lines*, sorted by
+//! arrival, and the event queue holds the head of each line.
+//!
+//! Packets that left one shared link and take equally long to the next arrive almost in the order
+//! in which they are put in line. They share a line, so that the event queue holds one entry for
+//! each class of round-trip times and not one for each flow. A packet that would have to pass
+//! many others waits in a line of its flow's own.
 
 use crate::Network;
-use goodqueue_types::{Direction, FlowId, LinkId, Packet, RandomStream, mix};
+use goodqueue_types::{Direction, FlowId, LinkId, Packet, RandomStream, Span, mix};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// No line: the packet goes on at once.
 pub const AT_ONCE: u32 = u32::MAX;
@@ -20,6 +24,10 @@ pub struct Hop {
     pub link: u32,
     /// The line in which to wait for it, or [`AT_ONCE`].
     pub line: u32,
+    /// Among the flows' own lines, the one before this link, where there is a line.
+    pub own_line: u32,
+    /// Whether the host comes next.
+    pub last: bool,
 }
 
 /// All routes, and the order of simultaneous arrivals.
@@ -27,11 +35,13 @@ pub struct Hop {
 pub struct Routing {
     /// Steps of all routes, one route after the other.
     pub hops: Vec<Hop>,
-    /// Where the route of (flow, direction) lies in `hops`, at `2 · flow + direction`.
-    pub routes: Vec<Range<u32>>,
+    /// Where the route of (flow, direction) begins in `hops`, at the index of its sending agent.
+    pub first_hops: Vec<u32>,
     ties: TieOrder,
-    /// How many lines there are.
-    pub lines: usize,
+    /// How many lines flows share.
+    pub shared_lines: usize,
+    /// How many lines are a flow's own.
+    pub own_lines: usize,
 }
 
 /// What feeds a link: its packets come in order of time.
@@ -43,7 +53,7 @@ enum Feeder {
     Link(LinkId),
 }
 
-/// Index of a flow's direction.
+/// Index of a flow's direction, and of the agent that sends that way.
 #[inline]
 fn way(flow: FlowId, direction: Direction) -> usize {
     2 * flow.0 as usize + direction as usize
@@ -65,35 +75,32 @@ impl Routing {
                 shared[first.0 as usize] = true;
             }
         }
-        let mut lines = BTreeMap::new();
-        let mut hops = Vec::new();
-        let mut routes = Vec::new();
+        let mut routing = Self {
+            hops: Vec::new(),
+            first_hops: Vec::new(),
+            ties: TieOrder::new(network.seed, network.flows.len()),
+            shared_lines: 0,
+            own_lines: 0,
+        };
+        let mut classes = BTreeMap::new();
         for (index, links) in ways.iter().enumerate() {
-            let begin = hops.len() as u32;
-            let mut from = Feeder::Agent(index);
-            for link in *links {
-                let line = if shared[link.0 as usize] {
-                    let next = lines.len() as u32;
-                    *lines.entry((from, *link)).or_insert(next)
-                } else {
-                    AT_ONCE
-                };
-                hops.push(Hop { link: link.0, line });
-                // What leaves a link is in order of time, whatever fed it.
-                from = Feeder::Link(*link);
+            routing.first_hops.push(routing.hops.len() as u32);
+            for (position, link) in links.iter().enumerate() {
+                let (mut line, own_line) = (AT_ONCE, routing.own_lines as u32);
+                if shared[link.0 as usize] {
+                    let before = links[..position].iter().rev();
+                    let loop_before = before.chain(ways[index ^ 1].iter().rev());
+                    let class = (link, transit(network, &shared, loop_before));
+                    let new = classes.len() as u32;
+                    line = *classes.entry(class).or_insert(new);
+                    routing.own_lines += 1;
+                }
+                let last = position + 1 == links.len();
+                routing.hops.push(Hop { link: link.0, line, own_line, last });
             }
-            routes.push(begin..hops.len() as u32);
         }
-        let ties = TieOrder::new(network.seed, network.flows.len());
-        Self { hops, routes, ties, lines: lines.len() }
-    }
-}
-
-impl Routing {
-    /// The steps of a flow's direction, as indices into `hops`.
-    #[inline]
-    pub fn route(&self, flow: FlowId, direction: Direction) -> Range<u32> {
-        self.routes[way(flow, direction)].clone()
+        routing.shared_lines = classes.len();
+        routing
     }
 
     /// A packet's place among simultaneous arrivals.
@@ -101,6 +108,22 @@ impl Routing {
     pub fn rank(&self, packet: &Packet) -> u32 {
         self.ties.rank(packet)
     }
+}
+
+/// The last shared link among links walked backward, and the propagation from it to here.
+fn transit<'a>(
+    network: &Network,
+    shared: &[bool],
+    backward: impl Iterator<Item = &'a LinkId>,
+) -> (Option<LinkId>, Span) {
+    let mut delay = Span::ZERO;
+    for link in backward {
+        delay += network.links[link.0 as usize].delay;
+        if shared[link.0 as usize] {
+            return (Some(*link), delay);
+        }
+    }
+    (None, delay)
 }
 
 /// Which links have more than one feeder.
