@@ -198,20 +198,25 @@ fn every_tcp_key_is_written_out() {
     }
 }
 
-/// Compares a generated text with the file that holds it, or writes it there if asked to.
-fn check_generated(path: &str, wanted: &str) {
+/// Writes a generated text to the file that holds it, if asked to.
+fn update(path: &str, wanted: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(root().join(path), wanted).expect("it can be written");
     }
-    assert!(
-        read(path) == wanted,
-        "{path} is out of date: run UPDATE_DOCS=1 cargo test -p goodqueue-scenario --test schema"
-    );
 }
+
+const OUT_OF_DATE: &str =
+    "out of date: run UPDATE_DOCS=1 cargo test -p goodqueue-scenario --test schema";
 
 #[test]
 fn the_published_schema_is_the_parsers() {
-    check_generated("docs/scenario.schema.json", &schema());
+    const PATH: &str = "docs/scenario.schema.json";
+    update(PATH, &schema());
+    let json = |text: &str| serde_json::from_str::<Value>(text).expect("it is JSON");
+    assert!(
+        json(&read(PATH)) == json(&schema()),
+        "{PATH} is {OUT_OF_DATE}"
+    );
 }
 
 #[test]
@@ -226,7 +231,11 @@ fn the_documented_keys_are_the_parsers() {
         .split_once(END)
         .expect("the page has a mark where keys end");
     let wanted = format!("{before}{BEGIN}\n{}{END}{after}", reference_markdown());
-    check_generated("docs/scenario.md", &wanted);
+    update("docs/scenario.md", &wanted);
+    assert!(
+        read("docs/scenario.md") == wanted,
+        "docs/scenario.md is {OUT_OF_DATE}"
+    );
 }
 
 #[test]
