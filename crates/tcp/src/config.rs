@@ -6,6 +6,10 @@ use goodqueue_types::Span;
 /// overrides fields. Both ends of a connection use the same one, so that options need no
 /// negotiation: window scaling and SACK are on at both ends or at neither.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each named"
+)]
 pub struct TcpConfig {
     /// Which numbers the congestion window follows.
     pub congestion_control: CongestionControlConfig,
@@ -167,6 +171,10 @@ pub enum Handshake {
 /// Points on which real stacks and simulators differ. Each is one decision at one place of the
 /// code; the profiles are tables of these and nothing else.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each named"
+)]
 pub struct Details {
     /// Whether the window is kept in whole bytes or as a real number.
     pub window_arithmetic: WindowArithmetic,

@@ -79,6 +79,7 @@ impl TcpEndpoint {
     /// The application offers `bytes` more to send; possible before the connection is open.
     /// Nothing is taken after [`close`](Self::close).
     pub fn write(&mut self, bytes: u64) {
+        self.sender.blocked = false;
         if !self.sender.closing {
             let end = self.sender.data_end.saturating_add(bytes);
             self.sender.data_end = end.min(2 * ENDLESS);
@@ -89,6 +90,7 @@ impl TcpEndpoint {
     /// Sends a FIN after all data written.
     pub fn close(&mut self) {
         self.sender.closing = true;
+        self.sender.blocked = false;
     }
 
     /// Whether the application takes data as they come (as at the start) or leaves them in the
@@ -113,9 +115,8 @@ impl TcpEndpoint {
     /// Takes a segment from the network.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
-        if self.state == ConnectionState::Established {
-            self.handle_established(now, segment);
-        } else if self.handle_opening(now, segment) {
+        let open = self.state == ConnectionState::Established;
+        if open || self.handle_opening(now, segment) {
             self.handle_established(now, segment);
         }
     }

@@ -24,10 +24,6 @@ impl RangeSet {
         self.total
     }
 
-    pub fn first(&self) -> Option<(u64, u64)> {
-        self.ranges.front().copied()
-    }
-
     pub fn last(&self) -> Option<(u64, u64)> {
         self.ranges.back().copied()
     }
@@ -162,13 +158,16 @@ mod tests {
         let mut set = set(&[(10, 20), (30, 40), (50, 60)]);
         assert_eq!(set.insert(30, 40), 0);
         assert_eq!(set.insert(15, 35), 10);
-        assert_eq!(set.first(), Some((10, 40)));
+        assert_eq!(set.ranges.front().copied(), Some((10, 40)));
         assert_eq!(set.insert(0, 5), 5);
         assert_eq!(set.insert(40, 50), 10, "adjacent ranges become one");
         assert_eq!(set.descending().collect::<Vec<_>>(), [(10, 60), (0, 5)]);
         assert_eq!(set.total(), 55);
         assert_eq!(set.insert(0, 100), 45);
-        assert_eq!((set.total(), set.first()), (100, Some((0, 100))));
+        assert_eq!(
+            (set.total(), set.ranges.front().copied()),
+            (100, Some((0, 100)))
+        );
     }
 
     #[test]
@@ -196,7 +195,10 @@ mod tests {
     fn removal_cuts_ranges() {
         let mut set = set(&[(10, 20), (30, 40)]);
         set.remove_below(15);
-        assert_eq!((set.first(), set.total()), (Some((15, 20)), 15));
+        assert_eq!(
+            (set.ranges.front().copied(), set.total()),
+            (Some((15, 20)), 15)
+        );
         set.remove_below(40);
         assert!(set.is_empty() && set.total() == 0);
     }

@@ -66,7 +66,7 @@ impl RttEstimator {
         self.sampled.then(|| match self.estimate {
             Estimate::Smooth { srtt, .. } => Span::from_secs_f64(srtt),
             Estimate::Ticks { srtt, .. } => {
-                Span(config.granularity.0 * srtt as u64 >> TICK_SRTT_BITS)
+                Span((config.granularity.0 * srtt as u64) >> TICK_SRTT_BITS)
             }
         })
     }
@@ -75,7 +75,7 @@ impl RttEstimator {
         self.sampled.then(|| match self.estimate {
             Estimate::Smooth { rttvar, .. } => Span::from_secs_f64(rttvar),
             Estimate::Ticks { rttvar, .. } => {
-                Span(config.granularity.0 * rttvar as u64 >> TICK_RTTVAR_BITS)
+                Span((config.granularity.0 * rttvar as u64) >> TICK_RTTVAR_BITS)
             }
         })
     }
@@ -178,4 +178,123 @@ impl RttEstimator {
 fn tick_rto(config: &RtoConfig, base: Span, backoff: u64) -> Span {
     let rto = base.max(config.minimum).saturating_mul(backoff);
     rto.min(config.maximum).max(config.granularity * 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TcpConfig;
+    use crate::profiles::Profile;
+
+    fn config(alpha: f64, beta: f64) -> RtoConfig {
+        RtoConfig {
+            minimum: Span::ZERO,
+            estimator: RttEstimatorConfig::Rfc6298 { alpha, beta },
+            ..TcpConfig::profile(Profile::Rfc).rto
+        }
+    }
+
+    /// (SRTT, RTTVAR, RTO) in seconds after each sample.
+    fn run(config: &RtoConfig, samples: &[f64]) -> Vec<(f64, f64, f64)> {
+        let mut rtt = RttEstimator::new(config);
+        let step = |seconds: &f64| {
+            rtt.sample(
+                config,
+                Time::ZERO,
+                Time::ZERO + Span::from_secs_f64(*seconds),
+            );
+            let seconds = |span: Option<Span>| span.unwrap().as_secs_f64();
+            (
+                seconds(rtt.srtt(config)),
+                seconds(rtt.rttvar(config)),
+                rtt.rto().as_secs_f64(),
+            )
+        };
+        samples.iter().map(step).collect()
+    }
+
+    #[test]
+    fn rfc6298_arithmetic() {
+        let rto = |samples: &[f64]| -> Vec<f64> {
+            run(&config(0.125, 0.25), samples)
+                .iter()
+                .map(|step| step.2)
+                .collect()
+        };
+        assert_eq!(rto(&[1.0, 1.2, 0.9]), [3.0, 2.725, 2.409_375]);
+        assert_eq!(rto(&[0.1, 0.1, 0.1, 0.2]), [0.3, 0.25, 0.2125, 0.296_875]);
+    }
+
+    /// The samples of ns-3's `rtt-test`, with its gains.
+    #[test]
+    fn means_and_deviations_of_ns3() {
+        let cases: [(f64, f64, [f64; 3], [(f64, f64); 3]); 4] = [
+            (
+                0.125,
+                0.25,
+                [1.0, 1.2, 0.9],
+                [(1.0, 0.5), (1.025, 0.425), (1.009_375, 0.35)],
+            ),
+            (
+                0.1,
+                0.1,
+                [1.2, 0.95, 1.4],
+                [(1.2, 0.6), (1.175, 0.565), (1.1975, 0.531)],
+            ),
+            (0.0, 0.0, [1.0, 2.5, 7.0], [(1.0, 0.5); 3]),
+            (
+                1.0,
+                1.0,
+                [1.0, 2.5, 7.0],
+                [(1.0, 0.5), (2.5, 1.5), (7.0, 4.5)],
+            ),
+        ];
+        for (alpha, beta, samples, expected) in cases {
+            for (step, (srtt, rttvar)) in run(&config(alpha, beta), &samples).iter().zip(expected) {
+                assert!((step.0 - srtt).abs() < 1e-9 && (step.1 - rttvar).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_granularity_and_backoff() {
+        let rto = RtoConfig {
+            minimum: Span::from_secs(1),
+            maximum: Span::from_secs(60),
+            granularity: Span::from_millis(500),
+            ..config(0.125, 0.25)
+        };
+        // SRTT + max(G, 4·RTTVAR) = 0.01 + 0.5, below the minimum.
+        assert!((run(&rto, &[0.01])[0].2 - 1.0).abs() < 1e-12);
+        let mut rtt = RttEstimator::new(&rto);
+        let doubled: Vec<u64> = (0..7)
+            .map(|_| {
+                rtt.back_off(&rto);
+                rtt.rto().0 / Span::from_secs(1).0
+            })
+            .collect();
+        assert_eq!(doubled, [2, 4, 8, 16, 32, 60, 60]);
+    }
+
+    #[test]
+    fn inet_has_no_special_first_sample() {
+        let rto = TcpConfig::profile(Profile::Inet2011).rto;
+        // 2.625 + 0.625·R.
+        assert!((run(&rto, &[0.4])[0].2 - 2.875).abs() < 1e-12);
+    }
+
+    #[test]
+    fn ns2_counts_ticks_and_takes_the_minimum_before_the_backoff() {
+        let rto = TcpConfig::profile(Profile::Ns2).rto;
+        let mut rtt = RttEstimator::new(&rto);
+        assert_eq!(rtt.rto(), Span::from_secs(3));
+        // 40.1 ms are four ticks of 10 ms: 3 · 4 ticks, but at least 200 ms.
+        rtt.sample(&rto, Time::ZERO, Time::ZERO + Span::from_micros(40_100));
+        assert_eq!(rtt.rto(), Span::from_millis(200));
+        rtt.back_off(&rto);
+        assert_eq!(rtt.rto(), Span::from_millis(400));
+        // 50 ticks: s8 = 32 + 46 = 78, v4 = 8 + 46 − 2 = 52, RTO = 52 + 78/8 = 61 ticks.
+        rtt.sample(&rto, Time::ZERO, Time::ZERO + Span::from_millis(500));
+        assert_eq!(rtt.rto(), Span::from_millis(610));
+    }
 }

@@ -104,3 +104,95 @@ impl Scoreboard {
         unsacked(lost_below, max_sent) + unsacked(una, retransmitted)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_types::{SackBlocks, SegmentFlags};
+
+    const MSS: u32 = 1000;
+
+    fn ack(ack: u64, blocks: &[(u64, u64)]) -> Segment {
+        let mut sack = SackBlocks::default();
+        for &(start, end) in blocks {
+            assert!(sack.push(ack, start, end));
+        }
+        let flags = SegmentFlags::ACK;
+        Segment {
+            seq: 1,
+            ack,
+            window: 0,
+            payload: 0,
+            header: 40,
+            flags,
+            sack,
+        }
+    }
+
+    fn board(blocks: &[(u64, u64)]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for block in blocks {
+            board.update(&ack(1, &[*block]), 1, 100_001);
+        }
+        board
+    }
+
+    fn lost_below(board: &Scoreboard) -> u64 {
+        board.lost_below(SackVariant::Rfc6675, 3, MSS)
+    }
+
+    /// RFC 6675 `IsLost`: `DupThresh` discontiguous ranges, or more than two segments of bytes, above.
+    #[test]
+    fn lost_by_ranges_or_by_bytes() {
+        assert_eq!(
+            lost_below(&board(&[(1001, 3001)])),
+            0,
+            "two segments are not more than two"
+        );
+        assert_eq!(lost_below(&board(&[(1001, 3002)])), 1001);
+        let scattered = board(&[(1001, 1101), (2001, 2101), (3001, 3101)]);
+        assert_eq!(lost_below(&scattered), 1001, "three ranges, however small");
+        // The hole at 1101 has two ranges of 100 bytes above it: not lost.
+        assert_eq!(lost_below(&board(&[(2001, 2101), (3001, 3101)])), 0);
+        // Above 4001 only 2000 bytes, above 2001 more.
+        assert_eq!(lost_below(&board(&[(2001, 3001), (4001, 6001)])), 2001);
+    }
+
+    #[test]
+    fn ns2_takes_every_hole_for_lost() {
+        let board = board(&[(2001, 3001), (5001, 6001)]);
+        assert_eq!(board.lost_below(SackVariant::Ns2Sack1, 3, MSS), 5001);
+    }
+
+    /// `SetPipe`: neither SACKed nor lost counts once, retransmitted counts (again).
+    #[test]
+    fn pipe_counts_what_may_be_in_the_network() {
+        // 1..2001 lost, 2001..5001 SACKed, 5001..10_001 in flight.
+        let mut board = board(&[(2001, 5001)]);
+        let lost = lost_below(&board);
+        assert_eq!(lost, 2001);
+        assert_eq!(board.pipe(1, 10_001, lost), 5000);
+        board.high_rxt = 1001;
+        assert_eq!(board.pipe(1, 10_001, lost), 6000);
+    }
+
+    #[test]
+    fn update_ignores_what_is_known_below_or_never_sent() {
+        let mut board = Scoreboard::default();
+        assert_eq!(
+            board.update(&ack(1, &[(2001, 3001), (4001, 5001)]), 1, 10_001),
+            2000
+        );
+        assert_eq!(board.update(&ack(1, &[(2001, 3001)]), 1, 10_001), 0);
+        assert_eq!(board.update(&ack(1, &[(2001, 3501)]), 1, 10_001), 500);
+        assert_eq!(
+            board.update(&ack(1, &[(9001, 11_001)]), 1, 10_001),
+            0,
+            "never sent"
+        );
+        board.remove_below(4501);
+        // An old ACK reports what is acknowledged by now.
+        assert_eq!(board.update(&ack(1, &[(2001, 3001)]), 4501, 10_001), 0);
+        assert_eq!(board.sacked_bytes(), 500);
+    }
+}

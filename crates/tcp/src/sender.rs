@@ -58,6 +58,9 @@ pub(crate) struct Sender {
     pub asked_to_send: bool,
     /// Send the segment at `una` whatever the windows say.
     pub retransmit: bool,
+    /// There is nothing to send until an ACK, a timer or the application changes that: a look
+    /// into `poll` that costs nothing, for the engine asks after every segment sent.
+    pub blocked: bool,
     /// A partial ACK has been seen in this recovery.
     pub partial_ack_seen: bool,
     /// Duplicate ACKs mean nothing until the next new ACK (ns-2's Sack1 after a timeout).
@@ -110,6 +113,7 @@ impl Sender {
             budget: u32::MAX,
             asked_to_send: false,
             retransmit: false,
+            blocked: false,
             partial_ack_seen: false,
             deaf: false,
             limited_transmitted: 0,
@@ -137,6 +141,7 @@ impl Sender {
 
     /// The SYN is acknowledged: data may flow.
     pub fn open(&mut self, window: u64) {
+        self.blocked = false;
         self.una = FIRST;
         self.next = FIRST;
         self.max_sent = FIRST;
@@ -181,6 +186,9 @@ impl Sender {
             return;
         }
         let same_window = !self.update_window(segment);
+        if !same_window || segment.ack > self.una || self.una != self.max_sent {
+            self.blocked = false;
+        }
         if segment.ack > self.una {
             let plain =
                 self.phase == Phase::Open && self.scoreboard.is_empty() && segment.sack.is_empty();
@@ -328,6 +336,21 @@ impl Sender {
     /// The next piece of data to send, or none for now.
     #[inline]
     pub fn poll(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
+        if self.blocked {
+            return None;
+        }
+        let chunk = self.poll_unblocked(now, config, stats);
+        self.blocked = chunk.is_none();
+        chunk
+    }
+
+    #[inline]
+    fn poll_unblocked(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
         if self.retransmit {
             self.retransmit = false;
             return Some(self.retransmit_first(now, config, stats));
@@ -584,6 +607,7 @@ impl Sender {
         if self.deadline > now {
             return;
         }
+        self.blocked = false;
         if self.persisting {
             self.probe = true;
             self.budget = u32::MAX;

@@ -128,3 +128,125 @@ impl CongestionControl for Controller {
         dispatch!(self, control => control.pacing_rate())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::InitialSsthresh;
+    use crate::{InitialWindow, Profile};
+
+    fn config(mss: u32, window: u32, ssthresh: InitialSsthresh) -> TcpConfig {
+        let mut config = TcpConfig::profile(Profile::Rfc);
+        config.mss = mss;
+        config.initial_window = InitialWindow::Segments(window);
+        config.initial_ssthresh = ssthresh;
+        config
+    }
+
+    fn acknowledge(control: &mut Controller, times: u32, acked: u64) {
+        for _ in 0..times {
+            let after_timeout = false;
+            control.on_ack(&AckSample {
+                now: Time::ZERO,
+                acked,
+                rtt: None,
+                after_timeout,
+            });
+        }
+    }
+
+    /// ns-3's `tcp-linux-reno`: seven segments from an initial window of two end at nine, with or
+    /// without delayed ACKs; congestion avoidance from one with ssthresh two ends at four.
+    #[test]
+    fn byte_counting_does_not_care_for_delayed_acks() {
+        for mss in [524, 1500] {
+            let segment = u64::from(mss);
+            let config = config(mss, 2, InitialSsthresh::Unlimited);
+            let mut each = Controller::new(&config);
+            acknowledge(&mut each, 7, segment);
+            assert_eq!(each.cwnd(), 9 * segment);
+            let mut second = Controller::new(&config);
+            acknowledge(&mut second, 3, 2 * segment);
+            acknowledge(&mut second, 1, segment);
+            assert_eq!(second.cwnd(), 9 * segment);
+        }
+        let mut avoidance = Controller::new(&config(524, 1, InitialSsthresh::Segments(2)));
+        acknowledge(&mut avoidance, 1 + 2 + 3, 524);
+        assert_eq!(avoidance.cwnd(), 4 * 524);
+    }
+
+    /// RFC 5681 equation 3 in whole bytes: 536²/W per ACK, at least one byte.
+    #[test]
+    fn whole_byte_growth() {
+        let mut config = config(536, 100, InitialSsthresh::Bytes(536));
+        config.byte_counting = false;
+        let mut control = Controller::new(&config);
+        acknowledge(&mut control, 1, 536);
+        assert_eq!(control.cwnd(), 53_600 + 5);
+        control.set_window(1e9);
+        acknowledge(&mut control, 1, 536);
+        assert_eq!(control.cwnd(), 1_000_000_001);
+    }
+
+    #[test]
+    fn reno_halves_and_never_below_two_segments() {
+        let mut control = Controller::new(&config(1000, 10, InitialSsthresh::Unlimited));
+        let event = |basis| CongestionEvent {
+            now: Time::ZERO,
+            basis,
+        };
+        control.on_congestion_event(&event(10_000.0));
+        assert_eq!((control.ssthresh(), control.cwnd()), (5000, 5000));
+        control.on_retransmission_timeout(None);
+        assert_eq!((control.ssthresh(), control.cwnd()), (5000, 1000));
+        control.on_retransmission_timeout(Some(&event(1000.0)));
+        assert_eq!((control.ssthresh(), control.cwnd()), (2000, 1000));
+    }
+
+    #[test]
+    fn gaimd_adds_alpha_and_leaves_one_minus_beta() {
+        let mut config = config(1000, 20, InitialSsthresh::Bytes(1000));
+        config.congestion_control = CongestionControlConfig::Gaimd {
+            alpha: 0.31,
+            beta: 0.125,
+        };
+        let mut control = Controller::new(&config);
+        // A window's worth of ACKs adds α segments.
+        acknowledge(&mut control, 20, 1000);
+        assert_eq!(control.cwnd(), 20_310);
+        control.on_congestion_event(&CongestionEvent {
+            now: Time::ZERO,
+            basis: 20_000.0,
+        });
+        assert_eq!((control.ssthresh(), control.cwnd()), (17_500, 17_500));
+    }
+
+    /// ns-2 halves the real window, and only the threshold is whole.
+    #[test]
+    fn ns2_arithmetic() {
+        let mut config = TcpConfig::profile(Profile::Ns2);
+        config.initial_ssthresh = InitialSsthresh::Segments(2);
+        let mut control = Controller::new(&config);
+        acknowledge(&mut control, 2, 1000);
+        let window: f64 = 2.5 + 1.0 / 2.5;
+        assert!((control.window() - 1000.0 * window).abs() < 1e-9);
+        control.set_window(9500.0);
+        control.on_congestion_event(&CongestionEvent {
+            now: Time::ZERO,
+            basis: 9500.0,
+        });
+        assert!((control.window() - 4750.0).abs() < 1e-9);
+        assert_eq!(control.ssthresh(), 4000);
+    }
+
+    /// RFC 5681 section 3.1.
+    #[test]
+    fn initial_windows() {
+        let bytes = |mss| InitialWindow::Rfc5681.bytes(mss);
+        assert_eq!(
+            (bytes(2191), bytes(2190), bytes(1096)),
+            (2 * 2191, 3 * 2190, 3 * 1096)
+        );
+        assert_eq!((bytes(1095), bytes(536)), (4 * 1095, 4 * 536));
+    }
+}
