@@ -63,6 +63,38 @@ impl FlowGroup {
         self.from > self.to
     }
 
+    /// More frame bytes than the group can have waiting in the network at once.
+    pub(crate) fn most_waiting(&self, duration: Span) -> u128 {
+        // The most that a link adds to a packet.
+        const FRAMING: u128 = 1_024;
+        let datagrams = |interval: Span, bytes: u128| {
+            // Twice the mean, and a thousand, is out of reach of a Poisson source.
+            let packets = 2 * u128::from(duration.0 / interval.0.max(1)) + 1_000;
+            packets * (bytes + FRAMING)
+        };
+        let each = match &self.workload {
+            WorkloadConfig::Bulk { tcp, .. } => {
+                let mss = u128::from(tcp.mss);
+                let window = tcp.receive_window.max(tcp.initial_window.bytes(tcp.mss));
+                // Each segment twice: data, and as many retransmissions or ACKs.
+                let segments = 2 * (u128::from(window) / mss + 1);
+                segments * (mss + u128::from(tcp.header) + FRAMING)
+            }
+            WorkloadConfig::ConstantBitRate { interval, packet }
+            | WorkloadConfig::Ping { interval, packet } => {
+                datagrams(*interval, u128::from(*packet))
+            }
+            WorkloadConfig::Poisson {
+                mean_interval,
+                packet,
+            } => match packet {
+                PacketSize::Fixed(bytes) => datagrams(*mean_interval, u128::from(*bytes)),
+                PacketSize::Exponential(mean) => datagrams(*mean_interval, 2 * *mean as u128),
+            },
+        };
+        each * u128::from(self.count)
+    }
+
     /// Whether these are TCP flows.
     pub(crate) fn is_tcp(&self) -> bool {
         matches!(self.workload, WorkloadConfig::Bulk { .. })

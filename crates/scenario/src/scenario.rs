@@ -264,7 +264,8 @@ fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
         } = misplaced;
         tables[group].problem(key, message, help)
     })?;
-    topology.read_queues(&topology_field, &layout)?;
+    let waiting = flows.iter().map(|group| group.most_waiting(duration)).sum();
+    topology.read_queues(&topology_field, &layout, waiting)?;
     let (record, record_access) = read_record(&root)?;
     Ok(Scenario {
         title: root.text("title")?.unwrap_or_default(),

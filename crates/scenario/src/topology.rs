@@ -8,6 +8,11 @@ use crate::units::{MILLION, StatedLimit, UnitError};
 use goodqueue_queue::Limit;
 use goodqueue_types::{Rate, Span};
 
+/// Longest time in seconds that a queue may take to empty; instants reach 18 million.
+const LONGEST_BACKLOG: u128 = 10_000_000;
+/// The largest IP packet with the most framing.
+const LARGEST_FRAME: u128 = 65_535 + 1_024;
+
 /// The shape a scenario names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -82,7 +87,14 @@ impl Topology {
     }
 
     /// Reads the queues, with every limit resolved to packets or bytes.
-    pub(crate) fn read_queues(&mut self, field: &Field<'_>, layout: &Layout) -> Checked<()> {
+    /// No queue may hold more than its link can send within the reach of the clock; `waiting` is
+    /// more bytes than all flows together can have waiting.
+    pub(crate) fn read_queues(
+        &mut self,
+        field: &Field<'_>,
+        layout: &Layout,
+        waiting: u128,
+    ) -> Checked<()> {
         let (_, reader) = Reader::tagged(field)?;
         let common = reader.get("queue");
         let tables = match self.shape {
@@ -100,7 +112,15 @@ impl Topology {
             let back = queue_of(table.table("reverse")?.as_ref()).or_else(|| common.clone());
             link.reverse.limit = read_optional_queue(back.as_ref(), link.reverse.rate, base_rtt)?;
         }
-        self.read_access_queues(&reader, common.as_ref(), layout)
+        self.read_access_queues(&reader, common.as_ref(), layout)?;
+        for (table, link) in tables.iter().zip(&self.trunk) {
+            link.check_backlog(table, waiting)?;
+        }
+        if let (Some(access), Some(table)) = (&self.access, reader.table("access")?) {
+            access.near.check_backlog(&table, waiting)?;
+            access.far.check_backlog(&table, waiting)?;
+        }
+        Ok(())
     }
 
     fn read_access_queues(
@@ -247,6 +267,24 @@ fn read_link(
 }
 
 impl DuplexLink {
+    /// Refuses a queue that could take longer to empty than instants can say.
+    fn check_backlog(&self, table: &Reader<'_>, waiting: u128) -> Checked<()> {
+        for direction in [&self.forward, &self.reverse] {
+            let limit = match direction.limit {
+                Limit::Packets(packets) => u128::from(packets) * LARGEST_FRAME,
+                Limit::Bytes(bytes) => u128::from(bytes),
+                Limit::Unlimited => u128::MAX,
+            };
+            let seconds = limit.min(waiting) * 8 / u128::from(direction.rate.0);
+            if seconds > LONGEST_BACKLOG {
+                let message = format!("this link could need {seconds} s to empty its queue");
+                let help = "raise the rate, limit the queue, or send less";
+                return Err(table.problem("rate", message, help));
+            }
+        }
+        Ok(())
+    }
+
     fn without_drops(mut self) -> Self {
         self.forward.drop_list.clear();
         self.reverse.drop_list.clear();
