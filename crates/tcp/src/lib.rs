@@ -34,9 +34,11 @@ mod ranges;
 mod receiver;
 mod recovery;
 mod rtt;
+mod sack;
 mod scoreboard;
 mod sender;
 mod stats;
+mod timers;
 
 pub use config::{
     CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,

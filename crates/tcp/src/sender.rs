@@ -4,7 +4,7 @@
 use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller};
-use crate::config::{IdleRestart, Recovery, TcpConfig, TimingRule};
+use crate::config::{Recovery, TcpConfig, TimingRule};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::stats::{Phase, TcpStats};
@@ -13,7 +13,7 @@ use crate::stats::{Phase, TcpStats};
 pub(crate) const FIRST: u64 = 1;
 
 /// Nothing is being timed.
-const UNTIMED: u64 = u64::MAX;
+pub(crate) const UNTIMED: u64 = u64::MAX;
 
 /// Data (or a FIN) to put into a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,10 @@ pub(crate) enum Clock {
 /// acknowledged, `next` the next to send (pulled back by go-back-N), `max_sent` the highest sent
 /// plus one.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "orthogonal states, each named"
+)]
 pub(crate) struct Sender {
     pub una: u64,
     pub next: u64,
@@ -74,27 +78,27 @@ pub(crate) struct Sender {
 
     pub rtt: RttEstimator,
     pub sample: Option<Span>,
-    timed_seq: u64,
+    pub timed_seq: u64,
     timed_at: Time,
 
     /// The peer's window, and the largest it ever offered.
     pub window: u64,
-    largest_window: u64,
+    pub largest_window: u64,
     window_seq: u64,
-    window_ack: u64,
+    pub window_ack: u64,
 
     /// When the retransmission or persist timer expires; `Time::MAX` if neither runs.
     pub deadline: Time,
     /// The timer is the persist timer.
     pub persisting: bool,
-    probe: bool,
-    persist_interval: Span,
+    pub probe: bool,
+    pub persist_interval: Span,
 
     /// The most in flight since data below `peak_until` left.
     peak: u64,
     peak_until: u64,
     pub last_sent: Time,
-    last_acked: Time,
+    pub last_acked: Time,
 }
 
 impl Sender {
@@ -340,7 +344,7 @@ impl Sender {
             return None;
         }
         let chunk = self.poll_unblocked(now, config, stats);
-        self.blocked = chunk.is_none();
+        self.blocked |= chunk.is_none();
         chunk
     }
 
@@ -386,7 +390,15 @@ impl Sender {
         let used = self.next - self.una;
         let len = available.min(limit);
         if len == mss && used + len <= window {
-            return Some(self.send(now, self.next, len, config, stats));
+            let chunk = self.send(now, self.next, len, config, stats);
+            // What `poll_small` would find: data enough, and room for neither a segment nor half
+            // the peer's window.
+            let room = window - (self.next - self.una).min(window);
+            self.blocked = room < mss
+                && 2 * room < self.largest_window
+                && self.next + mss <= self.data_end
+                && self.scoreboard.is_empty();
+            return Some(chunk);
         }
         self.poll_small(now, len, window.saturating_sub(used), config, stats)
     }
@@ -538,84 +550,6 @@ impl Sender {
             seq,
             len: len as u32,
             fin,
-        }
-    }
-
-    /// What silence does to the window.
-    #[inline]
-    fn restart_after_idle(&mut self, now: Time, config: &TcpConfig) {
-        let idle = self.una == self.max_sent;
-        let rto = self.rtt.rto();
-        let mss = f64::from(config.mss);
-        match config.details.idle_restart {
-            IdleRestart::InitialWindow if idle => {
-                // RFC 5681 section 4.1
-                if self.max_sent > FIRST && now.saturating_since(self.last_sent) > rto {
-                    let initial = config.initial_window.bytes(config.mss) as f64;
-                    self.controller
-                        .set_window(self.controller.window().min(initial));
-                }
-            }
-            IdleRestart::OneSegment if idle => {
-                if self.max_sent > FIRST && now.saturating_since(self.last_acked) >= rto {
-                    self.controller.set_window(mss);
-                    self.recover = self.max_sent;
-                }
-            }
-            IdleRestart::OneSegmentSinceSending if self.asked_to_send => {
-                self.asked_to_send = false;
-                if now.saturating_since(self.last_sent) > rto {
-                    self.controller.set_window(mss);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Stops the clock of the segment being timed (Karn's rule).
-    pub fn stop_timing(&mut self) {
-        self.timed_seq = UNTIMED;
-    }
-
-    /// Whether a segment is being timed.
-    pub fn is_timing(&self) -> bool {
-        self.timed_seq != UNTIMED
-    }
-
-    fn start_persisting(&mut self, now: Time, config: &TcpConfig) {
-        self.persisting = true;
-        self.persist_interval = config.details.persist_initial.unwrap_or(self.rtt.rto());
-        self.deadline = now.saturating_add(self.persist_interval);
-    }
-
-    /// One byte beyond a closed window, not counted as sent until it is acknowledged.
-    fn send_probe(&mut self, now: Time, bytes: u64, stats: &mut TcpStats) -> Chunk {
-        let (seq, deadline) = (self.next, self.deadline);
-        self.sent(now, seq, bytes, false, stats);
-        self.next = seq;
-        self.deadline = deadline;
-        self.persisting = true;
-        Chunk {
-            seq,
-            len: bytes as u32,
-            fin: false,
-        }
-    }
-
-    /// The retransmission or persist timer.
-    pub fn handle_timeout(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
-        if self.deadline > now {
-            return;
-        }
-        self.blocked = false;
-        if self.persisting {
-            self.probe = true;
-            self.budget = u32::MAX;
-            let longest = config.rto.maximum.max(self.persist_interval);
-            self.persist_interval = self.persist_interval.saturating_mul(2).min(longest);
-            self.deadline = now.saturating_add(self.persist_interval);
-        } else {
-            self.on_retransmission_timeout(now, config, stats);
         }
     }
 }

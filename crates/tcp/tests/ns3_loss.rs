@@ -39,7 +39,7 @@ fn run(lost: &'static [u64]) -> Vec<(u64, u64, bool)> {
 }
 
 /// Times in microseconds, when a packet is handed to the first link.
-fn check(lost: &'static [u64], retransmissions: &[(u64, u64)], last: u64) {
+fn check(lost: &'static [u64], retransmissions: &[(u64, u64)], end: u64) {
     let sent = run(lost);
     assert_eq!(sent[0], (201_212, 1, false));
     assert_eq!(
@@ -48,7 +48,7 @@ fn check(lost: &'static [u64], retransmissions: &[(u64, u64)], last: u64) {
     );
     let again: Vec<_> = sent.iter().filter(|s| s.2).map(|s| (s.0, s.1)).collect();
     assert_eq!(again, retransmissions);
-    assert_eq!(sent.last().map(|s| s.0), Some(last));
+    assert_eq!(sent.last().map(|s| s.0), Some(end));
 }
 
 #[test]
