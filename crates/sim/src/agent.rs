@@ -116,9 +116,14 @@ impl Agent {
     }
 
     /// When [`wake`](Self::wake) is next needed.
-    #[inline]
     pub fn next_wake(&self) -> Option<Time> {
-        self.behaviour.next_wake()
+        Some(self.wakes_at()).filter(|time| *time != Time::MAX)
+    }
+
+    /// When [`wake`](Self::wake) is next needed; [`Time::MAX`] if it is not.
+    #[inline]
+    pub fn wakes_at(&self) -> Time {
+        self.behaviour.wakes_at()
     }
 
     /// The next packet to send now, until there is none.

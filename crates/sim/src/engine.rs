@@ -16,8 +16,8 @@ use crate::event_queue::{Event, EventQueue, Kind};
 use crate::link::{Link, Offer};
 use crate::link_meter::Window;
 use crate::probe::{NoProbe, Probe, Recorder};
-use crate::line::Lines;
-use crate::routing::{AT_ONCE, Routing};
+use crate::line::{Lines, Next, OnTheWay};
+use crate::routing::{AT_ONCE, Hop, Routing};
 use crate::{Network, Outcome, Totals};
 use goodqueue_types::{
     Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time,
@@ -136,15 +136,15 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// The head of a line reaches its link, unless another has come before it since.
     #[inline]
     fn arrival(&mut self, event: Event) {
-        let Some((head, next)) = self.lines.take(event) else {
-            self.events.pop();
-            return;
-        };
-        match next {
-            Some(next) => self.events.replace(next),
-            None => self.events.pop(),
+        let mut head = OnTheWay::default();
+        match self.lines.take(event, &mut head) {
+            Next::Arrival(next) => self.events.replace(next),
+            Next::Nothing => self.events.pop(),
+            Next::Stale => return self.events.pop(),
         }
-        self.cross(&head.packet, head.hop, event.time());
+        if let Some(now) = self.cross(&head.packet, head.hop, event.time()) {
+            self.deliver(&head.packet, now);
+        }
     }
 
     /// An agent's timer is due, unless it has been moved since.
@@ -154,7 +154,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.events.pop();
         if self.pending_wake[index] == now {
             self.pending_wake[index] = Time::MAX;
-            if self.agents[index].next_wake().is_some_and(|due| due <= now) {
+            if self.agents[index].wakes_at() <= now {
                 self.fire(index, now);
             }
             self.arm(index);
@@ -175,38 +175,36 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// per ACK.
     #[inline]
     fn arm(&mut self, index: usize) {
-        if let Some(due) = self.agents[index].next_wake()
-            && due < self.pending_wake[index]
-            && due <= self.window.to
-        {
+        let due = self.agents[index].wakes_at();
+        if due < self.pending_wake[index] && due <= self.window.to {
             self.pending_wake[index] = due;
             self.events.push(Event::new(due, Kind::Wake, 0, index as u32));
         }
     }
 
-    /// Walks a packet over `hop`, which it reaches at `now`, and on as far as nothing can
-    /// interfere.
+    /// Walks a packet over the `index`th hop, which it reaches at `now`, and on as far as nothing
+    /// can interfere. Returns when it reaches its host, if it does.
     #[inline]
-    fn cross(&mut self, packet: &Packet, hop: u32, now: Time) {
-        let (mut index, mut now) = (hop, now);
+    fn cross(&mut self, packet: &Packet, mut index: u32, mut now: Time) -> Option<Time> {
         let mut hop = self.routing.hops[index as usize];
         loop {
             let link = hop.link as usize;
-            let Offer::Accepted { start, arrival } = self.offer(link, packet, now) else { return };
+            let Offer::Accepted { start, arrival } = self.offer(link, packet, now) else {
+                return None;
+            };
             if arrival > self.window.to {
                 self.stay(link, start);
-                return;
+                return None;
+            }
+            if hop.last {
+                return Some(arrival);
             }
             now = arrival;
-            if hop.last {
-                self.deliver(packet, now);
-                return;
-            }
             index += 1;
             hop = self.routing.hops[index as usize];
             if hop.line != AT_ONCE {
-                self.line_up(packet, index, now);
-                return;
+                self.line_up(packet, hop, index, now);
+                return None;
             }
         }
     }
@@ -255,10 +253,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// Puts a packet in line before `hop`, where it arrives at `now`.
+    /// Puts a packet in line before `hop`, the `index`th, where it arrives at `now`.
     #[inline]
-    fn line_up(&mut self, packet: &Packet, index: u32, now: Time) {
-        let hop = self.routing.hops[index as usize];
+    fn line_up(&mut self, packet: &Packet, hop: Hop, index: u32, now: Time) {
         let rank = self.routing.rank(packet);
         if let Some(head) = self.lines.place(hop, index, now, rank, packet) {
             self.events.push(head);
@@ -270,8 +267,10 @@ impl<'a, P: Probe> Simulation<'a, P> {
     fn deliver(&mut self, packet: &Packet, now: Time) {
         let index = receiver_of(packet);
         // What the host's own timers do before the packet arrives comes first.
-        while let Some(due) = self.agents[index].next_wake().filter(|due| *due < now) {
+        let mut due = self.agents[index].wakes_at();
+        while due < now {
             self.fire(index, due);
+            due = self.agents[index].wakes_at();
         }
         self.delivered += 1;
         self.agents[index].receive(now, packet);
@@ -293,10 +292,11 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 self.probe.packet(PacketEvent { time: now, kind: PacketEventKind::Sent, packet });
             }
             let first = self.routing.first_hops[index];
-            if self.routing.hops[first as usize].line == AT_ONCE {
-                self.cross(&packet, first, now);
-            } else {
-                self.line_up(&packet, first, now);
+            let hop = self.routing.hops[first as usize];
+            if hop.line != AT_ONCE {
+                self.line_up(&packet, hop, first, now);
+            } else if let Some(now) = self.cross(&packet, first, now) {
+                self.deliver(&packet, now);
             }
         }
     }

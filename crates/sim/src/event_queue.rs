@@ -18,7 +18,7 @@ pub enum Kind {
 
 /// When something happens, and its place among simultaneous things: kind, then rank (a keyed hash
 /// of flow and packet, so that no flow is favoured for ever), then the index of what it happens to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event(u128);
 
 impl Event {

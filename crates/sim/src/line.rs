@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 const MOST_PASSED: usize = 16;
 
 /// A packet on its way to the link of the line it is in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct OnTheWay {
     /// Its arrival: time, and place among simultaneous ones.
     pub event: Event,
@@ -45,26 +45,25 @@ impl Lines {
         packet: &Packet,
     ) -> Option<Event> {
         let event = Event::new(now, Kind::Arrival, rank, hop.line);
-        let entry = OnTheWay { event, hop: index, packet: *packet };
-        match self.shared[hop.line as usize].place(entry) {
+        match self.shared[hop.line as usize].place(event, index, packet) {
             Placed::Behind => None,
             Placed::First => Some(event),
             Placed::Refused => {
                 let line = self.shared.len() as u32 + hop.own_line;
                 let event = Event::new(now, Kind::Arrival, rank, line);
-                let entry = OnTheWay { event, ..entry };
+                let entry = OnTheWay { event, hop: index, packet: *packet };
                 self.own.push_back(hop.own_line as usize, entry).then_some(event)
             }
         }
     }
 
-    /// Takes the packet that arrives with `event`, and tells the next arrival in its line. None
-    /// if the event is out of date: another packet has come before the one it announced.
+    /// Takes the packet that arrives with `event` into `head`, and tells what comes next in its
+    /// line.
     #[inline]
-    pub fn take(&mut self, event: Event) -> Option<(OnTheWay, Option<Event>)> {
+    pub fn take(&mut self, event: Event, head: &mut OnTheWay) -> Next {
         match self.shared.get_mut(event.index()) {
-            Some(line) => line.take(event),
-            None => self.own.take(event.index() - self.shared.len()),
+            Some(line) => line.take(event, head),
+            None => self.own.take(event.index() - self.shared.len(), head),
         }
     }
 
@@ -72,6 +71,18 @@ impl Lines {
     pub fn is_empty(&self) -> bool {
         self.shared.iter().all(|line| line.0.is_empty()) && self.own.is_empty()
     }
+}
+
+/// What a line holds after its head was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The next arrival.
+    Arrival(Event),
+    /// Nothing more.
+    Nothing,
+    /// The head was not taken: the event is out of date, because another packet has come before
+    /// the one it announced.
+    Stale,
 }
 
 /// What became of a packet put in a shared line.
@@ -92,15 +103,16 @@ struct SharedLine(VecDeque<OnTheWay>);
 impl SharedLine {
     /// Puts a packet where its arrival belongs.
     #[inline]
-    fn place(&mut self, entry: OnTheWay) -> Placed {
-        match self.0.back() {
-            Some(last) if last.event > entry.event => self.insert(entry),
-            last => {
-                let placed = if last.is_none() { Placed::First } else { Placed::Behind };
-                self.0.push_back(entry);
-                placed
+    fn place(&mut self, event: Event, hop: u32, packet: &Packet) -> Placed {
+        let placed = match self.0.back() {
+            Some(last) if last.event > event => {
+                return self.insert(OnTheWay { event, hop, packet: *packet });
             }
-        }
+            Some(_) => Placed::Behind,
+            None => Placed::First,
+        };
+        self.0.push_back(OnTheWay { event, hop, packet: *packet });
+        placed
     }
 
     #[cold]
@@ -117,12 +129,13 @@ impl SharedLine {
 
     /// Takes the head if its arrival is `event`.
     #[inline]
-    fn take(&mut self, event: Event) -> Option<(OnTheWay, Option<Event>)> {
-        if self.0.front()?.event != event {
-            return None;
+    fn take(&mut self, event: Event, head: &mut OnTheWay) -> Next {
+        match self.0.front() {
+            Some(front) if front.event == event => *head = *front,
+            _ => return Next::Stale,
         }
-        let head = self.0.pop_front()?;
-        Some((head, self.0.front().map(|next| next.event)))
+        self.0.pop_front();
+        self.0.front().map_or(Next::Nothing, |next| Next::Arrival(next.event))
     }
 }
 
@@ -174,13 +187,15 @@ impl OwnLines {
         first == NONE
     }
 
-    fn take(&mut self, line: usize) -> Option<(OnTheWay, Option<Event>)> {
+    fn take(&mut self, line: usize, head: &mut OnTheWay) -> Next {
         let (first, last) = self.ends[line];
-        let Node { entry, next } = *self.pool.get(first as usize)?;
-        self.pool[first as usize].next = self.free;
+        let Some(node) = self.pool.get_mut(first as usize) else { return Next::Stale };
+        let next = node.next;
+        *head = node.entry;
+        node.next = self.free;
         self.free = first;
         self.ends[line] = (next, if next == NONE { NONE } else { last });
-        Some((entry, self.pool.get(next as usize).map(|node| node.entry.event)))
+        self.pool.get(next as usize).map_or(Next::Nothing, |node| Next::Arrival(node.entry.event))
     }
 
     fn is_empty(&self) -> bool {
@@ -201,10 +216,10 @@ mod tests {
 
     /// Empties one line from an event on and tells the packets' numbers.
     fn drain(lines: &mut Lines, first: Event) -> Vec<u64> {
-        let mut next = Some(first);
+        let (mut next, mut head) = (Next::Arrival(first), OnTheWay::default());
         std::iter::from_fn(|| {
-            let (head, after) = lines.take(next?)?;
-            next = after;
+            let Next::Arrival(event) = next else { return None };
+            next = lines.take(event, &mut head);
             Some(head.packet.number)
         })
         .collect()
@@ -217,7 +232,8 @@ mod tests {
             .map(|(time, number)| place(&mut lines, time, number));
         assert_eq!(heads.map(|head| head.is_some()), [true, false, false, true, false]);
         // The head of before is no longer: its event takes nothing.
-        assert!(lines.take(heads[0].unwrap()).is_none());
+        let mut head = OnTheWay::default();
+        assert_eq!(lines.take(heads[0].unwrap(), &mut head), Next::Stale);
         assert_eq!(drain(&mut lines, heads[3].unwrap()), [3, 0, 2, 1, 4]);
         assert!(lines.is_empty());
     }

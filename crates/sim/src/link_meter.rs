@@ -85,7 +85,7 @@ impl LinkMeter {
     /// A packet arrived.
     #[inline]
     pub fn arrival(&mut self, now: Time) {
-        self.arrivals += u64::from(self.window.contains(now));
+        self.arrivals += u64::from(now >= self.window.from);
     }
 
     /// A packet was lost.
@@ -112,19 +112,18 @@ impl LinkMeter {
     /// A packet of `ip_bytes` that arrived at `arrival` is in transmission from `start` to `end`.
     #[inline]
     pub fn service(&mut self, arrival: Time, start: Time, end: Time, ip_bytes: u32) {
-        if self.window.contains(start) && self.window.contains(end) {
-            self.busy += end - start;
-        } else {
-            self.busy += self.window.overlap(start, end);
-        }
-        if self.window.contains(start) {
+        let begins = self.window.contains(start);
+        let ends = self.window.contains(end);
+        if begins {
             // Round up: a packet that waited at all did not wait zero.
             self.waits_ns.record((start - arrival).0.div_ceil(1000), 1);
         }
-        if self.window.contains(end) {
+        if ends {
             self.departures += 1;
             self.departed_ip_bytes += u64::from(ip_bytes);
         }
+        let busy = if begins && ends { end - start } else { self.window.overlap(start, end) };
+        self.busy += busy;
     }
 
     fn close_backlog(&mut self, now: Time) {

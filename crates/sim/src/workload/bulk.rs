@@ -53,8 +53,8 @@ impl TcpHost {
     }
 
     #[inline]
-    pub(super) fn next_wake(&self) -> Option<Time> {
-        self.opens_at.or_else(|| self.endpoint.poll_timeout())
+    pub(super) fn wakes_at(&self) -> Time {
+        self.opens_at.or_else(|| self.endpoint.poll_timeout()).unwrap_or(Time::MAX)
     }
 
     #[inline]

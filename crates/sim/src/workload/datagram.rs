@@ -65,7 +65,7 @@ impl Source {
         }
     }
 
-    pub(super) fn next_wake(&self) -> Time {
+    pub(super) fn wakes_at(&self) -> Time {
         self.next
     }
 

@@ -77,14 +77,15 @@ impl Behaviour {
         }
     }
 
-    /// When [`wake`](Self::wake) is next needed. Any other call may change it.
+    /// When [`wake`](Self::wake) is next needed, [`Time::MAX`] if it is not. Any other call may
+    /// change it.
     #[inline]
-    pub fn next_wake(&self) -> Option<Time> {
+    pub fn wakes_at(&self) -> Time {
         match self {
-            Self::Tcp(host) => host.next_wake(),
-            Self::Source(source) => Some(source.next_wake()),
-            Self::Pinger(pinger) => Some(pinger.next_wake()),
-            Self::Responder(_) | Self::Sink => None,
+            Self::Tcp(host) => host.wakes_at(),
+            Self::Source(source) => source.wakes_at(),
+            Self::Pinger(pinger) => pinger.wakes_at(),
+            Self::Responder(_) | Self::Sink => Time::MAX,
         }
     }
 

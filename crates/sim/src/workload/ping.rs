@@ -33,7 +33,7 @@ impl Pinger {
         }
     }
 
-    pub(super) fn next_wake(&self) -> Time {
+    pub(super) fn wakes_at(&self) -> Time {
         self.next
     }
 
