@@ -262,6 +262,7 @@ impl Sender {
         let event = CongestionEvent {
             now,
             basis: self.decrease_basis(config),
+            ..CongestionEvent::default()
         };
         self.recover = self.max_sent;
         self.partial_ack_seen = false;
@@ -338,6 +339,7 @@ impl Sender {
         let event = CongestionEvent {
             now,
             basis: self.decrease_basis(config),
+            ..CongestionEvent::default()
         };
         self.controller
             .on_retransmission_timeout(lowers.then_some(&event));

@@ -4,7 +4,7 @@
 use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller};
-use crate::config::{Recovery, TcpConfig, TimingRule};
+use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::stats::{Phase, TcpStats};
@@ -310,6 +310,7 @@ impl Sender {
             acked,
             rtt,
             after_timeout,
+            ..AckSample::default()
         });
     }
 
@@ -378,7 +379,9 @@ impl Sender {
     ) -> Option<Chunk> {
         let mss = u64::from(config.mss);
         let mut limit = mss;
-        if self.phase == Phase::GoBackN && !self.scoreboard.is_empty() {
+        // ns-2's Sack1 sends everything again, whatever is SACKed meanwhile.
+        let skips = config.details.sack_variant == SackVariant::Rfc6675;
+        if self.phase == Phase::GoBackN && skips && !self.scoreboard.is_empty() {
             limit = self.skip_sacked().map_or(mss, |room| room.min(mss));
         }
         if self.next >= self.data_end {

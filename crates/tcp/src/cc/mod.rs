@@ -13,26 +13,83 @@ pub use window::Window;
 
 use crate::config::{CongestionControlConfig, TcpConfig};
 
-/// What a new ACK tells a congestion control.
-#[derive(Clone, Copy, Debug)]
+/// What an ACK tells a congestion control. Byte counts are of payload.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct AckSample {
     /// When it arrived.
     pub now: Time,
-    /// Bytes newly acknowledged.
+    /// Bytes newly acknowledged in order.
     pub acked: u64,
     /// The newest round-trip time, if this ACK completed a measurement.
     pub rtt: Option<Span>,
     /// Whether the sender is repairing losses by go-back-N (byte counting then takes L = 1).
     pub after_timeout: bool,
+    /// Whether the sender is in fast recovery. Only controls that
+    /// [set the window in recovery](CongestionControl::sets_window_in_recovery) see such ACKs.
+    pub in_recovery: bool,
+    /// Bytes this ACK shows delivered, in order or selectively.
+    pub delivered: u64,
+    /// Bytes this ACK shows lost.
+    pub lost: u64,
+    /// Bytes in flight before this ACK, and after it.
+    pub prior_in_flight: u64,
+    /// Bytes in flight after this ACK.
+    pub in_flight: u64,
+    /// The acknowledgement number, and the highest sequence number sent: a round trip has passed
+    /// when the first reaches what the second was.
+    pub acked_to: u64,
+    /// The highest sequence number sent.
+    pub sent_to: u64,
+    /// Whether the window, and not the application, limited what was sent.
+    pub is_window_limited: bool,
+    /// Bytes that the receiver reports as marked with congestion experienced (DCTCP, `AccECN`).
+    pub marked: u64,
+    /// The delivery rate, where the sender keeps track of it.
+    pub rate: Option<RateSample>,
+    /// Change of the one-way delay against an unknown offset, from timestamps, in seconds.
+    pub one_way_delay_s: Option<f64>,
 }
 
-/// A loss that asks for a smaller window.
-#[derive(Clone, Copy, Debug)]
+/// A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Bytes delivered over the interval.
+    pub delivered: u64,
+    /// The longer of the send and the ACK interval.
+    pub interval: Span,
+    /// Total bytes delivered when the packet just acknowledged was sent.
+    pub prior_delivered: u64,
+    /// Total bytes delivered now.
+    pub total_delivered: u64,
+    /// Bytes in flight when that packet was sent.
+    pub in_flight_at_send: u64,
+    /// Bytes lost in total between that packet's sending and now.
+    pub lost: u64,
+    /// Whether the application, not the window, limited sending over the interval.
+    pub is_app_limited: bool,
+}
+
+/// What asks for a smaller window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CongestionSignal {
+    /// A lost segment.
+    #[default]
+    Loss,
+    /// An ECN echo (RFC 3168).
+    EcnEcho,
+}
+
+/// A loss or mark that asks for a smaller window.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct CongestionEvent {
     /// When it was noticed.
     pub now: Time,
     /// What the decrease starts from, in bytes (see `DecreaseBasis`).
     pub basis: f64,
+    /// What asks for it.
+    pub signal: CongestionSignal,
+    /// Bytes in flight.
+    pub in_flight: u64,
 }
 
 /// A congestion control. Windows are in bytes.
@@ -59,6 +116,22 @@ pub trait CongestionControl: std::fmt::Debug {
     /// The pace of sending, if the control wants one.
     fn pacing_rate(&self) -> Option<Rate> {
         None
+    }
+    /// Recovery ended: all that was outstanding when it began is acknowledged.
+    fn on_recovery_exit(&mut self, _now: Time) {}
+    /// The last congestion event or timeout was spurious: go back to the numbers before it.
+    fn on_undo(&mut self, _now: Time) {}
+    /// A segment is about to be sent with so many bytes in flight; `idle` if none and the
+    /// application had nothing to send for a while.
+    fn on_send(&mut self, _now: Time, _in_flight: u64, _idle: bool) {}
+    /// Whether the control sets the window in fast recovery too, and sees every ACK there (BBR).
+    /// Otherwise recovery decides what may be sent until it ends.
+    fn sets_window_in_recovery(&self) -> bool {
+        false
+    }
+    /// Whether the sender must take delivery-rate samples.
+    fn needs_rate_samples(&self) -> bool {
+        false
     }
 }
 
@@ -127,6 +200,27 @@ impl CongestionControl for Controller {
     fn pacing_rate(&self) -> Option<Rate> {
         dispatch!(self, control => control.pacing_rate())
     }
+
+    fn on_recovery_exit(&mut self, now: Time) {
+        dispatch!(self, control => control.on_recovery_exit(now));
+    }
+
+    fn on_undo(&mut self, now: Time) {
+        dispatch!(self, control => control.on_undo(now));
+    }
+
+    fn on_send(&mut self, now: Time, in_flight: u64, idle: bool) {
+        dispatch!(self, control => control.on_send(now, in_flight, idle));
+    }
+
+    #[inline]
+    fn sets_window_in_recovery(&self) -> bool {
+        dispatch!(self, control => control.sets_window_in_recovery())
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        dispatch!(self, control => control.needs_rate_samples())
+    }
 }
 
 #[cfg(test)]
@@ -151,6 +245,7 @@ mod tests {
                 acked,
                 rtt: None,
                 after_timeout,
+                ..AckSample::default()
             });
         }
     }
@@ -194,6 +289,7 @@ mod tests {
         let event = |basis| CongestionEvent {
             now: Time::ZERO,
             basis,
+            ..CongestionEvent::default()
         };
         control.on_congestion_event(&event(10_000.0));
         assert_eq!((control.ssthresh(), control.cwnd()), (5000, 5000));
@@ -217,6 +313,7 @@ mod tests {
         control.on_congestion_event(&CongestionEvent {
             now: Time::ZERO,
             basis: 20_000.0,
+            ..CongestionEvent::default()
         });
         assert_eq!((control.ssthresh(), control.cwnd()), (17_500, 17_500));
     }
@@ -234,6 +331,7 @@ mod tests {
         control.on_congestion_event(&CongestionEvent {
             now: Time::ZERO,
             basis: 9500.0,
+            ..CongestionEvent::default()
         });
         assert!((control.window() - 4750.0).abs() < 1e-9);
         assert_eq!(control.ssthresh(), 4000);
