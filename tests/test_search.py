@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import first
 from goodqueue.errors import RequestError
 from goodqueue.intervals import Interval
 from goodqueue.sizing.curve import Curve, Point
@@ -51,10 +52,6 @@ def saw_tooth(limit: int, bdp: int = 100) -> float:
     low = (1 + b) / 2
     full = ((1 + b) ** 2 - 1) / 2
     return ((1 - low**2) / 2 + full) / ((1 - low) + full) if b < 1 else 1.0
-
-
-def first(passes: Callable[[int], bool]) -> int:
-    return next(limit for limit in range(1, 10**6) if passes(limit))
 
 
 @given(target=st.floats(0.7, 0.99), bdp=st.integers(2, 5000))

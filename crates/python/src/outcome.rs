@@ -13,7 +13,7 @@ pub struct Outcome {
     summary: String,
     links: Vec<String>,
     flows: Vec<String>,
-    outcome: goodqueue_sim::Outcome,
+    figures: goodqueue_sim::Outcome,
 }
 
 impl Outcome {
@@ -26,7 +26,7 @@ impl Outcome {
             summary: summary_json(scenario, &outcome).to_string(),
             links: network.links.iter().map(|link| link.name.clone()).collect(),
             flows: network.flows.iter().map(|flow| flow.name.clone()).collect(),
-            outcome,
+            figures: outcome,
         }
     }
 }
@@ -44,7 +44,7 @@ impl Outcome {
         py: Python<'py>,
     ) -> PyResult<(Vec<String>, Column<'py>, Column<'py>, Column<'py>)> {
         let bins: Vec<(u32, u64, u64)> = self
-            .outcome
+            .figures
             .links
             .iter()
             .zip(0..)
@@ -54,7 +54,7 @@ impl Outcome {
             })
             .collect();
         let names = self
-            .outcome
+            .figures
             .links
             .iter()
             .map(|link| link.name.clone())
@@ -78,7 +78,7 @@ impl Outcome {
         Column<'py>,
         Column<'py>,
     )> {
-        let rows = &self.outcome.series.backlog;
+        let rows = &self.figures.series.backlog;
         Ok((
             self.links.clone(),
             column(py, rows, |row| row.0.to_le_bytes())?,
@@ -90,7 +90,6 @@ impl Outcome {
 
     /// Flow names, then flow index (u32), seconds (f64), cwnd (u64), ssthresh (f64, NaN where
     /// there is none), bytes in flight (u64).
-    #[expect(clippy::type_complexity, reason = "one element per column")]
     fn windows<'py>(
         &self,
         py: Python<'py>,
@@ -102,7 +101,7 @@ impl Outcome {
         Column<'py>,
         Column<'py>,
     )> {
-        let rows = &self.outcome.series.windows;
+        let rows = &self.figures.series.windows;
         let ssthresh = |bytes: Option<u64>| bytes.map_or(f64::NAN, |bytes| bytes as f64);
         Ok((
             self.flows.clone(),
@@ -119,7 +118,7 @@ impl Outcome {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Vec<String>, Column<'py>, Column<'py>, Column<'py>)> {
-        let rows = &self.outcome.series.rtt;
+        let rows = &self.figures.series.rtt;
         Ok((
             self.flows.clone(),
             column(py, rows, |row| row.0.to_le_bytes())?,

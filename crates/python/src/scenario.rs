@@ -4,6 +4,7 @@ use crate::error::{scenario_error, unit_error};
 use crate::outcome::Outcome;
 use goodqueue_queue::Limit;
 use goodqueue_sim::Record;
+use goodqueue_types::Span;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -80,10 +81,7 @@ impl Scenario {
 
     /// The same scenario; flows that say nothing of it start up to so many seconds later.
     fn with_default_jitter(&self, seconds: f64) -> Self {
-        Self(
-            self.0
-                .with_default_jitter(goodqueue_types::Span::from_secs_f64(seconds)),
-        )
+        Self(self.0.with_default_jitter(Span::from_secs_f64(seconds)))
     }
 
     /// The same scenario with room for so many of a link's largest frames, stated in packets or
@@ -123,7 +121,7 @@ impl Scenario {
         facts.set_item("rate_bps", buffer.rate.0)?;
         facts.set_item("frame_bytes", buffer.frame_bytes)?;
         facts.set_item("framing_bytes", framing.map(|config| config.framing))?;
-        facts.set_item("base_rtt_s", buffer.base_rtt.map(|rtt| rtt.as_secs_f64()))?;
+        facts.set_item("base_rtt_s", buffer.base_rtt.map(Span::as_secs_f64))?;
         facts.set_item("counted_in_bytes", matches!(buffer.limit, Limit::Bytes(_)))?;
         facts.set_item("limit_packets", buffer.packets)?;
         facts.set_item("limit_bytes", buffer.bytes)?;
@@ -145,12 +143,15 @@ impl Scenario {
             let network = scenario.network();
             let mut interrupt = None;
             // Ctrl-C is seen in the main thread only; runs in other threads have a switch.
-            let outcome = goodqueue_sim::run_while(&network, || match &switch {
-                Some(switch) => !switch.load(Ordering::Relaxed),
-                None => {
-                    interrupt = Python::attach(|py| py.check_signals()).err();
-                    interrupt.is_none()
+            let outcome = goodqueue_sim::run_while(&network, || {
+                if let Some(switch) = &switch {
+                    return !switch.load(Ordering::Relaxed);
                 }
+                // A method's path would not be general over the lifetime of the attachment.
+                #[expect(clippy::redundant_closure_for_method_calls)]
+                let signals = Python::attach(|py| py.check_signals());
+                interrupt = signals.err();
+                interrupt.is_none()
             });
             match (outcome, interrupt) {
                 (Some(outcome), _) => Ok(Outcome::new(&scenario, &network, outcome)),
@@ -195,6 +196,6 @@ pub fn parse_fraction(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
 #[pyfunction]
 pub fn parse_span(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
     goodqueue_scenario::parse_span(text)
-        .map(goodqueue_types::Span::as_secs_f64)
+        .map(Span::as_secs_f64)
         .map_err(|error| unit_error(py, what, error))
 }

@@ -8,6 +8,7 @@ what was finished left behind; 1 a fault of goodqueue itself.
 from __future__ import annotations
 
 import contextlib
+import io
 import signal
 import sys
 from typing import NoReturn
@@ -21,6 +22,9 @@ EXIT_INTERRUPTED = 130
 
 def main() -> NoReturn:
     """Runs the command line and ends the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a C locale must not turn an answer into a traceback
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     # A reader that goes away (`| head`) ends us silently, as it does any Unix tool.
     with contextlib.suppress(AttributeError, ValueError):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -42,9 +46,8 @@ def run_command(arguments: list[str]) -> int:
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if _is_command(arguments) else "goodqueue"
         return _refuse(f"error: {error.format_message()}\n  help: see `{command} --help`")
-    except KeyboardInterrupt:
+    if code == EXIT_INTERRUPTED:  # typer makes this of a KeyboardInterrupt too
         print("interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
     return code if isinstance(code, int) else 0
 
 

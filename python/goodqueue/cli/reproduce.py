@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from goodqueue._core import Cancel
     from goodqueue.papers.experiment import Override, Quantity, Summary
 
-VERDICTS = {
+EXPLAINED = {
     "ours": "yes",
-    "independent": "no (an independent simulation does)",
-    "nobody": "no, nor does an independent simulation",
+    "independent": "only by the independent simulation",
+    "nobody": "no",
 }
 
 
@@ -47,7 +47,11 @@ def print_comparison(experiment: Experiment, rows: Sequence[Row]) -> None:
     console = stdout()
     count, label = experiment.phases["count"], experiment.phases["label"]
     console.print(f"[bold]{experiment.title}[/]")
-    console.print(f"ours: smallest .. largest over {count} evenly spaced values of the {label}")
+    console.print(
+        f"ours: smallest .. largest over {count} evenly spaced values of the {label}; independent: "
+        "the same by another simulation of that TCP; explained: whether ours, rounded or cut, is "
+        "printed like the paper's"
+    )
     for index, column in enumerate(experiment.columns):
         cells = [row.cells[index] for row in rows]
         headers = [experiment.rows_label, "paper", "ours", "difference"]
@@ -58,6 +62,12 @@ def print_comparison(experiment: Experiment, rows: Sequence[Row]) -> None:
         lines = [[row.value, *_cell_texts(cell)] for row, cell in zip(rows, cells, strict=True)]
         console.print()
         console.print(table(column.quantity.label, headers, lines))
+        for row, cell in zip(rows, cells, strict=True):
+            if cell.verdict == "nobody":
+                remark = f": {cell.remark}" if cell.remark else ""
+                console.print(
+                    f"{experiment.rows_label} {row.value}: explained by neither simulation{remark}"
+                )
     console.print()
 
 
@@ -67,18 +77,20 @@ def _cell_texts(cell: Cell) -> list[str]:
     texts = [
         cell.published,
         _range(cell.ours, quantity),
-        "0" if distance == 0 else f"{distance:+.{quantity.digits}f}",
+        _difference(distance, quantity.digits),
     ]
     if cell.independent is not None:
         texts.append(_range(cell.independent, quantity))
     if cell.beside is not None:
         texts.append(_range(cell.beside, quantity))
     texts += [_range(figures, quantity) for figures in cell.variants.values()]
-    verdict = VERDICTS[cell.verdict]
-    texts.append(
-        verdict if cell.verdict == "ours" or not cell.remark else f"{verdict}: {cell.remark}"
-    )
+    texts.append(EXPLAINED[cell.verdict])
     return texts
+
+
+def _difference(distance: float, digits: int) -> str:
+    text = f"{distance:+.{digits}f}"
+    return text if float(text) else "0"
 
 
 def _range(figures: Range, quantity: Quantity) -> str:

@@ -9,6 +9,7 @@ from goodqueue.cli.files import write_json, write_scenario
 from goodqueue.cli.terminal import (
     milliseconds,
     number,
+    packets,
     percent,
     print_json,
     rate,
@@ -115,7 +116,7 @@ def _buffers(links: dict[str, Any]) -> str:
 
 
 def _limit(limit: dict[str, Any]) -> str:
-    text = f"{limit['packets']:,} packets = {size_of(limit['bytes'])} = {number(limit['ms'], 3)} ms"
+    text = f"{packets(limit['packets'])} = {size_of(limit['bytes'])} = {number(limit['ms'], 3)} ms"
     return text if limit["bdp"] is None else f"{text} = {number(limit['bdp'], 3)} BDP"
 
 

@@ -12,6 +12,7 @@ from goodqueue.cli.files import write_json, write_scenario
 from goodqueue.cli.terminal import (
     milliseconds,
     number,
+    packets,
     percent,
     print_json,
     progress,
@@ -170,7 +171,7 @@ def _why_not(sizing: Sizing, answer: Answer) -> str:
             if answer.saturated
             else "the largest tried"
         )
-        return f"at {largest.limit_packets:,} packets, {full}, {' and '.join(reasons)}"
+        return f"at {packets(largest.limit_packets)}, {full}, {' and '.join(reasons)}"
     floor = [BOUND_NAMES[name] for name in answer.binding if name != "delay"]
     needs = " and ".join(floor) or "any buffer"
     least = answer.least
@@ -183,7 +184,7 @@ def _why_not(sizing: Sizing, answer: Answer) -> str:
         return f"{text}; no buffer keeps the delay"
     most = answer.most
     return (
-        f"{text}; the delay allows at most {most.limit_packets:,} packets, with utilisation "
+        f"{text}; the delay allows at most {packets(most.limit_packets)}, with utilisation "
         f"{_share(most.utilization)} % and loss {_share(most.loss_rate)} %"
     )
 
@@ -198,7 +199,7 @@ def _achieved(point: Point) -> str:
 def _in_units(buffer: Buffer) -> str:
     bdps = buffer["limit_bdp"]
     parts = [
-        f"{buffer['limit_packets']:,} packets",
+        packets(buffer["limit_packets"] or 0),
         size_of(buffer["limit_bytes"]),
         f"{number(buffer['limit_ms'])} ms",
     ]

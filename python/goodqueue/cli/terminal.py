@@ -84,6 +84,11 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def packets(count: int) -> str:
+    """So many packets."""
+    return f"{count:,} packet" if count == 1 else f"{count:,} packets"
+
+
 def percent(share: float | None) -> str:
     """A share as a percentage."""
     return MISSING if share is None else f"{number(100 * share)} %"

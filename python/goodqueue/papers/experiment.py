@@ -2,8 +2,8 @@
 
 A table's TOML file names a scenario, the published figures (CSV) and, if there are any, those of
 an independent simulation (CSV with `_min` and `_max` columns). What the publication leaves open,
-such as the phase of a probe, is tried at evenly spaced values; every figure of ours is the range
-over them.
+such as the phase of a probe, is tried at evenly spaced values (the middles of equal parts of its
+span); every figure of ours is the range over them.
 """
 
 from __future__ import annotations
@@ -67,14 +67,18 @@ class Range:
 
     def explains(self, printed: str) -> bool:
         """Whether some value of the range, rounded or cut to the printed digits, is printed so."""
-        unit = 10.0 ** -len(printed.partition(".")[2])
-        value, slack = float(printed), 1e-9
+        unit, value, slack = printed_unit(printed), float(printed), 1e-9
         return self.high >= value - unit / 2 - slack and self.low < value + unit - slack
 
     def distance(self, printed: str) -> float:
         """From the published figure to the nearest value of the range; 0 inside it."""
         value = float(printed)
         return min(max(self.low, value), self.high) - value
+
+
+def printed_unit(printed: str) -> float:
+    """What one in the last printed digit is worth."""
+    return 10.0 ** -len(printed.partition(".")[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +151,16 @@ class Experiment:
         """The values of the table's rows, as printed."""
         return list(self._published)
 
+    def printed(self, row: str, column: str) -> str:
+        """A published figure, as printed."""
+        return self._published[row][column]
+
     def overrides(self) -> Iterator[tuple[str, str, int, tuple[Override, ...]]]:
         """Every run of the table: its row, variant ("" for the plain one), phase, overrides."""
         for row in self._published:
             for variant, extra in {"": (), **self.variants}.items():
                 for phase in range(self.phases["count"]):
-                    start = self.phases["span_s"] * phase / self.phases["count"]
+                    start = self.phases["span_s"] * (phase + 0.5) / self.phases["count"]
                     yield (
                         row,
                         variant,
@@ -193,7 +201,7 @@ class Experiment:
 
         return Cell(
             column,
-            published=self._published[row][column.published],
+            published=self.printed(row, column.published),
             ours=over_phases(column.quantity),
             beside=over_phases(column.beside) if column.beside else None,
             independent=_band(self._independent.get(row, {}), column.published),

@@ -1,0 +1,72 @@
+"""What tests share: a small scenario, and the command line as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = Path(sys.executable).with_name("goodqueue")
+
+SMALL = """\
+schema_version = 1
+title = "One flow, one ping"
+duration = "20s"
+
+[topology]
+shape = "dumbbell"
+framing = "7B"
+access = { rate = "2Mbps", delay = "1ms" }
+
+[topology.bottleneck]
+rate = "1Mbps"
+delay = "10ms"
+queue = { kind = "drop_tail", limit = "20p" }
+
+[topology.queue]
+limit = "unlimited"
+
+[[flow]]
+name = "upload"
+workload = { kind = "bulk" }
+tcp = { recovery = "newreno", mss = "536B", receive_window = "100kB", ack_every = 1 }
+
+[[flow]]
+name = "probe"
+workload = { kind = "ping", interval = "100ms" }
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """The path of a small scenario."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+def goodqueue(
+    *arguments: object, timeout: float = 60, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command line, its output captured through pipes."""
+    return subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def first(passes: Callable[[int], bool]) -> int:
+    """The least whole number from 1 for which something holds."""
+    return next(number for number in range(1, 10**6) if passes(number))

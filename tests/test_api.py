@@ -1,0 +1,148 @@
+"""goodqueue.run and its results."""
+
+from __future__ import annotations
+
+import threading
+import time
+import tomllib
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import goodqueue
+from conftest import SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_path_a_text_and_a_mapping_are_the_same_scenario(small: Path) -> None:
+    summaries = [
+        goodqueue.run(source).summary for source in (small, str(small), SMALL, tomllib.loads(SMALL))
+    ]
+    assert all(summary == summaries[0] for summary in summaries)
+
+
+def test_frames_hold_what_the_summary_holds() -> None:
+    result = goodqueue.run(SMALL)
+    assert result.links["link"].to_list() == ["bottleneck", "bottleneck.reverse"]
+    assert result.flows["flow"].to_list() == ["upload", "probe"]
+    goodput = result.flows.filter(pl.col("flow") == "upload")["goodput_bps"].item()
+    assert goodput == result.summary["flows"]["upload"]["goodput_bps"]
+    assert result.series is None
+
+
+def test_delays_are_those_of_the_packets_that_departed() -> None:
+    result = goodqueue.run(SMALL)
+    for name, link in result.summary["links"].items():
+        own = result.delays.filter(pl.col("link") == name)
+        assert own["packets"].sum() == link["departures"]
+        total = float((own["queueing_delay_s"] * own["packets"]).sum())
+        mean = total / float(own["packets"].sum())
+        assert mean == pytest.approx(link["mean_queueing_delay_s"], rel=0.02, abs=1e-9)
+
+
+def test_series_agree_with_the_summary() -> None:
+    result = goodqueue.run(SMALL, series=True)
+    assert result.series is not None
+    link = result.summary["links"]["bottleneck"]
+    backlog = result.series.backlog.filter(pl.col("link") == "bottleneck")
+    assert backlog["time_s"].is_sorted()
+    assert backlog["backlog_packets"].max() == link["max_backlog_packets"] == 20
+    held = pl.concat([backlog["time_s"][1:], pl.Series([20.0])]) - backlog["time_s"]
+    mean = (held * backlog["backlog_packets"]).sum() / 20
+    assert mean == pytest.approx(link["mean_backlog_packets"], rel=1e-6)
+    windows = result.series.windows
+    assert windows["flow"].unique().to_list() == ["upload"]
+    assert windows["ssthresh_bytes"].null_count() > 0, "none before the first loss"
+    samples = result.series.rtt.filter(pl.col("flow") == "probe")["rtt_s"]
+    assert samples.max() == pytest.approx(result.summary["flows"]["probe"]["max_rtt_s"], rel=1e-6)
+
+
+def test_recording_series_changes_nothing() -> None:
+    assert goodqueue.run(SMALL, series=True).summary == goodqueue.run(SMALL).summary
+
+
+def test_overrides_as_a_mapping_take_python_values() -> None:
+    overrides = {"flow.upload.tcp.limited_transmit": False, "flow.upload.tcp.ack_every": 2}
+    result = goodqueue.run(SMALL, set=overrides)
+    assert "limited_transmit = false" in result.scenario
+    assert "ack_every = 2" in result.scenario
+
+
+def test_a_mistake_tells_its_place_and_remedy() -> None:
+    with pytest.raises(goodqueue.ScenarioError) as raised:
+        goodqueue.run(SMALL.replace('"1Mbps"', '"1mbps"'))
+    error = raised.value
+    assert (error.line, error.column, error.key) == (11, 8, "topology.bottleneck.rate")
+    assert "ambiguous" in error.message
+    assert "Mbps" in error.help
+    assert str(error).startswith(f"error: {error.file}:11:8: ")
+    assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 63, 1 << 64])
+def test_a_seed_out_of_range_is_refused(seed: int) -> None:
+    with pytest.raises(goodqueue.ScenarioError):
+        goodqueue.run(SMALL, seed=seed)
+
+
+def test_what_a_scenario_cannot_hold_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="object"):
+        goodqueue.run({"schema_version": object()})
+
+
+json_like = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200)
+@given(scenario=st.dictionaries(st.text(), json_like, max_size=4))
+def test_no_mapping_gets_past_the_parser_in_any_other_way(scenario: dict[str, object]) -> None:
+    with pytest.raises((goodqueue.ScenarioError, TypeError)):
+        goodqueue.run(scenario)
+
+
+@settings(max_examples=100)
+@given(path=st.text(), value=st.text())
+def test_no_override_gets_past_the_parser_in_any_other_way(path: str, value: str) -> None:
+    with pytest.raises(goodqueue.ScenarioError):
+        goodqueue.run(SMALL, set={f"topology.{path}": value})
+
+
+@settings(max_examples=100)
+@given(text=st.text().map(lambda text: f"{text}\n"))
+def test_no_text_gets_past_the_parser_in_any_other_way(text: str) -> None:
+    with pytest.raises(goodqueue.ScenarioError):
+        goodqueue.run(text)
+
+
+def test_other_threads_go_on_during_a_run() -> None:
+    ticks = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.005)
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    start = time.perf_counter()
+    goodqueue.run(SMALL, set={"duration": "4000s"})
+    took = time.perf_counter() - start
+    done.set()
+    ticker.join()
+    assert took > 0.1, "too short a run to tell"
+    assert len(ticks) > 0.2 * took / 0.005
+
+
+def test_the_schema_describes_a_scenario() -> None:
+    schema = goodqueue.schema()
+    assert schema["properties"]["topology"]

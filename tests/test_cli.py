@@ -1,0 +1,360 @@
+"""The command line from outside: exit codes, streams, terminals, pipes, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from conftest import COMMAND, ROOT, SMALL, goodqueue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANSI = "\x1b["
+LONG = ("--set", "duration=1000000s")
+
+
+def refused(done: subprocess.CompletedProcess[str]) -> str:
+    """Asserts a refusal, exit code 2 and one message, and returns it."""
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    return done.stderr
+
+
+def test_help_answers_at_once() -> None:
+    goodqueue("--help")  # the first start may compile bytecode
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        done = goodqueue("--help")
+        times.append(time.perf_counter() - start)
+        assert done.returncode == 0
+    assert min(times) < 0.3, times
+    assert all(command in done.stdout for command in ("run", "size", "schema", "reproduce"))
+
+
+@pytest.mark.parametrize("command", ["run", "size", "schema", "reproduce"])
+def test_every_command_explains_itself(command: str) -> None:
+    done = goodqueue(command, "--help")
+    assert done.returncode == 0
+    assert "Usage: goodqueue " + command in done.stdout
+
+
+def test_version() -> None:
+    done = goodqueue("--version")
+    assert re.fullmatch(r"goodqueue \d+\.\d+\.\d+\n", done.stdout)
+
+
+def test_run_prints_tables_without_colour_into_a_pipe(small: Path) -> None:
+    done = goodqueue("run", small)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert ANSI not in done.stdout
+    for word in ("bottleneck", "upload", "probe", "utilisation", "frames waiting"):
+        assert word in done.stdout
+
+
+def test_json_has_the_documented_keys(small: Path) -> None:
+    done = goodqueue("run", small, "--json")
+    summary = json.loads(done.stdout)
+    link, flow = summary["links"]["bottleneck"], summary["flows"]["upload"]
+    assert 0.8 < link["utilization"] <= 1
+    assert link["drops"] > 0
+    assert link["loss_rate"] == pytest.approx(link["drops"] / link["arrivals"])
+    assert link["mean_backlog_packets"] > 1
+    assert flow["goodput_bps"] > 7e5
+    assert flow["mean_rtt_s"] > 0.034
+    documented = (ROOT / "docs" / "results.md").read_text()
+    statistics = re.compile("^(mean|p50|p99|max)_")
+    for key in {*summary, *link, *flow, *link["limit"], *summary["totals"]}:
+        mean_of = statistics.sub("mean_", key)
+        assert re.search(rf"[`.]({key}|{mean_of})\b", documented), key
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(small: Path) -> None:
+    jitter = ("--set", "flow.upload.start_jitter=1s")
+    once, again, other = (
+        goodqueue("run", small, "--json", "--seed", seed, *jitter).stdout for seed in (7, 7, 8)
+    )
+    assert once == again
+    assert once != other
+
+
+def test_set_replaces_values(small: Path) -> None:
+    limit = ("--set", "topology.bottleneck.queue.limit=3p")
+    summary = json.loads(goodqueue("run", small, "--json", *limit).stdout)
+    assert summary["links"]["bottleneck"]["limit"]["packets"] == 3
+    assert summary["links"]["bottleneck"]["max_backlog_packets"] == 3
+
+
+# What is right, what to write instead, the column where that is wrong, part of the message.
+MISTAKES = [
+    ('rate = "1Mbps"', 'rate = "1mbps"', 8, 'topology.bottleneck.rate: "1mbps" is ambiguous'),
+    ('rate = "1Mbps"', "rate = 1", 8, 'help: write "1Mbps"'),
+    ('rate = "1Mbps"', 'rate = "0Mbps"', 8, "help: write a rate from 1bps"),
+    ('delay = "10ms"', 'delay = "-10ms"', 9, "negative"),
+    ('delay = "10ms"', "delay = nan", 9, 'help: write a time with its unit, as in "10ms"'),
+    ('limit = "20p"', 'limt = "20p"', 31, 'help: did you mean "limit"?'),
+    ('duration = "20s"', 'duration = "1e30s"', 12, "help:"),
+    ('kind = "bulk"', 'kind = "bulkk"', 21, 'help: did you mean "bulk"?'),
+    ("schema_version = 1", "schema_version = 2", 18, "help:"),
+    ("[[flow]]", "[[flow", 7, "help: close what the line opens"),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "column", "part"), MISTAKES)
+def test_mistakes_in_a_file(small: Path, good: str, bad: str, column: int, part: str) -> None:
+    assert good in SMALL
+    small.write_text(SMALL.replace(good, bad, 1))
+    line = SMALL[: SMALL.index(good)].count("\n") + 1
+    for command in ("run", "size"):
+        message = refused(goodqueue(command, small))
+        assert message.startswith(f"error: {small}:{line}:{column}:")
+        assert part in message
+
+
+def test_a_missing_key_is_named(small: Path) -> None:
+    small.write_text(SMALL.replace('duration = "20s"\n', ""))
+    assert "duration" in refused(goodqueue("run", small))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe\x00", b"[" * 10_000_000, b"a = " * 1000, b"\x00" * 10, b"", b"{}", b"=" * 500],
+    ids=["utf-16", "brackets", "chain", "nul", "empty", "braces", "equals"],
+)
+def test_files_that_are_no_scenarios(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(content)
+    assert "bad.toml" in refused(goodqueue("run", path))
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    assert "nowhere.toml" in refused(goodqueue("run", tmp_path / "nowhere.toml"))
+    assert "directory" in refused(goodqueue("run", tmp_path)).lower()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--set", "topology.bottleneck.rate=1mbps"], "--set topology.bottleneck.rate=1mbps"),
+        (["--set", "topology.bottleneck.queue"], "PATH=VALUE"),
+        (["--set", "nothing.here=1"], "nothing"),
+        (["--seed", "-1"], "--seed"),
+        (["--seed", "99999999999999999999"], "--seed"),
+        (["--nonsense"], "--nonsense"),
+        (["--series"], "--out"),
+    ],
+)
+def test_mistakes_in_options(small: Path, arguments: list[str], part: str) -> None:
+    assert part in refused(goodqueue("run", small, *arguments))
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["run"], ["reproduce", "nobody1999"]])
+def test_mistakes_in_commands(arguments: list[str]) -> None:
+    refused(goodqueue(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--target", "120%"], "--target"),
+        (["--target", "1.2"], "--target"),
+        (["--target", "0%"], "0 %"),
+        (["--target", "98"], "98%"),
+        (["--max-loss", "120%"], "--max-loss"),
+        (["--max-delay", "50"], "--max-delay"),
+        (["--max-delay", "0s"], "0s"),
+        (["--replicates", "1"], "--replicates"),
+        (["--jobs", "0"], "--jobs"),
+        (["--link", "bottelneck"], 'did you mean "bottleneck"'),
+    ],
+)
+def test_impossible_sizings_are_refused_before_any_run(
+    small: Path, arguments: list[str], part: str
+) -> None:
+    # A run of this length would take hours.
+    assert part in refused(goodqueue("size", small, *LONG, *arguments, timeout=10))
+
+
+def test_size_recommends_and_exports(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = goodqueue("size", small, "--target", "95%", "--replicates", 3, "--out", out)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert ANSI not in done.stdout
+    answer = json.loads((out / "summary.json").read_text())
+    best = answer["recommended"]
+    assert best["utilization_low"] >= 0.95
+    assert best["limit_bytes"] == best["limit_packets"] * 583
+    assert best["limit_ms"] == pytest.approx(best["limit_bytes"] * 8 / 1e3)
+    assert best["tc"].endswith(f"bfifo limit {best['limit_packets'] * (576 + 14)}")
+    assert best["tc"] in done.stdout
+    assert {path.name for path in out.iterdir()} == {
+        "captions.txt", "curve.png", "scenario.toml", "summary.json"
+    }  # fmt: skip
+    limits = [point["limit_packets"] for point in answer["curve"]]
+    assert limits == sorted(limits)
+    assert best["limit_packets"] - 1 in limits
+    assert best["limit_packets"] + 1 in limits
+    printed = goodqueue("size", small, "--target", "95%", "--replicates", 3, "--json", "--jobs", 1)
+    assert json.loads(printed.stdout) == answer, "threads must not change the answer"
+
+
+def test_an_infeasible_sizing_says_which_bounds_conflict(small: Path) -> None:
+    done = goodqueue("size", small, "--replicates", 3, "--max-delay", "5ms")
+    assert done.returncode == 3
+    assert "not feasible: utilisation needs at least" in done.stdout
+    assert "the delay allows at most 1 packet," in done.stdout
+
+
+def test_traffic_that_cannot_fill_the_link_is_infeasible(small: Path) -> None:
+    window = ("--set", "flow.upload.tcp.receive_window=1000B")
+    done = goodqueue("size", small, "--replicates", 2, *window)
+    assert done.returncode == 3
+    assert "no larger buffer changes anything" in done.stdout
+
+
+def test_out_holds_everything(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    done = goodqueue("run", small, "--out", out)
+    assert done.returncode == 0
+    assert all(f"{picture}.png" in done.stdout for picture in ("backlog", "cwnd", "delay-cdf"))
+    captions = (out / "captions.txt").read_text()
+    for picture in ("backlog", "cwnd", "delay-cdf"):
+        assert (out / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"{picture}.png: " in captions
+    backlog = pl.read_parquet(out / "backlog.parquet")
+    assert backlog.columns == ["link", "time_s", "backlog_packets", "backlog_bytes"]
+    summary = json.loads((out / "summary.json").read_text())
+    largest = backlog.filter(pl.col("link") == "bottleneck")["backlog_packets"].max()
+    assert largest == summary["links"]["bottleneck"]["max_backlog_packets"]
+    again = json.loads(goodqueue("run", out / "scenario.toml", "--json").stdout)
+    assert again["links"] == summary["links"], "the resolved scenario is the same run"
+    # A second run replaces the first, whole.
+    assert goodqueue("run", small, "--out", out, "--no-series").returncode == 0
+    assert not (out / "backlog.parquet").exists()
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_out_keeps_its_hands_off_other_files(small: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "thesis" / "chapter.tex"
+    precious.parent.mkdir()
+    precious.write_text("x")
+    for command in ("run", "size"):
+        refused(goodqueue(command, small, *LONG, "--out", precious.parent))
+        refused(goodqueue(command, small, *LONG, "--out", precious))
+    assert precious.read_text() == "x"
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"set -o pipefail; {COMMAND} schema | head -n 1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith("{")
+
+
+def on_terminal(*arguments: object, **environment: str) -> str:
+    """What the command prints when its output is a terminal."""
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        [COMMAND, *map(str, arguments)],
+        stdout=child,
+        stderr=child,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm-256color", **environment},
+    ) as process:
+        os.close(child)
+        printed = b""
+        while True:
+            try:
+                chunk = os.read(parent, 4096)
+            except OSError:  # the terminal is gone when the process is
+                break
+            if not chunk:
+                break
+            printed += chunk
+        assert process.wait(30) == 0
+    os.close(parent)
+    return printed.decode()
+
+
+def test_colour_and_progress_are_for_terminals_and_no_color_is_heeded(small: Path) -> None:
+    size = ("size", small, "--replicates", 2, "--target", "90%")
+    coloured = on_terminal(*size)
+    assert "\x1b[1m" in coloured
+    assert "sizing bottleneck" in coloured
+    plain = on_terminal(*size, NO_COLOR="1")
+    assert not re.search(r"\x1b\[(3[0-7]|38|9[0-7])", plain)
+
+
+@pytest.mark.parametrize("command", ["run", "size"])
+def test_ctrl_c_ends_at_once_with_130(small: Path, command: str) -> None:
+    with subprocess.Popen(
+        [COMMAND, command, small, *LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert "interrupted" in stdout + stderr
+
+
+def test_ctrl_c_leaves_what_is_finished(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    # Small limits are quick, and there are more of them than 3 s can do.
+    options = ("--set", "duration=400s", "--replicates", 40, "--target", "100%", "--jobs", 1)
+    with subprocess.Popen(
+        [COMMAND, "size", small, *map(str, options), "--out", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    answer = json.loads((out / "summary.json").read_text())
+    assert answer["interrupted"] is True
+    assert answer["feasible"] is None
+    assert answer["curve"]
+    assert "no verdict" in stdout
+
+
+def test_reproduce_prints_a_table_side_by_side() -> None:
+    done = goodqueue("reproduce", "gijsbers2011", "table5", "--json")
+    assert done.returncode == 0
+    table = json.loads(done.stdout)
+    assert [row["row"] for row in table["rows"]] == ["1", "2", "3", "6", "12", "25", "50", "100"]
+    cell = table["rows"][0]["cells"]["packet_drops"]
+    assert cell["published"] == 790
+    assert cell["ours"]["low"] <= 790 <= cell["ours"]["high"]
+    assert "rfc" in cell["variants"]
+
+
+def test_the_module_runs_like_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from goodqueue.cli import main; main()"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in {0, 2}
+    assert "Usage" in done.stdout + done.stderr

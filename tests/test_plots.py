@@ -1,0 +1,124 @@
+"""Pictures: that they are drawn, that thinning hides nothing, and that output is whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.image import imread
+
+import goodqueue
+from conftest import SMALL
+from goodqueue.errors import RequestError
+from goodqueue.intervals import Interval
+from goodqueue.outdir import check_output, whole_directory
+from goodqueue.plots.runs import pictures
+from goodqueue.plots.sizing import sizing_curve
+from goodqueue.plots.style import save_all
+from goodqueue.plots.thin import DRAWN_BINS, thin
+from goodqueue.sizing.curve import Point
+from goodqueue.sizing.requirements import Requirements
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40_000))
+def test_thinning_keeps_the_extremes_of_every_stretch(seed: int, rows: int) -> None:
+    random = np.random.default_rng(seed)
+    time = np.sort(random.uniform(0, 100, rows))
+    series = pl.DataFrame({"time_s": time, "packets": random.integers(0, 100, rows)})
+    thinned = thin(series, "packets")
+    assert thinned.height <= 4 * (DRAWN_BINS + 1)
+    assert thinned["time_s"].is_sorted()
+    if rows <= 4 * DRAWN_BINS:
+        assert thinned.equals(series)
+        return
+    start, stop = time[0], time[-1]
+    bins = ((pl.col("time_s") - start) / (stop - start) * DRAWN_BINS).floor()
+    ends = [pl.col("packets").min().alias("least"), pl.col("packets").max().alias("most")]
+    for frame in (series, thinned):
+        frame.insert_column(0, frame.select(bins.alias("bin"))["bin"])
+    assert (
+        thinned.group_by("bin")
+        .agg(ends)
+        .sort("bin")
+        .equals(series.group_by("bin").agg(ends).sort("bin"))
+    )
+
+
+def test_a_run_gives_three_pictures_with_captions(tmp_path: Path) -> None:
+    result = goodqueue.run(SMALL, series=True)
+    drawn = pictures(result, "bottleneck")
+    paths = save_all(drawn, tmp_path)
+    assert [path.name for path in paths] == ["backlog.png", "cwnd.png", "delay-cdf.png"]
+    for path in paths:
+        pixels = imread(path)
+        assert pixels.shape[1] >= 1000
+        assert pixels[..., :3].min() < 0.2, "something is drawn"
+    captions = (tmp_path / "captions.txt").read_text().splitlines()
+    assert [line.split(": ")[0] for line in captions] == [path.name for path in paths]
+    assert "20 at most" in captions[0]
+
+
+def test_without_series_there_is_the_delay_alone() -> None:
+    assert [p.name for p in pictures(goodqueue.run(SMALL), "bottleneck")] == ["delay-cdf"]
+
+
+def test_many_flows_are_drawn_in_part_and_said_to_be(tmp_path: Path) -> None:
+    many = SMALL.replace('name = "upload"', 'name = "upload"\ncount = 9')
+    drawn = pictures(goodqueue.run(many, series=True), "bottleneck")
+    windows = next(picture for picture in drawn if picture.name == "cwnd")
+    assert "first 6 of 9 flows" in windows.caption
+    windows.save(tmp_path)
+
+
+@pytest.mark.parametrize("recommended", [None, 4])
+def test_the_sizing_curve_is_drawn_with_and_without_an_answer(
+    tmp_path: Path, recommended: int | None
+) -> None:
+    points = [
+        Point(limit, Interval(0.9, 0.01), Interval(0.01, 0.02), Interval(limit / 1e3, 0), True)
+        for limit in (1, 4, 30, 1000)
+    ]
+    requirements = Requirements(0.98, 0.05, 0.5)
+    picture = sizing_curve(points, requirements, recommended, "bottleneck", 10)
+    assert picture.save(tmp_path).stat().st_size > 10_000
+    assert ("smallest that keeps every bound" in picture.caption) == (recommended is not None)
+
+
+def test_a_directory_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with whole_directory(target) as directory:
+        (directory / "summary.json").write_text("1")
+        (directory / "old.png").write_text("old")
+        assert not target.exists()
+
+    def fail_half_way() -> None:
+        with whole_directory(target) as directory:
+            (directory / "summary.json").mkdir()
+            (directory / "summary.json").write_text("2")
+
+    with pytest.raises(IsADirectoryError):
+        fail_half_way()
+    assert (target / "summary.json").read_text() == "1"
+    with whole_directory(target) as directory:
+        (directory / "summary.json").write_text("3")
+    assert [path.name for path in target.iterdir()] == ["summary.json"]
+    assert (target / "summary.json").read_text() == "3"
+    assert list(tmp_path.iterdir()) == [target], "nothing unfinished stays behind"
+
+
+def test_an_empty_directory_may_be_filled_and_a_file_is_no_directory(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    check_output(tmp_path / "empty")
+    file = tmp_path / "file"
+    file.write_text("x")
+    for target in (file, file / "below"):
+        with pytest.raises(RequestError):
+            check_output(target)
