@@ -4,11 +4,15 @@
 #
 # One pair of hosts per flow on 1 Gb/s links, a bottleneck of 10 ms with a drop-tail queue. Flow i
 # starts at 0.01 i s plus a random jitter of up to 10 ms; its base round-trip time is class
-# (i mod classes) of so many, evenly spaced. Results cover the last three quarters of the run.
+# (i mod classes) of so many, evenly spaced. Results, one line of JSON, cover the last three quarters
+# of the run. duplicates=1 adds a line with the share of data packets that their receiver already had;
+# it traces every link to a receiver, which takes time and changes nothing else. trace=FILE writes when
+# flow 0 sends what; drops=N,N,... loses these arrivals at the bottleneck, counted from 0.
 
 array set opt {
     flows 100  rate 50  buffer 688  rtt_min 20  rtt_max 534  classes 18
     duration 200  seed 1  tcp Sack1  window 10000
+    jitter 0.01  duplicates 0  trace ""  drops ""
 }
 foreach argument $argv {
     set pair [split $argument =]
@@ -42,6 +46,18 @@ $ns queue-limit $right $left 100000
 set monitor [$ns monitor-queue $left $right ""]
 set integrator [$monitor get-pkts-integrator]
 
+if {$opt(drops) != ""} {
+    set losses [new ErrorModel/List]
+    $losses droplist [split $opt(drops) ,]
+    $losses drop-target [new Agent/Null]
+    $ns lossmodel $losses $left $right
+}
+if {$opt(duplicates)} {
+    set counter [file join [file dirname [info script]] duplicates.awk]
+    set begin_count [expr {0.25 * $opt(duration)}]
+    set deliveries [open "|awk -v begin=$begin_count -f $counter" w]
+}
+
 # An access link between a host and its router, with queues that never overflow.
 proc access {host router delay_ms} {
     global ns
@@ -63,7 +79,10 @@ for {set i 0} {$i < $opt(flows)} {incr i} {
     set sink_node [$ns node]
     access $source $left $access
     access $sink_node $right $access
-    set tcp($i) [new Agent/TCP/$opt(tcp)]
+    if {$opt(duplicates)} { $ns trace-queue $right $sink_node $deliveries }
+    if {$opt(trace) != "" && $i == 0} { $ns trace-queue $source $left [open $opt(trace) w] }
+    # ns-2's plain agent is Tahoe.
+    set tcp($i) [expr {$opt(tcp) == "Tahoe" ? [new Agent/TCP] : [new Agent/TCP/$opt(tcp)]}]
     set sink [expr {$opt(tcp) == "Sack1" ? [new Agent/TCPSink/Sack1] : [new Agent/TCPSink]}]
     $ns attach-agent $source $tcp($i)
     $ns attach-agent $sink_node $sink
@@ -71,7 +90,7 @@ for {set i 0} {$i < $opt(flows)} {incr i} {
     $tcp($i) set fid_ $i
     set ftp($i) [new Application/FTP]
     $ftp($i) attach-agent $tcp($i)
-    $ns at [expr {0.01 * $i + [$random uniform 0 0.01]}] "$ftp($i) start"
+    $ns at [expr {0.01 * $i + [$random uniform 0 $opt(jitter)]}] "$ftp($i) start"
 }
 
 proc snapshot {name} {
@@ -91,7 +110,7 @@ proc snapshot {name} {
 }
 
 proc finish {} {
-    global opt begin end
+    global ns opt begin end deliveries
     snapshot end
     set seconds [expr {0.75 * $opt(duration)}]
     foreach key {queue arrivals departures drops acked sent resent} {
@@ -104,6 +123,9 @@ proc finish {} {
     set resent [expr {$d(sent) > 0 ? $d(resent) / $d(sent) : 0.0}]
     puts [format {{"utilization": %.6f, "loss_rate": %.8f, "mean_backlog_packets": %.4f, "goodput_bps": %.1f, "resent_share": %.8f, "delivered": %.0f}} \
         $utilization $loss [expr {$d(queue) / $seconds}] $goodput $resent $end(departures)]
+    flush stdout
+    $ns flush-trace
+    if {$opt(duplicates)} { close $deliveries }
     exit 0
 }
 
