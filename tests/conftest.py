@@ -54,7 +54,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def goodqueue(
-    *arguments: object, timeout: float = 60, **environment: str
+    *arguments: object, timeout: float = 60, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command line, its output captured through pipes."""
     return subprocess.run(
@@ -62,6 +62,7 @@ def goodqueue(
         capture_output=True,
         text=True,
         timeout=timeout,
+        cwd=cwd,
         check=False,
         env={**os.environ, **environment},
     )

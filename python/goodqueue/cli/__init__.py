@@ -38,7 +38,7 @@ def run_command(arguments: list[str]) -> int:
     from goodqueue.cli.app import app
 
     try:
-        code = app(arguments, prog_name="goodqueue", standalone_mode=False)
+        code = app(arguments or ["--help"], prog_name="goodqueue", standalone_mode=False)
     except ScenarioError as error:
         return _refuse(str(error))
     except RequestError as error:

@@ -9,7 +9,7 @@ import typer
 
 app = typer.Typer(
     help="How much buffer does a link need? Packet-level simulation of TCP and router queues.",
-    no_args_is_help=True,
+    rich_markup_mode=None,  # plain text, which pipes and screen readers can use
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 answered; 2 bad input or usage; 3 no buffer keeps the bounds of `size`; "
@@ -110,7 +110,10 @@ def size(  # noqa: PLR0913
     ] = None,
     link: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The link whose buffer is sized.  [default: bottleneck]"),
+        typer.Option(
+            metavar="NAME",
+            help="The link whose buffer is sized; by default the one called bottleneck.",
+        ),
     ] = None,
     replicates: Annotated[
         int,
@@ -123,7 +126,7 @@ def size(  # noqa: PLR0913
         typer.Option(
             metavar="TIME",
             help="Start every flow that says nothing of start_jitter up to this much later, by the "
-            "seed, so that replicates differ.  [default: the link's base round-trip time]",
+            "seed, so that replicates differ; by default one base round-trip time of the link.",
         ),
     ] = None,
     jobs: JobsOption = None,
@@ -132,10 +135,11 @@ def size(  # noqa: PLR0913
     json: JsonOption = False,
     out: OutOption = None,
 ) -> int:
-    """Find the smallest buffer that keeps the link busy, within bounds on loss and delay.
+    """Find the smallest buffer that keeps a link busy.
 
-    A limit serves if utilisation reaches its target with the lower end of its 95 % interval over
-    the replicates, and loss and delay stay within their bounds with the upper end.
+    Optionally within bounds on loss and delay. A limit serves if utilisation reaches its target
+    with the lower end of its 95 % interval over the replicates, and loss and delay stay within
+    their bounds with the upper end.
     """
     from goodqueue.cli.size import SizeRequest, size_buffer
 
@@ -163,13 +167,13 @@ def schema() -> None:
 def reproduce(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="Such as gijsbers2011.")],
     table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="Such as table4; all by default.")
+        str | None, typer.Argument(metavar="TABLE", help="Such as table4; all by default.")
     ] = None,
     *,
     jobs: JobsOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Run a published experiment and print it side by side with the paper."""
+    """Run a published experiment beside its paper."""
     from goodqueue.cli.reproduce import reproduce_paper
 
     return reproduce_paper(paper, table, jobs=jobs, json=json)

@@ -209,10 +209,10 @@ def _in_units(buffer: Buffer) -> str:
 def _method(sizing: Sizing) -> str:
     seeds = sizing.seeds
     text = (
-        f"{len(seeds)} replicates of each limit, seeds {seeds[0]} to {seeds[-1]}, starts jittered "
-        f"by up to {milliseconds(sizing.jitter_s)} ms; ± is the 95 % interval of the mean, whose "
-        "unfavourable end decides. A limit counts the frames waiting, not the one being sent, with "
-        "link-layer framing."
+        f"{len(seeds)} replicates of each limit, seeds {seeds[0]} to {seeds[-1]}; flows without a "
+        f"start_jitter of their own start up to {milliseconds(sizing.jitter_s)} ms later. ± is the "
+        "95 % interval of the mean, whose unfavourable end decides. A limit counts the frames "
+        "waiting, not the one being sent, with link-layer framing."
     )
     if sizing.points and sizing.all_replicates_equal:
         text += " All replicates are equal: nothing in this scenario depends on the seed."

@@ -81,7 +81,7 @@ def number(value: float | None, digits: int = 4) -> str:
         return f"{value:,.0f}"
     if magnitude < 1e-3:
         return f"{value:.2e}"
-    return f"{value:.{digits}g}"
+    return f"{value:#.{digits}g}"
 
 
 def packets(count: int) -> str:
