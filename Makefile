@@ -48,7 +48,7 @@ demo: setup ## reproduce a published study of bufferbloat, then size its buffer
 	@$(BIN)/python -m goodqueue.demo
 
 bench: ## the native benchmark, beside ns-2 where it is installed
-	cargo run --locked --release --quiet --package goodqueue-testkit --bin bench
+	cargo run --locked --release --quiet --package goodqueue-bench
 
 validate: setup ## run the real ns-2 beside goodqueue and write docs/validation.md
 	$(BIN)/python -m goodqueue.validation

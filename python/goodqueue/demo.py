@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib.resources import as_file, files
+from pathlib import Path
 
 from goodqueue.cli import run_command
 
-OUT = "demo-out"
+OUT = Path("demo-out")
 
 
 def main() -> int:
-    """Prints Tables 4 and 5 beside the paper's, and a recommendation with its pictures."""
+    """Prints Tables 4 and 5 beside the paper's, a recommendation, and a run before and after."""
     print(
         "1. Gijsbers and Akkoorath (2011) measured bufferbloat in OMNeT++/INET. The same again:\n"
     )
     code = run_command(["reproduce", "gijsbers2011"])
     if code != 0:
         return code
-    print("2. How much buffer does that 1 Mb/s link need to stay 98 % busy?\n")
     with as_file(files("goodqueue.papers") / "gijsbers2011" / "link.toml") as scenario:
-        options = ["--out", OUT, "--set", "flow.ping.start=0s"]
-        return run_command(["size", str(scenario), *options])
+        print("2. How much buffer does their 1 Mb/s link need to stay 98 % busy?\n")
+        code = run_command(["size", str(scenario), "--out", str(OUT / "size")])
+        if code != 0:
+            return code
+        print("\n3. The link with the paper's 100 frames of buffer:\n")
+        code = run_command(["run", str(scenario), "--out", str(OUT / "bloated")])
+        if code != 0:
+            return code
+        sized = json.loads((OUT / "size" / "summary.json").read_text())["recommended"]
+        limit = f"topology.bottleneck.queue.limit={sized['limit_packets']}p"
+        print("\n4. And with what was recommended:\n")
+        return run_command(["run", str(scenario), "--set", limit, "--out", str(OUT / "sized")])
 
 
 if __name__ == "__main__":

@@ -10,10 +10,23 @@ from goodqueue.outdir import MARKER
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.console import Console
+
 
 def write_scenario(directory: Path, toml: str) -> None:
     """The scenario that was run, with every key written out."""
     (directory / "scenario.toml").write_text(toml, encoding="utf-8")
+
+
+def print_written(console: Console, out: Path) -> None:
+    """Names what an output directory holds, pictures first."""
+    names = sorted(path.name for path in out.iterdir())
+    pictures = [str(out / name) for name in names if name.endswith(".png")]
+    others = [name for name in names if not name.endswith(".png")]
+    console.print()
+    if pictures:
+        console.print(f"pictures: {', '.join(pictures)}", soft_wrap=True)
+    console.print(f"written to {out}: {', '.join(others)}", soft_wrap=True)
 
 
 def write_json(directory: Path, summary: dict[str, object]) -> None:

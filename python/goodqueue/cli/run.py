@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.api import run
-from goodqueue.cli.files import write_json, write_scenario
+from goodqueue.cli.files import print_written, write_json, write_scenario
 from goodqueue.cli.terminal import (
     milliseconds,
     number,
@@ -44,13 +44,14 @@ def run_scenario(  # noqa: PLR0913
         check_output(out)
     wanted = out is not None and series is not False
     result = run(file, set=overrides, seed=seed, series=wanted)
-    written = [] if out is None else _write(result, out)
+    if out is not None:
+        _write(result, out)
     if json:
         print_json(result.summary)
     else:
         print_result(result)
-        if written:
-            stdout().print("written: " + ", ".join(str(path) for path in written), soft_wrap=True)
+        if out is not None:
+            print_written(stdout(), out)
     return 0
 
 
@@ -153,7 +154,7 @@ def _flows(flows: dict[str, Any]) -> object:
     return table("Flows (round-trip times in ms)", columns, rows)
 
 
-def _write(result: Result, out: Path) -> list[Path]:
+def _write(result: Result, out: Path) -> None:
     from goodqueue.plots.runs import pictures
     from goodqueue.plots.style import save_all
 
@@ -167,4 +168,3 @@ def _write(result: Result, out: Path) -> list[Path]:
         link = next(iter(result.summary["links"]))
         save_all(pictures(result, link), directory)
         write_json(directory, result.summary)
-    return sorted(out.iterdir())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.api import load
 from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE
-from goodqueue.cli.files import write_json, write_scenario
+from goodqueue.cli.files import print_written, write_json, write_scenario
 from goodqueue.cli.terminal import (
     milliseconds,
     number,
@@ -94,13 +94,14 @@ def size_buffer(  # noqa: PLR0913
             jobs=request.jobs,
             on_run=on_run,
         )
-    written = [] if out is None else _write(sizing, out)
+    if out is not None:
+        _write(sizing, out)
     if json:
         print_json(sizing.as_dict())
     else:
         print_sizing(sizing)
-        if written:
-            stdout().print("written: " + ", ".join(str(path) for path in written), soft_wrap=True)
+        if out is not None:
+            print_written(stdout(), out)
     if sizing.answer is None:
         return EXIT_INTERRUPTED
     return 0 if sizing.answer.feasible else EXIT_NOT_FEASIBLE
@@ -266,7 +267,7 @@ def _link(scenario: Scenario, wanted: str | None) -> str:
     raise RequestError(f"which link? name one with --link: {', '.join(forward)}")
 
 
-def _write(sizing: Sizing, out: Path) -> list[Path]:
+def _write(sizing: Sizing, out: Path) -> None:
     from goodqueue.plots.sizing import sizing_curve
     from goodqueue.plots.style import save_all
 
@@ -283,4 +284,3 @@ def _write(sizing: Sizing, out: Path) -> list[Path]:
             )
             save_all([picture], directory)
         write_json(directory, sizing.as_dict())
-    return sorted(out.iterdir())

@@ -72,12 +72,8 @@ def number(value: float | None, digits: int = 4) -> str:
     """A figure with so many significant digits, or a dash where there is none."""
     if value is None:
         return MISSING
-    if isinstance(value, int):
-        return f"{value:,}"
-    if value == 0:
-        return "0"
     magnitude = abs(value)
-    if magnitude >= 10 ** (digits - 1):
+    if float(value).is_integer() or magnitude >= 10 ** (digits - 1):
         return f"{value:,.0f}"
     if magnitude < 1e-3:
         return f"{value:.2e}"
