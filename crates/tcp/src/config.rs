@@ -290,7 +290,8 @@ pub enum FastRetransmitGuard {
     Never,
     /// While go-back-N after a timeout has not covered what was sent before it.
     AfterTimeout,
-    /// After a timeout and after a fast retransmit (ns-2's `bugFix_`).
+    /// After a timeout and after a fast retransmit, but not while only the SYN is acknowledged (ns-2's
+    /// `bugFix_`).
     Always,
 }
 

@@ -8,7 +8,7 @@ use crate::config::{
     DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard, PartialAckTimer,
     Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
 };
-use crate::sender::{Clock, Sender};
+use crate::sender::{Clock, FIRST, Sender};
 use crate::stats::{Phase, TcpStats};
 
 impl Sender {
@@ -243,11 +243,14 @@ impl Sender {
     }
 
     pub fn may_retransmit_fast(&self, config: &TcpConfig) -> bool {
-        let covers_more = self.una > self.recover;
+        let guard = config.details.fast_retransmit_guard;
+        // ns-2 lets its guard down while nothing but the SYN is acknowledged.
+        let first_segment = self.una == FIRST && guard == FastRetransmitGuard::Always;
+        let covers_more = self.una > self.recover || first_segment;
         match config.recovery {
             Recovery::NewReno => covers_more,
             Recovery::Sack => covers_more || self.recover == 0,
-            Recovery::Tahoe | Recovery::Reno => match config.details.fast_retransmit_guard {
+            Recovery::Tahoe | Recovery::Reno => match guard {
                 FastRetransmitGuard::Never => true,
                 FastRetransmitGuard::AfterTimeout => self.phase == Phase::Open,
                 FastRetransmitGuard::Always => covers_more,
