@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Span, Time};
+use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
 
 use crate::cc::{CongestionControl, Controller};
 use crate::config::{Handshake, Recovery, TcpConfig};
@@ -371,6 +371,7 @@ impl TcpEndpoint {
             header: self.config.header + self.syn_options(),
             flags,
             sack: SackBlocks::default(),
+            timestamps: Timestamps::default(),
         };
         true
     }
@@ -402,6 +403,7 @@ impl TcpEndpoint {
             header: self.config.header,
             flags,
             sack: SackBlocks::default(),
+            timestamps: Timestamps::default(),
         };
     }
 
@@ -432,6 +434,7 @@ impl TcpEndpoint {
             header,
             flags: SegmentFlags::ACK,
             sack,
+            timestamps: Timestamps::default(),
         };
     }
 }

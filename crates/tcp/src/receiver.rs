@@ -1,6 +1,6 @@
 //! The receiving half: reassembly, acknowledgements, the advertised window.
 
-use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
+use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 
 use crate::config::{Handshake, ReceiveWindowRule, TcpConfig};
 use crate::ranges::RangeSet;
@@ -365,6 +365,7 @@ mod tests {
                 header: 40,
                 flags: SegmentFlags::ACK,
                 sack: SackBlocks::default(),
+                timestamps: Timestamps::default(),
             };
             self.receiver
                 .on_data(Time::ZERO, &segment, &self.config, &mut self.stats);

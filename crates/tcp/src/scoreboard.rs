@@ -108,7 +108,7 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_types::{SackBlocks, SegmentFlags};
+    use goodqueue_types::{SackBlocks, SegmentFlags, Timestamps};
 
     const MSS: u32 = 1000;
 
@@ -126,6 +126,7 @@ mod tests {
             header: 40,
             flags,
             sack,
+            timestamps: Timestamps::default(),
         }
     }
 

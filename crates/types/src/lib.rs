@@ -12,7 +12,7 @@ mod time;
 pub use histogram::Histogram;
 pub use packet::{
     Body, Direction, DropReason, Ecn, FlowId, LinkId, Packet, PacketEvent, PacketEventKind,
-    SackBlock, SackBlocks, Segment, SegmentFlags,
+    SackBlock, SackBlocks, Segment, SegmentFlags, Timestamps,
 };
 pub use random::{RandomStream, mix};
 pub use rate::{Bytes, Rate};

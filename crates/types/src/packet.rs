@@ -107,6 +107,23 @@ impl SackBlocks {
     }
 }
 
+/// The timestamps option (RFC 7323 section 3). A clock never shows 0: with a `value` of 0 the
+/// segment carries no such option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Timestamps {
+    /// `TSval`: the sender's clock, in ticks of its own.
+    pub value: u32,
+    /// `TSecr`: the clock of the other end, sent back.
+    pub echo: u32,
+}
+
+impl Timestamps {
+    /// Whether the segment carries the option.
+    pub fn is_present(self) -> bool {
+        self.value != 0
+    }
+}
+
 /// TCP header flags, in the order of the wire (RFC 9293 section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SegmentFlags(pub u16);
@@ -126,6 +143,8 @@ impl SegmentFlags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(0x80);
+    /// Accurate ECN (RFC 9768): the high bit of its counter, which was the nonce sum.
+    pub const AE: Self = Self(0x100);
 
     /// Whether all flags of `other` are set.
     pub fn contains(self, other: Self) -> bool {
@@ -157,6 +176,8 @@ pub struct Segment {
     pub flags: SegmentFlags,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
+    /// Timestamps.
+    pub timestamps: Timestamps,
 }
 
 impl Segment {
@@ -287,6 +308,7 @@ mod tests {
             header: 40,
             flags,
             sack: SackBlocks::default(),
+            timestamps: Timestamps::default(),
         };
         assert_eq!((segment.end_seq(), segment.ip_bytes()), (17, 45));
     }

@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use goodqueue_tcp::{TcpConfig, TcpEndpoint};
-use goodqueue_types::{Bytes, Rate, SackBlocks, Segment, SegmentFlags, Span, Time};
+use goodqueue_types::{Bytes, Rate, SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
 
 /// A unidirectional link: waiting room of `limit` packets beside the one in service.
 #[derive(Clone, Debug)]
@@ -316,6 +316,7 @@ fn ping_segment(time: Time, ip_bytes: u16) -> Segment {
         header: ip_bytes,
         flags: SegmentFlags::PSH,
         sack: SackBlocks::default(),
+        timestamps: Timestamps::default(),
     }
 }
 
