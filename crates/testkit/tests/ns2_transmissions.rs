@@ -1,0 +1,146 @@
+//! The `ns2` profile against ns-2.35 itself, transmission by transmission to the microsecond: lost SYNs
+//! and first segments, several losses in a window, lost retransmissions, timeouts.
+
+use goodqueue_queue::Limit;
+use goodqueue_sim::{FlowConfig, Network, Record, WorkloadConfig, run};
+use goodqueue_tcp::{InitialSsthresh, Profile, Recovery, TcpConfig};
+use goodqueue_testkit::dumbbell::link;
+use goodqueue_types::{Body, Direction, LinkId, PacketEventKind, Rate, Span, Time};
+use std::sync::Arc;
+
+const NS2: &str = include_str!("data/ns2.txt");
+
+/// ns-2 gives the clock that every round trip is measured with a random phase; this is that of its
+/// first agent. Ours has none, so our flow starts this much later.
+const CLOCK_PHASE: Span = Span(5_558_807_000);
+
+const MSS: u32 = 1460;
+
+/// (microseconds, packet)
+type Transmission = (u64, u64);
+
+/// One run of ns-2.
+struct Case {
+    agent: &'static str,
+    drops: Vec<u64>,
+    transmissions: Vec<Transmission>,
+}
+
+fn cases() -> Vec<Case> {
+    let blocks = NS2.split("\n\n").skip(1);
+    blocks
+        .map(|block| read_case(block).expect("a heading, and pairs of numbers"))
+        .collect()
+}
+
+fn read_case(block: &'static str) -> Option<Case> {
+    let (heading, figures) = block.split_once('\n')?;
+    let (agent, drops) = heading.split_once(' ')?;
+    let pair = |text: &str| {
+        let (time, packet) = text.split_once(':')?;
+        Some((time.parse().ok()?, packet.parse().ok()?))
+    };
+    Some(Case {
+        agent,
+        drops: drops
+            .split(',')
+            .map(|index| index.parse().ok())
+            .collect::<Option<_>>()?,
+        transmissions: figures
+            .split_whitespace()
+            .map(pair)
+            .collect::<Option<_>>()?,
+    })
+}
+
+fn tcp(agent: &str) -> TcpConfig {
+    let mut config = TcpConfig::profile(Profile::Ns2);
+    config.recovery = match agent {
+        "Tahoe" => Recovery::Tahoe,
+        "Reno" => Recovery::Reno,
+        "Newreno" => Recovery::NewReno,
+        "Sack1" => Recovery::Sack,
+        _ => panic!("{agent}?"),
+    };
+    config.mss = MSS;
+    config.receive_window = 10_000 * u64::from(MSS);
+    config.initial_ssthresh = InitialSsthresh::Segments(10_000);
+    config
+}
+
+/// One flow over 0.53 Mb/s and 60.3 ms: access links of 1 Gb/s, 10 ms one way at the bottleneck.
+fn network(case: &Case) -> Network {
+    let rate = Rate(530_000);
+    let start = Time::ZERO + CLOCK_PHASE;
+    let slow = link("bottleneck", rate, Span::from_millis(10), Limit::Unlimited);
+    let access = link(
+        "access",
+        Rate(1_000_000_000),
+        Span(10_075_000_000),
+        Limit::Unlimited,
+    );
+    let mut links = vec![
+        access.clone(),
+        slow.clone(),
+        access.clone(),
+        access.clone(),
+        slow,
+        access,
+    ];
+    links[1].drop_list.clone_from(&case.drops);
+    let route = |first: u32| (first..first + 3).map(LinkId).collect();
+    Network {
+        seed: 1,
+        warmup: start,
+        end: start + Span::from_millis(2500),
+        links,
+        flows: vec![FlowConfig {
+            name: "flow".to_owned(),
+            start,
+            forward: route(0),
+            reverse: route(3),
+            workload: WorkloadConfig::Bulk {
+                tcp: Arc::new(tcp(case.agent)),
+                bytes: None,
+            },
+        }],
+        record: Record {
+            series: false,
+            packets: true,
+        },
+    }
+}
+
+fn transmissions(case: &Case) -> Vec<Transmission> {
+    let outcome = run(&network(case));
+    let sent = outcome.packets.into_iter().filter(|event| {
+        event.kind == PacketEventKind::Sent && event.packet.direction == Direction::Forward
+    });
+    sent.map(|event| {
+        let Body::Tcp(segment) = event.packet.body else {
+            panic!("TCP alone")
+        };
+        let since_start = event.time - (Time::ZERO + CLOCK_PHASE);
+        let packet = segment.seq.div_ceil(u64::from(MSS));
+        ((since_start.0 + 500_000) / 1_000_000, packet)
+    })
+    .collect()
+}
+
+#[test]
+fn every_transmission_is_that_of_ns2() {
+    let cases = cases();
+    assert_eq!(cases.len(), 16);
+    for case in cases {
+        let name = format!("{} without {:?}", case.agent, case.drops);
+        let ours = transmissions(&case);
+        assert_eq!(ours.len(), case.transmissions.len(), "{name}");
+        for (ours, theirs) in ours.iter().zip(&case.transmissions) {
+            let same = ours.1 == theirs.1 && ours.0.abs_diff(theirs.0) <= 1;
+            assert!(
+                same,
+                "{name}: we send {ours:?}, ns-2 {theirs:?} (microseconds, packet)"
+            );
+        }
+    }
+}
