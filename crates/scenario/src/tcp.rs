@@ -8,7 +8,7 @@ use goodqueue_tcp::{
     CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
     FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
     Profile, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
-    TcpConfig, TimingRule, WindowArithmetic,
+    SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -47,6 +47,7 @@ macro_rules! words {
 words! {
     Profile { "rfc" = Rfc, "inet2011" = Inet2011, "ns2" = Ns2 }
     Recovery { "tahoe" = Tahoe, "reno" = Reno, "newreno" = NewReno, "sack" = Sack }
+    SynLossRule { "rfc5681" = Rfc5681, "linux" = Linux, "tsl" = Tsl }
     Handshake { "three_way" = ThreeWay, "one_way" = OneWay }
     WindowArithmetic { "whole_bytes" = WholeBytes, "real" = Real }
     DecreaseBasis {
@@ -229,6 +230,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         header,
         option_bytes,
         handshake,
+        syn_loss,
         congestion_control: _,
         rto: _,
         details: _,
@@ -247,7 +249,8 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("nagle", nagle)?;
     v.visit("header", header)?;
     v.visit("option_bytes", option_bytes)?;
-    v.visit("handshake", handshake)
+    v.visit("handshake", handshake)?;
+    v.visit("syn_loss", syn_loss)
 }
 
 fn visit_rto(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
@@ -288,6 +291,9 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         timing,
         handshake_sample,
         rto_after_syn_loss,
+        linear_syn_timeouts,
+        tsl_initial_window,
+        tsl_ssthresh,
         separate_acks,
         strict_ack_acceptance,
         acks_carry_snd_nxt,
@@ -327,6 +333,9 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("timing", timing)?;
     v.visit("handshake_sample", handshake_sample)?;
     v.visit("rto_after_syn_loss", rto_after_syn_loss)?;
+    v.visit("linear_syn_timeouts", linear_syn_timeouts)?;
+    v.visit("tsl_initial_window", tsl_initial_window)?;
+    v.visit("tsl_ssthresh", tsl_ssthresh)?;
     v.visit("separate_acks", separate_acks)?;
     v.visit("strict_ack_acceptance", strict_ack_acceptance)?;
     v.visit("acks_carry_snd_nxt", acks_carry_snd_nxt)?;

@@ -45,6 +45,8 @@ pub struct TcpConfig {
     pub rto: RtoConfig,
     /// How a connection opens.
     pub handshake: Handshake,
+    /// The window after a SYN or SYN-ACK was lost.
+    pub syn_loss: SynLossRule,
     /// Finer points on which implementations differ.
     pub details: Details,
 }
@@ -168,6 +170,18 @@ pub enum Handshake {
     OneWay,
 }
 
+/// The start of a connection whose SYN or SYN-ACK was sent more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SynLossRule {
+    /// One segment; ssthresh stays (RFC 5681 section 3.1).
+    Rfc5681,
+    /// One timeout is forgiven; after more, one segment (Linux). ssthresh stays.
+    Linux,
+    /// `tsl_initial_window` and `tsl_ssthresh` segments: the start-up of a study of RED that varies
+    /// both. With 1 and 2 it is what ns-2 does.
+    Tsl,
+}
+
 /// Points on which real stacks and simulators differ. Each is one decision at one place of the
 /// code; the profiles are tables of these and nothing else.
 #[derive(Clone, Debug, PartialEq)]
@@ -228,6 +242,13 @@ pub struct Details {
     pub handshake_sample: bool,
     /// Lower bound of the RTO when data start after a SYN was lost (RFC 6298 section 5.7: 3 s).
     pub rto_after_syn_loss: Option<Span>,
+    /// So many timeouts of the SYN double no timeout (Linux 6.5 and later: 4); those of the SYN-ACK
+    /// always do.
+    pub linear_syn_timeouts: u32,
+    /// Initial window after a lost SYN or SYN-ACK, in segments, by [`SynLossRule::Tsl`].
+    pub tsl_initial_window: u32,
+    /// Slow-start threshold after a lost SYN or SYN-ACK, in segments, by [`SynLossRule::Tsl`].
+    pub tsl_ssthresh: u32,
     /// Acknowledge with pure ACKs only, never with a data segment (INET).
     pub separate_acks: bool,
     /// A segment from below the receive window is answered with an ACK and otherwise ignored

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
 
 use crate::cc::{CongestionControl, Controller};
-use crate::config::{Handshake, Recovery, TcpConfig};
+use crate::config::{Recovery, TcpConfig};
+use crate::opening::Opening;
 use crate::receiver::{AckDue, Receiver};
-use crate::rtt::RttEstimator;
-use crate::sender::{Chunk, FIRST, Sender};
+use crate::sender::{Chunk, Sender};
 use crate::stats::{ConnectionState, Phase, TcpInfo, TcpStats};
 
 /// Write this much for a bulk source without end.
@@ -23,16 +23,12 @@ pub const ENDLESS: u64 = 1 << 62;
 /// [`poll_timeout`]: TcpEndpoint::poll_timeout
 #[derive(Debug)]
 pub struct TcpEndpoint {
-    sender: Sender,
-    receiver: Receiver,
-    stats: TcpStats,
-    config: Arc<TcpConfig>,
-    state: ConnectionState,
-    /// A SYN or SYN-ACK is to be sent.
-    syn_due: bool,
-    /// How often it was sent, and when last.
-    syn_count: u32,
-    syn_sent: Time,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) stats: TcpStats,
+    pub(crate) config: Arc<TcpConfig>,
+    pub(crate) state: ConnectionState,
+    pub(crate) opening: Opening,
 }
 
 impl TcpEndpoint {
@@ -57,9 +53,7 @@ impl TcpEndpoint {
             stats: TcpStats::default(),
             config,
             state: ConnectionState::Closed,
-            syn_due: false,
-            syn_count: 0,
-            syn_sent: Time::ZERO,
+            opening: Opening::default(),
         }
     }
 
@@ -67,7 +61,7 @@ impl TcpEndpoint {
     pub fn connect(&mut self, _now: Time) {
         debug_assert_eq!(self.state, ConnectionState::Closed);
         self.state = ConnectionState::SynSent;
-        self.syn_due = true;
+        self.opening.due = true;
     }
 
     /// Waits for a SYN.
@@ -132,10 +126,7 @@ impl TcpEndpoint {
                 .handle_timeout(now, &self.config, &mut self.stats);
             self.receiver.handle_timeout(now);
         } else if self.sender.deadline <= now {
-            self.stats.timeouts += 1;
-            self.sender.rtt.back_off(&self.config.rto);
-            self.sender.deadline = Time::MAX;
-            self.syn_due = true;
+            self.handle_opening_timeout();
         }
     }
 
@@ -267,124 +258,6 @@ impl TcpEndpoint {
     /// The least end of a segment that is not below the receive window.
     fn needed(&self, carries: bool) -> u64 {
         self.receiver.next + u64::from(carries)
-    }
-
-    /// A segment while the connection opens; true when it is open now and the segment may carry
-    /// more than the handshake.
-    #[cold]
-    fn handle_opening(&mut self, now: Time, segment: &Segment) -> bool {
-        let one_way = self.config.handshake == Handshake::OneWay;
-        let syn = segment.flags.contains(SegmentFlags::SYN);
-        let ack = segment.flags.contains(SegmentFlags::ACK);
-        match self.state {
-            ConnectionState::Listen if syn => {
-                self.receiver.open();
-                if one_way {
-                    self.establish(now, segment);
-                    self.receiver.ack_due = AckDue::NowPure;
-                } else {
-                    self.state = ConnectionState::SynReceived;
-                    self.syn_due = true;
-                }
-                false
-            }
-            ConnectionState::SynSent if ack && segment.ack >= FIRST && (syn || one_way) => {
-                self.receiver.open();
-                self.establish(now, segment);
-                if syn {
-                    self.receiver.ack_due = AckDue::NowPure;
-                }
-                !syn
-            }
-            ConnectionState::SynSent if syn && !one_way => {
-                // Both ends opened at once (RFC 9293 section 3.5).
-                self.receiver.open();
-                self.state = ConnectionState::SynReceived;
-                self.syn_due = true;
-                false
-            }
-            ConnectionState::SynReceived if ack && segment.ack >= FIRST => {
-                self.establish(now, segment);
-                true
-            }
-            ConnectionState::SynReceived if syn => {
-                self.syn_due = true;
-                false
-            }
-            _ => false,
-        }
-    }
-
-    /// The SYN is acknowledged.
-    fn establish(&mut self, now: Time, segment: &Segment) {
-        let config = &*self.config;
-        self.state = ConnectionState::Established;
-        self.syn_due = false;
-        self.sender.open(u64::from(segment.window));
-        if self.syn_count == 1 && config.details.handshake_sample {
-            self.sender.rtt.sample(&config.rto, self.syn_sent, now);
-            self.sender.sample = Some(now - self.syn_sent);
-        }
-        if self.syn_count > 1 {
-            // RFC 5681 section 3.1: the initial window after a lost SYN or SYN-ACK is one segment.
-            self.sender.controller.set_window(f64::from(config.mss));
-            if config.handshake == Handshake::OneWay {
-                // ns-2 treats the SYN's timeout like any other; a window of one halves to the minimum.
-                self.sender
-                    .controller
-                    .set_ssthresh(2 * u64::from(config.mss));
-            } else {
-                self.sender.rtt = RttEstimator::new(&config.rto);
-                if let Some(floor) = config.details.rto_after_syn_loss {
-                    self.sender.rtt.raise_to(floor);
-                }
-            }
-        }
-    }
-
-    #[cold]
-    fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> bool {
-        if !self.syn_due {
-            return false;
-        }
-        self.syn_due = false;
-        self.syn_count += 1;
-        self.syn_sent = now;
-        self.sender.deadline = now.saturating_add(self.sender.rtt.rto());
-        let answer = self.state == ConnectionState::SynReceived;
-        let flags = if answer {
-            SegmentFlags::SYN.with(SegmentFlags::ACK)
-        } else {
-            SegmentFlags::SYN
-        };
-        let limit = if self.config.handshake == Handshake::OneWay {
-            u64::from(u32::MAX)
-        } else {
-            0xFFFF
-        };
-        *segment = Segment {
-            seq: 0,
-            ack: if answer { self.receiver.next } else { 0 },
-            // The window of a SYN is never scaled (RFC 7323 section 2.2).
-            window: self.config.receive_window.min(limit) as u32,
-            payload: 0,
-            header: self.config.header + self.syn_options(),
-            flags,
-            sack: SackBlocks::default(),
-            timestamps: Timestamps::default(),
-        };
-        true
-    }
-
-    /// Bytes of options in a SYN: MSS; window scale, offered where the buffer needs it, with a NOP;
-    /// SACK-permitted, padded.
-    fn syn_options(&self) -> u16 {
-        let config = &*self.config;
-        if !config.option_bytes || config.handshake == Handshake::OneWay {
-            return 0;
-        }
-        let scale = config.window_scaling && config.receive_window > 0xFFFF;
-        4 + 4 * u16::from(scale) + 4 * u16::from(config.recovery == Recovery::Sack)
     }
 
     #[inline]

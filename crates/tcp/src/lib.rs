@@ -29,6 +29,7 @@
 pub mod cc;
 mod config;
 mod endpoint;
+mod opening;
 mod profiles;
 mod ranges;
 mod receiver;
@@ -44,7 +45,7 @@ pub use config::{
     CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
     FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
     ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
-    TcpConfig, TimingRule, WindowArithmetic,
+    SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
 };
 pub use endpoint::{ENDLESS, TcpEndpoint};
 pub use profiles::Profile;

@@ -6,7 +6,7 @@ use crate::config::{
     CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
     FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
     ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
-    TcpConfig, TimingRule, WindowArithmetic,
+    SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
 };
 
 /// Profiles by name.
@@ -68,6 +68,7 @@ fn rfc() -> TcpConfig {
             },
         },
         handshake: Handshake::ThreeWay,
+        syn_loss: SynLossRule::Rfc5681,
         details: Details {
             window_arithmetic: WindowArithmetic::WholeBytes,
             decrease_basis: DecreaseBasis::FlightSize,
@@ -91,6 +92,9 @@ fn rfc() -> TcpConfig {
             timing: TimingRule::OutsideRecovery,
             handshake_sample: true,
             rto_after_syn_loss: Some(Span::from_secs(3)),
+            linear_syn_timeouts: 0,
+            tsl_initial_window: 1,
+            tsl_ssthresh: 2,
             separate_acks: false,
             strict_ack_acceptance: false,
             acks_carry_snd_nxt: false,
@@ -171,6 +175,8 @@ fn ns2() -> TcpConfig {
             estimator: RttEstimatorConfig::Ns2Ticks,
         },
         handshake: Handshake::OneWay,
+        // A timeout of the SYN is one like any other: a window of one halves to the minimum.
+        syn_loss: SynLossRule::Tsl,
         details: Details {
             window_arithmetic: WindowArithmetic::Real,
             decrease_basis: DecreaseBasis::Window,

@@ -1,6 +1,6 @@
 //! The receiving half: reassembly, acknowledgements, the advertised window.
 
-use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time, Timestamps};
+use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
 
 use crate::config::{Handshake, ReceiveWindowRule, TcpConfig};
 use crate::ranges::RangeSet;
@@ -333,7 +333,7 @@ fn window_shift(buffer: u64) -> u8 {
 mod tests {
     use super::*;
     use crate::{Profile, Recovery};
-    use goodqueue_types::Span;
+    use goodqueue_types::{Span, Timestamps};
 
     struct Host {
         receiver: Receiver,

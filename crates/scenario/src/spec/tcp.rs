@@ -5,7 +5,7 @@ use crate::tcp::Words;
 use goodqueue_tcp::{
     DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard, Handshake,
     IdleRestart, PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit, SackVariant,
-    TimingRule, WindowArithmetic,
+    SynLossRule, TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -154,6 +154,12 @@ pub(crate) static TCP: Spec = Spec {
             "handshake",
             "\"three_way\"",
             "`three_way`: SYN, SYN-ACK, ACK. `one_way`: ns-2's SYN, acknowledged like data.",
+        ),
+        word::<SynLossRule>(
+            "syn_loss",
+            "\"tsl\"",
+            "The start after a lost SYN or SYN-ACK: one segment (RFC 5681 section 3.1); one segment after two timeouts \
+             (Linux); or `details.tsl_initial_window` and `details.tsl_ssthresh`.",
         ),
         switch(
             "details",
@@ -313,6 +319,30 @@ pub(crate) static DETAILS: Spec = Spec {
             Kind::Either(&[TIMER, Kind::Choice(&["none"])]),
             "\"3s\"",
             "Lower bound of the RTO when data start after a SYN was lost (RFC 6298 section 5.7).",
+        ),
+        switch(
+            "linear_syn_timeouts",
+            Kind::Integer { min: 0, max: 100 },
+            "4",
+            "So many timeouts of the SYN double no timeout (Linux 6.5 and later: 4).",
+        ),
+        switch(
+            "tsl_initial_window",
+            Kind::Packets {
+                min: 1,
+                max: 10_000,
+            },
+            "\"3p\"",
+            "Window after a lost SYN or SYN-ACK with `syn_loss = \"tsl\"`.",
+        ),
+        switch(
+            "tsl_ssthresh",
+            Kind::Packets {
+                min: 1,
+                max: 1_000_000,
+            },
+            "\"16p\"",
+            "Slow-start threshold after a lost SYN or SYN-ACK with `syn_loss = \"tsl\"`.",
         ),
         flag("separate_acks", "Acknowledge with pure ACKs only (INET)."),
         flag(

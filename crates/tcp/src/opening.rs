@@ -1,0 +1,169 @@
+//! How a connection opens, and what a lost SYN or SYN-ACK does to its start.
+
+use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time, Timestamps};
+
+use crate::cc::CongestionControl;
+use crate::config::{Handshake, Recovery, SynLossRule};
+use crate::endpoint::TcpEndpoint;
+use crate::receiver::AckDue;
+use crate::rtt::RttEstimator;
+use crate::sender::FIRST;
+use crate::stats::ConnectionState;
+
+/// The exchange of SYNs as one end has seen it.
+#[derive(Debug, Default)]
+pub(crate) struct Opening {
+    /// A SYN or SYN-ACK is to be sent.
+    pub due: bool,
+    /// How often it was sent, and when last.
+    count: u32,
+    sent: Time,
+    /// How often the timer asked for it again.
+    timeouts: u32,
+}
+
+impl TcpEndpoint {
+    /// A segment while the connection opens; true when it is open now and the segment may carry
+    /// more than the handshake.
+    #[cold]
+    pub(crate) fn handle_opening(&mut self, now: Time, segment: &Segment) -> bool {
+        let one_way = self.config.handshake == Handshake::OneWay;
+        let syn = segment.flags.contains(SegmentFlags::SYN);
+        let ack = segment.flags.contains(SegmentFlags::ACK);
+        match self.state {
+            ConnectionState::Listen if syn => {
+                self.receiver.open();
+                if one_way {
+                    self.establish(now, segment);
+                    self.receiver.ack_due = AckDue::NowPure;
+                } else {
+                    self.state = ConnectionState::SynReceived;
+                    self.opening.due = true;
+                }
+                false
+            }
+            ConnectionState::SynSent if ack && segment.ack >= FIRST && (syn || one_way) => {
+                self.receiver.open();
+                self.establish(now, segment);
+                if syn {
+                    self.receiver.ack_due = AckDue::NowPure;
+                }
+                !syn
+            }
+            ConnectionState::SynSent if syn && !one_way => {
+                // Both ends opened at once (RFC 9293 section 3.5).
+                self.receiver.open();
+                self.state = ConnectionState::SynReceived;
+                self.opening.due = true;
+                false
+            }
+            ConnectionState::SynReceived if ack && segment.ack >= FIRST => {
+                self.establish(now, segment);
+                true
+            }
+            ConnectionState::SynReceived if syn => {
+                self.opening.due = true;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// The SYN is acknowledged.
+    fn establish(&mut self, now: Time, segment: &Segment) {
+        let config = self.config.clone();
+        self.state = ConnectionState::Established;
+        self.opening.due = false;
+        self.sender.open(u64::from(segment.window));
+        if self.opening.count == 1 && config.details.handshake_sample {
+            self.sender.rtt.sample(&config.rto, self.opening.sent, now);
+            self.sender.sample = Some(now - self.opening.sent);
+        }
+        if self.opening.count > 1 {
+            self.start_after_syn_loss();
+            // ns-2 treats the SYN's timeout like any other, and keeps its backoff.
+            if config.handshake == Handshake::ThreeWay {
+                self.sender.rtt = RttEstimator::new(&config.rto);
+                if let Some(floor) = config.details.rto_after_syn_loss {
+                    self.sender.rtt.raise_to(floor);
+                }
+            }
+        }
+    }
+
+    /// The window after a SYN or SYN-ACK was sent more than once.
+    fn start_after_syn_loss(&mut self) {
+        let config = &*self.config;
+        let mss = u64::from(config.mss);
+        let control = &mut self.sender.controller;
+        match config.syn_loss {
+            SynLossRule::Rfc5681 => control.set_window(mss as f64),
+            SynLossRule::Linux if self.opening.timeouts > 1 => control.set_window(mss as f64),
+            SynLossRule::Linux => {}
+            SynLossRule::Tsl => {
+                let window = u64::from(config.details.tsl_initial_window) * mss;
+                control.set_window(window as f64);
+                control.set_ssthresh(u64::from(config.details.tsl_ssthresh) * mss);
+            }
+        }
+    }
+
+    /// The timer of the SYN or SYN-ACK.
+    #[cold]
+    pub(crate) fn handle_opening_timeout(&mut self) {
+        self.stats.timeouts += 1;
+        self.opening.timeouts += 1;
+        let linear = self.state == ConnectionState::SynSent
+            && self.opening.timeouts <= self.config.details.linear_syn_timeouts;
+        if !linear {
+            self.sender.rtt.back_off(&self.config.rto);
+        }
+        self.sender.deadline = Time::MAX;
+        self.opening.due = true;
+    }
+
+    #[cold]
+    pub(crate) fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> bool {
+        if !self.opening.due {
+            return false;
+        }
+        self.opening.due = false;
+        self.opening.count += 1;
+        self.opening.sent = now;
+        self.sender.deadline = now.saturating_add(self.sender.rtt.rto());
+        let answer = self.state == ConnectionState::SynReceived;
+        let flags = if answer {
+            SegmentFlags::SYN.with(SegmentFlags::ACK)
+        } else {
+            SegmentFlags::SYN
+        };
+        let limit = if self.config.handshake == Handshake::OneWay {
+            u64::from(u32::MAX)
+        } else {
+            0xFFFF
+        };
+        *segment = Segment {
+            seq: 0,
+            ack: if answer { self.receiver.next } else { 0 },
+            // The window of a SYN is never scaled (RFC 7323 section 2.2).
+            window: self.config.receive_window.min(limit) as u32,
+            payload: 0,
+            header: self.config.header + self.syn_options(),
+            flags,
+            sack: SackBlocks::default(),
+            timestamps: Timestamps::default(),
+        };
+        true
+    }
+
+    /// Bytes of options in a SYN: MSS; window scale, offered where the buffer needs it, with a NOP;
+    /// SACK-permitted, padded.
+    fn syn_options(&self) -> u16 {
+        let config = &*self.config;
+        if !config.option_bytes || config.handshake == Handshake::OneWay {
+            return 0;
+        }
+        let scale = config.window_scaling && config.receive_window > 0xFFFF;
+        4 + 4 * u16::from(scale) + 4 * u16::from(config.recovery == Recovery::Sack)
+    }
+}

@@ -1,0 +1,110 @@
+//! A scripted peer for packet conversations: an endpoint under test, a clock, and segments written
+//! by hand.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::sync::Arc;
+
+use goodqueue_tcp::{Profile, TcpConfig, TcpEndpoint};
+use goodqueue_types::{Ecn, Segment, SegmentFlags, Span, Time};
+
+pub const MSS: u64 = 1000;
+pub const SYN: SegmentFlags = SegmentFlags::SYN;
+pub const ACK: SegmentFlags = SegmentFlags::ACK;
+
+/// The endpoint under test and what its peer knows.
+pub struct Peer {
+    pub host: TcpEndpoint,
+    pub now: Time,
+    pub window: u32,
+}
+
+/// The `rfc` profile with segments of 1000 bytes.
+pub fn config(adjust: impl FnOnce(&mut TcpConfig)) -> TcpConfig {
+    let mut config = TcpConfig::profile(Profile::Rfc);
+    config.mss = MSS as u32;
+    adjust(&mut config);
+    config
+}
+
+impl Peer {
+    pub fn new(config: TcpConfig) -> Self {
+        Self {
+            host: TcpEndpoint::new(Arc::new(config)),
+            now: Time::ZERO,
+            window: 10_000_000,
+        }
+    }
+
+    /// A connection that the peer opened, its handshake 100 ms long.
+    pub fn accepted(config: TcpConfig) -> Self {
+        let mut peer = Self::new(config);
+        peer.host.listen();
+        assert_eq!(peer.say(peer.segment(0, 0, SYN, 0)).len(), 1);
+        peer.wait(100);
+        peer.say(peer.segment(1, 1, ACK, 0));
+        assert!(peer.host.is_established());
+        peer
+    }
+
+    /// A connection that the endpoint opened, its handshake 100 ms long.
+    pub fn connected(config: TcpConfig) -> Self {
+        let mut peer = Self::new(config);
+        peer.host.connect(peer.now);
+        peer.listen();
+        peer.wait(100);
+        peer.say(peer.segment(0, 1, SYN.with(ACK), 0));
+        assert!(peer.host.is_established());
+        peer
+    }
+
+    pub fn segment(&self, seq: u64, ack: u64, flags: SegmentFlags, payload: u32) -> Segment {
+        Segment {
+            seq,
+            ack,
+            window: self.window,
+            payload,
+            header: 40,
+            flags,
+            ..Segment::default()
+        }
+    }
+
+    /// What the endpoint answers to a segment.
+    pub fn say(&mut self, segment: Segment) -> Vec<Segment> {
+        self.say_marked(segment, Ecn::NotCapable)
+    }
+
+    /// The same in a packet with this ECN field.
+    pub fn say_marked(&mut self, segment: Segment, _ecn: Ecn) -> Vec<Segment> {
+        self.host.handle_segment(self.now, &segment);
+        self.listen()
+    }
+
+    /// Data `from..to`, and what the endpoint answers.
+    pub fn data(&mut self, from: u64, to: u64) -> Vec<Segment> {
+        self.say(self.segment(from, 1, ACK, (to - from) as u32))
+    }
+
+    /// Everything that leaves now.
+    pub fn listen(&mut self) -> Vec<Segment> {
+        std::iter::from_fn(|| self.host.poll_transmit(self.now)).collect()
+    }
+
+    pub fn wait(&mut self, millis: u64) {
+        self.now += Span::from_millis(millis);
+    }
+
+    /// Milliseconds until the next timer.
+    pub fn timer(&self) -> Option<u64> {
+        let deadline = self.host.poll_timeout()?;
+        Some((deadline - self.now).0 / Span::from_millis(1).0)
+    }
+
+    /// Lets the next timer expire; when that is, in milliseconds, and what leaves then.
+    pub fn expire(&mut self) -> (u64, Vec<Segment>) {
+        self.now = self.host.poll_timeout().expect("a timer");
+        self.host.handle_timeout(self.now);
+        (self.now.0 / Span::from_millis(1).0, self.listen())
+    }
+}
