@@ -30,7 +30,7 @@ $(VENV)/.requirements: requirements.lock tools/check-prerequisites.sh
 $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 	@tools/check-prerequisites.sh $(PYTHON)
 	@echo "building the extension (about a minute the first time)"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --quiet --target-dir target/maturin
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --locked --release --quiet --target-dir target/maturin
 	@touch $@
 
 test: setup lint ## set up, then lint and run every test

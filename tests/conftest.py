@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).with_name("goodqueue")
+
+# How long an example takes says nothing on a busy machine.
+settings.register_profile("goodqueue", deadline=None)
+settings.load_profile("goodqueue")
 
 SMALL = """\
 schema_version = 1

@@ -62,8 +62,34 @@ def test_series_agree_with_the_summary() -> None:
     assert samples.max() == pytest.approx(result.summary["flows"]["probe"]["max_rtt_s"], rel=1e-6)
 
 
-def test_recording_series_changes_nothing() -> None:
-    assert goodqueue.run(SMALL, series=True).summary == goodqueue.run(SMALL).summary
+def test_recording_changes_nothing() -> None:
+    recorded = goodqueue.run(SMALL, series=True, packets=True)
+    assert recorded.summary == goodqueue.run(SMALL).summary
+
+
+def test_packet_events_add_up_to_the_summary() -> None:
+    result = goodqueue.run(SMALL, set={"record.packets": True})
+    assert result.packets is not None
+    assert result.series is None
+    link = result.summary["links"]["bottleneck"]
+    own = result.packets.filter(pl.col("link") == "bottleneck")
+    counts = dict(own["event"].value_counts().iter_rows())
+    assert counts["arrived"] == link["arrivals"]
+    assert counts["dropped"] == link["drops"]
+    dropped = own.filter(pl.col("event") == "dropped")
+    assert dropped["drop_reason"].unique().to_list() == ["overlimit"]
+    started = own.filter(pl.col("event") == "service_started")
+    assert started["waited_s"].null_count() == 0
+    assert result.packets.filter(pl.col("event") == "sent")["link"].null_count() > 0
+    probes = result.packets.filter(pl.col("flow") == "probe")
+    assert probes["sequence"].null_count() == probes.height, "a ping has no sequence number"
+    sent = result.packets.filter(
+        (pl.col("flow") == "upload")
+        & (pl.col("event") == "sent")
+        & (pl.col("direction") == "forward")
+    )
+    assert sent["number"].to_list() == list(range(sent.height))
+    assert sent["payload_bytes"].max() == 536
 
 
 def test_overrides_as_a_mapping_take_python_values() -> None:

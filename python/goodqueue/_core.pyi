@@ -1,6 +1,9 @@
 """The compiled core: conversions between Python and the Rust crates."""
 
-from typing import TypedDict, final
+from typing import TypeAlias, TypedDict, final
+
+Table: TypeAlias = dict[str, tuple[str, bytes]]
+"""Columns by name: numpy type and bytes. Absent values are -1 or NaN."""
 
 class Buffer(TypedDict):
     """A buffer in every unit, and what they are converted by."""
@@ -78,8 +81,16 @@ class Scenario:
     def buffer(self, link: str, packets: int | None = None) -> Buffer:
         """What room for so many of a link's largest frames, or its own limit, comes to."""
 
-    def run(self, *, series: bool = False, cancel: Cancel | None = None) -> Outcome:
+    def run(
+        self,
+        *,
+        series: bool | None = None,
+        packets: bool | None = None,
+        cancel: Cancel | None = None,
+    ) -> Outcome:
         """Runs it, without holding the interpreter's lock.
+
+        What is recorded is as the scenario says unless given.
 
         Raises:
             KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.
@@ -92,17 +103,33 @@ class Outcome:
     def summary_json(self) -> str:
         """The summary, as JSON."""
 
-    def delays(self) -> tuple[list[str], bytes, bytes, bytes]:
-        """Queueing delays: link names, then link index (u32), seconds (f64), packets (u64)."""
+    @property
+    def links(self) -> list[str]:
+        """The names that numbers in a column `link` stand for."""
 
-    def backlog(self) -> tuple[list[str], bytes, bytes, bytes, bytes]:
-        """Link names, then link index (u32), seconds (f64), packets (u64), bytes (u64)."""
+    @property
+    def flows(self) -> list[str]:
+        """The names that numbers in a column `flow` stand for."""
 
-    def windows(self) -> tuple[list[str], bytes, bytes, bytes, bytes, bytes]:
-        """Flow names, flow index (u32), seconds (f64), cwnd (u64), ssthresh (f64), in flight (u64).
+    @property
+    def has_series(self) -> bool:
+        """Whether time series were recorded."""
 
-        Sizes are bytes; ssthresh is NaN where there is none.
-        """
+    @property
+    def has_packets(self) -> bool:
+        """Whether packet events were recorded."""
 
-    def rtt(self) -> tuple[list[str], bytes, bytes, bytes]:
-        """Flow names, then flow index (u32), seconds (f64), round-trip time (f64)."""
+    def delays(self) -> Table:
+        """How many packets waited how long, in bins."""
+
+    def backlog(self) -> Table:
+        """What waited at each link, at each change."""
+
+    def windows(self) -> Table:
+        """Windows of each flow, at each change."""
+
+    def rtt(self) -> Table:
+        """Round-trip times, at each sample."""
+
+    def packets(self) -> Table:
+        """Packet events."""

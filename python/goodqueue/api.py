@@ -20,6 +20,10 @@ Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, object] | Sequence[tuple[str, str]]
 
 
+MOST_BYTES = 1 << 20
+"""The largest file that the parser takes for a scenario."""
+
+
 def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _core.Scenario:  # noqa: A002
     """Reads a scenario and checks all of it.
 
@@ -42,7 +46,8 @@ def run(
     *,
     set: Overrides = (),  # noqa: A002
     seed: int | None = None,
-    series: bool = False,
+    series: bool | None = None,
+    packets: bool | None = None,
 ) -> Result:
     """Runs a scenario from start to end.
 
@@ -53,7 +58,9 @@ def run(
         set: values that replace the file's, by path, such as
             `{"topology.bottleneck.queue.limit": "50p"}`.
         seed: replaces the scenario's seed.
-        series: whether to record backlog, windows and round-trip times over time.
+        series: whether to record backlog, windows and round-trip times over time; None for what
+            the scenario's `record` table says.
+        packets: whether to record every packet event; None likewise.
 
     Raises:
         ScenarioError: with place, mistake and remedy.
@@ -61,8 +68,8 @@ def run(
     from goodqueue.result import Result
 
     scenario = load(source, set=set, seed=seed)
-    outcome = scenario.run(series=series)
-    return Result(outcome, scenario.resolved_toml(), series=series)
+    outcome = scenario.run(series=series, packets=packets)
+    return Result(outcome, scenario.resolved_toml())
 
 
 def schema() -> dict[str, Any]:
@@ -86,7 +93,8 @@ def _text(source: Source) -> tuple[bytes, str]:
     if isinstance(source, str) and "\n" in source:
         return source.encode("utf-8", "surrogateescape"), "<text>"
     try:
-        return Path(source).read_bytes(), str(source)
+        with Path(source).open("rb") as file:
+            return file.read(MOST_BYTES + 1), str(source)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"cannot be read: {reason}"

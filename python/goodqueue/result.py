@@ -11,7 +11,15 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from goodqueue._core import Outcome
+    from goodqueue._core import Outcome, Table
+
+
+# What the numbers in the core's columns of the same name stand for, in order.
+KINDS = {
+    "event": ["sent", "arrived", "dropped", "service_started", "delivered"],
+    "direction": ["forward", "reverse"],
+    "drop_reason": ["overlimit", "early", "target_exceeded", "link_loss"],
+}
 
 
 @dataclass(frozen=True)
@@ -36,24 +44,22 @@ class Result:
     Attributes:
         summary: every figure, by link and by flow; docs/results.md describes each key.
         scenario: the scenario that was run, with every key written out, as TOML.
-        series: what changed when, if it was recorded.
     """
 
-    def __init__(self, outcome: Outcome, scenario: str, *, series: bool) -> None:
+    def __init__(self, outcome: Outcome, scenario: str) -> None:
         self._outcome = outcome
         self.scenario = scenario
         self.summary: dict[str, Any] = json.loads(outcome.summary_json())
-        self.series = _series(outcome) if series else None
 
     @cached_property
     def links(self) -> pl.DataFrame:
         """One row per link and direction: `link` and the figures of the summary."""
-        return _table(self.summary["links"], "link")
+        return _summary_frame(self.summary["links"], "link")
 
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per flow: `flow` and the figures of the summary."""
-        return _table(self.summary["flows"], "flow")
+        return _summary_frame(self.summary["flows"], "flow")
 
     @cached_property
     def delays(self) -> pl.DataFrame:
@@ -61,55 +67,49 @@ class Result:
 
         Delays are binned; each bin is within 1.6 % of the delays in it.
         """
-        names, link, delay, packets = self._outcome.delays()
-        return pl.DataFrame(
-            {
-                "link": _names(names, link),
-                "queueing_delay_s": np.frombuffer(delay, "<f8"),
-                "packets": np.frombuffer(packets, "<u8"),
-            }
+        return self._frame(self._outcome.delays())
+
+    @cached_property
+    def series(self) -> Series | None:
+        """What changed when, if it was recorded."""
+        if not self._outcome.has_series:
+            return None
+        return Series(
+            backlog=self._frame(self._outcome.backlog()),
+            windows=self._frame(self._outcome.windows()),
+            rtt=self._frame(self._outcome.rtt()),
         )
+
+    @cached_property
+    def packets(self) -> pl.DataFrame | None:
+        """Every packet event at links that are reported and at hosts, if recorded.
+
+        `time_s`, `event`, `link` (null at hosts), `flow`, `direction`, `number` (of the packet in
+        its flow and direction, from 0), `size_bytes` (IP), `sequence`, `payload_bytes` and
+        `acknowledgement` (null unless TCP), `drop_reason` (null unless dropped), `waited_s` (null
+        unless service started).
+        """
+        return self._frame(self._outcome.packets()) if self._outcome.has_packets else None
+
+    def _frame(self, table: Table) -> pl.DataFrame:
+        """The core's columns as a frame, with nulls for what is absent and names for numbers."""
+        names = {**KINDS, "link": self._outcome.links, "flow": self._outcome.flows}
+        columns = {}
+        for column, (kind, data) in table.items():
+            values = pl.Series(column, np.frombuffer(data, kind))
+            columns[column] = values.fill_nan(None) if kind == "<f8" else _present(values)
+            if column in names:
+                columns[column] = columns[column].cast(pl.UInt32).cat.to(pl.Enum(names[column]))
+        return pl.DataFrame(columns)
 
     def __repr__(self) -> str:
         return f"Result(links={list(self.summary['links'])}, flows={len(self.summary['flows'])})"
 
 
-def _series(outcome: Outcome) -> Series:
-    links, link, link_time, packets, waiting = outcome.backlog()
-    flows, flow, flow_time, cwnd, ssthresh, in_flight = outcome.windows()
-    pinged, sample, sample_time, rtt = outcome.rtt()
-    return Series(
-        backlog=pl.DataFrame(
-            {
-                "link": _names(links, link),
-                "time_s": np.frombuffer(link_time, "<f8"),
-                "backlog_packets": np.frombuffer(packets, "<u8"),
-                "backlog_bytes": np.frombuffer(waiting, "<u8"),
-            }
-        ),
-        windows=pl.DataFrame(
-            {
-                "flow": _names(flows, flow),
-                "time_s": np.frombuffer(flow_time, "<f8"),
-                "cwnd_bytes": np.frombuffer(cwnd, "<u8"),
-                "ssthresh_bytes": np.frombuffer(ssthresh, "<f8"),
-                "in_flight_bytes": np.frombuffer(in_flight, "<u8"),
-            }
-        ).with_columns(pl.col("ssthresh_bytes").fill_nan(None)),
-        rtt=pl.DataFrame(
-            {
-                "flow": _names(pinged, sample),
-                "time_s": np.frombuffer(sample_time, "<f8"),
-                "rtt_s": np.frombuffer(rtt, "<f8"),
-            }
-        ),
-    )
+def _present(values: pl.Series) -> pl.Series:
+    """Whole numbers with nulls for what is absent."""
+    return values if not values.len() or values.min() != -1 else values.set(values == -1, None)
 
 
-def _names(names: list[str], index: bytes) -> pl.Series:
-    """The names that indices stand for, as a column that stores each name once."""
-    return pl.Series(np.frombuffer(index, "<u4")).cat.to(pl.Enum(names))
-
-
-def _table(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:
+def _summary_frame(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:
     return pl.DataFrame([{key: name, **figures} for name, figures in rows.items()])

@@ -3,6 +3,7 @@
 mod error;
 mod outcome;
 mod scenario;
+mod table;
 
 use pyo3::prelude::*;
 

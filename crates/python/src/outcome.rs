@@ -1,11 +1,14 @@
-//! What a run yields, as JSON and as columns of little-endian numbers.
+//! What a run yields, as JSON and as tables of little-endian columns.
 
+use crate::table::Table;
 use goodqueue_scenario::summary_json;
-use goodqueue_sim::Network;
+use goodqueue_sim::{Network, Record};
+use goodqueue_types::{Body, DropReason, LinkId, PacketEvent, PacketEventKind, Span};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::PyDict;
 
-type Column<'py> = Bound<'py, PyBytes>;
+/// Stands for what is absent in a column of whole numbers; NaN does in the others.
+const ABSENT: i64 = -1;
 
 /// What a run yields.
 #[pyclass(frozen, module = "goodqueue._core")]
@@ -13,6 +16,7 @@ pub struct Outcome {
     summary: String,
     links: Vec<String>,
     flows: Vec<String>,
+    record: Record,
     figures: goodqueue_sim::Outcome,
 }
 
@@ -26,6 +30,7 @@ impl Outcome {
             summary: summary_json(scenario, &outcome).to_string(),
             links: network.links.iter().map(|link| link.name.clone()).collect(),
             flows: network.flows.iter().map(|flow| flow.name.clone()).collect(),
+            record: network.record,
             figures: outcome,
         }
     }
@@ -38,106 +43,142 @@ impl Outcome {
         &self.summary
     }
 
-    /// Queueing delays: link names, then link index (u32), seconds (f64), packets (u64).
-    fn delays<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Vec<String>, Column<'py>, Column<'py>, Column<'py>)> {
-        let bins: Vec<(u32, u64, u64)> = self
-            .figures
-            .links
-            .iter()
-            .zip(0..)
-            .flat_map(|(link, index)| {
-                let bins = link.queueing_delay_histogram.bins();
-                bins.map(move |(nanoseconds, packets)| (index, nanoseconds, packets))
-            })
-            .collect();
-        let names = self
-            .figures
-            .links
-            .iter()
-            .map(|link| link.name.clone())
-            .collect();
-        Ok((
-            names,
-            column(py, &bins, |bin| bin.0.to_le_bytes())?,
-            column(py, &bins, |bin| (bin.1 as f64 * 1e-9).to_le_bytes())?,
-            column(py, &bins, |bin| bin.2.to_le_bytes())?,
-        ))
+    /// The names that numbers in a column `link` stand for.
+    #[getter]
+    fn links(&self) -> Vec<String> {
+        self.links.clone()
     }
 
-    /// Link names, then link index (u32), seconds (f64), packets (u64), bytes (u64).
-    fn backlog<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(
-        Vec<String>,
-        Column<'py>,
-        Column<'py>,
-        Column<'py>,
-        Column<'py>,
-    )> {
-        let rows = &self.figures.series.backlog;
-        Ok((
-            self.links.clone(),
-            column(py, rows, |row| row.0.to_le_bytes())?,
-            column(py, rows, |row| row.1.as_secs_f64().to_le_bytes())?,
-            column(py, rows, |row| row.2.to_le_bytes())?,
-            column(py, rows, |row| row.3.to_le_bytes())?,
-        ))
+    /// The names that numbers in a column `flow` stand for.
+    #[getter]
+    fn flows(&self) -> Vec<String> {
+        self.flows.clone()
     }
 
-    /// Flow names, then flow index (u32), seconds (f64), cwnd (u64), ssthresh (f64, NaN where
-    /// there is none), bytes in flight (u64).
-    fn windows<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(
-        Vec<String>,
-        Column<'py>,
-        Column<'py>,
-        Column<'py>,
-        Column<'py>,
-        Column<'py>,
-    )> {
-        let rows = &self.figures.series.windows;
-        let ssthresh = |bytes: Option<u64>| bytes.map_or(f64::NAN, |bytes| bytes as f64);
-        Ok((
-            self.flows.clone(),
-            column(py, rows, |row| row.0.to_le_bytes())?,
-            column(py, rows, |row| row.1.as_secs_f64().to_le_bytes())?,
-            column(py, rows, |row| row.2.to_le_bytes())?,
-            column(py, rows, |row| ssthresh(row.3).to_le_bytes())?,
-            column(py, rows, |row| row.4.to_le_bytes())?,
-        ))
+    /// Whether time series were recorded.
+    #[getter]
+    fn has_series(&self) -> bool {
+        self.record.series
     }
 
-    /// Flow names, then flow index (u32), seconds (f64), round-trip time (f64).
-    fn rtt<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Vec<String>, Column<'py>, Column<'py>, Column<'py>)> {
-        let rows = &self.figures.series.rtt;
-        Ok((
-            self.flows.clone(),
-            column(py, rows, |row| row.0.to_le_bytes())?,
-            column(py, rows, |row| row.1.as_secs_f64().to_le_bytes())?,
-            column(py, rows, |row| row.2.to_le_bytes())?,
-        ))
+    /// Whether packet events were recorded.
+    #[getter]
+    fn has_packets(&self) -> bool {
+        self.record.packets
+    }
+
+    /// How many packets waited how long, in bins.
+    fn delays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut bins = Vec::new();
+        for link in &self.figures.links {
+            let index = self.links.iter().position(|name| *name == link.name);
+            let index = index.map_or(ABSENT, |index| index as i64);
+            let waits = link.queueing_delay_histogram.bins();
+            bins.extend(waits.map(|(nanoseconds, packets)| (index, nanoseconds, packets)));
+        }
+        Table::new(py, &bins)
+            .integers("link", |bin| bin.0)?
+            .numbers("queueing_delay_s", |bin| bin.1 as f64 * 1e-9)?
+            .integers("packets", |bin| bin.2 as i64)?
+            .finish()
+    }
+
+    /// What waited at each link, at each change.
+    fn backlog<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        Table::new(py, &self.figures.series.backlog)
+            .integers("link", |row| i64::from(row.0))?
+            .numbers("time_s", |row| row.1.as_secs_f64())?
+            .integers("backlog_packets", |row| row.2 as i64)?
+            .integers("backlog_bytes", |row| row.3 as i64)?
+            .finish()
+    }
+
+    /// Windows of each flow, at each change.
+    fn windows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        Table::new(py, &self.figures.series.windows)
+            .integers("flow", |row| i64::from(row.0))?
+            .numbers("time_s", |row| row.1.as_secs_f64())?
+            .integers("cwnd_bytes", |row| row.2 as i64)?
+            .integers("ssthresh_bytes", |row| {
+                row.3.map_or(ABSENT, |bytes| bytes as i64)
+            })?
+            .integers("in_flight_bytes", |row| row.4 as i64)?
+            .finish()
+    }
+
+    /// Round-trip times, at each sample.
+    fn rtt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        Table::new(py, &self.figures.series.rtt)
+            .integers("flow", |row| i64::from(row.0))?
+            .numbers("time_s", |row| row.1.as_secs_f64())?
+            .numbers("rtt_s", |row| row.2)?
+            .finish()
+    }
+
+    /// Packet events. `event`, `direction` and `drop_reason` are numbers into the lists that
+    /// `result.py` has.
+    fn packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        Table::new(py, &self.figures.packets)
+            .numbers("time_s", |row| row.time.as_secs_f64())?
+            .integers("event", kind_of)?
+            .integers("link", link_of)?
+            .integers("flow", |row| i64::from(row.packet.flow.0))?
+            .integers("direction", |row| row.packet.direction as i64)?
+            .integers("number", |row| row.packet.number as i64)?
+            .integers("size_bytes", |row| i64::from(row.packet.size))?
+            .integers("sequence", |row| segment_of(row).0)?
+            .integers("payload_bytes", |row| segment_of(row).1)?
+            .integers("acknowledgement", |row| segment_of(row).2)?
+            .integers("drop_reason", reason_of)?
+            .numbers("waited_s", waited_of)?
+            .finish()
     }
 }
 
-/// One column of a table, written once, straight into the memory that Python will read.
-fn column<'py, R, const N: usize>(
-    py: Python<'py>,
-    rows: &[R],
-    value: impl Fn(&R) -> [u8; N],
-) -> PyResult<Column<'py>> {
-    PyBytes::new_with(py, rows.len() * N, |memory| {
-        for (place, row) in memory.chunks_exact_mut(N).zip(rows) {
-            place.copy_from_slice(&value(row));
-        }
-        Ok(())
-    })
+fn kind_of(event: &PacketEvent) -> i64 {
+    match event.kind {
+        PacketEventKind::Sent => 0,
+        PacketEventKind::Arrived(_) => 1,
+        PacketEventKind::Dropped(..) => 2,
+        PacketEventKind::ServiceStarted(..) => 3,
+        PacketEventKind::Delivered => 4,
+    }
+}
+
+fn link_of(event: &PacketEvent) -> i64 {
+    match event.kind {
+        PacketEventKind::Sent | PacketEventKind::Delivered => ABSENT,
+        PacketEventKind::Arrived(LinkId(link))
+        | PacketEventKind::Dropped(LinkId(link), _)
+        | PacketEventKind::ServiceStarted(LinkId(link), _) => i64::from(link),
+    }
+}
+
+fn reason_of(event: &PacketEvent) -> i64 {
+    match event.kind {
+        PacketEventKind::Dropped(_, DropReason::Overlimit) => 0,
+        PacketEventKind::Dropped(_, DropReason::Early) => 1,
+        PacketEventKind::Dropped(_, DropReason::TargetExceeded) => 2,
+        PacketEventKind::Dropped(_, DropReason::LinkLoss) => 3,
+        _ => ABSENT,
+    }
+}
+
+fn waited_of(event: &PacketEvent) -> f64 {
+    match event.kind {
+        PacketEventKind::ServiceStarted(_, waited) => Span::as_secs_f64(waited),
+        _ => f64::NAN,
+    }
+}
+
+/// Sequence number, payload and acknowledgement number of a TCP segment.
+fn segment_of(event: &PacketEvent) -> (i64, i64, i64) {
+    match &event.packet.body {
+        Body::Tcp(segment) => (
+            segment.seq as i64,
+            i64::from(segment.payload),
+            segment.ack as i64,
+        ),
+        _ => (ABSENT, ABSENT, ABSENT),
+    }
 }

@@ -3,7 +3,6 @@
 use crate::error::{scenario_error, unit_error};
 use crate::outcome::Outcome;
 use goodqueue_queue::Limit;
-use goodqueue_sim::Record;
 use goodqueue_types::Span;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -130,17 +129,23 @@ impl Scenario {
         Ok(facts)
     }
 
-    /// Runs it, without holding the interpreter's lock.
-    #[pyo3(signature = (*, series = false, cancel = None))]
-    fn run(&self, py: Python<'_>, series: bool, cancel: Option<&Cancel>) -> PyResult<Outcome> {
-        let record = Record {
-            series,
-            packets: false,
-        };
-        let scenario = self.0.with_record(record);
+    /// Runs it, without holding the interpreter's lock. What is recorded is as the scenario says
+    /// unless given.
+    #[pyo3(signature = (*, series = None, packets = None, cancel = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        series: Option<bool>,
+        packets: Option<bool>,
+        cancel: Option<&Cancel>,
+    ) -> PyResult<Outcome> {
+        let scenario = &self.0;
         let switch = cancel.map(|switch| Arc::clone(&switch.0));
         py.detach(|| {
-            let network = scenario.network();
+            let mut network = scenario.network();
+            let record = &mut network.record;
+            record.series = series.unwrap_or(record.series);
+            record.packets = packets.unwrap_or(record.packets);
             let mut interrupt = None;
             // Ctrl-C is seen in the main thread only; runs in other threads have a switch.
             let outcome = goodqueue_sim::run_while(&network, || {
@@ -154,7 +159,7 @@ impl Scenario {
                 interrupt.is_none()
             });
             match (outcome, interrupt) {
-                (Some(outcome), _) => Ok(Outcome::new(&scenario, &network, outcome)),
+                (Some(outcome), _) => Ok(Outcome::new(scenario, &network, outcome)),
                 (None, Some(interrupt)) => Err(interrupt),
                 (None, None) => Err(PyKeyboardInterrupt::new_err("run cancelled")),
             }

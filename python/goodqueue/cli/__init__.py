@@ -28,7 +28,10 @@ def main() -> NoReturn:
     # A reader that goes away (`| head`) ends us silently, as it does any Unix tool.
     with contextlib.suppress(AttributeError, ValueError):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(run_command(sys.argv[1:]))
+    try:
+        sys.exit(run_command(sys.argv[1:]))
+    except KeyboardInterrupt:  # so early or so late that no command was there to take it
+        sys.exit(EXIT_INTERRUPTED)
 
 
 def run_command(arguments: list[str]) -> int:
@@ -43,6 +46,11 @@ def run_command(arguments: list[str]) -> int:
         return _refuse(str(error))
     except RequestError as error:
         return _refuse(f"error: {error}")
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _refuse(
+            f"error: {place}{error.strerror or error}\n  help: choose another place, or mend it"
+        )
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if _is_command(arguments) else "goodqueue"
         return _refuse(f"error: {error.format_message()}\n  help: see `{command} --help`")

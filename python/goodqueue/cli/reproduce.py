@@ -107,7 +107,9 @@ def _run_all(
 
     def task(overrides: tuple[Override, ...]) -> Callable[[Cancel], Summary]:
         def run(cancel: Cancel) -> Summary:
-            outcome = Scenario.parse(text, name, list(overrides)).run(cancel=cancel)
+            outcome = Scenario.parse(text, name, list(overrides)).run(
+                series=False, packets=False, cancel=cancel
+            )
             summary: Summary = json_module.loads(outcome.summary_json())
             return summary
 

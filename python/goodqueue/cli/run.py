@@ -42,8 +42,10 @@ def run_scenario(  # noqa: PLR0913
         raise RequestError("time series are written to files: say where with --out DIR")
     if out is not None:
         check_output(out)
-    wanted = out is not None and series is not False
-    result = run(file, set=overrides, seed=seed, series=wanted)
+    if out is None:
+        result = run(file, set=overrides, seed=seed, series=False, packets=False)
+    else:
+        result = run(file, set=overrides, seed=seed, series=series is not False)
     if out is not None:
         _write(result, out)
     if json:
@@ -164,6 +166,8 @@ def _write(result: Result, out: Path) -> None:
             result.series.backlog.write_parquet(directory / "backlog.parquet")
             result.series.windows.write_parquet(directory / "windows.parquet")
             result.series.rtt.write_parquet(directory / "rtt.parquet")
+        if result.packets is not None:
+            result.packets.write_parquet(directory / "packets.parquet")
         result.delays.write_parquet(directory / "queueing-delays.parquet")
         link = next(iter(result.summary["links"]))
         save_all(pictures(result, link), directory)

@@ -213,7 +213,9 @@ class _Replicates:
     def _task(self, limit: int, seed: int) -> Callable[[Cancel], Replicate]:
         def run(cancel: Cancel) -> Replicate:
             scenario = self._scenario.with_limit(self._link, limit).with_seed(seed)
-            figures = json.loads(scenario.run(cancel=cancel).summary_json())["links"][self._link]
+            figures = json.loads(
+                scenario.run(series=False, packets=False, cancel=cancel).summary_json()
+            )["links"][self._link]
             return Replicate(
                 utilization=figures["utilization"],
                 loss_rate=figures["loss_rate"],
