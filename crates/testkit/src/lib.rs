@@ -5,6 +5,7 @@ pub mod closed_form;
 mod comparison;
 pub mod dumbbell;
 mod mutation;
+pub mod packetdrill;
 pub mod random_network;
 mod reference;
 

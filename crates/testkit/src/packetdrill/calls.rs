@@ -1,0 +1,299 @@
+//! System calls on the sockets of a script.
+
+use std::collections::BTreeMap;
+
+use goodqueue_types::Time;
+
+use super::connection::Connection;
+use super::settings::Settings;
+use super::syntax::{Call, Refusal};
+
+/// The answer of a system call: what it returns, or the name of an error.
+pub type Answer = Result<i64, &'static str>;
+
+/// A socket of the script.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent states, each named"
+)]
+pub struct Socket {
+    pub settings: Settings,
+    pub nonblocking: bool,
+    pub listening: bool,
+    /// Shut down for reading, for writing.
+    pub reads_nothing: bool,
+    pub writes_nothing: bool,
+    /// Index of its connection.
+    pub connection: Option<usize>,
+}
+
+/// Descriptors and connections.
+#[derive(Debug, Default)]
+pub struct Sockets {
+    pub by_descriptor: BTreeMap<i64, Socket>,
+    pub connections: Vec<Connection>,
+    /// Connections up to here have been accepted.
+    pub accepted: usize,
+}
+
+/// Calls of which the model knows nothing.
+const NOT_MODELLED: [&str; 18] = [
+    "epoll_create",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_wait",
+    "poll",
+    "ioctl",
+    "splice",
+    "pipe",
+    "sendfile",
+    "open",
+    "recvmsg",
+    "recvfrom",
+    "recv",
+    "sendto",
+    "readv",
+    "writev",
+    "so_open",
+    "mmap",
+];
+
+/// Socket options that change nothing the model shows.
+const WITHOUT_EFFECT: [&str; 6] = [
+    "SO_REUSEADDR",
+    "SO_SNDBUF",
+    "IP_TOS",
+    "IP_MTU_DISCOVER",
+    "SO_LINGER",
+    "SO_PRIORITY",
+];
+
+/// Flags of `send` that change nothing the model shows.
+const SEND_FLAGS: [&str; 3] = ["0", "MSG_NOSIGNAL", "MSG_DONTWAIT"];
+
+impl Sockets {
+    /// The listening socket, if there is one.
+    pub fn listener(&self) -> Option<&Socket> {
+        self.by_descriptor.values().find(|socket| socket.listening)
+    }
+
+    /// The connection that packets belong to: the newest.
+    pub fn current(&mut self) -> Option<&mut Connection> {
+        self.connections.last_mut()
+    }
+
+    /// Carries out a call that does not open a connection. `None`: it would block.
+    pub fn call(
+        &mut self,
+        call: &Call,
+        line: usize,
+        machine: &Settings,
+    ) -> Result<Option<Answer>, Refusal> {
+        let not_applicable = |what: &str| {
+            Err(Refusal::NotApplicable(
+                line,
+                format!("{what} is not modelled"),
+            ))
+        };
+        let name = call.name.as_str();
+        if NOT_MODELLED.contains(&name) {
+            return not_applicable(&format!("the call {name}"));
+        }
+        if name == "socket" {
+            if call
+                .arguments
+                .iter()
+                .any(|argument| argument.contains("MPTCP"))
+            {
+                return not_applicable("multipath TCP");
+            }
+            let nonblocking = call.arguments.iter().any(|a| a.contains("SOCK_NONBLOCK"));
+            let socket = Socket {
+                settings: machine.clone(),
+                nonblocking,
+                listening: false,
+                reads_nothing: false,
+                writes_nothing: false,
+                connection: None,
+            };
+            // The script chooses the descriptors.
+            let descriptor = call.returns.unwrap_or(3);
+            self.by_descriptor.insert(descriptor, socket);
+            return Ok(Some(Ok(descriptor)));
+        }
+        let descriptor = call.arguments.first().and_then(|text| text.parse().ok());
+        let Some(descriptor) = descriptor.filter(|fd| self.by_descriptor.contains_key(fd)) else {
+            return Ok(Some(Err("EBADF")));
+        };
+        match name {
+            "bind" => Ok(Some(Ok(0))),
+            "listen" => {
+                self.socket(descriptor).listening = true;
+                Ok(Some(Ok(0)))
+            }
+            "accept" => Ok(self.accept(descriptor, call.returns)),
+            "setsockopt" => self
+                .set_option(descriptor, call, line)
+                .map(|()| Some(Ok(0))),
+            // Only what the script claims is known about other options.
+            "getsockopt" => Ok(Some(Ok(call.returns.unwrap_or(0)))),
+            "fcntl" => Ok(Some(Ok(self.fcntl(descriptor, call)))),
+            "write" | "send" | "sendmsg" => self.write(descriptor, call, line),
+            "read" => Ok(self.read(descriptor, call)),
+            "shutdown" | "close" => {
+                self.finish(descriptor, call);
+                Ok(Some(Ok(0)))
+            }
+            _ => Err(Refusal::Malformed(
+                line,
+                format!("the system call {name} is not known"),
+            )),
+        }
+    }
+
+    fn socket(&mut self, descriptor: i64) -> &mut Socket {
+        self.by_descriptor
+            .get_mut(&descriptor)
+            .expect("looked up before")
+    }
+
+    fn connection(&mut self, descriptor: i64) -> Option<&mut Connection> {
+        let index = self.by_descriptor.get(&descriptor)?.connection?;
+        self.connections.get_mut(index)
+    }
+
+    fn accept(&mut self, listener: i64, descriptor: Option<i64>) -> Option<Answer> {
+        let socket = self.socket(listener).clone();
+        let ready = self
+            .connections
+            .get(self.accepted)
+            .filter(|c| c.endpoint.is_established());
+        if ready.is_none() {
+            return socket.nonblocking.then_some(Err("EAGAIN"));
+        }
+        let connection = Some(self.accepted);
+        self.accepted += 1;
+        let descriptor = descriptor.unwrap_or(4);
+        let socket = Socket {
+            nonblocking: false,
+            listening: false,
+            connection,
+            ..socket
+        };
+        self.by_descriptor.insert(descriptor, socket);
+        Some(Ok(descriptor))
+    }
+
+    fn set_option(&mut self, descriptor: i64, call: &Call, line: usize) -> Result<(), Refusal> {
+        let name = call.arguments.get(2).map_or("", String::as_str);
+        let value = call.arguments.get(3).map_or("", String::as_str);
+        let number = value.trim_matches(['[', ']']).parse::<u64>().ok();
+        let early = self.socket(descriptor).connection.is_none();
+        let settings = &mut self.socket(descriptor).settings;
+        match (name, number) {
+            ("TCP_NODELAY", Some(on)) if early => settings.nagle = on == 0,
+            ("TCP_MAXSEG", Some(bytes)) if early => settings.largest_segment = bytes,
+            (name, _) if WITHOUT_EFFECT.contains(&name) => {}
+            _ => {
+                let reason = format!("the socket option {name} at this point is not modelled");
+                return Err(Refusal::NotApplicable(line, reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn fcntl(&mut self, descriptor: i64, call: &Call) -> i64 {
+        if call
+            .arguments
+            .get(1)
+            .is_some_and(|command| command == "F_SETFL")
+        {
+            let nonblocking = call
+                .arguments
+                .iter()
+                .any(|flags| flags.contains("O_NONBLOCK"));
+            self.socket(descriptor).nonblocking = nonblocking;
+            return 0;
+        }
+        call.returns.unwrap_or(0)
+    }
+
+    fn write(
+        &mut self,
+        descriptor: i64,
+        call: &Call,
+        line: usize,
+    ) -> Result<Option<Answer>, Refusal> {
+        let flags = if call.name == "write" {
+            None
+        } else {
+            call.arguments.last()
+        };
+        for flag in flags.iter().flat_map(|flags| flags.split('|')) {
+            if !SEND_FLAGS.contains(&flag.trim()) {
+                let reason = format!("sending with {flag} is not modelled");
+                return Err(Refusal::NotApplicable(line, reason));
+            }
+        }
+        let Some(bytes) = size(call) else {
+            return Err(Refusal::Malformed(
+                line,
+                "how many bytes are written?".to_owned(),
+            ));
+        };
+        let closed = self.socket(descriptor).writes_nothing;
+        let Some(connection) = self.connection(descriptor).filter(|_| !closed) else {
+            return Ok(Some(Err("EPIPE")));
+        };
+        connection.endpoint.write(bytes);
+        Ok(Some(Ok(bytes as i64)))
+    }
+
+    fn read(&mut self, descriptor: i64, call: &Call) -> Option<Answer> {
+        let nonblocking = self.socket(descriptor).nonblocking;
+        let closed = self.socket(descriptor).reads_nothing;
+        let wanted = size(call).unwrap_or(u64::MAX);
+        let connection = self.connection(descriptor)?;
+        let over = closed || connection.endpoint.is_peer_finished();
+        if connection.endpoint.unread() == 0 && !over {
+            return nonblocking.then_some(Err("EAGAIN"));
+        }
+        Some(Ok(connection.endpoint.read(wanted) as i64))
+    }
+
+    /// `close` and `shutdown`.
+    fn finish(&mut self, descriptor: i64, call: &Call) {
+        let how = call.arguments.get(1).map_or("SHUT_RDWR", String::as_str);
+        let socket = self.socket(descriptor);
+        socket.reads_nothing |= how != "SHUT_WR";
+        socket.writes_nothing |= how != "SHUT_RD";
+        if let Some(connection) = self.connection(descriptor).filter(|_| how != "SHUT_RD") {
+            connection.endpoint.close();
+        }
+        if call.name == "close" {
+            self.by_descriptor.remove(&descriptor);
+        }
+    }
+
+    /// Everything that may leave at `now` leaves.
+    pub fn drain(&mut self, now: Time, egress_open: bool) {
+        for connection in &mut self.connections {
+            connection.drain(now, egress_open);
+        }
+    }
+}
+
+/// The byte count of `read`, `write`, `send` and `sendmsg`.
+fn size(call: &Call) -> Option<u64> {
+    if call.name == "sendmsg" {
+        // {..., 40} for each buffer.
+        let message = call.arguments.get(1)?;
+        let sizes = message
+            .split("{...,")
+            .skip(1)
+            .map(|part| part.split('}').next());
+        return sizes.map(|size| size?.trim().parse::<u64>().ok()).sum();
+    }
+    call.arguments.get(2)?.parse().ok()
+}

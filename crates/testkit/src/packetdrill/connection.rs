@@ -1,0 +1,217 @@
+//! One connection: an endpoint of ours, and how a script writes what it sends and receives.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use goodqueue_tcp::{TcpConfig, TcpEndpoint};
+use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
+
+use super::settings::Offer;
+use super::syntax::{OptionSpec, PacketSpec};
+
+/// A segment that left, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub time: Time,
+    pub segment: Segment,
+    pub ecn: Ecn,
+}
+
+/// An endpoint with everything a script's way of writing needs.
+#[derive(Debug)]
+pub struct Connection {
+    pub endpoint: TcpEndpoint,
+    pub config: Arc<TcpConfig>,
+    /// What our SYN offers and what both agree on.
+    pub offer: Offer,
+    pub agreed: Offer,
+    /// Scale of the windows that the script writes into inbound packets.
+    peer_scale: u64,
+    /// Sequence numbers of the two SYNs as the script writes them.
+    our_isn: u64,
+    peer_isn: u64,
+    /// Sent and not yet looked at.
+    pub queue: VecDeque<Sent>,
+    /// Timestamp values of ours, as the script writes them.
+    stamps: BTreeMap<u64, u32>,
+    /// The first of them with its counterpart.
+    first_stamp: Option<(u64, u32)>,
+}
+
+impl Connection {
+    pub fn new(config: TcpConfig, offer: Offer, agreed: Offer, peer: &Offer) -> Self {
+        let config = Arc::new(config);
+        Self {
+            endpoint: TcpEndpoint::new(config.clone()),
+            config,
+            peer_scale: if agreed.window_scale.is_some() {
+                peer.window_scale.unwrap_or(0)
+            } else {
+                0
+            },
+            offer,
+            agreed,
+            our_isn: 0,
+            peer_isn: 0,
+            queue: VecDeque::new(),
+            stamps: BTreeMap::new(),
+            first_stamp: None,
+        }
+    }
+
+    /// Hands the endpoint a packet that the script injects.
+    pub fn receive(&mut self, now: Time, spec: &PacketSpec) {
+        if spec.flags.contains('S') {
+            self.peer_isn = spec.seq;
+        }
+        let segment = self.segment(spec);
+        self.endpoint.handle_segment(now, &segment);
+    }
+
+    fn segment(&self, spec: &PacketSpec) -> Segment {
+        let ack = spec.ack.map_or(0, |ack| ack.wrapping_sub(self.our_isn));
+        let mut sack = SackBlocks::default();
+        let mut timestamps = Timestamps::default();
+        for option in spec.options.iter().flatten() {
+            match option {
+                OptionSpec::Sack(blocks) => {
+                    for (start, end) in blocks {
+                        sack.push(ack, start - self.our_isn, end - self.our_isn);
+                    }
+                }
+                OptionSpec::Timestamps(value, echo) => {
+                    timestamps = Timestamps {
+                        value: *value as u32,
+                        echo: self.actual_stamp(*echo),
+                    };
+                }
+                _ => {}
+            }
+        }
+        let scale = if spec.flags.contains('S') {
+            0
+        } else {
+            self.peer_scale
+        };
+        Segment {
+            seq: spec.seq.wrapping_sub(self.peer_isn),
+            ack,
+            window: (spec.window.unwrap_or(0) << scale) as u32,
+            payload: spec.payload as u32,
+            header: 40,
+            flags: flags_of(&spec.flags),
+            sack,
+            timestamps,
+        }
+    }
+
+    /// The value of our clock that the script calls `echo`.
+    fn actual_stamp(&self, echo: u64) -> u32 {
+        if let Some(actual) = self.stamps.get(&echo) {
+            return *actual;
+        }
+        let Some((script, actual)) = self.first_stamp.filter(|_| echo != 0) else {
+            return 0;
+        };
+        actual.wrapping_add((echo as u32).wrapping_sub(script as u32))
+    }
+
+    /// Remembers how the script writes the timestamp of a packet of ours; gives the value that it
+    /// should have written.
+    pub fn map_stamp(&mut self, script: u64, actual: u32) -> u64 {
+        let (first_script, first_actual) = *self.first_stamp.get_or_insert((script, actual));
+        self.stamps.insert(script, actual);
+        first_script.wrapping_add(u64::from(actual.wrapping_sub(first_actual)))
+    }
+
+    /// The script shows our SYN: its sequence number is the origin of ours.
+    pub fn set_our_isn(&mut self, seq: u64) {
+        self.our_isn = seq;
+    }
+
+    /// Takes what the endpoint has to send, if the egress lets it.
+    pub fn drain(&mut self, now: Time, egress_open: bool) {
+        while egress_open && let Some(segment) = self.endpoint.poll_transmit(now) {
+            self.queue.push_back(Sent {
+                time: now,
+                segment,
+                ecn: Ecn::NotCapable,
+            });
+        }
+    }
+
+    /// A segment of ours as the script would write it.
+    pub fn write(&self, sent: &Sent) -> PacketSpec {
+        let segment = &sent.segment;
+        let syn = segment.flags.contains(SegmentFlags::SYN);
+        let ack = segment.flags.contains(SegmentFlags::ACK);
+        let scale = match self.agreed.window_scale {
+            Some(_) if !syn => self.offer.window_scale.unwrap_or(0),
+            _ => 0,
+        };
+        PacketSpec {
+            ecn: Some(super::syntax::EcnSpec::from(sent.ecn)),
+            flags: letters(segment.flags),
+            seq: segment.seq + self.our_isn,
+            payload: u64::from(segment.payload),
+            ack: ack.then_some(segment.ack + self.peer_isn),
+            window: Some(u64::from(segment.window) >> scale),
+            options: Some(self.options(segment, syn, ack)),
+        }
+    }
+
+    fn options(&self, segment: &Segment, syn: bool, ack: bool) -> Vec<OptionSpec> {
+        let mut list = Vec::new();
+        // A SYN offers; a SYN-ACK only answers.
+        let shown = if ack { &self.agreed } else { &self.offer };
+        if syn {
+            list.push(OptionSpec::Mss(self.offer.mss));
+            if shown.sack {
+                list.push(OptionSpec::SackPermitted);
+            }
+            if shown.window_scale.is_some() {
+                list.push(OptionSpec::WindowScale(
+                    self.offer.window_scale.unwrap_or(0),
+                ));
+            }
+        }
+        if segment.timestamps.is_present() {
+            let stamps = segment.timestamps;
+            list.push(OptionSpec::Timestamps(
+                u64::from(stamps.value),
+                u64::from(stamps.echo),
+            ));
+        }
+        if !segment.sack.is_empty() {
+            let blocks = segment.sack.ranges(segment.ack);
+            let blocks = blocks.map(|(start, end)| (start + self.peer_isn, end + self.peer_isn));
+            list.push(OptionSpec::Sack(blocks.collect()));
+        }
+        list
+    }
+}
+
+/// PSH is left out: no endpoint of ours sets it, and nothing here depends on it.
+const LETTERS: [(char, SegmentFlags); 6] = [
+    ('S', SegmentFlags::SYN),
+    ('F', SegmentFlags::FIN),
+    ('R', SegmentFlags::RST),
+    ('E', SegmentFlags::ECE),
+    ('W', SegmentFlags::CWR),
+    ('.', SegmentFlags::ACK),
+];
+
+/// The flags that `text` names.
+pub fn flags_of(text: &str) -> SegmentFlags {
+    let named = LETTERS.iter().filter(|(letter, _)| text.contains(*letter));
+    named.fold(SegmentFlags::default(), |all, (_, flag)| all.with(*flag))
+}
+
+/// The flags as a script writes them.
+pub fn letters(flags: SegmentFlags) -> String {
+    LETTERS
+        .iter()
+        .filter(|(_, flag)| flags.contains(*flag))
+        .map(|(letter, _)| letter)
+        .collect()
+}

@@ -1,0 +1,372 @@
+//! Runs a script against an endpoint in virtual time.
+
+use goodqueue_tcp::Profile;
+use goodqueue_types::Time;
+
+use super::calls::{Answer, Sockets};
+use super::clock::{Window, micros, seconds, time};
+use super::connection::Connection;
+use super::expression::{self, Names};
+use super::info;
+use super::settings::{Offer, Settings};
+use super::syntax::{Call, Event, PacketSpec, Refusal, Script, Step};
+
+/// How often timers may fire without time passing.
+const PATIENCE: u32 = 1000;
+
+/// The state of a run.
+#[derive(Debug)]
+pub struct Driver<'a> {
+    script: &'a Script,
+    pub(super) settings: Settings,
+    pub(super) sockets: Sockets,
+    now: Time,
+    /// When the last event was due, in microseconds.
+    previous: u64,
+    names: Names,
+    blocked: Option<Blocked>,
+}
+
+/// A system call that has not returned.
+#[derive(Debug)]
+struct Blocked {
+    call: Call,
+    line: usize,
+    /// When it must return, in microseconds.
+    earliest: u64,
+    latest: u64,
+}
+
+/// Runs `script` on a stack of `profile` unless it chooses another.
+pub fn run(script: &Script, profile: Profile) -> Result<(), Refusal> {
+    let mut driver = Driver {
+        script,
+        settings: Settings::new(profile),
+        sockets: Sockets::default(),
+        now: Time::ZERO,
+        previous: 0,
+        names: Names::new(),
+        blocked: None,
+    };
+    driver.settings.set_up(script)?;
+    for index in 0..script.events.len() {
+        driver.event(index)?;
+    }
+    driver.finish()
+}
+
+impl Driver<'_> {
+    fn event(&mut self, index: usize) -> Result<(), Refusal> {
+        let script = self.script;
+        let event = &script.events[index];
+        let window = self.window(event);
+        if let Step::Outbound(spec) = &event.step {
+            self.expect(event, spec, window)?;
+        } else {
+            self.advance(window.start, event.line)?;
+            self.perform(index, window)?;
+        }
+        self.previous = if event.when.start.is_some() {
+            window.start
+        } else {
+            micros(self.now)
+        };
+        Ok(())
+    }
+
+    fn perform(&mut self, index: usize, window: Window) -> Result<(), Refusal> {
+        let event = &self.script.events[index];
+        match &event.step {
+            Step::Command(text) => self.settings.command(event.line, text)?,
+            Step::Code(code) => self.assertions(event.line, code)?,
+            Step::Inbound(spec) => self.inject(event.line, spec)?,
+            Step::Call(call) => self.call(index, call, window)?,
+            Step::Outbound(_) => {}
+        }
+        self.settle(event.line)
+    }
+
+    fn window(&self, event: &Event) -> Window {
+        let origin = if event.when.relative {
+            self.previous
+        } else {
+            0
+        };
+        let Some(start) = event.when.start else {
+            return Window {
+                start: micros(self.now),
+                end: u64::MAX,
+                tolerance: 0,
+            };
+        };
+        let end = event.when.end.unwrap_or(start) + origin;
+        let start = start + origin;
+        // 12.5 % of the time since the event before, but not less than the fixed tolerance.
+        let tolerance = (start.saturating_sub(self.previous) / 8).max(self.settings.tolerance);
+        Window {
+            start,
+            end,
+            tolerance,
+        }
+    }
+
+    /// Lets time pass until `to` microseconds; timers fire on the way.
+    fn advance(&mut self, to: u64, line: usize) -> Result<(), Refusal> {
+        let to = time(to);
+        while self.fire_next(to, line)? {}
+        self.now = self.now.max(to);
+        Ok(())
+    }
+
+    /// Fires the next timer due by `limit`; false if there is none.
+    pub(super) fn fire_next(&mut self, limit: Time, line: usize) -> Result<bool, Refusal> {
+        let deadlines = self
+            .sockets
+            .connections
+            .iter()
+            .filter_map(|c| c.endpoint.poll_timeout());
+        let Some(deadline) = deadlines.min().filter(|deadline| *deadline <= limit) else {
+            return Ok(false);
+        };
+        self.now = self.now.max(deadline);
+        for connection in &mut self.sockets.connections {
+            if connection
+                .endpoint
+                .poll_timeout()
+                .is_some_and(|at| at <= self.now)
+            {
+                connection.endpoint.handle_timeout(self.now);
+            }
+        }
+        self.settle(line)?;
+        Ok(true)
+    }
+
+    /// Sends what may be sent and lets a blocked call return.
+    fn settle(&mut self, line: usize) -> Result<(), Refusal> {
+        let mut rounds = 0;
+        loop {
+            self.sockets.drain(self.now, self.settings.egress_open);
+            let open = self.settings.egress_open;
+            let due = |c: &Connection| c.endpoint.poll_timeout().is_some_and(|at| at <= self.now);
+            if !open || !self.sockets.connections.iter().any(due) {
+                break;
+            }
+            for connection in &mut self.sockets.connections {
+                connection.endpoint.handle_timeout(self.now);
+            }
+            rounds += 1;
+            if rounds > PATIENCE {
+                return Err(Refusal::Malformed(
+                    line,
+                    "a timer fires for ever".to_owned(),
+                ));
+            }
+        }
+        self.resume()
+    }
+
+    fn assertions(&mut self, line: usize, code: &str) -> Result<(), Refusal> {
+        let connection = self.sockets.connections.last();
+        let look_up = |name: &str| connection.and_then(|c| info::look_up(c, name));
+        expression::run(code, &mut self.names, &look_up)
+            .map_err(|complaint| Refusal::Malformed(line, complaint))
+    }
+
+    fn inject(&mut self, line: usize, spec: &PacketSpec) -> Result<(), Refusal> {
+        if spec.flags.contains('R') {
+            return Err(Refusal::NotApplicable(
+                line,
+                "a reset is not modelled".to_owned(),
+            ));
+        }
+        let opens = spec.flags.contains('S') && !spec.flags.contains('.');
+        let awaits_syn = self
+            .sockets
+            .current()
+            .is_none_or(|c| c.endpoint.is_established());
+        if opens && awaits_syn && self.sockets.listener().is_some() {
+            self.open_passively(line, spec)?;
+        }
+        let now = self.now;
+        let Some(connection) = self.sockets.current() else {
+            let complaint = "a packet comes in and no socket is there to take it";
+            return Err(Refusal::Malformed(line, complaint.to_owned()));
+        };
+        connection.receive(now, spec);
+        Ok(())
+    }
+
+    fn open_passively(&mut self, line: usize, spec: &PacketSpec) -> Result<(), Refusal> {
+        let settings = self
+            .sockets
+            .listener()
+            .map(|socket| socket.settings.clone());
+        let settings = settings.unwrap_or_else(|| self.settings.clone());
+        let peer = Offer::of(spec.options.as_deref().unwrap_or_default());
+        self.open(line, &settings, &peer)?.endpoint.listen();
+        Ok(())
+    }
+
+    fn open(
+        &mut self,
+        line: usize,
+        settings: &Settings,
+        peer: &Offer,
+    ) -> Result<&mut Connection, Refusal> {
+        let offer = settings.offer();
+        let agreed = offer.agree(peer);
+        let config = settings.config(&agreed);
+        let config = config.map_err(|reason| Refusal::NotApplicable(line, reason))?;
+        let mut connection = Connection::new(config, offer, agreed, peer);
+        connection.endpoint.set_reading(false);
+        self.sockets.connections.push(connection);
+        let last = self.sockets.connections.len() - 1;
+        Ok(&mut self.sockets.connections[last])
+    }
+
+    fn call(&mut self, index: usize, call: &Call, window: Window) -> Result<(), Refusal> {
+        let event = &self.script.events[index];
+        let answer = if call.name == "connect" {
+            self.connect(index, call)?
+        } else {
+            self.sockets.call(call, event.line, &self.settings)?
+        };
+        match (answer, event.when.returns) {
+            (Some(answer), _) => verify(call, event.line, answer),
+            (None, Some(returns)) => {
+                let origin = if event.when.relative {
+                    self.previous
+                } else {
+                    0
+                };
+                let end = returns + origin;
+                let tolerance = (end.saturating_sub(window.start) / 8).max(self.settings.tolerance);
+                self.blocked = Some(Blocked {
+                    call: call.clone(),
+                    line: event.line,
+                    earliest: end.saturating_sub(tolerance),
+                    latest: end + tolerance,
+                });
+                Ok(())
+            }
+            (None, None) => {
+                let complaint = format!("{} blocks", call.name);
+                Err(Refusal::Malformed(event.line, complaint))
+            }
+        }
+    }
+
+    /// Opens a connection to the peer whose SYN-ACK the script has further down.
+    fn connect(&mut self, index: usize, call: &Call) -> Result<Option<Answer>, Refusal> {
+        let event = &self.script.events[index];
+        let descriptor = call
+            .arguments
+            .first()
+            .and_then(|text| text.parse::<i64>().ok());
+        let socket = descriptor
+            .and_then(|fd| self.sockets.by_descriptor.get(&fd))
+            .cloned();
+        let (Some(descriptor), Some(socket)) = (descriptor, socket) else {
+            return Ok(Some(Err("EBADF")));
+        };
+        if let Some(connection) = socket.connection {
+            let open = self.sockets.connections[connection]
+                .endpoint
+                .is_established();
+            return Ok(Some(if open { Ok(0) } else { Err("EALREADY") }));
+        }
+        let answer = self.script.events[index..]
+            .iter()
+            .find_map(|event| match &event.step {
+                Step::Inbound(spec) if spec.flags.contains('S') => spec.options.clone(),
+                _ => None,
+            });
+        let peer = answer
+            .as_deref()
+            .map_or_else(|| socket.settings.offer(), Offer::of);
+        let now = self.now;
+        self.open(event.line, &socket.settings, &peer)?
+            .endpoint
+            .connect(now);
+        let connection = Some(self.sockets.connections.len() - 1);
+        self.sockets.accepted = self.sockets.connections.len();
+        let nonblocking = socket.nonblocking;
+        self.sockets.by_descriptor.insert(
+            descriptor,
+            super::calls::Socket {
+                connection,
+                ..socket
+            },
+        );
+        Ok(nonblocking.then_some(Err("EINPROGRESS")))
+    }
+
+    /// Lets a blocked call return if it can.
+    fn resume(&mut self) -> Result<(), Refusal> {
+        let Some(blocked) = self.blocked.take() else {
+            return Ok(());
+        };
+        let answer = if blocked.call.name == "connect" {
+            let open = self
+                .sockets
+                .current()
+                .is_some_and(|c| c.endpoint.is_established());
+            open.then_some(Ok(0))
+        } else {
+            self.sockets
+                .call(&blocked.call, blocked.line, &self.settings)?
+        };
+        let now = micros(self.now);
+        match answer {
+            Some(answer) if now >= blocked.earliest && now <= blocked.latest => {
+                verify(&blocked.call, blocked.line, answer)
+            }
+            None if now <= blocked.latest => {
+                self.blocked = Some(blocked);
+                Ok(())
+            }
+            _ => {
+                let complaint = format!(
+                    "{} returns between {} and {} s, not at {}",
+                    blocked.call.name,
+                    seconds(blocked.earliest),
+                    seconds(blocked.latest),
+                    seconds(now)
+                );
+                Err(Refusal::Malformed(blocked.line, complaint))
+            }
+        }
+    }
+
+    /// A call that still blocks at the end of the script must return in its time.
+    fn finish(&mut self) -> Result<(), Refusal> {
+        if let Some(blocked) = &self.blocked {
+            let (to, line) = (blocked.latest + 1, blocked.line);
+            self.advance(to, line)?;
+            self.resume()?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a call gave what the script says.
+fn verify(call: &Call, line: usize, answer: Answer) -> Result<(), Refusal> {
+    let matches = match answer {
+        Ok(value) => call.returns.is_none_or(|wanted| wanted == value),
+        Err(name) => call.errno.as_deref() == Some(name),
+    };
+    if matches {
+        return Ok(());
+    }
+    let wanted = call
+        .errno
+        .clone()
+        .or_else(|| call.returns.map(|value| value.to_string()));
+    let wanted = wanted.unwrap_or_default();
+    let found = answer.map_or_else(str::to_owned, |value| value.to_string());
+    Err(Refusal::Malformed(
+        line,
+        format!("{}: expected {wanted}, got {found}", call.name),
+    ))
+}

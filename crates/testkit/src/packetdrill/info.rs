@@ -1,0 +1,37 @@
+//! What `TCP_INFO` would report.
+
+use goodqueue_tcp::{ConnectionState, Phase};
+
+use super::connection::Connection;
+
+/// The value of a `tcpi_` field, if the model has it.
+pub fn look_up(connection: &Connection, name: &str) -> Option<f64> {
+    let info = connection.endpoint.info();
+    let mss = u64::from(connection.config.mss);
+    let micros = |span: Option<goodqueue_types::Span>| span.map(|s| (s.0 / 1_000_000) as f64);
+    let count = |n: u64| Some(n as f64);
+    match name.strip_prefix("tcpi_")? {
+        "state" => count(match info.state {
+            ConnectionState::Established => 1,
+            ConnectionState::SynSent => 2,
+            ConnectionState::SynReceived => 3,
+            ConnectionState::Closed => 7,
+            ConnectionState::Listen => 10,
+        }),
+        "ca_state" => count(match info.phase {
+            Phase::Open => 0,
+            Phase::FastRecovery => 3,
+            Phase::GoBackN => 4,
+        }),
+        "snd_cwnd" => count(info.cwnd / mss),
+        "snd_ssthresh" => count(info.ssthresh.map_or(i32::MAX as u64, |bytes| bytes / mss)),
+        "unacked" => count(info.bytes_in_flight.div_ceil(mss)),
+        "snd_mss" => count(mss),
+        "advmss" => count(connection.offer.mss),
+        "snd_wnd" => count(info.send_window),
+        "rto" => micros(Some(info.rto)),
+        "rtt" => micros(info.srtt),
+        "rttvar" => micros(info.rttvar),
+        _ => None,
+    }
+}

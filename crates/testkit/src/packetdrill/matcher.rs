@@ -1,0 +1,162 @@
+//! Whether what was sent is what the script expects.
+
+use super::connection::{Connection, Sent, flags_of, letters};
+use super::syntax::{EcnSpec, OptionSpec, PacketSpec};
+use goodqueue_types::Ecn;
+
+impl From<Ecn> for EcnSpec {
+    fn from(ecn: Ecn) -> Self {
+        match ecn {
+            Ecn::NotCapable => Self::NotCapable,
+            Ecn::Capable0 => Self::Capable0,
+            Ecn::Capable1 => Self::Capable1,
+            Ecn::Experienced => Self::Experienced,
+        }
+    }
+}
+
+/// Segments taken together as one expected packet.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    pub parts: Vec<Sent>,
+}
+
+impl Gathered {
+    /// Payload bytes so far.
+    pub fn bytes(&self) -> u64 {
+        self.parts
+            .iter()
+            .map(|part| u64::from(part.segment.payload))
+            .sum()
+    }
+
+    /// Whether so many bytes have come.
+    pub fn is_complete(&self, bytes: u64) -> bool {
+        !self.parts.is_empty() && self.bytes() >= bytes
+    }
+
+    /// Adds a segment; all but the last must be of one size and follow each other.
+    pub fn add(&mut self, sent: Sent, expected: u64) -> Result<(), String> {
+        if let Some(last) = self.parts.last() {
+            let size = sent.segment.payload;
+            if size != last.segment.payload && u64::from(size) < expected - self.bytes() {
+                return Err(format!(
+                    "a part of {size} bytes after {}",
+                    last.segment.payload
+                ));
+            }
+            if sent.segment.seq != last.segment.end_seq() {
+                let (end, start) = (last.segment.end_seq(), sent.segment.seq);
+                return Err(format!(
+                    "a part that begins at {start} after one that ends at {end}"
+                ));
+            }
+        }
+        self.parts.push(sent);
+        Ok(())
+    }
+}
+
+/// Compares what was gathered with what the script expects; the complaint names the field.
+pub fn compare(
+    connection: &mut Connection,
+    spec: &PacketSpec,
+    gathered: &Gathered,
+    timestamp_tick: Option<(u64, u64)>,
+) -> Result<(), String> {
+    let [first, ..] = &gathered.parts[..] else {
+        return Err("nothing".to_owned());
+    };
+    let last = &gathered.parts[gathered.parts.len() - 1];
+    if spec.flags.contains('S') {
+        connection.set_our_isn(spec.seq);
+    }
+    let mut actual = connection.write(last);
+    let start = connection.write(first);
+    actual.seq = start.seq;
+    // A timestamp is compared in the script's own count.
+    let expected_stamp = spec
+        .options
+        .iter()
+        .flatten()
+        .find_map(|option| match option {
+            OptionSpec::Timestamps(value, _) => Some(*value),
+            _ => None,
+        });
+    if let Some(expected) = expected_stamp
+        && first.segment.timestamps.is_present()
+    {
+        let value = connection.map_stamp(expected, first.segment.timestamps.value);
+        check_stamp(expected, value, timestamp_tick)?;
+    }
+    check("sequence number", spec.seq, actual.seq)?;
+    check("length", spec.payload, gathered.bytes())?;
+    let (wanted, found) = (letters(flags_of(&spec.flags)), actual.flags.clone());
+    if wanted != found {
+        return Err(format!("flags: expected {wanted}, sent {found}"));
+    }
+    if spec.ack.is_some() || actual.ack.is_some() {
+        let show = |ack: Option<u64>| ack.map_or("none".to_owned(), |ack| ack.to_string());
+        if spec.ack != actual.ack {
+            let (wanted, found) = (show(spec.ack), show(actual.ack));
+            return Err(format!("acknowledgement: expected {wanted}, sent {found}"));
+        }
+    }
+    if let Some(window) = spec.window {
+        check("window", window, actual.window.unwrap_or(0))?;
+    }
+    check_ecn(spec, gathered)?;
+    check_options(spec, actual.options.as_deref().unwrap_or_default())
+}
+
+fn check(field: &str, expected: u64, found: u64) -> Result<(), String> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(format!("{field}: expected {expected}, sent {found}"))
+}
+
+/// The clock may be off by the tolerance and a tick.
+fn check_stamp(expected: u64, found: u64, tick: Option<(u64, u64)>) -> Result<(), String> {
+    let Some((tick, tolerance)) = tick else {
+        return Ok(());
+    };
+    if expected.abs_diff(found) * tick <= tolerance.max(tick) {
+        return Ok(());
+    }
+    Err(format!("timestamp: expected {expected}, sent {found}"))
+}
+
+fn check_ecn(spec: &PacketSpec, gathered: &Gathered) -> Result<(), String> {
+    let Some(wanted) = spec.ecn else {
+        return Ok(());
+    };
+    for part in &gathered.parts {
+        let found = EcnSpec::from(part.ecn);
+        let either = matches!(found, EcnSpec::Capable0 | EcnSpec::Capable1);
+        if found != wanted && !(wanted == EcnSpec::Capable && either) {
+            return Err(format!("ECN field: expected {wanted:?}, sent {found:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Options by kind; the order of options is layout and not compared, that of SACK blocks is.
+fn check_options(spec: &PacketSpec, found: &[OptionSpec]) -> Result<(), String> {
+    let Some(wanted) = &spec.options else {
+        return Ok(());
+    };
+    let same = |a: &OptionSpec, b: &OptionSpec| match (a, b) {
+        // The value has been compared already.
+        (OptionSpec::Timestamps(_, a), OptionSpec::Timestamps(_, b)) => a == b,
+        _ => a == b,
+    };
+    let matched = wanted.len() == found.len()
+        && wanted
+            .iter()
+            .all(|option| found.iter().any(|other| same(option, other)));
+    if matched {
+        return Ok(());
+    }
+    Err(format!("options: expected {wanted:?}, sent {found:?}"))
+}

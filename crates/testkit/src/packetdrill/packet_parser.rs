@@ -1,0 +1,143 @@
+//! The part of the grammar that describes packets.
+
+use super::cursor::Cursor;
+use super::syntax::{EcnSpec, OptionSpec, PacketSpec, Refusal};
+
+/// A packet after its `<` or `>`.
+pub fn packet(cursor: &mut Cursor<'_>, outbound: bool) -> Result<PacketSpec, Refusal> {
+    let ecn = ecn(cursor)?;
+    let flags = flags(cursor)?;
+    let seq = cursor.number()?;
+    cursor.expect(":")?;
+    let end = cursor.number()?;
+    cursor.expect("(")?;
+    let payload = cursor.number()?;
+    if end != seq + payload {
+        return cursor.malformed("a length that fits the sequence numbers");
+    }
+    cursor.expect(")")?;
+    let ack = keyword(cursor, "ack")?;
+    let window = keyword(cursor, "win")?;
+    if keyword(cursor, "urg")?.is_some() {
+        return cursor.not_applicable("urgent data");
+    }
+    let options = options(cursor)?;
+    if options.is_none() && !outbound {
+        return cursor.malformed("options that are spelt out, in an inbound packet,");
+    }
+    Ok(PacketSpec {
+        ecn,
+        flags,
+        seq,
+        payload,
+        ack,
+        window,
+        options,
+    })
+}
+
+/// `[ect0]` and its like.
+fn ecn(cursor: &mut Cursor<'_>) -> Result<Option<EcnSpec>, Refusal> {
+    if !cursor.accept("[") {
+        return Ok(None);
+    }
+    let field = match cursor.until("]")? {
+        "noecn" => EcnSpec::NotCapable,
+        "ect0" => EcnSpec::Capable0,
+        "ect1" => EcnSpec::Capable1,
+        "ect01" => EcnSpec::Capable,
+        "ce" => EcnSpec::Experienced,
+        other => return cursor.not_applicable(&format!("the IP header field [{other}]")),
+    };
+    Ok(Some(field))
+}
+
+fn flags(cursor: &mut Cursor<'_>) -> Result<String, Refusal> {
+    for other in ["icmp", "udp", "sctp", "ipv4", "ipv6", "gre", "mpls"] {
+        if cursor.accept(other) {
+            return cursor.not_applicable(other);
+        }
+    }
+    let here = cursor.clone();
+    let word = cursor.take_while(|c| !c.is_whitespace());
+    if word.contains('U') {
+        return cursor.not_applicable("urgent data");
+    }
+    if word.len() > 1 && word.contains(|c: char| c.is_ascii_digit() || c == 'A') {
+        return cursor.not_applicable("the flag of accurate ECN");
+    }
+    let known = word == "-" || word.chars().all(|c| "SFRPEW.".contains(c));
+    if word.is_empty() || !known {
+        return here.malformed("TCP flags");
+    }
+    Ok(word.trim_matches('-').to_owned())
+}
+
+fn keyword(cursor: &mut Cursor<'_>, name: &str) -> Result<Option<u64>, Refusal> {
+    let mut ahead = cursor.clone();
+    if ahead.word() != name {
+        return Ok(None);
+    }
+    *cursor = ahead;
+    cursor.number().map(Some)
+}
+
+/// `<mss 1000,nop,sackOK>`, `<...>`, or nothing, which means none.
+fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<OptionSpec>>, Refusal> {
+    let mut ahead = cursor.clone();
+    // The `<` of the next event follows a time, never a packet directly.
+    if !ahead.accept("<") {
+        return Ok(Some(Vec::new()));
+    }
+    *cursor = ahead;
+    if cursor.accept("...") {
+        cursor.expect(">")?;
+        return Ok(None);
+    }
+    let mut list = Vec::new();
+    if cursor.accept(">") {
+        return Ok(Some(list));
+    }
+    loop {
+        list.extend(option(cursor)?);
+        if cursor.accept(">") {
+            return Ok(Some(list));
+        }
+        cursor.expect(",")?;
+    }
+}
+
+fn option(cursor: &mut Cursor<'_>) -> Result<Option<OptionSpec>, Refusal> {
+    cursor.skip_blank();
+    let here = cursor.clone();
+    Ok(Some(match cursor.word() {
+        "nop" | "eol" => return Ok(None),
+        "mss" => OptionSpec::Mss(cursor.number()?),
+        "sackOK" => OptionSpec::SackPermitted,
+        "wscale" => OptionSpec::WindowScale(cursor.number()?),
+        "sack" => OptionSpec::Sack(sack(cursor)?),
+        "TS" => {
+            cursor.expect("val")?;
+            let value = cursor.number()?;
+            cursor.expect("ecr")?;
+            OptionSpec::Timestamps(value, cursor.number()?)
+        }
+        "FO" | "FOEXP" => return cursor.not_applicable("TCP fast open"),
+        "md5" => return cursor.not_applicable("the MD5 option"),
+        "ECN" | "ACCECN" => return cursor.not_applicable("the option of accurate ECN"),
+        _ => return here.malformed("a TCP option"),
+    }))
+}
+
+fn sack(cursor: &mut Cursor<'_>) -> Result<Vec<(u64, u64)>, Refusal> {
+    let mut blocks = Vec::new();
+    loop {
+        cursor.skip_blank();
+        if !cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+            return Ok(blocks);
+        }
+        let start = cursor.number()?;
+        cursor.expect(":")?;
+        blocks.push((start, cursor.number()?));
+    }
+}

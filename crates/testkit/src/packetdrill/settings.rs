@@ -1,0 +1,336 @@
+//! The machine a script runs on: its commands as switches of ours.
+
+use goodqueue_tcp::{CongestionControlConfig, IdleRestart, Profile, Recovery, TcpConfig};
+use goodqueue_types::Span;
+
+use super::syntax::{OptionSpec, Refusal, Script};
+
+/// What the commands of a script and its option lines have set.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each named"
+)]
+pub struct Settings {
+    profile: Profile,
+    congestion_control: String,
+    timestamps: bool,
+    sack: bool,
+    window_scaling: bool,
+    /// `tcp_ecn`: 0 never, 1 always, 2 when asked.
+    pub ecn: u64,
+    restart_after_idle: bool,
+    /// The kernel's default and largest receive buffer.
+    receive_buffer: (u64, u64),
+    pub nagle: bool,
+    /// What `TCP_MAXSEG` limits a segment to.
+    pub largest_segment: u64,
+    pub rto_maximum: Option<Span>,
+    reordering: u32,
+    /// Whether packets that leave reach the network.
+    pub egress_open: bool,
+    /// Least tolerance of every time, in microseconds.
+    pub tolerance: u64,
+    /// Length of a tick of the timestamp clock, if the script checks it, in microseconds.
+    pub timestamp_tick: Option<u64>,
+}
+
+/// An Ethernet frame's payload less the headers of IP and TCP.
+const LARGEST_SEGMENT: u64 = 1460;
+
+impl Settings {
+    /// An untouched machine with a stack of this profile.
+    pub fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            congestion_control: "cubic".to_owned(),
+            timestamps: true,
+            sack: true,
+            window_scaling: true,
+            ecn: 2,
+            restart_after_idle: true,
+            receive_buffer: (131_072, 6 << 20),
+            nagle: true,
+            largest_segment: LARGEST_SEGMENT,
+            rto_maximum: None,
+            reordering: 3,
+            egress_open: true,
+            tolerance: 4000,
+            timestamp_tick: None,
+        }
+    }
+
+    /// Applies the option lines and the commands before the first event.
+    pub fn set_up(&mut self, script: &Script) -> Result<(), Refusal> {
+        for (name, value, line) in &script.options {
+            let number = value.parse::<u64>();
+            match (name.as_str(), number) {
+                ("tolerance_usecs", Ok(micros)) => self.tolerance = micros,
+                ("tcp_ts_tick_usecs", Ok(micros)) => self.timestamp_tick = Some(micros),
+                // Offload sizes, addresses and how the tool counts have no counterpart.
+                ("mss", Ok(_)) | ("local_ip" | "remote_ip" | "strict_segments", _) => {}
+                ("ip_version", _) if value == "ipv4" => {}
+                ("ip_version" | "tcp_ts_ecr_scaled" | "bind_port" | "mtu", _) => {
+                    let reason = format!("the option --{name} is not modelled");
+                    return Err(Refusal::NotApplicable(*line, reason));
+                }
+                _ => {
+                    let complaint = format!("the option --{name}={value} is not known");
+                    return Err(Refusal::Malformed(*line, complaint));
+                }
+            }
+        }
+        script
+            .setup
+            .iter()
+            .try_for_each(|command| self.command(command.line, &command.text))
+    }
+
+    /// Runs a command line of the shell.
+    pub fn command(&mut self, line: usize, text: &str) -> Result<(), Refusal> {
+        let joined = text.replace("\\\n", " ").replace("&&", "\n");
+        for command in joined.split(['\n', ';']) {
+            let command = command.split('#').next().unwrap_or_default().trim();
+            if !command.is_empty() && !self.run(command) {
+                let reason = format!("the command `{command}` has no counterpart");
+                return Err(Refusal::NotApplicable(line, reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one command; false if it means nothing here.
+    fn run(&mut self, command: &str) -> bool {
+        let words = words(command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let program = words[0].rsplit('/').next().unwrap_or_default();
+        match (program, &words[1..]) {
+            ("defaults.sh", []) => self.defaults(),
+            ("sysctl" | "set_sysctls.py", settings) => {
+                return settings
+                    .iter()
+                    .filter(|word| !word.starts_with('-'))
+                    .all(|word| word.split_once('=').is_some_and(|(k, v)| self.sysctl(k, v)));
+            }
+            ("tc", ["qdisc", rest @ ..]) => return self.qdisc(rest),
+            ("profile", [name]) => return self.choose_profile(name),
+            ("ip", ["tcp_metrics", "flush", ..]) => {}
+            _ => return program.starts_with("sysctl_restore"),
+        }
+        true
+    }
+
+    /// What the public suites call production values.
+    fn defaults(&mut self) {
+        self.receive_buffer = (540_000, 15 << 20);
+        self.timestamps = true;
+        self.sack = true;
+        self.reordering = 3;
+        "cubic".clone_into(&mut self.congestion_control);
+        self.restart_after_idle = false;
+        self.ecn = 0;
+    }
+
+    /// The `profile` command of our own scripts.
+    fn choose_profile(&mut self, name: &str) -> bool {
+        self.profile = match name {
+            "rfc" => Profile::Rfc,
+            _ => return false,
+        };
+        true
+    }
+
+    fn qdisc(&mut self, words: &[&str]) -> bool {
+        match words {
+            ["add" | "replace", "dev", _, "root", "pfifo", "limit", "0"] => {
+                self.egress_open = false;
+            }
+            ["add" | "replace", "dev", _, "root", "pfifo"]
+            | ["del" | "delete", "dev", _, "root", ..] => {
+                self.egress_open = true;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Sets a kernel variable; false if nothing here corresponds to the value.
+    fn sysctl(&mut self, path: &str, value: &str) -> bool {
+        let name = path.rsplit(['/', '.']).next().unwrap_or_default();
+        let number = value.parse::<u64>().ok();
+        let on = number.is_some_and(|n| n != 0);
+        match name {
+            "tcp_timestamps" => self.timestamps = on,
+            "tcp_sack" => self.sack = on,
+            "tcp_window_scaling" => self.window_scaling = on,
+            "tcp_ecn" => self.ecn = number.unwrap_or(0),
+            "tcp_slow_start_after_idle" => self.restart_after_idle = on,
+            "tcp_congestion_control" => value.clone_into(&mut self.congestion_control),
+            "tcp_reordering" => self.reordering = number.unwrap_or(3) as u32,
+            "tcp_rto_max_ms" => self.rto_maximum = number.map(Span::from_millis),
+            "tcp_rmem" => {
+                let sizes: Vec<u64> = value.split_whitespace().filter_map(product).collect();
+                let [_, default, largest] = sizes[..] else {
+                    return false;
+                };
+                self.receive_buffer = (default, largest);
+            }
+            // How the kernel cuts super-segments, bounds its send buffer and counts attempts.
+            "tcp_min_tso_segs"
+            | "tcp_tso_win_divisor"
+            | "tcp_wmem"
+            | "tcp_syn_retries"
+            | "tcp_synack_retries"
+            | "tcp_syncookies"
+            | "tcp_no_metrics_save" => {}
+            // Values other than the kernel's default choose another algorithm.
+            "tcp_dsack" | "tcp_early_retrans" | "tcp_recovery" | "tcp_frto" => return on,
+            _ => return false,
+        }
+        true
+    }
+
+    /// The options of our SYN.
+    pub fn offer(&self) -> Offer {
+        Offer {
+            mss: self.largest_segment,
+            sack: self.sack,
+            timestamps: self.timestamps,
+            window_scale: self.window_scaling.then(|| self.window_scale()),
+        }
+    }
+
+    /// The smallest scale with which the largest buffer fits into 16 bits.
+    fn window_scale(&self) -> u64 {
+        (0..14)
+            .find(|shift| self.receive_buffer.1 >> shift <= 0xFFFF)
+            .unwrap_or(14)
+    }
+
+    /// The endpoint's configuration, once it is known what both ends can do.
+    pub fn config(&self, agreed: &Offer) -> Result<TcpConfig, String> {
+        let mut config = TcpConfig::profile(self.profile);
+        config.congestion_control = match self.congestion_control.as_str() {
+            "reno" => CongestionControlConfig::Reno,
+            other => return Err(format!("the congestion control {other} is not modelled")),
+        };
+        config.mss = agreed.mss as u32;
+        config.recovery = if agreed.sack {
+            Recovery::Sack
+        } else {
+            Recovery::NewReno
+        };
+        config.window_scaling = agreed.window_scale.is_some();
+        config.receive_window = self.receive_buffer.1;
+        config.nagle = self.nagle;
+        config.duplicate_ack_threshold = self.reordering;
+        if let Some(maximum) = self.rto_maximum {
+            config.rto.maximum = maximum;
+        }
+        if !self.restart_after_idle {
+            config.details.idle_restart = IdleRestart::Never;
+        }
+        Ok(config)
+    }
+}
+
+/// The options of a SYN, or what two of them agree on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    pub mss: u64,
+    pub sack: bool,
+    pub timestamps: bool,
+    pub window_scale: Option<u64>,
+}
+
+impl Offer {
+    /// What a SYN's options say; without the option the MSS is 536 (RFC 9293 section 3.7.1).
+    pub fn of(options: &[OptionSpec]) -> Self {
+        let mut offer = Self {
+            mss: 536,
+            sack: false,
+            timestamps: false,
+            window_scale: None,
+        };
+        for option in options {
+            match option {
+                OptionSpec::Mss(mss) => offer.mss = *mss,
+                OptionSpec::SackPermitted => offer.sack = true,
+                OptionSpec::Timestamps(..) => offer.timestamps = true,
+                OptionSpec::WindowScale(scale) => offer.window_scale = Some((*scale).min(14)),
+                OptionSpec::Sack(_) => {}
+            }
+        }
+        offer
+    }
+
+    /// What both ends can do. The timestamps take 12 bytes of every segment.
+    #[must_use]
+    pub fn agree(&self, peer: &Self) -> Self {
+        let timestamps = self.timestamps && peer.timestamps;
+        Self {
+            mss: self.mss.min(peer.mss) - if timestamps { 12 } else { 0 },
+            sack: self.sack && peer.sack,
+            timestamps,
+            window_scale: self.window_scale.and(peer.window_scale),
+        }
+    }
+}
+
+/// Splits at spaces outside double quotes, which are dropped.
+fn words(command: &str) -> Vec<String> {
+    let mut list = vec![String::new()];
+    let mut quoted = false;
+    for c in command.chars() {
+        if c == '"' {
+            quoted = !quoted;
+        } else if c.is_whitespace() && !quoted {
+            list.push(String::new());
+        } else if let Some(last) = list.last_mut() {
+            last.push(c);
+        }
+    }
+    list.retain(|word| !word.is_empty());
+    list
+}
+
+/// `4096` or the shell's `$((15*1024*1024))`.
+fn product(word: &str) -> Option<u64> {
+    let inner = word
+        .strip_prefix("$((")
+        .and_then(|w| w.strip_suffix("))"))
+        .unwrap_or(word);
+    inner
+        .split('*')
+        .map(|factor| factor.trim().parse::<u64>().ok())
+        .product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_become_switches_or_are_not_applicable() {
+        let mut settings = Settings::new(Profile::Rfc);
+        let command = "../common/defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1 # on\n\
+                       ../set_sysctls.py /proc/sys/net/ipv4/tcp_slow_start_after_idle=1 \\\n \
+                       /proc/sys/net/ipv4/tcp_sack=0\n\
+                       sysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"";
+        settings.command(1, command).expect("all known");
+        assert_eq!(
+            (settings.ecn, settings.restart_after_idle, settings.sack),
+            (1, true, false)
+        );
+        assert_eq!(settings.receive_buffer, (131_072, 32 << 20));
+        assert_eq!(settings.offer().window_scale, Some(10));
+        settings
+            .command(1, "tc qdisc replace dev tun0 root pfifo limit 0")
+            .expect("known");
+        assert!(!settings.egress_open);
+        for unknown in ["rm -rf /", "sysctl net.ipv4.tcp_unheard_of=1", "sysctl x"] {
+            let refusal = settings.command(7, unknown).expect_err(unknown);
+            assert!(matches!(refusal, Refusal::NotApplicable(7, _)));
+        }
+    }
+}
