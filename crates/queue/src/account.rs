@@ -29,7 +29,10 @@ impl BufferAccount {
 
     /// Gives back what a frame had booked.
     pub fn release(&mut self, bytes: u64) {
-        assert!(bytes <= self.used, "a queue released bytes it had not booked");
+        assert!(
+            bytes <= self.used,
+            "a queue released bytes it had not booked"
+        );
         self.used -= bytes;
     }
 

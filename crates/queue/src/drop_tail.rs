@@ -15,7 +15,11 @@ pub struct DropTail {
 impl DropTail {
     /// An empty queue with this limit.
     pub fn new(limit: Limit) -> Self {
-        Self { limit, waiting: VecDeque::new(), backlog: Backlog::default() }
+        Self {
+            limit,
+            waiting: VecDeque::new(),
+            backlog: Backlog::default(),
+        }
     }
 }
 
@@ -82,8 +86,13 @@ mod tests {
             queue.enqueue(&mut context, packet(number as u64, *size));
         }
         assert_eq!(context.account.used(), queue.backlog().bytes);
-        assert_eq!(queue.next_ready(Time(3)).is_some(), queue.backlog().packets > 0);
-        let served = std::iter::from_fn(|| queue.dequeue(&mut context)).map(|p| p.number).collect();
+        assert_eq!(
+            queue.next_ready(Time(3)).is_some(),
+            queue.backlog().packets > 0
+        );
+        let served = std::iter::from_fn(|| queue.dequeue(&mut context))
+            .map(|p| p.number)
+            .collect();
         assert_eq!(queue.backlog(), Backlog::default());
         assert_eq!(account.used(), 0);
         let dropped = verdicts

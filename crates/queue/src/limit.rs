@@ -56,7 +56,10 @@ mod tests {
 
     #[test]
     fn limits_admit_up_to_and_including_themselves() {
-        let two = Backlog { packets: 2, bytes: 1200 };
+        let two = Backlog {
+            packets: 2,
+            bytes: 1200,
+        };
         assert!(Limit::Packets(3).admits(two, 9000));
         assert!(!Limit::Packets(2).admits(two, 1));
         assert!(Limit::Bytes(1500).admits(two, 300));

@@ -4,9 +4,7 @@ use crate::link_meter::Window;
 use crate::network::{FlowConfig, Network};
 use crate::workload::{Behaviour, DATAGRAM_HEADER};
 use crate::{Distribution, FlowOutcome};
-use goodqueue_types::{
-    Direction, Ecn, FlowId, Histogram, Packet, RandomStream, Span, Time,
-};
+use goodqueue_types::{Direction, Ecn, FlowId, Histogram, Packet, RandomStream, Span, Time};
 
 /// One end of a flow. Both engines make agents with [`agents`] and drive them alike: packets in
 /// order of arrival; timers before anything later, and after a delivery at the same instant.
@@ -50,14 +48,29 @@ struct Counters {
 
 /// The agents of all flows: client and server of flow `i` at `2i` and `2i + 1`.
 pub fn agents(network: &Network) -> Vec<Agent> {
-    let window = Window { from: network.warmup, to: network.end };
+    let window = Window {
+        from: network.warmup,
+        to: network.end,
+    };
     let mut agents = Vec::with_capacity(2 * network.flows.len());
     for (index, flow) in network.flows.iter().enumerate() {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
         let [client, server] = Behaviour::pair(&flow.workload, flow.start, random);
-        agents.push(Agent::new(id, Direction::Forward, window, flow.start, client));
-        agents.push(Agent::new(id, Direction::Reverse, window, flow.start, server));
+        agents.push(Agent::new(
+            id,
+            Direction::Forward,
+            window,
+            flow.start,
+            client,
+        ));
+        agents.push(Agent::new(
+            id,
+            Direction::Reverse,
+            window,
+            flow.start,
+            server,
+        ));
     }
     agents
 }
@@ -132,6 +145,12 @@ impl Agent {
         self.transmit_into(now, &mut packet).then_some(packet)
     }
 
+    /// False if [`transmit`](Self::transmit) would surely give none.
+    #[inline]
+    pub fn may_transmit(&self) -> bool {
+        self.behaviour.may_transmit()
+    }
+
     /// [`transmit`](Self::transmit) into a packet of the caller's: true if there was one to send.
     /// Written in place because a packet returned by value is read back in wider words than it
     /// was written in, and each such read waits for the cache.
@@ -164,7 +183,9 @@ impl Agent {
             received_ip_bytes: self.received_ip_bytes,
             ..Counters::default()
         };
-        let Behaviour::Tcp(host) = &self.behaviour else { return counters };
+        let Behaviour::Tcp(host) = &self.behaviour else {
+            return counters;
+        };
         let stats = host.stats();
         Counters {
             delivered_bytes: stats.delivered_bytes,
@@ -179,7 +200,10 @@ impl Agent {
     fn measured(&self) -> Counters {
         let now = self.counters();
         // Nothing happened in the window: nothing counts.
-        let then = self.measurement.as_ref().map_or(now, |measurement| measurement.baseline);
+        let then = self
+            .measurement
+            .as_ref()
+            .map_or(now, |measurement| measurement.baseline);
         Counters {
             sent: now.sent - then.sent,
             received: now.received - then.received,
@@ -214,7 +238,9 @@ pub fn flow_outcome(config: &FlowConfig, client: &Agent, server: &Agent, lost: u
     let (sender, receiver) = (client.measured(), server.measured());
     let payload = match &server.behaviour {
         Behaviour::Tcp(_) => receiver.delivered_bytes,
-        _ => receiver.received_ip_bytes.saturating_sub(DATAGRAM_HEADER * receiver.received),
+        _ => receiver
+            .received_ip_bytes
+            .saturating_sub(DATAGRAM_HEADER * receiver.received),
     };
     let finished_at = match &client.behaviour {
         Behaviour::Tcp(host) => host.finished_at(),
@@ -239,7 +265,6 @@ pub fn flow_outcome(config: &FlowConfig, client: &Agent, server: &Agent, lost: u
         } else {
             receiver.duplicate_payload_bytes as f64 / receiver.received_payload_bytes as f64
         },
-        completion_time_s: finished_at
-            .map(|at| at.saturating_since(client.start).as_secs_f64()),
+        completion_time_s: finished_at.map(|at| at.saturating_since(client.start).as_secs_f64()),
     }
 }

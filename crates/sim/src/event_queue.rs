@@ -39,7 +39,11 @@ impl Event {
     /// What happens.
     #[inline]
     pub fn kind(self) -> Kind {
-        if (self.0 as u64) >> 62 == 0 { Kind::Wake } else { Kind::Arrival }
+        if (self.0 as u64) >> 62 == 0 {
+            Kind::Wake
+        } else {
+            Kind::Arrival
+        }
     }
 
     /// The index of the line or agent.
@@ -160,7 +164,10 @@ mod tests {
             queue.pop();
         }
         assert_eq!(queue.peek(), None);
-        assert_eq!((expected[2].kind(), expected[2].index()), (Kind::Arrival, 7));
+        assert_eq!(
+            (expected[2].kind(), expected[2].index()),
+            (Kind::Arrival, 7)
+        );
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Lines: packets on their way to a link where several sources meet, sorted by arrival.
 
+#![expect(
+    clippy::inline_always,
+    reason = "part of the engine's two loops, see `engine::core`"
+)]
+
 use crate::event_queue::{Event, Kind};
 use crate::routing::Hop;
 use goodqueue_types::{Packet, Time};
-use std::collections::VecDeque;
 
 /// How many packets a newcomer may pass before it must wait elsewhere: few, so that an insertion
 /// never moves more than some kilobytes.
@@ -25,69 +29,74 @@ pub struct OnTheWay {
 pub struct Lines {
     shared: Vec<SharedLine>,
     own: OwnLines,
+    /// A place for packets that never wait.
+    passing: OnTheWay,
 }
 
 impl Lines {
     /// Empty lines.
     pub fn new(shared: usize, own: usize) -> Self {
-        Self { shared: vec![SharedLine::default(); shared], own: OwnLines::new(own) }
+        Self {
+            shared: vec![SharedLine::default(); shared],
+            own: OwnLines::new(own),
+            passing: OnTheWay::default(),
+        }
     }
 
-    /// Puts a packet in line before `hop`, the `index`th. Returns its arrival if it is the head
-    /// of its line: the event queue must know.
-    #[inline]
-    pub fn place(
-        &mut self,
-        hop: Hop,
-        index: u32,
-        now: Time,
-        rank: u32,
-        packet: &Packet,
-    ) -> Option<Event> {
+    /// The place in which the next packet for a line is written, or any packet if `line` is
+    /// [`AT_ONCE`](crate::routing::AT_ONCE). Nothing is in line before [`join`](Self::join).
+    ///
+    /// A packet is written where it will wait because to copy one that was written just now,
+    /// in wider words than it was written in, waits for the cache.
+    #[inline(always)]
+    pub fn place(&mut self, line: u32) -> &mut Packet {
+        match self.shared.get_mut(line as usize) {
+            Some(line) => &mut line.place().packet,
+            None => &mut self.passing.packet,
+        }
+    }
+
+    /// Puts what is in the [place](Self::place) of the line before `hop`, the `index`th, in line;
+    /// it arrives at `now`. Returns its arrival if it is the head of its line: the event queue
+    /// must know.
+    #[inline(always)]
+    pub fn join(&mut self, hop: &Hop, index: u32, now: Time, rank: u32) -> Option<Event> {
         let event = Event::new(now, Kind::Arrival, rank, hop.line);
-        match self.shared[hop.line as usize].place(event, index, packet) {
-            Placed::Behind => None,
-            Placed::First => Some(event),
-            Placed::Refused => {
+        let line = &mut self.shared[hop.line as usize];
+        match line.join(event, index) {
+            Joined::Behind => None,
+            Joined::First => Some(event),
+            Joined::Refused => {
+                let mut entry = *line.place();
                 let line = self.shared.len() as u32 + hop.own_line;
-                let event = Event::new(now, Kind::Arrival, rank, line);
-                let entry = OnTheWay { event, hop: index, packet: *packet };
-                self.own.push_back(hop.own_line as usize, entry).then_some(event)
+                entry.event = Event::new(now, Kind::Arrival, rank, line);
+                self.own
+                    .push_back(hop.own_line as usize, entry)
+                    .then_some(entry.event)
             }
         }
     }
 
-    /// Takes the packet that arrives with `event` into `head`, and tells what comes next in its
-    /// line.
+    /// Takes the packet that arrives with `event`, and tells what comes next in its line. None if
+    /// the event is out of date, because another packet has come before the one it announced.
     #[inline]
-    pub fn take(&mut self, event: Event, head: &mut OnTheWay) -> Next {
+    pub fn take(&mut self, event: Event) -> Option<(&OnTheWay, Option<Event>)> {
+        let shared = self.shared.len();
         match self.shared.get_mut(event.index()) {
-            Some(line) => line.take(event, head),
-            None => self.own.take(event.index() - self.shared.len(), head),
+            Some(line) => line.take(event),
+            None => self.own.take(event.index() - shared),
         }
     }
 
     /// Whether nothing is on its way.
     pub fn is_empty(&self) -> bool {
-        self.shared.iter().all(|line| line.0.is_empty()) && self.own.is_empty()
+        self.shared.iter().all(|line| line.length == 0) && self.own.is_empty()
     }
-}
-
-/// What a line holds after its head was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// The next arrival.
-    Arrival(Event),
-    /// Nothing more.
-    Nothing,
-    /// The head was not taken: the event is out of date, because another packet has come before
-    /// the one it announced.
-    Stale,
 }
 
 /// What became of a packet put in a shared line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placed {
+enum Joined {
     /// It is the head.
     First,
     /// It waits behind others.
@@ -96,46 +105,92 @@ enum Placed {
     Refused,
 }
 
-/// A line of packets. Those of equal time and rank keep the order in which they came.
+/// A line of packets: a ring whose length is a power of two, in which places need not be written
+/// before they are given out. Packets of equal time and rank keep the order in which they came.
 #[derive(Clone, Debug, Default)]
-struct SharedLine(VecDeque<OnTheWay>);
+struct SharedLine {
+    ring: Vec<OnTheWay>,
+    head: usize,
+    length: usize,
+}
 
 impl SharedLine {
-    /// Puts a packet where its arrival belongs.
+    /// Where in the ring the packet behind `before` others is.
     #[inline]
-    fn place(&mut self, event: Event, hop: u32, packet: &Packet) -> Placed {
-        let placed = match self.0.back() {
-            Some(last) if last.event > event => {
-                return self.insert(OnTheWay { event, hop, packet: *packet });
-            }
-            Some(_) => Placed::Behind,
-            None => Placed::First,
-        };
-        self.0.push_back(OnTheWay { event, hop, packet: *packet });
-        placed
+    fn at(&self, before: usize) -> usize {
+        (self.head + before) & (self.ring.len() - 1)
+    }
+
+    /// The place behind the last.
+    #[inline]
+    fn place(&mut self) -> &mut OnTheWay {
+        if self.length == self.ring.len() {
+            self.grow();
+        }
+        let at = self.at(self.length);
+        &mut self.ring[at]
     }
 
     #[cold]
-    fn insert(&mut self, entry: OnTheWay) -> Placed {
-        let length = self.0.len();
-        let passed = self.0.iter().rev().take_while(|other| other.event > entry.event);
-        let passed = passed.take(MOST_PASSED + 1).count();
-        if passed > MOST_PASSED {
-            return Placed::Refused;
+    fn grow(&mut self) {
+        self.ring.rotate_left(self.head);
+        self.head = 0;
+        self.ring
+            .resize((2 * self.length).max(16), OnTheWay::default());
+    }
+
+    /// Puts what is in the place behind the last where its arrival belongs.
+    #[inline(always)]
+    fn join(&mut self, event: Event, hop: u32) -> Joined {
+        let at = self.at(self.length);
+        self.ring[at].event = event;
+        self.ring[at].hop = hop;
+        if self.length == 0 {
+            self.length = 1;
+            return Joined::First;
         }
-        self.0.insert(length - passed, entry);
-        if passed == length { Placed::First } else { Placed::Behind }
+        if self.ring[self.at(self.length - 1)].event > event {
+            return self.pass(event);
+        }
+        self.length += 1;
+        Joined::Behind
+    }
+
+    /// Moves what is in the place behind the last before all that arrive later.
+    #[cold]
+    fn pass(&mut self, event: Event) -> Joined {
+        let later = |before: &usize| self.ring[self.at(*before)].event > event;
+        let passed = (0..self.length)
+            .rev()
+            .take_while(later)
+            .take(MOST_PASSED + 1)
+            .count();
+        if passed > MOST_PASSED {
+            return Joined::Refused;
+        }
+        for before in (self.length - passed..self.length).rev() {
+            let (this, next) = (self.at(before), self.at(before + 1));
+            self.ring.swap(this, next);
+        }
+        self.length += 1;
+        if passed + 1 == self.length {
+            Joined::First
+        } else {
+            Joined::Behind
+        }
     }
 
     /// Takes the head if its arrival is `event`.
     #[inline]
-    fn take(&mut self, event: Event, head: &mut OnTheWay) -> Next {
-        match self.0.front() {
-            Some(front) if front.event == event => *head = *front,
-            _ => return Next::Stale,
+    fn take(&mut self, event: Event) -> Option<(&OnTheWay, Option<Event>)> {
+        let at = self.head;
+        if self.length == 0 || self.ring[at].event != event {
+            return None;
         }
-        self.0.pop_front();
-        self.0.front().map_or(Next::Nothing, |next| Next::Arrival(next.event))
+        self.head = self.at(1);
+        self.length -= 1;
+        let next = (self.length > 0).then(|| self.ring[self.head].event);
+        Some((&self.ring[at], next))
     }
 }
 
@@ -161,7 +216,11 @@ impl OwnLines {
     fn new(lines: usize) -> Self {
         // Room for what timeouts send, so that the loop does not allocate.
         let pool = Vec::with_capacity(if lines == 0 { 0 } else { 64 });
-        Self { pool, free: NONE, ends: vec![(NONE, NONE); lines] }
+        Self {
+            pool,
+            free: NONE,
+            ends: vec![(NONE, NONE); lines],
+        }
     }
 
     /// Adds a packet; whether it is the head.
@@ -187,15 +246,15 @@ impl OwnLines {
         first == NONE
     }
 
-    fn take(&mut self, line: usize, head: &mut OnTheWay) -> Next {
+    fn take(&mut self, line: usize) -> Option<(&OnTheWay, Option<Event>)> {
         let (first, last) = self.ends[line];
-        let Some(node) = self.pool.get_mut(first as usize) else { return Next::Stale };
+        let node = self.pool.get_mut(first as usize)?;
         let next = node.next;
-        *head = node.entry;
         node.next = self.free;
         self.free = first;
         self.ends[line] = (next, if next == NONE { NONE } else { last });
-        self.pool.get(next as usize).map_or(Next::Nothing, |node| Next::Arrival(node.entry.event))
+        let event = self.pool.get(next as usize).map(|node| node.entry.event);
+        Some((&self.pool[first as usize].entry, event))
     }
 
     fn is_empty(&self) -> bool {
@@ -207,19 +266,25 @@ impl OwnLines {
 mod tests {
     use super::*;
 
-    const HOP: Hop = Hop { link: 0, line: 0, own_line: 0, last: true };
+    const HOP: Hop = Hop {
+        transmitter: None,
+        link: 0,
+        line: 0,
+        own_line: 0,
+        last: true,
+    };
 
-    fn place(lines: &mut Lines, time: u64, number: u64) -> Option<Event> {
-        let packet = Packet { number, ..Packet::default() };
-        lines.place(HOP, 0, Time(time), 0, &packet)
+    fn join(lines: &mut Lines, time: u64, number: u64) -> Option<Event> {
+        lines.place(0).number = number;
+        lines.join(&HOP, 0, Time(time), 0)
     }
 
     /// Empties one line from an event on and tells the packets' numbers.
     fn drain(lines: &mut Lines, first: Event) -> Vec<u64> {
-        let (mut next, mut head) = (Next::Arrival(first), OnTheWay::default());
+        let mut next = Some(first);
         std::iter::from_fn(|| {
-            let Next::Arrival(event) = next else { return None };
-            next = lines.take(event, &mut head);
+            let (head, event) = lines.take(next?).expect("not out of date");
+            next = event;
             Some(head.packet.number)
         })
         .collect()
@@ -229,13 +294,33 @@ mod tests {
     fn newcomers_take_their_place_and_equals_keep_their_order() {
         let mut lines = Lines::new(1, 1);
         let heads = [(5, 0), (7, 1), (5, 2), (1, 3), (7, 4)]
-            .map(|(time, number)| place(&mut lines, time, number));
-        assert_eq!(heads.map(|head| head.is_some()), [true, false, false, true, false]);
+            .map(|(time, number)| join(&mut lines, time, number));
+        assert_eq!(
+            heads.map(|head| head.is_some()),
+            [true, false, false, true, false]
+        );
         // The head of before is no longer: its event takes nothing.
-        let mut head = OnTheWay::default();
-        assert_eq!(lines.take(heads[0].unwrap(), &mut head), Next::Stale);
+        assert!(lines.take(heads[0].unwrap()).is_none());
         assert_eq!(drain(&mut lines, heads[3].unwrap()), [3, 0, 2, 1, 4]);
         assert!(lines.is_empty());
+    }
+
+    #[test]
+    fn a_ring_that_grows_when_it_is_bent_keeps_its_order() {
+        let mut lines = Lines::new(1, 1);
+        let mut head = join(&mut lines, 0, 0);
+        for time in 1..16 {
+            assert_eq!(join(&mut lines, time, time), None);
+        }
+        for expected in 0..10 {
+            let (taken, next) = lines.take(head.unwrap()).unwrap();
+            assert_eq!(taken.packet.number, expected);
+            head = next;
+        }
+        for time in 16..50 {
+            assert_eq!(join(&mut lines, time, time), None);
+        }
+        assert!(drain(&mut lines, head.unwrap()).into_iter().eq(10..50));
     }
 
     #[test]
@@ -243,13 +328,16 @@ mod tests {
         let mut lines = Lines::new(1, 1);
         let most = MOST_PASSED as u64;
         for time in 10..=10 + most {
-            place(&mut lines, time, time);
+            join(&mut lines, time, time);
         }
         for round in 0..3 {
-            let own = place(&mut lines, 5, round).expect("the head of its own line");
+            let own = join(&mut lines, 5, round).expect("the head of its own line");
             assert_eq!(own.index(), 1);
-            assert!(place(&mut lines, 6, round + 100).is_none());
-            assert!(place(&mut lines, 10, 1000 + round).is_none(), "it passes few enough");
+            assert!(join(&mut lines, 6, round + 100).is_none());
+            assert!(
+                join(&mut lines, 10, 1000 + round).is_none(),
+                "it passes few enough"
+            );
             assert_eq!(drain(&mut lines, own), [round, round + 100]);
         }
         assert_eq!(lines.own.pool.len(), 2, "places are used again");

@@ -3,11 +3,17 @@
 //! Nothing that arrives later can change when an admitted packet leaves a FIFO, so the link needs
 //! no events of its own. What waits is found by forgetting the frames whose transmission has begun.
 
+#![expect(
+    clippy::inline_always,
+    reason = "part of the engine's two loops, see `engine::core`"
+)]
+
 use crate::link_meter::{LinkMeter, Window};
 use crate::{LinkConfig, QueueConfig};
 use goodqueue_queue::{Backlog, Limit};
 use goodqueue_types::{Bytes, DropReason, Rate, Span, Time};
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 
 /// What becomes of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +29,44 @@ pub enum Offer {
     Dropped(DropReason),
 }
 
+/// A link that is its transmitter alone: nobody watches it, and it loses nothing.
+#[derive(Clone, Debug)]
+pub struct Transmitter {
+    /// It is idle from here on, unless something arrives.
+    free_at: Time,
+    delay: Span,
+    picos_per_byte: NonZeroU64,
+    framing: u32,
+}
+
+impl Transmitter {
+    /// An idle transmitter, if that is all there is to the link; and if a byte takes a whole
+    /// number of picoseconds, as at most real rates.
+    pub fn new(config: &LinkConfig) -> Option<Self> {
+        let QueueConfig::DropTail { limit } = config.queue;
+        if config.observed || limit != Limit::Unlimited || !config.drop_list.is_empty() {
+            return None;
+        }
+        Some(Self {
+            free_at: Time::ZERO,
+            delay: config.delay,
+            picos_per_byte: NonZeroU64::new(config.rate.picos_per_byte()?)?,
+            framing: config.framing,
+        })
+    }
+
+    /// Sends a packet of `ip_bytes` that arrives at `now`: when its transmission begins, and when
+    /// it reaches the next place.
+    #[inline]
+    pub fn send(&mut self, now: Time, ip_bytes: u32) -> (Time, Time) {
+        let frame_bytes = u64::from(ip_bytes) + u64::from(self.framing);
+        let start = self.free_at.max(now);
+        self.free_at = start + Span(frame_bytes * self.picos_per_byte.get());
+        (start, self.free_at + self.delay)
+    }
+}
+
 /// A transmitter of finite rate behind a drop-tail queue, and the propagation after it.
-///
-/// Most links of a large network are the hosts' own: nobody watches them and they lose nothing.
-/// Such a link is its transmitter alone, and fits in a cache line.
 #[derive(Debug)]
 pub struct Link {
     /// The transmitter is idle from here on, unless something arrives.
@@ -36,7 +76,7 @@ pub struct Link {
     picos_per_byte: u64,
     rate: Rate,
     framing: u32,
-    queue: Option<Box<Queue>>,
+    queue: Queue,
 }
 
 /// What waits at a link, and what is counted there.
@@ -62,22 +102,19 @@ struct Waiting {
 impl Link {
     /// An idle link.
     pub fn new(config: &LinkConfig, window: Window) -> Self {
-        let QueueConfig::DropTail { limit } = config.queue;
-        let matters =
-            config.observed || limit != Limit::Unlimited || !config.drop_list.is_empty();
         Self {
             free_at: Time::ZERO,
             delay: config.delay,
             picos_per_byte: config.rate.picos_per_byte().unwrap_or(0),
             rate: config.rate,
             framing: config.framing,
-            queue: matters.then(|| Box::new(Queue::new(config, limit, window))),
+            queue: Queue::new(config, window),
         }
     }
 
     /// Offers a packet of `ip_bytes` at `now`, which is never earlier than at the call before.
     /// `changed` is told each new backlog and when it began.
-    #[inline]
+    #[inline(always)]
     pub fn offer(
         &mut self,
         now: Time,
@@ -87,17 +124,18 @@ impl Link {
         let frame_bytes = u64::from(ip_bytes) + u64::from(self.framing);
         // A frame whose transmission ends now has left: the transmitter is free.
         let start = self.free_at.max(now);
+        if let Some(reason) = self.queue.refuses(now, start, frame_bytes, &mut changed) {
+            return Offer::Dropped(reason);
+        }
         let end = start + self.transmission_time(frame_bytes);
-        if let Some(queue) = &mut self.queue {
-            if let Some(reason) = queue.refuses(now, start, frame_bytes, &mut changed) {
-                return Offer::Dropped(reason);
-            }
-            if let Some(meter) = &mut queue.meter {
-                meter.service(now, start, end, ip_bytes);
-            }
+        if let Some(meter) = &mut self.queue.meter {
+            meter.service(now, start, end, ip_bytes);
         }
         self.free_at = end;
-        Offer::Accepted { start, arrival: end + self.delay }
+        Offer::Accepted {
+            start,
+            arrival: end + self.delay,
+        }
     }
 
     #[inline]
@@ -111,39 +149,38 @@ impl Link {
 
     /// Brings the link to the end of the run.
     pub fn finish(&mut self, end: Time, mut changed: impl FnMut(Time, Backlog)) {
-        if let Some(queue) = &mut self.queue {
-            queue.settle(end, &mut changed);
-        }
+        self.queue.settle(end, &mut changed);
     }
 
     /// Packets lost here in the whole run.
     pub fn drops(&self) -> u64 {
-        self.queue.as_ref().map_or(0, |queue| queue.drops)
+        self.queue.drops
     }
 
-    /// Packets waiting, where that is tracked.
-    pub fn queued(&self) -> Option<u64> {
-        self.queue.as_ref().map(|queue| queue.waiting.len() as u64)
+    /// Packets waiting.
+    pub fn queued(&self) -> u64 {
+        self.queue.waiting.len() as u64
     }
 
     /// Packets in = out + dropped + queued, counted each for itself.
     pub fn conserves(&self) -> bool {
-        self.queue.as_ref().is_none_or(|queue| queue.conserves())
+        self.queue.conserves()
     }
 
     /// Takes the statistics out, if there are any.
     pub fn take_meter(&mut self) -> Option<LinkMeter> {
-        self.queue.as_mut()?.meter.take()
+        self.queue.meter.take()
     }
 
     #[cfg(test)]
     pub(crate) fn corrupt_arrivals(&mut self) {
-        self.queue.as_mut().expect("a link with a queue").arrivals += 1;
+        self.queue.arrivals += 1;
     }
 }
 
 impl Queue {
-    fn new(config: &LinkConfig, limit: Limit, window: Window) -> Self {
+    fn new(config: &LinkConfig, window: Window) -> Self {
+        let QueueConfig::DropTail { limit } = config.queue;
         Self {
             limit,
             backlog: Backlog::default(),
@@ -158,7 +195,7 @@ impl Queue {
 
     /// Decides on an arrival whose transmission could begin at `start`, and says why it is lost
     /// if it is.
-    #[inline]
+    #[inline(always)]
     fn refuses(
         &mut self,
         now: Time,
@@ -173,33 +210,41 @@ impl Queue {
         let index = self.arrivals;
         self.arrivals += 1;
         if !self.drop_list.is_empty() && self.drop_list.binary_search(&index).is_ok() {
-            return self.lose(now, DropReason::LinkLoss);
+            return Some(self.lose(now, DropReason::LinkLoss));
         }
         if start == now {
             self.started += 1;
         } else if self.limit.admits(self.backlog, frame_bytes) {
-            self.waiting.push_back(Waiting { start, frame_bytes: frame_bytes as u32 });
+            self.waiting.push_back(Waiting {
+                start,
+                frame_bytes: frame_bytes as u32,
+            });
             self.backlog.add(frame_bytes);
             self.report(now, changed);
         } else {
-            return self.lose(now, DropReason::Overlimit);
+            return Some(self.lose(now, DropReason::Overlimit));
         }
         None
     }
 
     #[cold]
-    fn lose(&mut self, now: Time, reason: DropReason) -> Option<DropReason> {
+    fn lose(&mut self, now: Time, reason: DropReason) -> DropReason {
         self.drops += 1;
         if let Some(meter) = &mut self.meter {
             meter.loss(now, reason);
         }
-        Some(reason)
+        reason
     }
 
     /// Lets the frames whose transmission has begun by `now` leave the backlog.
     #[inline]
     fn settle(&mut self, now: Time, changed: &mut impl FnMut(Time, Backlog)) {
-        while let Some(frame) = self.waiting.front().copied().filter(|frame| frame.start <= now) {
+        while let Some(frame) = self
+            .waiting
+            .front()
+            .copied()
+            .filter(|frame| frame.start <= now)
+        {
             self.waiting.pop_front();
             self.backlog.remove(u64::from(frame.frame_bytes));
             self.started += 1;
@@ -207,7 +252,7 @@ impl Queue {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn report(&mut self, time: Time, changed: &mut impl FnMut(Time, Backlog)) {
         if let Some(meter) = &mut self.meter {
             meter.backlog(time, self.backlog);
@@ -235,7 +280,13 @@ mod tests {
             drop_list,
             observed: true,
         };
-        Link::new(&config, Window { from: Time::ZERO, to: Time(1_000_000_000_000) })
+        Link::new(
+            &config,
+            Window {
+                from: Time::ZERO,
+                to: Time(1_000_000_000_000),
+            },
+        )
     }
 
     fn micros(us: u64) -> Time {
@@ -265,7 +316,7 @@ mod tests {
         assert_eq!(started, expected);
         assert!(link.conserves());
         link.finish(micros(250), |_, _| ());
-        assert_eq!((link.drops(), link.queued()), (2, Some(1)));
+        assert_eq!((link.drops(), link.queued()), (2, 1));
     }
 
     #[test]

@@ -101,8 +101,20 @@ impl LinkMeter {
     /// What waits is now `backlog`.
     #[inline]
     pub fn backlog(&mut self, now: Time, backlog: Backlog) {
-        self.close_backlog(now);
+        if self.window.from <= self.backlog_since && now <= self.window.to {
+            self.close_backlog(now, now - self.backlog_since);
+            self.backlog_changes += 1;
+            self.backlog_change_sum += backlog.packets;
+        } else {
+            self.backlog_at_the_edge(now, backlog);
+        }
         self.backlog = backlog;
+    }
+
+    /// A change of backlog before or after the window, or the first in it.
+    #[cold]
+    fn backlog_at_the_edge(&mut self, now: Time, backlog: Backlog) {
+        self.close_backlog(now, self.window.overlap(self.backlog_since, now));
         if self.window.contains(now) {
             self.backlog_changes += 1;
             self.backlog_change_sum += backlog.packets;
@@ -113,21 +125,32 @@ impl LinkMeter {
     #[inline]
     pub fn service(&mut self, arrival: Time, start: Time, end: Time, ip_bytes: u32) {
         let begins = self.window.contains(start);
-        let ends = self.window.contains(end);
         if begins {
             // Round up: a packet that waited at all did not wait zero.
             self.waits_ns.record((start - arrival).0.div_ceil(1000), 1);
         }
-        if ends {
+        if begins && end <= self.window.to {
+            self.departures += 1;
+            self.departed_ip_bytes += u64::from(ip_bytes);
+            self.busy += end - start;
+        } else {
+            self.service_at_the_edge(start, end, ip_bytes);
+        }
+    }
+
+    /// A transmission that does not lie in the window from beginning to end.
+    #[cold]
+    fn service_at_the_edge(&mut self, start: Time, end: Time, ip_bytes: u32) {
+        if self.window.contains(end) {
             self.departures += 1;
             self.departed_ip_bytes += u64::from(ip_bytes);
         }
-        let busy = if begins && ends { end - start } else { self.window.overlap(start, end) };
-        self.busy += busy;
+        self.busy += self.window.overlap(start, end);
     }
 
-    fn close_backlog(&mut self, now: Time) {
-        let dwell = self.window.overlap(self.backlog_since, now);
+    /// The backlog held until now, for `dwell` of the window.
+    #[inline]
+    fn close_backlog(&mut self, now: Time, dwell: Span) {
         if dwell > Span::ZERO {
             self.backlog_packets.record(self.backlog.packets, dwell.0);
             self.backlog_bytes.record(self.backlog.bytes, dwell.0);
@@ -137,7 +160,10 @@ impl LinkMeter {
 
     /// The results, at the end of the run.
     pub fn finish(mut self, name: &str) -> LinkOutcome {
-        self.close_backlog(self.window.to);
+        self.close_backlog(
+            self.window.to,
+            self.window.overlap(self.backlog_since, self.window.to),
+        );
         let seconds = self.window.seconds();
         let drops = self.drops_overlimit + self.drops_link_loss;
         LinkOutcome {
@@ -149,7 +175,11 @@ impl LinkMeter {
             drops,
             drops_overlimit: self.drops_overlimit,
             drops_link_loss: self.drops_link_loss,
-            loss_rate: if self.arrivals == 0 { 0.0 } else { drops as f64 / self.arrivals as f64 },
+            loss_rate: if self.arrivals == 0 {
+                0.0
+            } else {
+                drops as f64 / self.arrivals as f64
+            },
             backlog_packets: Distribution::of(&self.backlog_packets, 1.0),
             backlog_bytes: Distribution::of(&self.backlog_bytes, 1.0),
             event_mean_backlog_packets: (self.backlog_changes > 0)
@@ -180,7 +210,10 @@ mod tests {
     #[test]
     fn only_what_lies_in_the_window_counts() {
         let second = |s: u64| Time(s * 1_000_000_000_000);
-        let mut meter = LinkMeter::new(Window { from: second(10), to: second(20) });
+        let mut meter = LinkMeter::new(Window {
+            from: second(10),
+            to: second(20),
+        });
         meter.arrival(second(9));
         meter.arrival(second(10));
         meter.loss(second(9), DropReason::Overlimit);
@@ -190,11 +223,20 @@ mod tests {
         // From 19 to 21 s: 1 s inside, and it does not end inside.
         meter.service(second(17), second(19), second(21), 1000);
         // Three packets wait from 5 to 12 s, then none.
-        meter.backlog(second(5), Backlog { packets: 3, bytes: 300 });
+        meter.backlog(
+            second(5),
+            Backlog {
+                packets: 3,
+                bytes: 300,
+            },
+        );
         meter.backlog(second(12), Backlog::default());
         let link = meter.finish("link");
         assert_eq!((link.arrivals, link.departures), (1, 1));
-        assert_eq!((link.drops, link.drops_overlimit, link.drops_link_loss), (1, 0, 1));
+        assert_eq!(
+            (link.drops, link.drops_overlimit, link.drops_link_loss),
+            (1, 0, 1)
+        );
         assert!((link.utilization - 0.3).abs() < 1e-12);
         assert!((link.throughput_bps - 800.0).abs() < 1e-9);
         assert!((link.backlog_packets.mean.unwrap() - 0.6).abs() < 1e-12);

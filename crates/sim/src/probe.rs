@@ -46,14 +46,25 @@ impl Recorder {
     /// A recorder for a run with these observed links and so many flows.
     pub fn new(record: Record, observed: Vec<bool>, flows: usize) -> Self {
         let last_windows = vec![(u64::MAX, None, 0); flows];
-        Self { record, observed, last_windows, ..Self::default() }
+        Self {
+            record,
+            observed,
+            last_windows,
+            ..Self::default()
+        }
     }
 
     /// What was recorded, ordered by time; events of one instant keep their order of cause.
     pub fn finish(mut self) -> (Series, Vec<PacketEvent>) {
-        self.series.backlog.sort_by_key(|(link, time, ..)| (*link, *time));
-        self.series.windows.sort_by_key(|(flow, time, ..)| (*flow, *time));
-        self.series.rtt.sort_by_key(|(flow, time, _)| (*flow, *time));
+        self.series
+            .backlog
+            .sort_by_key(|(link, time, ..)| (*link, *time));
+        self.series
+            .windows
+            .sort_by_key(|(flow, time, ..)| (*flow, *time));
+        self.series
+            .rtt
+            .sort_by_key(|(flow, time, _)| (*flow, *time));
         self.packets.sort_by_key(|event| event.time);
         (self.series, self.packets)
     }
@@ -70,7 +81,9 @@ impl Probe for Recorder {
 
     fn backlog(&mut self, link: LinkId, time: Time, backlog: Backlog) {
         if self.record.series && self.observed[link.0 as usize] {
-            self.series.backlog.push((link.0, time, backlog.packets, backlog.bytes));
+            self.series
+                .backlog
+                .push((link.0, time, backlog.packets, backlog.bytes));
         }
     }
 
@@ -86,7 +99,9 @@ impl Probe for Recorder {
             let last = &mut self.last_windows[flow as usize];
             if *last != windows {
                 *last = windows;
-                self.series.windows.push((flow, time, windows.0, windows.1, windows.2));
+                self.series
+                    .windows
+                    .push((flow, time, windows.0, windows.1, windows.2));
             }
         }
     }

@@ -11,6 +11,7 @@
 //! many others waits in a line of its flow's own.
 
 use crate::Network;
+use crate::link::Transmitter;
 use goodqueue_types::{Direction, FlowId, LinkId, Packet, RandomStream, Span, mix};
 use std::collections::BTreeMap;
 
@@ -18,8 +19,11 @@ use std::collections::BTreeMap;
 pub const AT_ONCE: u32 = u32::MAX;
 
 /// One step of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Hop {
+    /// The transmitter, where the link is its transmitter alone and no other route uses it. Most
+    /// links of a large network are such: the hosts' own.
+    pub transmitter: Option<Transmitter>,
     /// The link to cross.
     pub link: u32,
     /// The line in which to wait for it, or [`AT_ONCE`].
@@ -70,7 +74,11 @@ impl Routing {
         let mut shared = shared_links(network, &ways);
         // A flow that meets no other would answer itself for ever: make it pass the event queue.
         for flow in &network.flows {
-            let meets = flow.forward.iter().chain(&flow.reverse).any(|l| shared[l.0 as usize]);
+            let meets = flow
+                .forward
+                .iter()
+                .chain(&flow.reverse)
+                .any(|l| shared[l.0 as usize]);
             if !meets && let Some(first) = flow.forward.first() {
                 shared[first.0 as usize] = true;
             }
@@ -82,6 +90,10 @@ impl Routing {
             shared_lines: 0,
             own_lines: 0,
         };
+        let mut users = vec![0; network.links.len()];
+        for link in ways.iter().copied().flatten() {
+            users[link.0 as usize] += 1;
+        }
         let mut classes = BTreeMap::new();
         for (index, links) in ways.iter().enumerate() {
             routing.first_hops.push(routing.hops.len() as u32);
@@ -95,12 +107,27 @@ impl Routing {
                     line = *classes.entry(class).or_insert(new);
                     routing.own_lines += 1;
                 }
-                let last = position + 1 == links.len();
-                routing.hops.push(Hop { link: link.0, line, own_line, last });
+                let config = &network.links[link.0 as usize];
+                let own = users[link.0 as usize] == 1;
+                routing.hops.push(Hop {
+                    transmitter: Transmitter::new(config).filter(|_| own),
+                    link: link.0,
+                    line,
+                    own_line,
+                    last: position + 1 == links.len(),
+                });
             }
         }
         routing.shared_lines = classes.len();
         routing
+    }
+
+    /// The line in which a host's packets first wait, given its first hop; [`AT_ONCE`] if they go
+    /// all the way at once.
+    pub fn first_line(&self, first_hop: u32) -> u32 {
+        let mut route = self.hops[first_hop as usize..].iter();
+        let wait_or_end = route.find(|hop| hop.line != AT_ONCE || hop.last);
+        wait_or_end.map_or(AT_ONCE, |hop| hop.line)
     }
 
     /// A packet's place among simultaneous arrivals.
@@ -158,8 +185,13 @@ impl TieOrder {
     /// The order that belongs to a seed.
     pub fn new(seed: u64, flows: usize) -> Self {
         let ways = 2 * flows as u64;
-        let keys = (0..ways).map(|way| RandomStream::new(seed, "tie", way).bits()).collect();
-        Self { keys, way_bits: ways.next_power_of_two().trailing_zeros() }
+        let keys = (0..ways)
+            .map(|way| RandomStream::new(seed, "tie", way).bits())
+            .collect();
+        Self {
+            keys,
+            way_bits: ways.next_power_of_two().trailing_zeros(),
+        }
     }
 
     /// A packet's place among simultaneous arrivals, below 2³⁰; packets of different flows or
@@ -180,7 +212,15 @@ mod tests {
     fn packet(flow: u32, direction: Direction, sent: u64) -> Packet {
         let flow = FlowId(flow);
         let (ecn, body) = (Ecn::NotCapable, Body::Datagram);
-        Packet { flow, direction, ecn, size: 1500, number: 0, sent: Time(sent), body }
+        Packet {
+            flow,
+            direction,
+            ecn,
+            size: 1500,
+            number: 0,
+            sent: Time(sent),
+            body,
+        }
     }
 
     #[test]
@@ -210,7 +250,10 @@ mod tests {
                 .filter(|first| *first)
                 .count();
             // Four standard deviations of a fair coin.
-            assert!((4800..=5200).contains(&wins), "flow {flow} came first {wins} times");
+            assert!(
+                (4800..=5200).contains(&wins),
+                "flow {flow} came first {wins} times"
+            );
         }
     }
 

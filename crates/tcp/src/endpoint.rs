@@ -160,6 +160,14 @@ impl TcpEndpoint {
         true
     }
 
+    /// False if [`poll_transmit`](Self::poll_transmit) would surely give none: a look that costs
+    /// nothing, for one call in two would be in vain.
+    #[inline]
+    pub fn may_transmit(&self) -> bool {
+        let ack = matches!(self.receiver.ack_due, AckDue::Now | AckDue::NowPure);
+        ack || !self.sender.blocked || self.state != ConnectionState::Established
+    }
+
     /// The earliest deadline of all timers.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
@@ -235,15 +243,7 @@ impl TcpEndpoint {
             return;
         }
         if self.config.details.strict_ack_acceptance && segment.end_seq() < self.needed(carries) {
-            self.receiver.ack_due = AckDue::NowPure;
-            self.stats.received_payload_bytes += u64::from(segment.payload);
-            self.stats.duplicate_payload_bytes += u64::from(segment.payload);
-            // When both ends repeat old data, each would ignore the other's ACKs for ever.
-            if self.sender.timed_out_at == self.sender.una {
-                self.sender
-                    .on_ack(now, segment, &self.config, &mut self.stats);
-            }
-            return;
+            return self.handle_below_window(now, segment);
         }
         if segment.flags.contains(SegmentFlags::ACK) {
             self.sender
@@ -252,6 +252,19 @@ impl TcpEndpoint {
         if carries {
             self.receiver
                 .on_data(now, segment, &self.config, &mut self.stats);
+        }
+    }
+
+    /// A strict endpoint takes nothing from a segment below its receive window.
+    #[cold]
+    fn handle_below_window(&mut self, now: Time, segment: &Segment) {
+        self.receiver.ack_due = AckDue::NowPure;
+        self.stats.received_payload_bytes += u64::from(segment.payload);
+        self.stats.duplicate_payload_bytes += u64::from(segment.payload);
+        // When both ends repeat old data, each would ignore the other's ACKs for ever.
+        if self.sender.timed_out_at == self.sender.una {
+            self.sender
+                .on_ack(now, segment, &self.config, &mut self.stats);
         }
     }
 

@@ -1,6 +1,11 @@
 //! The sending half: what is outstanding, what may leave, and the timer that guards it. What a
 //! loss does to it is in `recovery`.
 
+#![expect(
+    clippy::inline_always,
+    reason = "the per-ACK path, with one caller that matters"
+)]
+
 use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller};
@@ -178,7 +183,7 @@ impl Sender {
     }
 
     /// An acknowledgement of a connection that is open.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(
         &mut self,
         now: Time,
@@ -207,7 +212,7 @@ impl Sender {
     }
 
     /// The common case: nothing lost, nothing SACKed.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack_in_order(
         &mut self,
         now: Time,

@@ -21,19 +21,27 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, value: u64, weight: u64) {
         let bin = bin_of(value);
-        if bin >= self.weights.len() {
-            self.weights.resize(bin + 1, 0);
+        match self.weights.get_mut(bin) {
+            Some(bin) => *bin += weight,
+            None => self.grow(bin, weight),
         }
-        self.weights[bin] += weight;
         self.total += weight;
         self.weighted_sum += u128::from(value) * u128::from(weight);
         self.max = self.max.max(value);
     }
 
+    /// Counts in a bin that is not there yet.
+    #[cold]
+    fn grow(&mut self, bin: usize, weight: u64) {
+        self.weights.resize(bin + 1, 0);
+        self.weights[bin] = weight;
+    }
+
     /// Makes room for values up to `largest`, so that recording them allocates nothing.
     pub fn reserve(&mut self, largest: u64) {
         let needed = bin_of(largest) + 1;
-        self.weights.reserve(needed.saturating_sub(self.weights.len()));
+        self.weights
+            .reserve(needed.saturating_sub(self.weights.len()));
     }
 
     /// The sum of all weights.
@@ -99,7 +107,10 @@ mod tests {
     fn every_value_is_within_its_bin_and_bins_are_ordered() {
         let mut last = 0;
         for exponent in 0..64 {
-            for value in [1u64 << exponent, (1u64 << exponent) + (1u64 << exponent) / 3] {
+            for value in [
+                1u64 << exponent,
+                (1u64 << exponent) + (1u64 << exponent) / 3,
+            ] {
                 let bin = bin_of(value);
                 assert!(bin >= last);
                 last = bin;
@@ -115,7 +126,10 @@ mod tests {
     #[test]
     fn quantiles_and_means() {
         let mut histogram = Histogram::default();
-        assert_eq!((histogram.mean(), histogram.quantile(0.5), histogram.max()), (None, None, None));
+        assert_eq!(
+            (histogram.mean(), histogram.quantile(0.5), histogram.max()),
+            (None, None, None)
+        );
         for value in 1..=50 {
             histogram.record(value, 1);
         }

@@ -82,8 +82,10 @@ impl SackBlocks {
         }
         let offset = start as i64 - ack as i64;
         debug_assert!(end > start && i32::try_from(offset).is_ok());
-        self.blocks[self.count as usize] =
-            SackBlock { offset: offset as i32, length: (end - start) as u32 };
+        self.blocks[self.count as usize] = SackBlock {
+            offset: offset as i32,
+            length: (end - start) as u32,
+        };
         self.count += 1;
         true
     }
@@ -292,7 +294,10 @@ mod tests {
         let mut sack = SackBlocks::default();
         assert!(sack.push(1000, 2000, 2500));
         assert!(sack.push(1000, 500, 600));
-        assert_eq!(sack.ranges(1000).collect::<Vec<_>>(), [(2000, 2500), (500, 600)]);
+        assert_eq!(
+            sack.ranges(1000).collect::<Vec<_>>(),
+            [(2000, 2500), (500, 600)]
+        );
         assert!(sack.push(0, 1, 2) && sack.push(0, 3, 4) && !sack.push(0, 5, 6));
         assert_eq!(sack.len(), 4);
     }

@@ -69,9 +69,15 @@ mod tests {
         let mut random = RandomStream::new(7, "test", 0);
         let n = 100_000;
         let uniform = (0..n).map(|_| random.unit()).sum::<f64>() / f64::from(n);
-        assert!((uniform - 0.5).abs() < 4.0 * 0.2887 / f64::from(n).sqrt(), "{uniform}");
+        assert!(
+            (uniform - 0.5).abs() < 4.0 * 0.2887 / f64::from(n).sqrt(),
+            "{uniform}"
+        );
         let exponential = (0..n).map(|_| random.exponential(2.0)).sum::<f64>() / f64::from(n);
-        assert!((exponential - 2.0).abs() < 4.0 * 2.0 / f64::from(n).sqrt(), "{exponential}");
+        assert!(
+            (exponential - 2.0).abs() < 4.0 * 2.0 / f64::from(n).sqrt(),
+            "{exponential}"
+        );
         assert_eq!(random.span_below(Span::ZERO), Span::ZERO);
         assert!(random.span_below(Span(10)) < Span(10));
     }

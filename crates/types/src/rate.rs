@@ -60,6 +60,9 @@ mod tests {
 
     #[test]
     fn bandwidth_delay_product() {
-        assert_eq!(Rate(100_000_000).bytes_in(Span::from_millis(80)), Bytes(1_000_000));
+        assert_eq!(
+            Rate(100_000_000).bytes_in(Span::from_millis(80)),
+            Bytes(1_000_000)
+        );
     }
 }

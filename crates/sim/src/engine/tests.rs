@@ -1,7 +1,7 @@
 use super::*;
 use crate::{FlowConfig, LinkConfig, PacketSize, QueueConfig, Record, WorkloadConfig};
 use goodqueue_queue::Limit;
-use goodqueue_types::{Rate, Span};
+use goodqueue_types::{LinkId, Rate, Span};
 
 fn link(name: &str, rate: u64, limit: Limit) -> LinkConfig {
     LinkConfig {
@@ -34,7 +34,13 @@ fn network() -> Network {
             link("bottleneck.reverse", 1_000_000_000, Limit::Unlimited),
         ],
         flows: vec![
-            flow("cbr", WorkloadConfig::ConstantBitRate { interval, packet: 1000 }),
+            flow(
+                "cbr",
+                WorkloadConfig::ConstantBitRate {
+                    interval,
+                    packet: 1000,
+                },
+            ),
             flow(
                 "poisson",
                 WorkloadConfig::Poisson {
@@ -44,7 +50,13 @@ fn network() -> Network {
             ),
             // Not a multiple of the constant bit rate's interval: in phase with it, every ping
             // would find the queue just filled.
-            flow("ping", WorkloadConfig::Ping { interval: Span::from_millis(97), packet: 84 }),
+            flow(
+                "ping",
+                WorkloadConfig::Ping {
+                    interval: Span::from_millis(97),
+                    packet: 84,
+                },
+            ),
         ],
         record: Record::default(),
     }
@@ -54,9 +66,16 @@ fn network() -> Network {
 fn an_overloaded_link_is_always_busy_and_loses_the_excess() {
     let outcome = run(&network());
     let bottleneck = &outcome.links[0];
-    assert!((bottleneck.utilization - 1.0).abs() < 1e-3, "{bottleneck:?}");
+    assert!(
+        (bottleneck.utilization - 1.0).abs() < 1e-3,
+        "{bottleneck:?}"
+    );
     // 200 packets/s arrive, 125 leave.
-    assert!((bottleneck.loss_rate - 0.375).abs() < 0.03, "{}", bottleneck.loss_rate);
+    assert!(
+        (bottleneck.loss_rate - 0.375).abs() < 0.03,
+        "{}",
+        bottleneck.loss_rate
+    );
     assert_eq!(bottleneck.backlog_packets.max, Some(5.0));
     let flows = &outcome.flows;
     assert!((flows[0].throughput_bps + flows[1].throughput_bps - 1e6).abs() < 3e4);
@@ -64,7 +83,10 @@ fn an_overloaded_link_is_always_busy_and_loses_the_excess() {
     assert!(flows[2].packets_sent == 103 && flows[2].packets_received < 103);
     // Ten milliseconds each way, the ping's own frames, and up to five waiting and one in service.
     let rtt = flows[2].rtt_s;
-    assert!(rtt.mean.unwrap() > 0.045 && rtt.max.unwrap() < 0.0688, "{rtt:?}");
+    assert!(
+        rtt.mean.unwrap() > 0.045 && rtt.max.unwrap() < 0.0688,
+        "{rtt:?}"
+    );
 }
 
 #[test]
@@ -72,9 +94,15 @@ fn the_same_seed_gives_the_same_outcome_and_recording_changes_nothing() {
     let mut network = network();
     let plain = run(&network);
     assert_eq!(plain, run(&network));
-    network.record = Record { series: true, packets: true };
+    network.record = Record {
+        series: true,
+        packets: true,
+    };
     let recorded = run(&network);
-    assert_eq!((&plain.links, &plain.flows), (&recorded.links, &recorded.flows));
+    assert_eq!(
+        (&plain.links, &plain.flows),
+        (&recorded.links, &recorded.flows)
+    );
     assert_eq!(plain.totals, recorded.totals);
     assert!(recorded.packets.is_sorted_by_key(|event| event.time));
     assert!(!recorded.series.backlog.is_empty() && !recorded.series.rtt.is_empty());
@@ -88,7 +116,7 @@ fn a_corrupted_count_fails_the_run() {
     let network = network();
     let mut simulation = Simulation::new(&network, NoProbe);
     simulation.run_until(Time::ZERO + Span::from_secs(1));
-    simulation.delivered += 1;
+    simulation.core.delivered += 1;
     simulation.complete();
 }
 
@@ -97,6 +125,9 @@ fn a_corrupted_count_fails_the_run() {
 fn a_corrupted_link_fails_the_run() {
     let network = network();
     let mut simulation = Simulation::new(&network, NoProbe);
-    simulation.links[0].corrupt_arrivals();
+    simulation.core.links[0]
+        .as_mut()
+        .expect("a queue")
+        .corrupt_arrivals();
     simulation.complete();
 }

@@ -18,14 +18,24 @@ impl TcpHost {
     /// The sender of `bytes`, from `start` on.
     pub fn client(config: Arc<TcpConfig>, start: Time, bytes: Option<u64>) -> Self {
         let endpoint = TcpEndpoint::new(config);
-        Self { endpoint, opens_at: Some(start), bytes, finished_at: None }
+        Self {
+            endpoint,
+            opens_at: Some(start),
+            bytes,
+            finished_at: None,
+        }
     }
 
     /// The receiver, listening from the start.
     pub fn server(config: Arc<TcpConfig>) -> Self {
         let mut endpoint = TcpEndpoint::new(config);
         endpoint.listen();
-        Self { endpoint, opens_at: None, bytes: None, finished_at: None }
+        Self {
+            endpoint,
+            opens_at: None,
+            bytes: None,
+            finished_at: None,
+        }
     }
 
     #[inline]
@@ -54,7 +64,14 @@ impl TcpHost {
 
     #[inline]
     pub(super) fn wakes_at(&self) -> Time {
-        self.opens_at.or_else(|| self.endpoint.poll_timeout()).unwrap_or(Time::MAX)
+        self.opens_at
+            .or_else(|| self.endpoint.poll_timeout())
+            .unwrap_or(Time::MAX)
+    }
+
+    #[inline]
+    pub(super) fn may_transmit(&self) -> bool {
+        self.endpoint.may_transmit()
     }
 
     #[inline]
@@ -62,7 +79,9 @@ impl TcpHost {
         if !matches!(packet.body, Body::Tcp(_)) {
             packet.body = Body::Tcp(Segment::default());
         }
-        let Body::Tcp(segment) = &mut packet.body else { unreachable!("set just now") };
+        let Body::Tcp(segment) = &mut packet.body else {
+            unreachable!("set just now")
+        };
         let sends = self.endpoint.poll_transmit_into(now, segment);
         packet.size = segment.ip_bytes();
         sends

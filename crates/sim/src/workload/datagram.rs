@@ -27,14 +27,26 @@ impl Source {
     /// A packet of `packet` bytes at `start` and at every `interval` after it.
     pub fn constant(start: Time, interval: Span, packet: u32) -> Self {
         let packet = PacketSize::Fixed(packet);
-        Self { next: start, due: false, timing: Timing::Constant(interval), packet, random: None }
+        Self {
+            next: start,
+            due: false,
+            timing: Timing::Constant(interval),
+            packet,
+            random: None,
+        }
     }
 
     /// Packets at exponential intervals, the first one such interval after `start`.
     pub fn poisson(start: Time, mean: Span, packet: PacketSize, random: RandomStream) -> Self {
         let timing = Timing::Exponential(mean);
         let random = Some(Box::new(random));
-        let mut source = Self { next: start, due: false, timing, packet, random };
+        let mut source = Self {
+            next: start,
+            due: false,
+            timing,
+            packet,
+            random,
+        };
         source.next = start.saturating_add(source.draw_interval());
         source
     }

@@ -17,6 +17,10 @@ pub type Outgoing = (u32, goodqueue_types::Body);
 
 /// What one end of a flow does. Both engines drive it through the same four calls.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every agent of a large run is the largest: a box would cost what it saves"
+)]
 pub enum Behaviour {
     /// A TCP endpoint and its application.
     Tcp(TcpHost),
@@ -38,10 +42,14 @@ impl Behaviour {
                 Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
                 Self::Tcp(TcpHost::server(tcp.clone())),
             ],
-            WorkloadConfig::ConstantBitRate { interval, packet } => {
-                [Self::Source(Source::constant(start, *interval, *packet)), Self::Sink]
-            }
-            WorkloadConfig::Poisson { mean_interval, packet } => [
+            WorkloadConfig::ConstantBitRate { interval, packet } => [
+                Self::Source(Source::constant(start, *interval, *packet)),
+                Self::Sink,
+            ],
+            WorkloadConfig::Poisson {
+                mean_interval,
+                packet,
+            } => [
                 Self::Source(Source::poisson(start, *mean_interval, *packet, random)),
                 Self::Sink,
             ],
@@ -57,7 +65,7 @@ impl Behaviour {
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         match self {
             Self::Tcp(host) => host.receive(now, packet),
-            Self::Pinger(pinger) => pinger.receive(now, packet),
+            Self::Pinger(_) => Some(Pinger::round_trip(now, packet)),
             Self::Responder(responder) => {
                 responder.receive(packet);
                 None
@@ -89,6 +97,15 @@ impl Behaviour {
         }
     }
 
+    /// False if [`transmit_into`](Self::transmit_into) would surely find nothing to send.
+    #[inline]
+    pub fn may_transmit(&self) -> bool {
+        match self {
+            Self::Tcp(host) => host.may_transmit(),
+            _ => true,
+        }
+    }
+
     /// Writes size and body of the next packet to send now; false when there is none.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
@@ -99,7 +116,9 @@ impl Behaviour {
             Self::Responder(responder) => responder.transmit(),
             Self::Sink => None,
         };
-        let Some((size, body)) = outgoing else { return false };
+        let Some((size, body)) = outgoing else {
+            return false;
+        };
         (packet.size, packet.body) = (size, body);
         true
     }

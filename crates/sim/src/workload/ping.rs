@@ -16,14 +16,20 @@ pub struct Pinger {
 impl Pinger {
     /// A request of `packet` IP bytes at `start` and at every `interval` after it.
     pub fn new(start: Time, interval: Span, packet: u32) -> Self {
-        Self { next: start, due: false, interval, packet }
+        Self {
+            next: start,
+            due: false,
+            interval,
+            packet,
+        }
     }
 
-    pub(super) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
+    /// The round-trip time that a reply completes.
+    pub(super) fn round_trip(now: Time, packet: &Packet) -> Span {
         let Body::EchoReply { requested } = packet.body else {
             unreachable!("a ping flow carries replies to its client")
         };
-        Some(now - requested)
+        now - requested
     }
 
     pub(super) fn wake(&mut self, now: Time) {
@@ -50,7 +56,12 @@ pub struct Responder {
 
 impl Responder {
     pub(super) fn receive(&mut self, packet: &Packet) {
-        self.replies.push_back((packet.size, Body::EchoReply { requested: packet.sent }));
+        self.replies.push_back((
+            packet.size,
+            Body::EchoReply {
+                requested: packet.sent,
+            },
+        ));
     }
 
     pub(super) fn transmit(&mut self) -> Option<Outgoing> {

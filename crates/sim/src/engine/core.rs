@@ -1,0 +1,354 @@
+//! What packets meet: links and hosts, and the event queue that times them.
+
+#![expect(
+    clippy::inline_always,
+    reason = "two functions hold all that happens to a packet; a call for each step of them cost a quarter of the run time"
+)]
+
+use crate::agent::{Agent, agents};
+use crate::event_queue::{Event, EventQueue, Kind};
+use crate::line::Lines;
+use crate::link::{Link, Offer};
+use crate::link_meter::Window;
+use crate::probe::Probe;
+use crate::routing::{AT_ONCE, Routing};
+use crate::{Network, Totals};
+use goodqueue_types::{Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time};
+
+/// Everything but the lines.
+#[derive(Debug)]
+pub struct Core<P> {
+    pub window: Window,
+    pub routing: Routing,
+    pub events: EventQueue,
+    /// None where the transmitter in the one hop that uses a link is all there is to it.
+    pub links: Vec<Option<Box<Link>>>,
+    pub hosts: Vec<Host>,
+    /// Forward packets of each flow lost in the window.
+    pub lost: Vec<u64>,
+    pub delivered: u64,
+    /// Packets that at the end wait at links that are their transmitters alone.
+    queued_untracked: u64,
+    in_flight: u64,
+    pub probe: P,
+}
+
+/// An agent, and what the engine keeps with it.
+#[derive(Debug)]
+pub struct Host {
+    /// When the agent next wants to be woken.
+    pub wakes_at: Time,
+    /// When its pending wake event is; [`Time::MAX`] without one. Other wake events of the agent
+    /// still in the queue are stale and ignored.
+    pub pending_wake: Time,
+    /// The index of the first step of its packets' route.
+    pub first_hop: u32,
+    /// The line in which its packets first wait, or [`AT_ONCE`].
+    pub first_line: u32,
+    pub agent: Agent,
+}
+
+impl Host {
+    /// Makes sure the event queue wakes the agent in time. A pending event that is too early is
+    /// left to re-arm itself: timers that move with every ACK cost one event per expiry, not one
+    /// per ACK.
+    #[inline(always)]
+    fn arm(&mut self, index: usize, events: &mut EventQueue, window: Window) {
+        self.wakes_at = self.agent.wakes_at();
+        if self.wakes_at < self.pending_wake && self.wakes_at <= window.to {
+            self.pending_wake = self.wakes_at;
+            events.push(Event::new(self.wakes_at, Kind::Wake, 0, index as u32));
+        }
+    }
+}
+
+/// How far a packet went.
+#[derive(Clone, Copy, Debug)]
+pub enum Crossed {
+    /// It reaches its host.
+    Arrives(Time),
+    /// It must wait in line before a hop, which it reaches at this time.
+    Waits {
+        /// The hop's index.
+        hop: u32,
+        /// Its arrival there.
+        at: Time,
+    },
+    /// It is lost, or the run ends first.
+    Ends,
+}
+
+impl<P: Probe> Core<P> {
+    /// A network in which nothing has happened.
+    pub fn new(network: &Network, routing: Routing, probe: P) -> Self {
+        let window = Window {
+            from: network.warmup,
+            to: network.end,
+        };
+        let mut in_its_hop = vec![false; network.links.len()];
+        for hop in &routing.hops {
+            in_its_hop[hop.link as usize] = hop.transmitter.is_some();
+        }
+        let links = network
+            .links
+            .iter()
+            .zip(in_its_hop)
+            .map(|(config, in_its_hop)| (!in_its_hop).then(|| Box::new(Link::new(config, window))));
+        let hosts = agents(network)
+            .into_iter()
+            .zip(&routing.first_hops)
+            .map(|(agent, first)| Host {
+                wakes_at: Time::MAX,
+                pending_wake: Time::MAX,
+                first_hop: *first,
+                first_line: routing.first_line(*first),
+                agent,
+            });
+        Self {
+            window,
+            events: EventQueue::default(),
+            links: links.collect(),
+            hosts: hosts.collect(),
+            lost: vec![0; network.flows.len()],
+            delivered: 0,
+            queued_untracked: 0,
+            in_flight: 0,
+            routing,
+            probe,
+        }
+    }
+
+    /// Makes sure the event queue wakes an agent in time.
+    pub fn arm(&mut self, index: usize) {
+        self.hosts[index].arm(index, &mut self.events, self.window);
+    }
+
+    /// Whether a host has something to do before `now`.
+    pub fn is_late(&self, host: usize, now: Time) -> bool {
+        self.hosts[host].wakes_at < now
+    }
+
+    /// Lets an agent do what is due at `now`, but for sending.
+    pub fn fire(&mut self, host: usize, now: Time) {
+        self.hosts[host].agent.wake(now);
+        if P::ACTIVE {
+            self.observe_agent(host, now, false);
+        }
+    }
+
+    /// A packet reaches its host; false, and nothing else, if the host has something to do before.
+    #[inline(always)]
+    pub fn receive(&mut self, index: usize, packet: &Packet, now: Time) -> bool {
+        let host = &mut self.hosts[index];
+        if host.wakes_at < now {
+            return false;
+        }
+        self.delivered += 1;
+        host.agent.receive(now, packet);
+        if P::ACTIVE {
+            let kind = PacketEventKind::Delivered;
+            self.probe.packet(PacketEvent {
+                time: now,
+                kind,
+                packet: *packet,
+            });
+            self.observe_agent(index, now, true);
+        }
+        true
+    }
+
+    /// Writes the next packet that a host sends into its place and gives it and its first hop, or
+    /// none if there is none.
+    #[inline(always)]
+    pub fn send<'l>(
+        &mut self,
+        index: usize,
+        now: Time,
+        lines: &'l mut Lines,
+    ) -> Option<(&'l Packet, u32)> {
+        let host = &mut self.hosts[index];
+        let packet = lines.place(host.first_line);
+        if !host.agent.may_transmit() || !host.agent.transmit_into(now, packet) {
+            host.arm(index, &mut self.events, self.window);
+            return None;
+        }
+        if P::ACTIVE {
+            let kind = PacketEventKind::Sent;
+            self.probe.packet(PacketEvent {
+                time: now,
+                kind,
+                packet: *packet,
+            });
+        }
+        Some((packet, host.first_hop))
+    }
+
+    /// Walks a packet from its host on, the `first` hop of its route.
+    #[inline(always)]
+    pub fn cross_from_host(&mut self, packet: &Packet, first: u32, now: Time) -> Crossed {
+        if self.routing.hops[first as usize].line == AT_ONCE {
+            self.cross(packet, first, now)
+        } else {
+            Crossed::Waits {
+                hop: first,
+                at: now,
+            }
+        }
+    }
+
+    /// Walks a packet over the `index`th hop, which it reaches at `now`, and on as far as nothing
+    /// can interfere.
+    #[inline(always)]
+    pub fn cross(&mut self, packet: &Packet, index: u32, mut now: Time) -> Crossed {
+        let mut index = index as usize;
+        let mut at_once = true;
+        loop {
+            let hop = &mut self.routing.hops[index];
+            if !at_once && hop.line != AT_ONCE {
+                return Crossed::Waits {
+                    hop: index as u32,
+                    at: now,
+                };
+            }
+            at_once = false;
+            index += 1;
+            let (link, last) = (hop.link, hop.last);
+            let (start, arrival) = if let Some(transmitter) = &mut hop.transmitter {
+                let (start, arrival) = transmitter.send(now, packet.size);
+                if P::ACTIVE {
+                    self.observe_arrival(link, packet, now);
+                    self.observe_start(link, packet, now, start);
+                }
+                (start, arrival)
+            } else {
+                match self.offer(link, packet, now) {
+                    Offer::Accepted { start, arrival } => (start, arrival),
+                    Offer::Dropped(reason) => {
+                        self.lose(link, packet, now, reason);
+                        return Crossed::Ends;
+                    }
+                }
+            };
+            if arrival > self.window.to {
+                self.stay(link, start);
+                return Crossed::Ends;
+            }
+            if last {
+                return Crossed::Arrives(arrival);
+            }
+            now = arrival;
+        }
+    }
+
+    /// Offers a packet to a link that has a queue.
+    #[inline(always)]
+    fn offer(&mut self, link: u32, packet: &Packet, now: Time) -> Offer {
+        if P::ACTIVE {
+            self.observe_arrival(link, packet, now);
+        }
+        let probe = &mut self.probe;
+        let queueing = self.links[link as usize]
+            .as_mut()
+            .expect("made for every such hop");
+        let offer = queueing.offer(now, packet.size, |time, backlog| {
+            if P::ACTIVE {
+                probe.backlog(LinkId(link), time, backlog);
+            }
+        });
+        if let Offer::Accepted { start, .. } = offer
+            && P::ACTIVE
+        {
+            self.observe_start(link, packet, now, start);
+        }
+        offer
+    }
+
+    #[cold]
+    fn lose(&mut self, link: u32, packet: &Packet, now: Time, reason: DropReason) {
+        if packet.direction == Direction::Forward && self.window.contains(now) {
+            self.lost[packet.flow.0 as usize] += 1;
+        }
+        if P::ACTIVE {
+            let kind = PacketEventKind::Dropped(LinkId(link), reason);
+            self.probe.packet(PacketEvent {
+                time: now,
+                kind,
+                packet: *packet,
+            });
+        }
+    }
+
+    /// The run ends while a packet waits at a link or is on its way behind it.
+    #[cold]
+    fn stay(&mut self, link: u32, start: Time) {
+        if start <= self.window.to {
+            self.in_flight += 1;
+        } else if self.links[link as usize].is_none() {
+            self.queued_untracked += 1;
+        }
+    }
+
+    fn observe_arrival(&mut self, link: u32, packet: &Packet, now: Time) {
+        let kind = PacketEventKind::Arrived(LinkId(link));
+        self.probe.packet(PacketEvent {
+            time: now,
+            kind,
+            packet: *packet,
+        });
+    }
+
+    fn observe_start(&mut self, link: u32, packet: &Packet, now: Time, start: Time) {
+        if start <= self.window.to {
+            let kind = PacketEventKind::ServiceStarted(LinkId(link), start - now);
+            self.probe.packet(PacketEvent {
+                time: start,
+                kind,
+                packet: *packet,
+            });
+        }
+    }
+
+    fn observe_agent(&mut self, index: usize, now: Time, received: bool) {
+        // The client's variables are the flow's: it is the sender.
+        if index.is_multiple_of(2) {
+            self.probe
+                .agent((index / 2) as u32, now, &self.hosts[index].agent, received);
+        }
+    }
+
+    /// Brings all links to the end of the run.
+    ///
+    /// # Panics
+    /// If a link has not conserved packets.
+    pub fn finish_links(&mut self, network: &Network) {
+        for (index, link) in self.links.iter_mut().enumerate() {
+            let Some(link) = link else { continue };
+            let probe = &mut self.probe;
+            link.finish(self.window.to, |time, backlog| {
+                if P::ACTIVE {
+                    probe.backlog(LinkId(index as u32), time, backlog);
+                }
+            });
+            assert!(
+                link.conserves(),
+                "{}: packets not conserved",
+                network.links[index].name
+            );
+        }
+    }
+
+    /// Every count from its own source: agents, links, and the engine.
+    pub fn totals(&self) -> Totals {
+        let servers = self.hosts.iter().skip(1).step_by(2);
+        let links = || self.links.iter().flatten();
+        Totals {
+            sent: self.hosts.iter().map(|host| host.agent.totals().0).sum(),
+            delivered: self.delivered,
+            delivered_forward: servers.map(|host| host.agent.totals().1).sum(),
+            dropped: links().map(|link| link.drops()).sum(),
+            queued: links().map(|link| link.queued()).sum::<u64>() + self.queued_untracked,
+            in_flight: self.in_flight,
+            events: 0,
+        }
+    }
+}
