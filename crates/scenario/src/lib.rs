@@ -4,6 +4,7 @@
 //! again.
 
 mod buffers;
+mod congestion;
 mod document;
 mod error;
 mod flow;

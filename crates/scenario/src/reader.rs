@@ -173,9 +173,10 @@ impl<'a> Reader<'a> {
 
     /// The table at `tag`'s word: opens `node` with the keys that the word allows.
     pub(crate) fn tagged(field: &Field<'a>) -> Checked<(&'static str, Reader<'a>)> {
-        let Kind::Tagged { tag, variants } = field.key.kind else {
-            unreachable!("not tagged")
-        };
+        let (tag, variants) = field.alternative(|kind| match kind {
+            Kind::Tagged { tag, variants } => Some((tag, variants)),
+            _ => None,
+        });
         let fallback = variants[0];
         let Value::Table(table) = &field.node.value else {
             Reader::open(field.node, fallback.1, field.path.clone())?;

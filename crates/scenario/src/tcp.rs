@@ -1,14 +1,15 @@
 //! TCP's switches: each named once here, for reading and for writing.
 
+use crate::congestion;
 use crate::error::Checked;
 use crate::reader::{Field, Reader};
 use crate::spec::{DETAILS, Kind, RTO, Spec, TCP};
 use crate::units::{format_size, format_span};
 use goodqueue_tcp::{
-    CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
+    CubicVariant, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
     FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
     Profile, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
-    SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
+    SlowStart, SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -76,11 +77,18 @@ words! {
         "one_segment" = OneSegment,
         "one_segment_since_sending" = OneSegmentSinceSending,
     }
+    SlowStart {
+        "auto" = Auto,
+        "classic" = Classic,
+        "hystart" = HyStart,
+        "hystart_plus_plus" = HyStartPlusPlus,
+    }
+    CubicVariant { "rfc9438" = Rfc9438, "linux" = Linux }
     TimingRule { "outside_recovery" = OutsideRecovery, "new_data" = NewData, "anything" = Anything }
 }
 
 /// A value that one key holds.
-trait Setting: Sized {
+pub(crate) trait Setting: Sized {
     fn read(field: &Field<'_>) -> Checked<Self>;
     /// As TOML.
     fn write(&self, kind: Kind) -> String;
@@ -89,6 +97,18 @@ trait Setting: Sized {
 impl Setting for bool {
     fn read(field: &Field<'_>) -> Checked<Self> {
         field.flag()
+    }
+    fn write(&self, _: Kind) -> String {
+        self.to_string()
+    }
+}
+
+impl Setting for f64 {
+    fn read(field: &Field<'_>) -> Checked<Self> {
+        match field.key.kind {
+            Kind::Fraction => field.fraction(),
+            _ => field.number(),
+        }
     }
     fn write(&self, _: Kind) -> String {
         self.to_string()
@@ -207,7 +227,7 @@ impl Setting for InitialSsthresh {
 }
 
 /// What is done with each switch.
-trait Visitor {
+pub(crate) trait Visitor {
     fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()>;
 }
 
@@ -215,6 +235,7 @@ trait Visitor {
 
 fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     let TcpConfig {
+        slow_start,
         recovery,
         mss,
         initial_window,
@@ -235,6 +256,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         rto: _,
         details: _,
     } = c;
+    v.visit("slow_start", slow_start)?;
     v.visit("recovery", recovery)?;
     v.visit("mss", mss)?;
     v.visit("initial_window", initial_window)?;
@@ -272,6 +294,8 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         window_arithmetic,
         decrease_basis,
         whole_segment_ssthresh,
+        slow_start_limit,
+        cubic_variant,
         grow_only_when_limited,
         duplicate_acks,
         fast_retransmit_guard,
@@ -305,6 +329,8 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("window_arithmetic", window_arithmetic)?;
     v.visit("decrease_basis", decrease_basis)?;
     v.visit("whole_segment_ssthresh", whole_segment_ssthresh)?;
+    v.visit("slow_start_limit", slow_start_limit)?;
+    v.visit("cubic_variant", cubic_variant)?;
     v.visit("grow_only_when_limited", grow_only_when_limited)?;
     v.visit("duplicate_acks", duplicate_acks)?;
     v.visit("fast_retransmit_guard", fast_retransmit_guard)?;
@@ -362,7 +388,7 @@ pub(crate) fn read(common: Option<&Reader<'_>>, own: Option<&Reader<'_>>) -> Che
 }
 
 fn read_table(table: &Reader<'_>, config: &mut TcpConfig) -> Checked<()> {
-    read_congestion_control(table, &mut config.congestion_control)?;
+    congestion::read(table, &mut config.congestion_control)?;
     visit_main(&mut ReadFrom(table), config)?;
     if let Some(rto) = table.table("rto")? {
         visit_rto(&mut ReadFrom(&rto), config)?;
@@ -374,7 +400,7 @@ fn read_table(table: &Reader<'_>, config: &mut TcpConfig) -> Checked<()> {
     Ok(())
 }
 
-struct ReadFrom<'r, 'a>(&'r Reader<'a>);
+pub(crate) struct ReadFrom<'r, 'a>(pub &'r Reader<'a>);
 
 impl Visitor for ReadFrom<'_, '_> {
     fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()> {
@@ -382,48 +408,6 @@ impl Visitor for ReadFrom<'_, '_> {
             *value = S::read(&field)?;
         }
         Ok(())
-    }
-}
-
-fn read_congestion_control(
-    table: &Reader<'_>,
-    control: &mut CongestionControlConfig,
-) -> Checked<()> {
-    match table.choice("congestion_control")? {
-        Some("gaimd") => {
-            *control = CongestionControlConfig::Gaimd {
-                alpha: 1.0,
-                beta: 0.5,
-            }
-        }
-        Some(_) => *control = CongestionControlConfig::Reno,
-        None => {}
-    }
-    for key in ["alpha", "beta"] {
-        let Some(field) = table.get(key) else {
-            continue;
-        };
-        let CongestionControlConfig::Gaimd { alpha, beta } = control else {
-            let help = format!("add congestion_control = \"gaimd\", or leave {key} out");
-            return Err(field.problem(format!("\"{key}\" belongs to gaimd"), help));
-        };
-        if key == "alpha" {
-            *alpha = field.number()?;
-        } else {
-            *beta = field.fraction()?;
-        }
-    }
-    match *control {
-        CongestionControlConfig::Gaimd { alpha: 0.0, .. } => Err(table.problem(
-            "alpha",
-            "alpha is zero",
-            "write how many segments a round adds",
-        )),
-        CongestionControlConfig::Gaimd { beta, .. } if beta == 0.0 || beta >= 1.0 => {
-            let help = "write a number between 0 and 1, as in beta = 0.5";
-            Err(table.problem("beta", format!("a window cannot shrink by {beta}"), help))
-        }
-        _ => Ok(()),
     }
 }
 
@@ -477,26 +461,10 @@ fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
 /// Writes every switch as an inline TOML table that reads back the same.
 pub(crate) fn write(config: &TcpConfig) -> String {
     let mut config = config.clone();
-    let mut main = WriteTo {
-        spec: &TCP,
-        items: Vec::new(),
-    };
-    match config.congestion_control {
-        CongestionControlConfig::Reno => main.push("congestion_control", "\"reno\""),
-        CongestionControlConfig::Gaimd { alpha, beta } => {
-            main.push("congestion_control", "\"gaimd\"");
-            main.push("alpha", &format!("{alpha}"));
-            main.push("beta", &format!("{beta}"));
-        }
-    }
-    let mut rto = WriteTo {
-        spec: &RTO,
-        items: Vec::new(),
-    };
-    let mut details = WriteTo {
-        spec: &DETAILS,
-        items: Vec::new(),
-    };
+    let mut main = WriteTo::new(&TCP);
+    congestion::write(&config.congestion_control, &mut main);
+    let mut rto = WriteTo::new(&RTO);
+    let mut details = WriteTo::new(&DETAILS);
     let visits = visit_main(&mut main, &mut config)
         .and_then(|()| visit_rto(&mut rto, &mut config))
         .and_then(|()| visit_details(&mut details, &mut config));
@@ -515,17 +483,24 @@ pub(crate) fn write(config: &TcpConfig) -> String {
     main.inline()
 }
 
-struct WriteTo {
+pub(crate) struct WriteTo {
     spec: &'static Spec,
-    items: Vec<String>,
+    pub items: Vec<String>,
 }
 
 impl WriteTo {
-    fn push(&mut self, name: &str, value: &str) {
+    pub(crate) fn new(spec: &'static Spec) -> Self {
+        Self {
+            spec,
+            items: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, name: &str, value: &str) {
         self.items.push(format!("{name} = {value}"));
     }
 
-    fn inline(&self) -> String {
+    pub(crate) fn inline(&self) -> String {
         format!("{{ {} }}", self.items.join(", "))
     }
 }

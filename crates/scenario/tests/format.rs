@@ -6,6 +6,7 @@ use goodqueue_scenario::{
     parse_override, parse_rate, parse_size, parse_span,
 };
 use goodqueue_sim::{Network, PacketSize, WorkloadConfig};
+use goodqueue_tcp::cc::CubicConfig;
 use goodqueue_tcp::{CongestionControlConfig, Profile, Recovery, TcpConfig};
 use goodqueue_types::{LinkId, Rate, Span, Time};
 
@@ -429,4 +430,26 @@ fn values_with_units_mean_what_they_say() {
         format_size(64_000),
     ];
     assert_eq!(written, ["1544kbps", "1500us", "64kB"]);
+}
+
+#[test]
+fn a_control_is_a_name_or_a_table_of_parameters() {
+    let by_name = ["tcp.congestion_control=cubic"];
+    let tcp = tcp_of(&parse_with(DUMBBELL, &by_name), 0);
+    let cubic = CubicConfig::default();
+    assert_eq!(
+        tcp.congestion_control,
+        CongestionControlConfig::Cubic(cubic)
+    );
+    let table =
+        ["tcp.congestion_control={ kind = \"cubic\", beta = 0.8, fast_convergence = false }"];
+    let scenario = parse_with(DUMBBELL, &table);
+    let wanted = CongestionControlConfig::Cubic(CubicConfig {
+        beta: 0.8,
+        fast_convergence: false,
+        ..cubic
+    });
+    assert_eq!(tcp_of(&scenario, 0).congestion_control, wanted);
+    let again = parse(&scenario.resolved_toml());
+    assert_eq!(tcp_of(&again, 0).congestion_control, wanted);
 }

@@ -2,6 +2,8 @@
 
 use goodqueue_types::Span;
 
+use crate::cc::CubicConfig;
+
 /// Everything configurable about an endpoint. A [profile](TcpConfig::profile) fills it; a scenario
 /// overrides fields. Both ends of a connection use the same one, so that options need no
 /// negotiation: window scaling and SACK are on at both ends or at neither.
@@ -13,6 +15,8 @@ use goodqueue_types::Span;
 pub struct TcpConfig {
     /// Which numbers the congestion window follows.
     pub congestion_control: CongestionControlConfig,
+    /// What ends slow start before a loss does.
+    pub slow_start: SlowStart,
     /// How losses are repaired.
     pub recovery: Recovery,
     /// Largest payload of a segment, in bytes.
@@ -63,6 +67,32 @@ pub enum CongestionControlConfig {
         /// Share of the window given up.
         beta: f64,
     },
+    /// RFC 9438.
+    Cubic(CubicConfig),
+}
+
+/// What ends slow start before a loss does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlowStart {
+    /// What the control does in Linux: `HyStart` for CUBIC, classic for the others.
+    Auto,
+    /// Nothing but ssthresh.
+    Classic,
+    /// ACK trains and delay, as in Linux's CUBIC.
+    HyStart,
+    /// RFC 9406.
+    HyStartPlusPlus,
+}
+
+/// Where CUBIC of RFC 9438 and of Linux differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicVariant {
+    /// The curve is read a smoothed round trip ahead; the Reno estimate grows by a segment per
+    /// round trip beyond the window of the last loss (section 4.3).
+    Rfc9438,
+    /// The curve is read the shortest round trip ahead; the Reno estimate keeps its slope; at
+    /// least a segment per hundred windows, and per twenty ACKs while no loss is remembered.
+    Linux,
 }
 
 /// Loss recovery by name.
@@ -196,6 +226,12 @@ pub struct Details {
     pub decrease_basis: DecreaseBasis,
     /// Cut ssthresh down to whole segments, and leave the window itself uncut (ns-2).
     pub whole_segment_ssthresh: bool,
+    /// Most segments that an ACK adds to the window in slow start with byte counting (RFC 3465's L;
+    /// one after a timeout). None: all that it acknowledges up to ssthresh, and the rest counts
+    /// towards congestion avoidance (Linux).
+    pub slow_start_limit: Option<u32>,
+    /// Whose CUBIC.
+    pub cubic_variant: CubicVariant,
     /// Grow the window only if it was in use: in slow start when less than twice the most that was
     /// in flight, else when it kept data back (RFC 7661 section 4.1; Linux's rule).
     pub grow_only_when_limited: bool,

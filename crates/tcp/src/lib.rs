@@ -42,10 +42,11 @@ mod stats;
 mod timers;
 
 pub use config::{
-    CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
-    FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
-    ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
-    SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
+    CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
+    DuplicateAcksAtTimeout, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
+    InitialWindow, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig,
+    RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig, TimingRule,
+    WindowArithmetic,
 };
 pub use endpoint::{ENDLESS, TcpEndpoint};
 pub use profiles::Profile;

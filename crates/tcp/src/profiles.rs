@@ -3,10 +3,11 @@
 use goodqueue_types::Span;
 
 use crate::config::{
-    CongestionControlConfig, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
-    FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
-    ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
-    SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
+    CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
+    DuplicateAcksAtTimeout, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
+    InitialWindow, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig,
+    RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig, TimingRule,
+    WindowArithmetic,
 };
 
 /// Profiles by name.
@@ -41,6 +42,7 @@ impl Default for TcpConfig {
 fn rfc() -> TcpConfig {
     TcpConfig {
         congestion_control: CongestionControlConfig::Reno,
+        slow_start: SlowStart::Auto,
         recovery: Recovery::Sack,
         mss: 1460,
         // RFC 6928, which every large stack has followed since 2013; RFC 5681's table is a switch.
@@ -73,6 +75,8 @@ fn rfc() -> TcpConfig {
             window_arithmetic: WindowArithmetic::WholeBytes,
             decrease_basis: DecreaseBasis::FlightSize,
             whole_segment_ssthresh: false,
+            slow_start_limit: Some(2),
+            cubic_variant: CubicVariant::Rfc9438,
             grow_only_when_limited: true,
             duplicate_acks: DuplicateAckRule::Rfc5681,
             fast_retransmit_guard: FastRetransmitGuard::AfterTimeout,

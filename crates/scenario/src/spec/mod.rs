@@ -1,12 +1,14 @@
 //! What a scenario may say: every key with its kind, bounds, default and meaning, once. The
 //! reader, the JSON Schema and the tables of docs/scenario.md are all made from these lists.
 
+mod congestion;
 mod flow;
 mod tcp;
 mod topology;
 
 use goodqueue_types::Span;
 
+pub(crate) use congestion::CONTROLS;
 pub(crate) use flow::FLOW;
 pub(crate) use tcp::{DETAILS, RTO, TCP};
 use topology::{CHAIN, DUMBBELL};

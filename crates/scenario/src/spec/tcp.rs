@@ -1,11 +1,12 @@
 //! The keys of `[tcp]`: the switches of `TcpConfig` under the same names.
 
+use super::congestion::{CONTROLS, NAMES};
 use super::{AMOUNT, HOUR, Key, Kind, Spec, TIMER, key};
 use crate::tcp::Words;
 use goodqueue_tcp::{
-    DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard, Handshake,
-    IdleRestart, PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit, SackVariant,
-    SynLossRule, TimingRule, WindowArithmetic,
+    CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard,
+    Handshake, IdleRestart, PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit,
+    SackVariant, SlowStart, SynLossRule, TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -37,9 +38,22 @@ pub(crate) static TCP: Spec = Spec {
         ),
         switch(
             "congestion_control",
-            Kind::Choice(&["reno", "gaimd"]),
-            "\"reno\"",
-            "What the congestion window follows. `gaimd`: additive increase `alpha`, decrease to 1 − `beta`.",
+            Kind::Either(&[
+                Kind::Choice(NAMES),
+                Kind::Tagged {
+                    tag: "kind",
+                    variants: CONTROLS,
+                },
+            ]),
+            "\"cubic\"",
+            "What the congestion window follows, by name or as a table with parameters: \
+             `{ kind = \"cubic\", beta = 0.8 }`. See `docs/congestion-controls.md`.",
+        ),
+        word::<SlowStart>(
+            "slow_start",
+            "\"hystart_plus_plus\"",
+            "What ends slow start before a loss: nothing (`classic`), Linux's `hystart`, HyStart++ (RFC 9406), or what \
+             the control does in Linux (`auto`: `hystart` for `cubic`, `classic` for the others).",
         ),
         key(
             "alpha",
@@ -227,6 +241,25 @@ pub(crate) static DETAILS: Spec = Spec {
         flag(
             "whole_segment_ssthresh",
             "Cut ssthresh to whole segments, not the window (ns-2).",
+        ),
+        switch(
+            "slow_start_limit",
+            Kind::Either(&[
+                Kind::Packets {
+                    min: 1,
+                    max: 1_000_000,
+                },
+                Kind::Choice(&["unlimited"]),
+            ]),
+            "\"2p\"",
+            "Most segments that an ACK adds in slow start with `byte_counting` (RFC 3465's L; 1 after a timeout). \
+             `unlimited`: all it acknowledges, exactly up to ssthresh (Linux).",
+        ),
+        word::<CubicVariant>(
+            "cubic_variant",
+            "\"linux\"",
+            "Whose CUBIC: RFC 9438's, or Linux's (shortest round trip, Reno estimate without section 4.3's faster \
+             part, a least growth).",
         ),
         flag(
             "grow_only_when_limited",

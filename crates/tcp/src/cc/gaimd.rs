@@ -1,6 +1,8 @@
 //! GAIMD: α segments more per round trip, (1 − β) of the window after a loss (Yang and Lam,
 //! "General AIMD congestion control", ICNP 2000). Reno is α = 1, β = 1/2.
 
+use goodqueue_types::Time;
+
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 
 /// State of GAIMD.
@@ -25,8 +27,7 @@ impl Gaimd {
 impl CongestionControl for Gaimd {
     #[inline]
     fn on_ack(&mut self, sample: &AckSample) {
-        self.window
-            .grow(sample.acked, sample.after_timeout, self.alpha);
+        self.window.grow(sample, self.alpha);
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
@@ -54,5 +55,9 @@ impl CongestionControl for Gaimd {
 
     fn set_ssthresh(&mut self, bytes: u64) {
         self.window.set_ssthresh(bytes);
+    }
+
+    fn on_undo(&mut self, _now: Time) {
+        self.window.undo();
     }
 }

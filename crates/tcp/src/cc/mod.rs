@@ -1,17 +1,22 @@
 //! Congestion control: decides numbers, and nothing else. Loss detection and repair are the
 //! sender's.
 
+mod cubic;
 mod gaimd;
 mod reno;
+mod slow_start;
+#[cfg(test)]
+mod testbed;
 mod window;
 
 use goodqueue_types::{Rate, Span, Time};
 
+pub use cubic::{Cubic, CubicConfig};
 pub use gaimd::Gaimd;
 pub use reno::Reno;
 pub use window::Window;
 
-use crate::config::{CongestionControlConfig, TcpConfig};
+use crate::config::{CongestionControlConfig, SlowStart, TcpConfig};
 
 /// What an ACK tells a congestion control. Byte counts are of payload.
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,16 +145,20 @@ pub trait CongestionControl: std::fmt::Debug {
 pub(crate) enum Controller {
     Reno(Reno),
     Gaimd(Gaimd),
+    Cubic(Box<Cubic>),
     Custom(Box<dyn CongestionControl + Send>),
 }
 
 impl Controller {
     pub fn new(config: &TcpConfig) -> Self {
-        let window = Window::new(config);
+        let window = || Window::new(config, SlowStart::Classic);
         match config.congestion_control {
-            CongestionControlConfig::Reno => Self::Reno(Reno::new(window)),
+            CongestionControlConfig::Reno => Self::Reno(Reno::new(window())),
             CongestionControlConfig::Gaimd { alpha, beta } => {
-                Self::Gaimd(Gaimd::new(window, alpha, beta))
+                Self::Gaimd(Gaimd::new(window(), alpha, beta))
+            }
+            CongestionControlConfig::Cubic(cubic) => {
+                Self::Cubic(Box::new(Cubic::new(config, cubic)))
             }
         }
     }
@@ -160,6 +169,7 @@ macro_rules! dispatch {
         match $self {
             Controller::Reno($control) => $call,
             Controller::Gaimd($control) => $call,
+            Controller::Cubic($control) => $call,
             Controller::Custom($control) => $call,
         }
     };

@@ -1,5 +1,7 @@
 //! Reno: one segment more per round trip, half after a loss (RFC 5681).
 
+use goodqueue_types::Time;
+
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 
 /// State of Reno.
@@ -18,7 +20,7 @@ impl Reno {
 impl CongestionControl for Reno {
     #[inline]
     fn on_ack(&mut self, sample: &AckSample) {
-        self.window.grow(sample.acked, sample.after_timeout, 1.0);
+        self.window.grow(sample, 1.0);
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
@@ -45,5 +47,36 @@ impl CongestionControl for Reno {
 
     fn set_ssthresh(&mut self, bytes: u64) {
         self.window.set_ssthresh(bytes);
+    }
+
+    fn on_undo(&mut self, _now: Time) {
+        self.window.undo();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use goodqueue_types::Span;
+
+    use crate::cc::testbed::{periodic_loss, random_loss};
+    use crate::{Profile, TcpConfig};
+
+    /// Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance
+    /// algorithm", CCR 1997, equation 3 with every packet acknowledged: W = √(3 / 2p). Windows
+    /// of whole segments stay below the law when they are small (at p = 0.01 by 7 to 15 %).
+    #[test]
+    fn the_square_root_law() {
+        let rtt = Span::from_millis(100);
+        for packets in [1_000, 10_000, 100_000] {
+            for profile in [Profile::Rfc, Profile::Ns2] {
+                let p = 1.0 / packets as f64;
+                let law = (1.5 / p).sqrt();
+                let config = TcpConfig::profile(profile);
+                let periodic = periodic_loss(&config, packets, rtt);
+                assert!((periodic / law - 1.0).abs() < 0.05, "{p}: {periodic} {law}");
+                let random = random_loss(&config, p, rtt, 2_000);
+                assert!((random / law - 1.0).abs() < 0.10, "{p}: {random} {law}");
+            }
+        }
     }
 }

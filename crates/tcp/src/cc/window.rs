@@ -1,6 +1,8 @@
 //! The window that Reno and its relatives share: slow start, additive increase, decrease.
 
-use crate::config::{TcpConfig, WindowArithmetic};
+use super::AckSample;
+use super::slow_start::{ExitRule, Verdict};
+use crate::config::{SlowStart, TcpConfig, WindowArithmetic};
 
 /// A congestion window in bytes with its threshold.
 ///
@@ -15,11 +17,19 @@ pub struct Window {
     byte_counting: bool,
     arithmetic: WindowArithmetic,
     whole_segment_ssthresh: bool,
+    /// Most segments that an ACK adds in slow start; `u32::MAX` if there is no limit.
+    slow_start_limit: u32,
+    /// None: classic.
+    exit_rule: Option<Box<ExitRule>>,
+    /// The window before the last decrease, not a number if there was none, and the threshold.
+    cwnd_before: f64,
+    ssthresh_before: u64,
 }
 
 impl Window {
-    /// A window at its initial size.
-    pub fn new(config: &TcpConfig) -> Self {
+    /// A window at its initial size, whose slow start ends as `slow_start` says if the
+    /// configuration leaves it to the control.
+    pub fn new(config: &TcpConfig, slow_start: SlowStart) -> Self {
         Self {
             cwnd: config.initial_window.bytes(config.mss) as f64,
             ssthresh: config.initial_ssthresh_bytes(),
@@ -28,23 +38,66 @@ impl Window {
             byte_counting: config.byte_counting,
             arithmetic: config.details.window_arithmetic,
             whole_segment_ssthresh: config.details.whole_segment_ssthresh,
+            slow_start_limit: config.details.slow_start_limit.unwrap_or(u32::MAX),
+            exit_rule: ExitRule::new(config.slow_start, slow_start).map(Box::new),
+            cwnd_before: f64::NAN,
+            ssthresh_before: 0,
         }
     }
 
-    /// Grows for an ACK of `acked` bytes: slow start below ssthresh, else by `alpha` segments per
-    /// window (RFC 5681 section 3.1, RFC 3465).
+    /// Grows for an ACK: slow start below ssthresh, else by `alpha` segments per window (RFC 5681
+    /// section 3.1, RFC 3465).
     #[inline]
-    pub fn grow(&mut self, acked: u64, after_timeout: bool, alpha: f64) {
+    pub fn grow(&mut self, sample: &AckSample, alpha: f64) {
+        let rest = self.slow_start(sample);
+        if rest > 0 {
+            self.avoid(rest, alpha);
+        }
+    }
+
+    /// Slow start if the window is below ssthresh. Returns the bytes acknowledged that are left
+    /// for congestion avoidance.
+    #[inline]
+    pub fn slow_start(&mut self, sample: &AckSample) -> u64 {
+        if self.cwnd >= self.ssthresh as f64 {
+            return sample.acked;
+        }
+        let window = self.segments();
+        let verdict = match &mut self.exit_rule {
+            None => Verdict::Grow,
+            Some(rule) => rule.on_ack(sample, window),
+        };
+        if verdict == Verdict::Leave {
+            self.ssthresh = self.cwnd as u64;
+            return sample.acked;
+        }
         let mss = f64::from(self.mss);
-        if self.cwnd < self.ssthresh as f64 {
-            self.cwnd += if self.byte_counting {
-                // RFC 3465 section 2.3: L = 2, but 1 in the slow start after a timeout.
-                let limit = if after_timeout { mss } else { 2.0 * mss };
-                (acked as f64).min(limit)
-            } else {
-                mss
-            };
-        } else if self.byte_counting {
+        let acked = sample.acked as f64;
+        let mut step = match self.slow_start_limit {
+            _ if !self.byte_counting => mss,
+            // RFC 3465 section 2.3: L = 2, but 1 in the slow start after a timeout.
+            u32::MAX => acked,
+            _ if sample.after_timeout => acked.min(mss),
+            limit => acked.min(f64::from(limit) * mss),
+        };
+        if verdict == Verdict::GrowSlowly {
+            step /= 4.0;
+        }
+        let grown = self.cwnd + step;
+        if self.slow_start_limit == u32::MAX && grown > self.ssthresh as f64 {
+            // Linux stops at the threshold; the rest of the ACK counts towards avoidance.
+            self.cwnd = self.ssthresh as f64;
+            return (grown - self.cwnd) as u64;
+        }
+        self.cwnd = grown;
+        0
+    }
+
+    /// Congestion avoidance by `alpha` segments per window.
+    #[inline]
+    pub fn avoid(&mut self, acked: u64, alpha: f64) {
+        let mss = f64::from(self.mss);
+        if self.byte_counting {
             self.credit += acked as f64;
             if self.credit >= self.cwnd {
                 self.credit -= self.cwnd;
@@ -67,7 +120,13 @@ impl Window {
     /// Sets ssthresh to `share` of `basis`, but not below two segments (RFC 5681 equation 4), and
     /// the window to it.
     pub fn decrease(&mut self, basis: f64, share: f64) {
-        let target = basis * share;
+        self.decrease_to(basis * share);
+    }
+
+    /// Sets ssthresh to `target`, but not below two segments, and the window to it.
+    pub fn decrease_to(&mut self, target: f64) {
+        self.remember();
+        self.end_slow_start(false);
         self.lower_ssthresh(target);
         self.cwnd = match self.arithmetic {
             // ns-2 halves the real window; only the threshold is cut to whole segments.
@@ -80,10 +139,36 @@ impl Window {
     /// The window after a timeout is one segment (RFC 5681's loss window).
     pub fn collapse(&mut self, lowered: Option<f64>) {
         if let Some(target) = lowered {
+            self.remember();
             self.lower_ssthresh(target);
         }
+        self.end_slow_start(true);
         self.cwnd = f64::from(self.mss);
         self.credit = 0.0;
+    }
+
+    fn end_slow_start(&mut self, timeout: bool) {
+        if let Some(rule) = &mut self.exit_rule {
+            rule.on_loss(timeout);
+        }
+    }
+
+    fn remember(&mut self) {
+        self.cwnd_before = self.cwnd;
+        self.ssthresh_before = self.ssthresh;
+    }
+
+    /// The last decrease was wrong: back to the numbers before it, or what has grown since.
+    /// Returns whether there was one.
+    pub fn undo(&mut self) -> bool {
+        if self.cwnd_before.is_nan() {
+            return false;
+        }
+        self.cwnd = self.cwnd.max(self.cwnd_before);
+        self.ssthresh = self.ssthresh.max(self.ssthresh_before);
+        self.cwnd_before = f64::NAN;
+        self.credit = 0.0;
+        true
     }
 
     fn lower_ssthresh(&mut self, target: f64) {
@@ -99,6 +184,24 @@ impl Window {
     #[inline]
     pub fn cwnd(&self) -> f64 {
         self.cwnd
+    }
+
+    /// The window in segments.
+    #[inline]
+    pub fn segments(&self) -> f64 {
+        self.cwnd / f64::from(self.mss)
+    }
+
+    /// Payload of a full segment, in bytes.
+    #[inline]
+    pub fn mss(&self) -> f64 {
+        f64::from(self.mss)
+    }
+
+    /// Whether the window is below ssthresh.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh as f64
     }
 
     /// Sets the window.

@@ -1,0 +1,117 @@
+//! Congestion controls by name, or as a table with their parameters.
+
+use crate::error::Checked;
+use crate::reader::Reader;
+use crate::spec::{CONTROLS, Spec};
+use crate::tcp::{ReadFrom, Visitor, WriteTo};
+use goodqueue_tcp::CongestionControlConfig;
+use goodqueue_tcp::cc::CubicConfig;
+
+/// The control of that name with its defaults.
+fn named(word: &str) -> CongestionControlConfig {
+    match word {
+        "reno" => CongestionControlConfig::Reno,
+        "gaimd" => CongestionControlConfig::Gaimd {
+            alpha: 1.0,
+            beta: 0.5,
+        },
+        "cubic" => CongestionControlConfig::Cubic(CubicConfig::default()),
+        other => unreachable!("{other} is not a choice"),
+    }
+}
+
+fn name(control: &CongestionControlConfig) -> &'static str {
+    match control {
+        CongestionControlConfig::Reno => "reno",
+        CongestionControlConfig::Gaimd { .. } => "gaimd",
+        CongestionControlConfig::Cubic(_) => "cubic",
+    }
+}
+
+// Taken apart field by field, so that the compiler names a parameter that has no key.
+
+fn visit(v: &mut impl Visitor, control: &mut CongestionControlConfig) -> Checked<()> {
+    match control {
+        CongestionControlConfig::Reno => Ok(()),
+        CongestionControlConfig::Gaimd { alpha, beta } => {
+            v.visit("alpha", alpha)?;
+            v.visit("beta", beta)
+        }
+        CongestionControlConfig::Cubic(config) => {
+            let CubicConfig {
+                c,
+                beta,
+                fast_convergence,
+                reno_friendly,
+            } = config;
+            v.visit("c", c)?;
+            v.visit("beta", beta)?;
+            v.visit("fast_convergence", fast_convergence)?;
+            v.visit("reno_friendly", reno_friendly)
+        }
+    }
+}
+
+/// Reads `congestion_control`, and gaimd's `alpha` and `beta` beside it.
+pub(crate) fn read(table: &Reader<'_>, control: &mut CongestionControlConfig) -> Checked<()> {
+    if let Some(field) = table.get("congestion_control") {
+        if field.is_table() {
+            let (word, parameters) = Reader::tagged(&field)?;
+            *control = named(word);
+            visit(&mut ReadFrom(&parameters), control)?;
+        } else {
+            *control = named(field.choice()?);
+        }
+    }
+    for key in ["alpha", "beta"] {
+        let Some(field) = table.get(key) else {
+            continue;
+        };
+        let CongestionControlConfig::Gaimd { alpha, beta } = control else {
+            let help = format!("add congestion_control = \"gaimd\", or leave {key} out");
+            return Err(field.problem(format!("\"{key}\" belongs to gaimd"), help));
+        };
+        if key == "alpha" {
+            *alpha = field.number()?;
+        } else {
+            *beta = field.fraction()?;
+        }
+    }
+    match *control {
+        CongestionControlConfig::Gaimd { alpha: 0.0, .. } => Err(table.problem(
+            "alpha",
+            "alpha is zero",
+            "write how many segments a round adds",
+        )),
+        CongestionControlConfig::Gaimd { beta, .. } if beta == 0.0 || beta >= 1.0 => {
+            let help = "write a number between 0 and 1, as in beta = 0.5";
+            Err(table.problem("beta", format!("a window cannot shrink by {beta}"), help))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the control with its parameters into the table of TCP.
+pub(crate) fn write(control: &CongestionControlConfig, main: &mut WriteTo) {
+    let mut control = *control;
+    let name = name(&control);
+    let spec: &'static Spec = CONTROLS
+        .iter()
+        .find(|variant| variant.0 == name)
+        .map_or(CONTROLS[0].1, |variant| variant.1);
+    let mut parameters = WriteTo::new(spec);
+    let visited = visit(&mut parameters, &mut control);
+    debug_assert!(visited.is_ok(), "writing does not fail");
+    match control {
+        CongestionControlConfig::Reno => main.push("congestion_control", "\"reno\""),
+        CongestionControlConfig::Gaimd { alpha, beta } => {
+            main.push("congestion_control", "\"gaimd\"");
+            main.push("alpha", &format!("{alpha}"));
+            main.push("beta", &format!("{beta}"));
+        }
+        _ => {
+            parameters.items.insert(0, format!("kind = \"{name}\""));
+            main.push("congestion_control", &parameters.inline());
+        }
+    }
+}

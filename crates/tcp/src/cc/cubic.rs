@@ -1,0 +1,344 @@
+//! CUBIC (RFC 9438): the window is a cubic function of the time since the last decrease, or what
+//! Reno would have reached if that is more.
+
+use goodqueue_types::{Span, Time};
+
+use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use crate::config::{CubicVariant, SlowStart, TcpConfig};
+
+/// Parameters of CUBIC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicConfig {
+    /// C: segments per cubic second.
+    pub c: f64,
+    /// Share of the window kept at a loss.
+    pub beta: f64,
+    /// Give way to newcomers: remember less than the window that was lost (section 4.7).
+    pub fast_convergence: bool,
+    /// Never below what Reno would have (section 4.3).
+    pub reno_friendly: bool,
+}
+
+impl Default for CubicConfig {
+    fn default() -> Self {
+        Self {
+            c: 0.4,
+            beta: 0.7,
+            fast_convergence: true,
+            reno_friendly: true,
+        }
+    }
+}
+
+/// State of CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    window: Window,
+    config: CubicConfig,
+    variant: CubicVariant,
+    curve: Curve,
+    /// The curve before the last decrease, for when that was wrong.
+    before: Curve,
+    /// Smoothed round-trip time, or the shortest with Linux.
+    rtt: Option<Span>,
+}
+
+/// Windows in segments.
+#[derive(Clone, Copy, Debug, Default)]
+struct Curve {
+    /// Where the plateau is; 0 while no loss has shown it.
+    w_max: f64,
+    /// The window when the last loss came.
+    prior: f64,
+    epoch: Option<Epoch>,
+}
+
+/// A stretch of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    /// Time from its start to the plateau, in seconds.
+    k: f64,
+    plateau: f64,
+    /// What Reno would have.
+    w_est: f64,
+}
+
+impl Cubic {
+    /// Starts as `config` says.
+    pub fn new(config: &TcpConfig, cubic: CubicConfig) -> Self {
+        Self {
+            window: Window::new(config, SlowStart::HyStart),
+            config: cubic,
+            variant: config.details.cubic_variant,
+            curve: Curve::default(),
+            before: Curve::default(),
+            rtt: None,
+        }
+    }
+
+    fn take_rtt(&mut self, sample: Span) {
+        self.rtt = Some(match (self.rtt, self.variant) {
+            (None, _) => sample,
+            (Some(rtt), CubicVariant::Linux) => rtt.min(sample),
+            (Some(rtt), CubicVariant::Rfc9438) => (rtt * 7 + sample) / 8,
+        });
+    }
+
+    /// Congestion avoidance begins with a window of `cwnd` segments (section 4.2).
+    fn begin(&mut self, now: Time, cwnd: f64) -> Epoch {
+        let w_max = self.curve.w_max;
+        let (k, plateau) = if w_max > cwnd {
+            (libm::cbrt((w_max - cwnd) / self.config.c), w_max)
+        } else {
+            (0.0, cwnd)
+        };
+        Epoch {
+            start: now,
+            k,
+            plateau,
+            w_est: cwnd,
+        }
+    }
+
+    /// Reno's additive increase with CUBIC's decrease has Reno's average window (section 4.3).
+    fn reno_alpha(&self, w_est: f64) -> f64 {
+        let beta = self.config.beta;
+        if self.variant == CubicVariant::Rfc9438 && w_est >= self.curve.prior {
+            1.0
+        } else {
+            3.0 * (1.0 - beta) / (1.0 + beta)
+        }
+    }
+
+    fn avoid(&mut self, now: Time, acked: u64) {
+        let mss = self.window.mss();
+        let cwnd = self.window.segments();
+        let segments = acked as f64 / mss;
+        let mut epoch = match self.curve.epoch {
+            Some(epoch) => epoch,
+            None => self.begin(now, cwnd),
+        };
+        epoch.w_est += self.reno_alpha(epoch.w_est) * segments / cwnd;
+        self.curve.epoch = Some(epoch);
+
+        let rtt = self.rtt.unwrap_or(Span::ZERO);
+        let t = (now.saturating_since(epoch.start) + rtt).as_secs_f64() - epoch.k;
+        let target = self.config.c * t * t * t + epoch.plateau;
+        // Section 4.2: between the window and half as much again.
+        let mut step = (target.clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd * segments;
+        if self.variant == CubicVariant::Linux {
+            // A segment for every hundred windows where the curve is flat; for every twentieth
+            // ACK while no loss has shown where to stop.
+            step = step.max(segments / (100.0 * cwnd));
+            if self.curve.w_max == 0.0 {
+                step = step.max(segments / 20.0);
+            }
+        }
+        let mut grown = cwnd + step;
+        if self.config.reno_friendly {
+            grown = grown.max(epoch.w_est.min(cwnd + segments));
+        }
+        self.window.set_cwnd(grown * mss);
+    }
+
+    /// A congestion event ends the epoch (sections 4.6 and 4.7). Returns the new threshold.
+    fn lower(&mut self, event: &CongestionEvent) -> f64 {
+        let cwnd = self.window.segments();
+        let beta = self.config.beta;
+        self.before = self.curve;
+        self.curve.w_max = if self.config.fast_convergence && cwnd < self.curve.w_max {
+            cwnd * (1.0 + beta) / 2.0
+        } else {
+            cwnd
+        };
+        self.curve.prior = cwnd;
+        self.curve.epoch = None;
+        libm::round(event.basis * beta)
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, sample: &AckSample) {
+        if let Some(rtt) = sample.rtt {
+            self.take_rtt(rtt);
+        }
+        let rest = self.window.slow_start(sample);
+        if rest > 0 {
+            self.avoid(sample.now, rest);
+        }
+    }
+
+    fn on_congestion_event(&mut self, event: &CongestionEvent) {
+        let threshold = self.lower(event);
+        self.window.decrease_to(threshold);
+    }
+
+    fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>) {
+        let threshold = event.map(|event| self.lower(event));
+        self.window.collapse(threshold);
+        // Section 4.8: after a timeout, the curve starts from the window of the time.
+        self.curve.w_max = 0.0;
+        self.curve.epoch = None;
+    }
+
+    fn window(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    fn set_window(&mut self, bytes: f64) {
+        self.window.set_cwnd(bytes);
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.ssthresh()
+    }
+
+    fn set_ssthresh(&mut self, bytes: u64) {
+        self.window.set_ssthresh(bytes);
+    }
+
+    /// Section 4.9.
+    fn on_undo(&mut self, _now: Time) {
+        if self.window.undo() {
+            self.curve = self.before;
+        }
+    }
+
+    fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
+        // Section 4.2: time in which the application sent nothing does not count. A new epoch
+        // from the window of the time is the same with the plateau kept.
+        if idle && let Some(epoch) = &mut self.curve.epoch {
+            epoch.start = now;
+            let gap = epoch.plateau - self.window.segments();
+            epoch.k = libm::cbrt(gap.max(0.0) / self.config.c);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::testbed::periodic_loss;
+    use crate::config::CongestionControlConfig;
+    use crate::{InitialSsthresh, InitialWindow, Profile};
+
+    const RTT: Span = Span::from_millis(100);
+
+    fn cubic(window: u32, cubic: CubicConfig) -> Cubic {
+        let mut config = TcpConfig::profile(Profile::Rfc);
+        config.mss = 1000;
+        config.initial_window = InitialWindow::Segments(window);
+        config.initial_ssthresh = InitialSsthresh::Segments(1);
+        Cubic::new(&config, cubic)
+    }
+
+    fn loss(control: &mut Cubic) {
+        control.on_congestion_event(&CongestionEvent {
+            basis: control.window(),
+            ..CongestionEvent::default()
+        });
+    }
+
+    fn round(control: &mut Cubic, now: Time) {
+        let window = control.cwnd();
+        for _ in 0..window / 1000 {
+            control.on_ack(&AckSample {
+                now,
+                acked: 1000,
+                rtt: Some(RTT),
+                ..AckSample::default()
+            });
+        }
+    }
+
+    /// K = ∛(30 / 0.4) = 4.217 s for a window cut from 100 to 70; the curve is back at 100 then.
+    #[test]
+    fn the_plateau_is_reached_after_k() {
+        let mut control = cubic(
+            100,
+            CubicConfig {
+                reno_friendly: false,
+                ..CubicConfig::default()
+            },
+        );
+        loss(&mut control);
+        assert_eq!((control.cwnd(), control.ssthresh()), (70_000, 70_000));
+        round(&mut control, Time::ZERO);
+        let epoch = control.curve.epoch.expect("it has begun");
+        assert!((epoch.k - 4.217).abs() < 0.0005, "{}", epoch.k);
+        let mut at = Vec::new();
+        for n in 1..70u64 {
+            round(&mut control, Time::ZERO + RTT * n);
+            at.push(control.window() / 1000.0);
+        }
+        // Each round trip carries the window towards W(t + RTT), from W(t).
+        for n in [5, 10, 20, 41, 60] {
+            let w = |t: f64| 0.4 * (t - 4.217) * (t - 4.217) * (t - 4.217) + 100.0;
+            let (least, most) = (w(n as f64 / 10.0), w(n as f64 / 10.0 + 0.1));
+            let window = at[n - 1];
+            assert!(
+                window > least - 0.05 && window < most + 0.05,
+                "{n}: {window} in {least}..{most}"
+            );
+        }
+    }
+
+    /// Section 4.7: from 100 to 70, and again at 80: the plateau is 80 × 0.85 = 68.
+    #[test]
+    fn fast_convergence_gives_way() {
+        for (fast_convergence, plateau) in [(true, 68.0), (false, 80.0)] {
+            let mut control = cubic(
+                100,
+                CubicConfig {
+                    fast_convergence,
+                    ..CubicConfig::default()
+                },
+            );
+            loss(&mut control);
+            control.set_window(80_000.0);
+            loss(&mut control);
+            assert!((control.curve.w_max - plateau).abs() < 1e-9);
+            assert_eq!(control.cwnd(), 56_000);
+        }
+    }
+
+    #[test]
+    fn a_spurious_decrease_leaves_no_trace() {
+        let mut control = cubic(100, CubicConfig::default());
+        loss(&mut control);
+        for n in 0..20 {
+            round(&mut control, Time::ZERO + RTT * n);
+        }
+        let (window, curve) = (control.window(), control.curve);
+        loss(&mut control);
+        assert!(control.window() < 0.71 * window);
+        control.on_undo(Time::ZERO + RTT * 20);
+        assert_eq!((control.window(), control.ssthresh()), (window, 70_000));
+        assert_eq!(format!("{:?}", control.curve), format!("{curve:?}"));
+    }
+
+    /// RFC 9438 section 5.1: RTT 0.1 s, C = 0.4, one loss every 1/p packets, each cycle like the
+    /// last. At 10⁻² and 10⁻³ the Reno-friendly region holds: 1.2 / √p.
+    #[test]
+    fn response_function() {
+        for (p, packets, wanted) in [
+            (1e-2, 100, 12.0),
+            (1e-3, 1_000, 38.0),
+            (1e-4, 10_000, 187.0),
+            (1e-5, 100_000, 1054.0),
+        ] {
+            let mut config = TcpConfig::profile(Profile::Rfc);
+            config.congestion_control = CongestionControlConfig::Cubic(CubicConfig::default());
+            let mean = periodic_loss(&config, packets, RTT);
+            println!(
+                "{p}: {mean} {}",
+                crate::cc::testbed::random_loss(&config, p, RTT, 400)
+            );
+            assert!(
+                (mean / wanted - 1.0).abs() < 0.05,
+                "{p}: {mean} instead of {wanted}"
+            );
+        }
+    }
+}
