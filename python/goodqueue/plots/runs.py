@@ -66,17 +66,18 @@ def windows_over_time(result: Result) -> Picture:
     windows = result.series.windows
     flows = windows["flow"].unique(maintain_order=True).to_list()
     drawn = flows[:MOST_FLOWS_DRAWN]
+    shown = windows.filter(pl.col("flow").is_in(drawn))
+    peak, settled = _peaks_kb(shown)
+    cut = peak > 4 * settled
 
     def draw(panels: list[Axes]) -> None:
         (axes,) = panels
-        highest = 0.0
         for flow, colour in zip(drawn, CYCLE, strict=False):
             own = windows.filter(pl.col("flow") == flow)
             cwnd = thin(own, "cwnd_bytes")
             axes.step(
                 cwnd["time_s"], cwnd["cwnd_bytes"] / 1000, where="post", color=colour, label=flow
             )
-            highest = max(highest, float(own["cwnd_bytes"].max() or 0) / 1000)  # type: ignore[arg-type]
             if len(drawn) == 1:
                 threshold = own.drop_nulls("ssthresh_bytes")
                 axes.step(
@@ -91,7 +92,7 @@ def windows_over_time(result: Result) -> Picture:
         axes.set_title("Congestion window")
         axes.set_xlabel("time, s")
         axes.set_ylabel("cwnd, kB")
-        axes.set_ylim(0, highest * 1.15 or 1)
+        axes.set_ylim(0, 1.25 * (settled if cut else peak) or 1)
         axes.margins(x=0.01)
         axes.legend(loc="upper right", ncols=3)
 
@@ -100,7 +101,20 @@ def windows_over_time(result: Result) -> Picture:
         which = f"of the first {len(drawn)} of {len(flows)} flows"
     caption = f"Congestion window {which} over time"
     caption += ", with its slow-start threshold." if len(drawn) == 1 else "."
+    if cut:
+        caption += f" The start, which reaches {peak:,.0f} kB, is cut off."
     return Picture("cwnd", caption, draw)
+
+
+def _peaks_kb(windows: pl.DataFrame) -> tuple[float, float]:
+    """The largest window of all, and the largest after the first tenth of the time."""
+    time = windows["time_s"]
+    start = time[0] + (time[-1] - time[0]) / 10
+    settled = windows.filter(time >= start)["cwnd_bytes"]
+    peak = windows["cwnd_bytes"].max()
+    assert isinstance(peak, int)
+    most = settled.max()
+    return peak / 1000, (most if isinstance(most, int) else peak) / 1000
 
 
 def delay_distribution(result: Result, link: str) -> Picture:
