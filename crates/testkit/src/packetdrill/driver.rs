@@ -354,7 +354,7 @@ impl Driver<'_> {
 fn verify(call: &Call, line: usize, answer: Answer) -> Result<(), Refusal> {
     let matches = match answer {
         Ok(value) => call.returns.is_none_or(|wanted| wanted == value),
-        Err(name) => call.errno.as_deref() == Some(name),
+        Err(name) => call.returns == Some(-1) && call.errno.as_deref() == Some(name),
     };
     if matches {
         return Ok(());
