@@ -76,49 +76,49 @@ impl Outcome {
             let waits = link.queueing_delay_histogram.bins();
             bins.extend(waits.map(|(nanoseconds, packets)| (index, nanoseconds, packets)));
         }
-        Table::new(py, &bins)
+        let table = Table::new(py, &bins)
             .integers("link", |bin| bin.0)?
             .numbers("queueing_delay_s", |bin| bin.1 as f64 * 1e-9)?
-            .integers("packets", |bin| bin.2 as i64)?
-            .finish()
+            .integers("packets", |bin| bin.2 as i64)?;
+        Ok(table.finish())
     }
 
     /// What waited at each link, at each change.
     fn backlog<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        Table::new(py, &self.figures.series.backlog)
+        let table = Table::new(py, &self.figures.series.backlog)
             .integers("link", |row| i64::from(row.0))?
             .numbers("time_s", |row| row.1.as_secs_f64())?
             .integers("backlog_packets", |row| row.2 as i64)?
-            .integers("backlog_bytes", |row| row.3 as i64)?
-            .finish()
+            .integers("backlog_bytes", |row| row.3 as i64)?;
+        Ok(table.finish())
     }
 
     /// Windows of each flow, at each change.
     fn windows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        Table::new(py, &self.figures.series.windows)
+        let table = Table::new(py, &self.figures.series.windows)
             .integers("flow", |row| i64::from(row.0))?
             .numbers("time_s", |row| row.1.as_secs_f64())?
             .integers("cwnd_bytes", |row| row.2 as i64)?
             .integers("ssthresh_bytes", |row| {
                 row.3.map_or(ABSENT, |bytes| bytes as i64)
             })?
-            .integers("in_flight_bytes", |row| row.4 as i64)?
-            .finish()
+            .integers("in_flight_bytes", |row| row.4 as i64)?;
+        Ok(table.finish())
     }
 
     /// Round-trip times, at each sample.
     fn rtt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        Table::new(py, &self.figures.series.rtt)
+        let table = Table::new(py, &self.figures.series.rtt)
             .integers("flow", |row| i64::from(row.0))?
             .numbers("time_s", |row| row.1.as_secs_f64())?
-            .numbers("rtt_s", |row| row.2)?
-            .finish()
+            .numbers("rtt_s", |row| row.2)?;
+        Ok(table.finish())
     }
 
     /// Packet events. `event`, `direction` and `drop_reason` are numbers into the lists that
     /// `result.py` has.
     fn packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        Table::new(py, &self.figures.packets)
+        let table = Table::new(py, &self.figures.packets)
             .numbers("time_s", |row| row.time.as_secs_f64())?
             .integers("event", kind_of)?
             .integers("link", link_of)?
@@ -130,8 +130,8 @@ impl Outcome {
             .integers("payload_bytes", |row| segment_of(row).1)?
             .integers("acknowledgement", |row| segment_of(row).2)?
             .integers("drop_reason", reason_of)?
-            .numbers("waited_s", waited_of)?
-            .finish()
+            .numbers("waited_s", waited_of)?;
+        Ok(table.finish())
     }
 }
 

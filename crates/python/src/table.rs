@@ -28,8 +28,8 @@ impl<'py, 'rows, R> Table<'py, 'rows, R> {
     }
 
     /// The columns by name.
-    pub fn finish(self) -> PyResult<Bound<'py, PyDict>> {
-        Ok(self.columns)
+    pub fn finish(self) -> Bound<'py, PyDict> {
+        self.columns
     }
 
     /// Writes each value once, straight into the memory that Python will read.
