@@ -6,7 +6,7 @@ use crate::reader::{Field, Reader};
 use crate::spec::{DETAILS, Kind, RTO, Spec, TCP};
 use crate::units::{format_size, format_span};
 use goodqueue_tcp::{
-    CubicVariant, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
+    CubicVariant, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
     FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
     Profile, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
     SlowStart, SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
@@ -48,6 +48,7 @@ macro_rules! words {
 words! {
     Profile { "rfc" = Rfc, "inet2011" = Inet2011, "ns2" = Ns2 }
     Recovery { "tahoe" = Tahoe, "reno" = Reno, "newreno" = NewReno, "sack" = Sack }
+    EcnMode { "off" = Off, "rfc3168" = Rfc3168, "dctcp" = Dctcp, "accecn" = AccEcn }
     SynLossRule { "rfc5681" = Rfc5681, "linux" = Linux, "tsl" = Tsl }
     Handshake { "three_way" = ThreeWay, "one_way" = OneWay }
     WindowArithmetic { "whole_bytes" = WholeBytes, "real" = Real }
@@ -250,6 +251,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         nagle,
         header,
         option_bytes,
+        ecn,
         handshake,
         syn_loss,
         congestion_control: _,
@@ -271,6 +273,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("nagle", nagle)?;
     v.visit("header", header)?;
     v.visit("option_bytes", option_bytes)?;
+    v.visit("ecn", ecn)?;
     v.visit("handshake", handshake)?;
     v.visit("syn_loss", syn_loss)
 }

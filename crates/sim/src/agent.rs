@@ -156,12 +156,12 @@ impl Agent {
     /// was written in, and each such read waits for the cache.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
+        packet.ecn = Ecn::NotCapable;
         if !self.behaviour.transmit_into(now, packet) {
             return false;
         }
         packet.flow = self.flow;
         packet.direction = self.direction;
-        packet.ecn = Ecn::NotCapable;
         packet.number = self.sent;
         packet.sent = now;
         self.sent += 1;

@@ -45,6 +45,8 @@ pub struct TcpConfig {
     pub header: u16,
     /// Whether TCP options (MSS, window scale, SACK) add to packet sizes.
     pub option_bytes: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
     /// Retransmission timer.
     pub rto: RtoConfig,
     /// How a connection opens.
@@ -106,6 +108,20 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements (RFC 6675).
     Sack,
+}
+
+/// Explicit congestion notification: whether a connection asks for it, and how a receiver reports
+/// marks. Data are sent as ECT(0); SYNs, pure ACKs, probes and retransmissions are not ECN-capable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnMode {
+    /// None.
+    Off,
+    /// RFC 3168: ACKs carry ECE from a mark on until the sender says that it has reduced.
+    Rfc3168,
+    /// RFC 8257: ECE tells of each packet whether it was marked.
+    Dctcp,
+    /// RFC 9768: ACKs carry the low three bits of a count of marked packets.
+    AccEcn,
 }
 
 /// Initial congestion window.

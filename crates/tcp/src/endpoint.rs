@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
+use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
 
 use crate::cc::{CongestionControl, Controller};
 use crate::config::{Recovery, TcpConfig};
+use crate::ecn::EcnState;
 use crate::opening::Opening;
 use crate::receiver::{AckDue, Receiver};
 use crate::sender::{Chunk, Sender};
@@ -29,6 +30,10 @@ pub struct TcpEndpoint {
     pub(crate) config: Arc<TcpConfig>,
     pub(crate) state: ConnectionState,
     pub(crate) opening: Opening,
+    /// ECN, while it is asked for and once it is agreed on.
+    pub(crate) ecn: Option<Box<EcnState>>,
+    /// The ECN field for the segment polled last.
+    transmit_ecn: Ecn,
 }
 
 impl TcpEndpoint {
@@ -51,6 +56,8 @@ impl TcpEndpoint {
             sender: Sender::new(&config, controller),
             receiver: Receiver::new(&config),
             stats: TcpStats::default(),
+            ecn: EcnState::new(config.ecn),
+            transmit_ecn: Ecn::NotCapable,
             config,
             state: ConnectionState::Closed,
             opening: Opening::default(),
@@ -106,13 +113,32 @@ impl TcpEndpoint {
         self.receiver.unread()
     }
 
-    /// Takes a segment from the network.
+    /// Takes a segment from a network without ECN.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        self.handle_packet(now, segment, Ecn::NotCapable);
+    }
+
+    /// Takes a segment from the network, in a packet with this ECN field.
+    #[inline]
+    pub fn handle_packet(&mut self, now: Time, segment: &Segment, mark: Ecn) {
         let open = self.state == ConnectionState::Established;
-        if open || self.handle_opening(now, segment) {
-            self.handle_established(now, segment);
+        if open || self.handle_opening(now, segment, mark) {
+            if self.ecn.is_some() {
+                // The handshake's last ACK reports on the handshake.
+                let reports = open || segment.payload > 0;
+                self.handle_ecn(now, segment, mark, reports);
+            } else {
+                self.handle_established(now, segment);
+            }
         }
+    }
+
+    /// The ECN field of the packet that is to carry the segment which
+    /// [`poll_transmit`](Self::poll_transmit) gave last.
+    #[inline]
+    pub fn transmit_ecn(&self) -> Ecn {
+        self.transmit_ecn
     }
 
     /// Fires every timer whose deadline is `now` or earlier.
@@ -146,12 +172,20 @@ impl TcpEndpoint {
             return self.poll_opening(now, segment);
         }
         let due = self.receiver.ack_due;
+        let sent_before = self.sender.max_sent;
         let pure_first =
             due == AckDue::NowPure || (due == AckDue::Now && self.config.details.separate_acks);
+        if self.ecn.is_some() && self.early_ack(segment) {
+            return true;
+        }
         if pure_first {
             self.pure_ack(segment);
         } else if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.stats) {
             self.data_segment(chunk, segment);
+            if self.ecn.is_some() {
+                let is_new = chunk.seq >= sent_before && !self.sender.persisting;
+                self.mark_data(is_new && chunk.len > 0, segment);
+            }
         } else if due == AckDue::Now {
             self.pure_ack(segment);
         } else {
@@ -321,6 +355,81 @@ impl TcpEndpoint {
             flags: SegmentFlags::ACK,
             sack,
             timestamps: Timestamps::default(),
+        };
+        if let Some(ecn) = self.ecn.as_deref_mut() {
+            segment.flags = segment.flags.with(ecn.ack_flags());
+            self.transmit_ecn = Ecn::NotCapable;
+        }
+    }
+
+    /// A segment of a connection with ECN.
+    #[cold]
+    fn handle_ecn(&mut self, now: Time, segment: &Segment, mark: Ecn, reports: bool) {
+        let Some(ecn) = self.ecn.as_deref_mut() else {
+            return;
+        };
+        let sender = &mut self.sender;
+        self.stats.marked_packets += u64::from(mark == Ecn::Experienced);
+        let kind = segment.flags.0 & SegmentFlags::ACK.with(SegmentFlags::SYN).0;
+        if reports && kind == SegmentFlags::ACK.0 && segment.ack <= sender.max_sent {
+            let acked = segment.ack.saturating_sub(sender.una);
+            let feedback = ecn.feedback(segment.flags, acked, self.config.mss);
+            sender.marked += feedback.marked;
+            sender.echoed = feedback.echo && feedback.marked == 0;
+            let losses = self.stats.fast_retransmits + self.stats.timeouts;
+            if feedback.echo
+                && ecn.may_reduce(segment.ack, losses, sender.recover)
+                && sender.on_ecn_echo(now, &self.config)
+            {
+                self.stats.ecn_reductions += 1;
+                ecn.reduced(sender.max_sent);
+            }
+        }
+        let ack_waits = self.receiver.ack_due == AckDue::Delayed;
+        let next = self.receiver.next;
+        let tells = segment.payload > 0 && ecn.on_data(segment, mark, next, ack_waits);
+        self.handle_established(now, segment);
+        if tells {
+            self.receiver.owe_ack();
+        }
+    }
+
+    /// The ACK of what came before a change of DCTCP's state, which no later ACK can speak for.
+    #[cold]
+    fn early_ack(&mut self, segment: &mut Segment) -> bool {
+        let Some(ecn) = self.ecn.as_deref_mut() else {
+            return false;
+        };
+        let Some(ack) = ecn.early_ack.take() else {
+            return false;
+        };
+        let flags = SegmentFlags::ACK.with(ecn.early_ack_flags());
+        let (due, deadline) = (self.receiver.ack_due, self.receiver.ack_deadline);
+        self.pure_ack(segment);
+        // It says nothing of the data that came with the change.
+        (self.receiver.ack_due, self.receiver.ack_deadline) = (due, deadline);
+        segment.window = (self.receiver.next + u64::from(segment.window) - ack) as u32;
+        (segment.ack, segment.flags) = (ack, flags);
+        segment.sack = SackBlocks::default();
+        true
+    }
+
+    /// ECN of a data segment, new or sent again (RFC 3168 section 6.1.5: not ECN-capable).
+    #[cold]
+    fn mark_data(&mut self, is_new: bool, segment: &mut Segment) {
+        let Some(ecn) = self.ecn.as_deref_mut() else {
+            return;
+        };
+        let losses = self.stats.fast_retransmits + self.stats.timeouts;
+        ecn.note_losses(losses, self.sender.recover);
+        segment.flags = segment.flags.with(ecn.ack_flags());
+        if is_new {
+            segment.flags = segment.flags.with(ecn.data_flags());
+        }
+        self.transmit_ecn = if is_new {
+            Ecn::Capable0
+        } else {
+            Ecn::NotCapable
         };
     }
 }

@@ -28,6 +28,7 @@
 
 pub mod cc;
 mod config;
+mod ecn;
 mod endpoint;
 mod opening;
 mod profiles;
@@ -43,7 +44,7 @@ mod timers;
 
 pub use config::{
     CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
-    DuplicateAcksAtTimeout, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
+    DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
     InitialWindow, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig,
     RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig, TimingRule,
     WindowArithmetic,

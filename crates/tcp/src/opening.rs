@@ -1,6 +1,6 @@
 //! How a connection opens, and what a lost SYN or SYN-ACK does to its start.
 
-use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time, Timestamps};
+use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 
 use crate::cc::CongestionControl;
 use crate::config::{Handshake, Recovery, SynLossRule};
@@ -16,20 +16,28 @@ pub(crate) struct Opening {
     /// A SYN or SYN-ACK is to be sent.
     pub due: bool,
     /// How often it was sent, and when last.
-    count: u32,
+    count: u16,
     sent: Time,
     /// How often the timer asked for it again.
-    timeouts: u32,
+    timeouts: u16,
 }
 
 impl TcpEndpoint {
     /// A segment while the connection opens; true when it is open now and the segment may carry
     /// more than the handshake.
     #[cold]
-    pub(crate) fn handle_opening(&mut self, now: Time, segment: &Segment) -> bool {
+    pub(crate) fn handle_opening(&mut self, now: Time, segment: &Segment, mark: Ecn) -> bool {
         let one_way = self.config.handshake == Handshake::OneWay;
         let syn = segment.flags.contains(SegmentFlags::SYN);
         let ack = segment.flags.contains(SegmentFlags::ACK);
+        if syn
+            && matches!(
+                self.state,
+                ConnectionState::Listen | ConnectionState::SynSent
+            )
+        {
+            self.negotiate_ecn(segment, ack, mark);
+        }
         match self.state {
             ConnectionState::Listen if syn => {
                 self.receiver.open();
@@ -66,6 +74,20 @@ impl TcpEndpoint {
                 false
             }
             _ => false,
+        }
+    }
+
+    /// What the peer's first SYN or SYN-ACK says about ECN; the answer stands.
+    fn negotiate_ecn(&mut self, segment: &Segment, is_answer: bool, mark: Ecn) {
+        let agreed = self.ecn.as_deref_mut().is_some_and(|ecn| {
+            if is_answer {
+                ecn.on_syn_ack(segment, mark)
+            } else {
+                ecn.on_syn(segment, mark)
+            }
+        });
+        if !agreed {
+            self.ecn = None;
         }
     }
 
@@ -112,9 +134,9 @@ impl TcpEndpoint {
     #[cold]
     pub(crate) fn handle_opening_timeout(&mut self) {
         self.stats.timeouts += 1;
-        self.opening.timeouts += 1;
+        self.opening.timeouts = self.opening.timeouts.saturating_add(1);
         let linear = self.state == ConnectionState::SynSent
-            && self.opening.timeouts <= self.config.details.linear_syn_timeouts;
+            && u32::from(self.opening.timeouts) <= self.config.details.linear_syn_timeouts;
         if !linear {
             self.sender.rtt.back_off(&self.config.rto);
         }
@@ -128,20 +150,24 @@ impl TcpEndpoint {
             return false;
         }
         self.opening.due = false;
-        self.opening.count += 1;
+        self.opening.count = self.opening.count.saturating_add(1);
         self.opening.sent = now;
         self.sender.deadline = now.saturating_add(self.sender.rtt.rto());
         let answer = self.state == ConnectionState::SynReceived;
-        let flags = if answer {
+        let one_way = self.config.handshake == Handshake::OneWay;
+        let ecn = self.ecn.as_deref().map(|ecn| {
+            if answer {
+                ecn.syn_ack_flags()
+            } else {
+                ecn.syn_flags(self.opening.count == 1 || one_way)
+            }
+        });
+        let kind = if answer {
             SegmentFlags::SYN.with(SegmentFlags::ACK)
         } else {
             SegmentFlags::SYN
         };
-        let limit = if self.config.handshake == Handshake::OneWay {
-            u64::from(u32::MAX)
-        } else {
-            0xFFFF
-        };
+        let limit = if one_way { u64::from(u32::MAX) } else { 0xFFFF };
         *segment = Segment {
             seq: 0,
             ack: if answer { self.receiver.next } else { 0 },
@@ -149,7 +175,7 @@ impl TcpEndpoint {
             window: self.config.receive_window.min(limit) as u32,
             payload: 0,
             header: self.config.header + self.syn_options(),
-            flags,
+            flags: kind.with(ecn.unwrap_or_default()),
             sack: SackBlocks::default(),
             timestamps: Timestamps::default(),
         };

@@ -4,7 +4,7 @@ use goodqueue_types::Span;
 
 use crate::config::{
     CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
-    DuplicateAcksAtTimeout, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
+    DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
     InitialWindow, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig,
     RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig, TimingRule,
     WindowArithmetic,
@@ -59,6 +59,8 @@ fn rfc() -> TcpConfig {
         nagle: true,
         header: 40,
         option_bytes: true,
+        // RFC 3168 leaves it to the host.
+        ecn: EcnMode::Off,
         rto: RtoConfig {
             initial: Span::from_secs(1),
             minimum: Span::from_secs(1),

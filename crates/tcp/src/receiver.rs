@@ -296,6 +296,11 @@ impl Receiver {
         self.ack_deadline = Time::MAX;
     }
 
+    /// An ACK must leave at once.
+    pub fn owe_ack(&mut self) {
+        self.ack_due = self.ack_due.max_urgency(AckDue::Now);
+    }
+
     /// The delayed-ACK timer.
     pub fn handle_timeout(&mut self, now: Time) {
         if self.ack_deadline <= now {

@@ -3,7 +3,7 @@
 
 use goodqueue_types::{Segment, SegmentFlags, Time};
 
-use crate::cc::{CongestionControl, CongestionEvent};
+use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
 use crate::config::{
     DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard, PartialAckTimer,
     Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
@@ -291,6 +291,22 @@ impl Sender {
         if config.recovery == Recovery::NewReno {
             self.budget = details.recovery_burst.unwrap_or(u32::MAX);
         }
+    }
+
+    /// An ECN echo (RFC 3168 section 6.1.2): the window falls as for a loss, and nothing is sent
+    /// again. While losses are repaired it has fallen already. Returns whether it fell.
+    pub fn on_ecn_echo(&mut self, now: Time, config: &TcpConfig) -> bool {
+        if self.phase != Phase::Open {
+            return false;
+        }
+        let event = CongestionEvent {
+            now,
+            basis: self.decrease_basis(config),
+            signal: CongestionSignal::EcnEcho,
+            in_flight: self.in_flight(),
+        };
+        self.controller.on_congestion_event(&event);
+        true
     }
 
     /// Everything from `una` on is sent again, by slow start.

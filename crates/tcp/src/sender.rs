@@ -80,6 +80,11 @@ pub(crate) struct Sender {
     pub scoreboard: Scoreboard,
     /// `una` at the last timeout.
     pub timed_out_at: u64,
+    /// The ACK at hand carries an ECN echo that does not say how much was marked: it does not grow
+    /// the window (RFC 3168 section 6.1.2). Controls that are told see for themselves.
+    pub echoed: bool,
+    /// Bytes reported as marked that the congestion control has not seen yet.
+    pub marked: u64,
 
     pub rtt: RttEstimator,
     pub sample: Option<Span>,
@@ -129,6 +134,8 @@ impl Sender {
             pipe: 0,
             scoreboard: Scoreboard::default(),
             timed_out_at: UNTIMED,
+            echoed: false,
+            marked: 0,
             rtt: RttEstimator::new(&config.rto),
             sample: None,
             timed_seq: UNTIMED,
@@ -309,12 +316,16 @@ impl Sender {
                 return;
             }
         }
+        if self.echoed {
+            return;
+        }
         let after_timeout = self.phase == Phase::GoBackN;
         self.controller.on_ack(&AckSample {
             now,
             acked,
             rtt,
             after_timeout,
+            marked: std::mem::take(&mut self.marked),
             ..AckSample::default()
         });
     }

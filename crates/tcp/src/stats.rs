@@ -21,6 +21,10 @@ pub struct TcpStats {
     pub timeouts: u64,
     /// Fast retransmits: entries into loss recovery by duplicate or selective ACKs.
     pub fast_retransmits: u64,
+    /// Packets that arrived marked with congestion experienced.
+    pub marked_packets: u64,
+    /// Windows reduced for an ECN echo.
+    pub ecn_reductions: u64,
     /// Payload bytes cumulatively acknowledged by the peer.
     pub acked_bytes: u64,
 }

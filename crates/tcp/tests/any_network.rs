@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Hop, Network};
-use goodqueue_tcp::{Profile, Recovery, TcpConfig};
+use goodqueue_tcp::{EcnMode, Profile, Recovery, TcpConfig};
 use goodqueue_types::{RandomStream, Segment, Span, Time};
 use proptest::prelude::*;
 
@@ -23,6 +23,9 @@ struct Case {
     nagle: bool,
     ack_every: u32,
     queue: usize,
+    ecn: EcnMode,
+    /// Chance that an ECN-capable packet is marked.
+    marking: f64,
     /// Host 1 leaves data in its buffer until this many milliseconds have passed.
     pause: u64,
 }
@@ -51,6 +54,13 @@ fn cases() -> impl Strategy<Value = Case> {
         1..4u32,
         1..40usize,
         prop_oneof![Just(0), 1..20_000u64],
+        prop_oneof![
+            Just(EcnMode::Off),
+            Just(EcnMode::Rfc3168),
+            Just(EcnMode::Dctcp),
+            Just(EcnMode::AccEcn)
+        ],
+        0.0..1.0f64,
     );
     (profile, recovery, any::<u64>(), faults, sizes, rest).prop_map(
         |(profile, recovery, seed, faults, sizes, rest)| Case {
@@ -68,6 +78,8 @@ fn cases() -> impl Strategy<Value = Case> {
             ack_every: rest.1,
             queue: rest.2,
             pause: rest.3,
+            ecn: rest.4,
+            marking: rest.5,
         },
     )
 }
@@ -79,9 +91,12 @@ fn network(case: &Case) -> Network {
     config.receive_window = case.receive_window;
     config.nagle = case.nagle;
     config.ack_every = case.ack_every;
+    config.ecn = case.ecn;
     let hop = || vec![Hop::new(5_000_000, Span::from_millis(10), 0).with_limit(case.queue)];
     let mut network = Network::new(&config, hop(), hop());
     let mut random = RandomStream::new(case.seed, "faults", 0);
+    let (marking, mut marks) = (case.marking, RandomStream::new(case.seed, "marks", 0));
+    network.mark = Box::new(move || marks.unit() < marking);
     let (loss, duplication, reordering) = (case.loss, case.duplication, case.reordering);
     network.fate = Box::new(move |_, _, _: &Segment| {
         if random.unit() < loss {
@@ -122,6 +137,7 @@ fn transfers_everything(case: &Case) {
             "{host} {stats:?} {info:?}"
         );
         assert_eq!(stats.acked_bytes, case.bytes[host]);
+        assert!(stats.ecn_reductions == 0 || case.ecn != EcnMode::Off);
         // Probes of a closed window are received, rejected and sent again. INET's ACKs in
         // go-back-N are too old to update the window, and so it may overrun it.
         let first_time = stats.received_payload_bytes - stats.duplicate_payload_bytes;

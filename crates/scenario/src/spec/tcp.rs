@@ -4,9 +4,9 @@ use super::congestion::{CONTROLS, NAMES};
 use super::{AMOUNT, HOUR, Key, Kind, Spec, TIMER, key};
 use crate::tcp::Words;
 use goodqueue_tcp::{
-    CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard,
-    Handshake, IdleRestart, PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit,
-    SackVariant, SlowStart, SynLossRule, TimingRule, WindowArithmetic,
+    CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
+    FastRetransmitGuard, Handshake, IdleRestart, PartialAckTimer, Profile, ReceiveWindowRule,
+    Recovery, RecoveryExit, SackVariant, SlowStart, SynLossRule, TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -158,6 +158,12 @@ pub(crate) static TCP: Spec = Spec {
             "IP and TCP header without options.",
         ),
         flag("option_bytes", "Whether TCP options add to packet sizes."),
+        word::<EcnMode>(
+            "ecn",
+            "\"rfc3168\"",
+            "Explicit congestion notification: none; ECE until CWR (RFC 3168); ECE per packet (DCTCP, RFC 8257); a counter \
+             of marked packets (accurate ECN, RFC 9768).",
+        ),
         switch(
             "rto",
             Kind::Table(&RTO),

@@ -43,7 +43,7 @@ impl TcpHost {
         let Body::Tcp(segment) = &packet.body else {
             unreachable!("a TCP flow carries segments only")
         };
-        self.endpoint.handle_segment(now, segment);
+        self.endpoint.handle_packet(now, segment, packet.ecn);
         if self.bytes.is_some() && self.finished_at.is_none() && self.endpoint.is_finished() {
             self.finished_at = Some(now);
         }
@@ -84,6 +84,7 @@ impl TcpHost {
         };
         let sends = self.endpoint.poll_transmit_into(now, segment);
         packet.size = segment.ip_bytes();
+        packet.ecn = self.endpoint.transmit_ecn();
         sends
     }
 

@@ -7,7 +7,9 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use goodqueue_tcp::{TcpConfig, TcpEndpoint};
-use goodqueue_types::{Bytes, Rate, SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
+use goodqueue_types::{
+    Bytes, Ecn, Rate, SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps,
+};
 
 /// A unidirectional link: waiting room of `limit` packets beside the one in service.
 #[derive(Clone, Debug)]
@@ -75,6 +77,7 @@ enum Event {
         to: usize,
         hop: usize,
         segment: Segment,
+        mark: Ecn,
     },
     Timer(usize),
     Ping,
@@ -91,6 +94,9 @@ pub struct Ping {
 /// What the network does to the packet with this index among all that its host sent.
 pub type Fate = Box<dyn FnMut(usize, u64, &Segment) -> Vec<Span>>;
 
+/// Whether a queue that does not drop marks a packet.
+pub type Mark = Box<dyn FnMut() -> bool>;
+
 /// Two endpoints and what lies between.
 pub struct Network {
     pub now: Time,
@@ -99,6 +105,8 @@ pub struct Network {
     pub hops: [Vec<Hop>; 2],
     /// For each packet that leaves its last link: extra delays of the copies to deliver (none: lost).
     pub fate: Fate,
+    /// Marks ECN-capable packets as they leave.
+    pub mark: Mark,
     pub log: Vec<Sent>,
     pub keep_log: bool,
     /// Size of SYN and SYN-ACK at IP, where other simulators use other options.
@@ -125,6 +133,7 @@ impl Network {
             hosts,
             hops: [forward, backward],
             fate: Box::new(|_, _, _| vec![Span::ZERO]),
+            mark: Box::new(|| false),
             log: Vec::new(),
             keep_log: true,
             syn_bytes: None,
@@ -174,7 +183,11 @@ impl Network {
                 });
             }
             let delays = (self.fate)(host, index, &segment);
-            self.forward(host, 0, segment, &delays);
+            let mut mark = self.hosts[host].transmit_ecn();
+            if mark != Ecn::NotCapable && (self.mark)() {
+                mark = Ecn::Experienced;
+            }
+            self.forward(host, 0, segment, mark, &delays);
         }
         let deadline = self.hosts[host].poll_timeout().unwrap_or(Time::MAX);
         if deadline < self.armed[host] {
@@ -183,7 +196,7 @@ impl Network {
         }
     }
 
-    fn forward(&mut self, from: usize, hop: usize, segment: Segment, delays: &[Span]) {
+    fn forward(&mut self, from: usize, hop: usize, segment: Segment, mark: Ecn, delays: &[Span]) {
         let Some(arrival) = self.hops[from][hop].carry(self.now, segment.ip_bytes()) else {
             return;
         };
@@ -195,6 +208,7 @@ impl Network {
                     to: 1 - from,
                     hop: hop + 1,
                     segment,
+                    mark,
                 },
             );
             return;
@@ -207,6 +221,7 @@ impl Network {
                     to: 1 - from,
                     hop: hop + 1,
                     segment: lost(segment),
+                    mark,
                 },
             );
             return;
@@ -219,6 +234,7 @@ impl Network {
                     to: 1 - from,
                     hop,
                     segment,
+                    mark,
                 },
             );
         }
@@ -240,25 +256,32 @@ impl Network {
             self.heap.pop();
             self.now = time;
             match self.events.remove(&order).expect("event") {
-                Event::Arrive { to, hop, segment } if hop < self.hops[1 - to].len() => {
+                Event::Arrive {
+                    to,
+                    hop,
+                    segment,
+                    mark,
+                } if hop < self.hops[1 - to].len() => {
                     let fate = if is_lost(&segment) {
                         vec![]
                     } else {
                         vec![Span::ZERO]
                     };
-                    self.forward(1 - to, hop, segment, &fate);
+                    self.forward(1 - to, hop, segment, mark, &fate);
                 }
                 Event::Arrive { to, segment, .. } if is_ping(&segment) => {
                     if to == 1 {
-                        self.forward(1, 0, segment, &[Span::ZERO]);
+                        self.forward(1, 0, segment, Ecn::NotCapable, &[Span::ZERO]);
                     } else {
                         self.ping_rtts.push(time - Time(segment.seq));
                     }
                 }
-                Event::Arrive { to, segment, .. } => {
+                Event::Arrive {
+                    to, segment, mark, ..
+                } => {
                     if !is_lost(&segment) {
                         let before = self.hosts[to].stats().delivered_bytes;
-                        self.hosts[to].handle_segment(time, &segment);
+                        self.hosts[to].handle_packet(time, &segment, mark);
                         self.flush(to);
                         let delivered = self.hosts[to].stats().delivered_bytes - before;
                         if let Some(share) = self.echo.filter(|_| to == 1 && delivered > 0) {
@@ -269,7 +292,8 @@ impl Network {
                 }
                 Event::Ping => {
                     let ping = self.ping.expect("a ping");
-                    self.forward(0, 0, ping_segment(time, ping.ip_bytes), &[Span::ZERO]);
+                    let echo = ping_segment(time, ping.ip_bytes);
+                    self.forward(0, 0, echo, Ecn::NotCapable, &[Span::ZERO]);
                     self.schedule(time + ping.interval, Event::Ping);
                 }
                 Event::Timer(host) => {

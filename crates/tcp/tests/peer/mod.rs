@@ -76,8 +76,8 @@ impl Peer {
     }
 
     /// The same in a packet with this ECN field.
-    pub fn say_marked(&mut self, segment: Segment, _ecn: Ecn) -> Vec<Segment> {
-        self.host.handle_segment(self.now, &segment);
+    pub fn say_marked(&mut self, segment: Segment, mark: Ecn) -> Vec<Segment> {
+        self.host.handle_packet(self.now, &segment, mark);
         self.listen()
     }
 

@@ -1,0 +1,301 @@
+//! Explicit congestion notification: what the two ends agree on, what the receiver feeds back and
+//! what the sender takes from it (RFC 3168, RFC 8257, RFC 9768).
+
+use goodqueue_types::{Ecn, Segment, SegmentFlags};
+
+use crate::config::EcnMode;
+
+const ECE: SegmentFlags = SegmentFlags::ECE;
+const CWR: SegmentFlags = SegmentFlags::CWR;
+const AE: SegmentFlags = SegmentFlags::AE;
+
+/// Both ends count marked packets from here (RFC 9768 section 3.2.1), which no end without ECN
+/// would show.
+const FIRST_COUNT: u32 = 5;
+/// The counter on the wire has three bits.
+const COUNTER_MASK: u32 = 7;
+/// Marked packets that ask for an ACK (RFC 9768 section 3.2.2.5.1).
+const MARKS_PER_ACK: u32 = 2;
+
+/// ECN of a connection that wants it or has it.
+#[derive(Debug)]
+pub(crate) struct EcnState {
+    mode: EcnMode,
+    /// What ACKs echo: a mark not yet answered by CWR, or (DCTCP) whether the last packet was marked.
+    echo: bool,
+    /// DCTCP: an ACK of what came before the change of `echo` is to leave first.
+    pub early_ack: Option<u64>,
+    /// Marked packets received, and how many of them the last ACK told.
+    received: u32,
+    told: u32,
+    /// The ECN field of the SYN or SYN-ACK, which accurate ECN reports once.
+    handshake: Ecn,
+    handshake_told: bool,
+    /// Marked packets that the peer told of.
+    peer_received: u32,
+    /// No reduction before more than this is acknowledged.
+    reduced_until: u64,
+    /// The next new data say that the window fell.
+    reduction_to_tell: bool,
+    /// Fast retransmits and timeouts so far: each lowered the window.
+    losses: u64,
+}
+
+/// What an ACK says about marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Feedback {
+    /// Something was marked.
+    pub echo: bool,
+    /// So many bytes were; 0 with RFC 3168, which cannot tell.
+    pub marked: u64,
+}
+
+impl EcnState {
+    pub fn new(mode: EcnMode) -> Option<Box<Self>> {
+        let state = Self {
+            mode,
+            echo: false,
+            early_ack: None,
+            received: FIRST_COUNT,
+            told: FIRST_COUNT,
+            handshake: Ecn::NotCapable,
+            handshake_told: true,
+            peer_received: FIRST_COUNT,
+            reduced_until: 0,
+            reduction_to_tell: false,
+            losses: 0,
+        };
+        (mode != EcnMode::Off).then(|| Box::new(state))
+    }
+
+    /// Flags that ask for ECN in a SYN. A SYN sent again asks for nothing, lest something on the
+    /// path drops those that do (RFC 3168 section 6.1.1.1).
+    pub fn syn_flags(&self, first: bool) -> SegmentFlags {
+        match self.mode {
+            _ if !first => SegmentFlags::default(),
+            EcnMode::AccEcn => AE.with(CWR).with(ECE),
+            _ => CWR.with(ECE),
+        }
+    }
+
+    /// A SYN came in a packet with this ECN field; whether the connection has ECN.
+    pub fn on_syn(&mut self, segment: &Segment, mark: Ecn) -> bool {
+        self.handshake = mark;
+        if !segment.flags.contains(CWR.with(ECE)) {
+            return false;
+        }
+        if self.mode == EcnMode::AccEcn && !segment.flags.contains(AE) {
+            self.mode = EcnMode::Rfc3168;
+        }
+        true
+    }
+
+    /// Flags of a SYN-ACK that agrees.
+    pub fn syn_ack_flags(&self) -> SegmentFlags {
+        match self.mode {
+            EcnMode::AccEcn => counter_flags(handshake_code(self.handshake)),
+            _ => ECE,
+        }
+    }
+
+    /// The SYN-ACK came; whether the connection has ECN (RFC 3168 section 6.1.1, RFC 9768 table 2).
+    pub fn on_syn_ack(&mut self, segment: &Segment, mark: Ecn) -> bool {
+        let code = counter(segment.flags);
+        if self.mode != EcnMode::AccEcn {
+            return code & 0b011 == 0b001;
+        }
+        match code {
+            0b000 | 0b111 => return false,
+            0b001 | 0b101 => self.mode = EcnMode::Rfc3168,
+            _ => {
+                self.handshake = mark;
+                self.handshake_told = false;
+            }
+        }
+        true
+    }
+
+    /// A packet with payload came, `next` being expected and an ACK waiting or not. Whether an ACK
+    /// is due at once.
+    pub fn on_data(&mut self, segment: &Segment, mark: Ecn, next: u64, ack_waits: bool) -> bool {
+        let marked = mark == Ecn::Experienced;
+        match self.mode {
+            EcnMode::AccEcn => {
+                self.received = self.received.wrapping_add(u32::from(marked));
+                self.received.wrapping_sub(self.told) >= MARKS_PER_ACK
+            }
+            // RFC 8257 section 3.2: each ACK speaks of marked packets or of others, never of both.
+            EcnMode::Dctcp => {
+                let changes = marked != self.echo;
+                if changes && ack_waits && segment.seq == next {
+                    self.early_ack = Some(next);
+                }
+                self.echo = marked;
+                changes
+            }
+            // RFC 3168 section 6.1.3: echo from the mark on until the sender has reduced. Both
+            // changes are told at once: a sender with a window of one would wait for it.
+            _ => {
+                let before = self.echo;
+                self.echo &= !segment.flags.contains(CWR);
+                let answered = before != self.echo;
+                self.echo |= marked;
+                answered || before != self.echo
+            }
+        }
+    }
+
+    /// What to tell in a segment with an acknowledgement.
+    pub fn ack_flags(&mut self) -> SegmentFlags {
+        if self.mode != EcnMode::AccEcn {
+            return if self.echo {
+                ECE
+            } else {
+                SegmentFlags::default()
+            };
+        }
+        if !self.handshake_told {
+            self.handshake_told = true;
+            return counter_flags(handshake_code(self.handshake));
+        }
+        self.told = self.received;
+        counter_flags(self.received)
+    }
+
+    /// What to tell in the ACK that leaves before the change of DCTCP's state.
+    pub fn early_ack_flags(&self) -> SegmentFlags {
+        if self.echo {
+            SegmentFlags::default()
+        } else {
+            ECE
+        }
+    }
+
+    /// What to tell in a segment with new data.
+    pub fn data_flags(&mut self) -> SegmentFlags {
+        if std::mem::take(&mut self.reduction_to_tell) && self.mode != EcnMode::AccEcn {
+            CWR
+        } else {
+            SegmentFlags::default()
+        }
+    }
+
+    /// Reads an acknowledgement that newly covers `acked` bytes.
+    pub fn feedback(&mut self, flags: SegmentFlags, acked: u64, mss: u32) -> Feedback {
+        let mss = u64::from(mss);
+        match self.mode {
+            EcnMode::AccEcn => {
+                let packets = self.newly_marked(flags, acked.div_ceil(mss) as u32);
+                self.peer_received = self.peer_received.wrapping_add(packets);
+                let marked = u64::from(packets) * mss;
+                Feedback {
+                    echo: packets > 0,
+                    marked,
+                }
+            }
+            EcnMode::Dctcp => {
+                let echo = flags.contains(ECE);
+                Feedback {
+                    echo,
+                    marked: acked * u64::from(echo),
+                }
+            }
+            _ => Feedback {
+                echo: flags.contains(ECE),
+                marked: 0,
+            },
+        }
+    }
+
+    /// How far the peer's counter has moved. When it may have wrapped because one ACK covers many
+    /// packets, as far as it can have (RFC 9768 appendix A.1).
+    fn newly_marked(&self, flags: SegmentFlags, acked_packets: u32) -> u32 {
+        let least = counter(flags).wrapping_sub(self.peer_received) & COUNTER_MASK;
+        if acked_packets <= COUNTER_MASK {
+            least
+        } else {
+            acked_packets - ((acked_packets - least) & COUNTER_MASK)
+        }
+    }
+
+    /// Whether an echo in an ACK of `ack` asks for a reduction: once per window (RFC 3168 section
+    /// 6.1.2). `losses` counts what has lowered the window otherwise, `recover` up to where.
+    pub fn may_reduce(&mut self, ack: u64, losses: u64, recover: u64) -> bool {
+        self.note_losses(losses, recover);
+        ack > self.reduced_until
+    }
+
+    /// Losses lower the window, too, and the receiver is told (RFC 3168 section 6.1.2).
+    pub fn note_losses(&mut self, losses: u64, recover: u64) {
+        if losses != self.losses {
+            self.losses = losses;
+            self.reduction_to_tell = true;
+            self.reduced_until = self.reduced_until.max(recover);
+        }
+    }
+
+    /// The window has fallen with data outstanding up to `max_sent`.
+    pub fn reduced(&mut self, max_sent: u64) {
+        self.reduced_until = max_sent;
+        self.reduction_to_tell = true;
+    }
+}
+
+/// The counter in the flags AE, CWR and ECE.
+fn counter(flags: SegmentFlags) -> u32 {
+    let bit = |flag| u32::from(flags.contains(flag));
+    bit(AE) << 2 | bit(CWR) << 1 | bit(ECE)
+}
+
+fn counter_flags(count: u32) -> SegmentFlags {
+    let set = |bit, flag| {
+        if count & bit == 0 {
+            SegmentFlags::default()
+        } else {
+            flag
+        }
+    };
+    set(4, AE).with(set(2, CWR)).with(set(1, ECE))
+}
+
+/// How accurate ECN reports the ECN field of a SYN or SYN-ACK (RFC 9768 tables 2 and 3).
+fn handshake_code(mark: Ecn) -> u32 {
+    match mark {
+        Ecn::NotCapable => 0b010,
+        Ecn::Capable1 => 0b011,
+        Ecn::Capable0 => 0b100,
+        Ecn::Experienced => 0b110,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9768 section 3.2.2.5: three bits tell up to seven marks; when an ACK covers more packets,
+    /// the most that fits is assumed.
+    #[test]
+    fn the_counter_wraps() {
+        let mut ecn = EcnState::new(EcnMode::AccEcn).expect("on");
+        let told = |ecn: &mut EcnState, count: u32, packets: u64| {
+            ecn.feedback(counter_flags(count), packets * 1000, 1000)
+                .marked
+                / 1000
+        };
+        assert_eq!(told(&mut ecn, 5, 2), 0);
+        assert_eq!(told(&mut ecn, 7, 2), 2);
+        assert_eq!(told(&mut ecn, 7 + 3, 3), 3);
+        assert_eq!(told(&mut ecn, 10 + 7, 7), 7);
+        // Ten packets, counter moved by one: one or nine are marked.
+        assert_eq!(told(&mut ecn, 18, 10), 9);
+    }
+
+    #[test]
+    fn counters_and_flags() {
+        for count in 0..8 {
+            assert_eq!(counter(counter_flags(count)), count);
+        }
+        // RFC 9768 section 3.2.1: the initial value 5 is AE and ECE.
+        assert_eq!(counter_flags(FIRST_COUNT), AE.with(ECE));
+    }
+}

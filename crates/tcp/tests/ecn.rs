@@ -1,0 +1,310 @@
+//! Explicit congestion notification as packet conversations (RFC 3168, RFC 8257, RFC 9768).
+
+mod common;
+mod peer;
+
+use common::simple;
+use goodqueue_tcp::{ENDLESS, EcnMode, InitialWindow, TcpConfig, TcpEndpoint};
+use goodqueue_types::{Ecn, Segment, SegmentFlags, Span, Time};
+use peer::{ACK, MSS, Peer, SYN, config};
+
+const ECE: SegmentFlags = SegmentFlags::ECE;
+const CWR: SegmentFlags = SegmentFlags::CWR;
+const AE: SegmentFlags = SegmentFlags::AE;
+const CE: Ecn = Ecn::Experienced;
+const ECT0: Ecn = Ecn::Capable0;
+
+fn with(ecn: EcnMode) -> TcpConfig {
+    config(|config| config.ecn = ecn)
+}
+
+/// The flags besides SYN and ACK.
+fn ecn_flags(segment: &Segment) -> SegmentFlags {
+    SegmentFlags(segment.flags.0 & AE.with(CWR).with(ECE).0)
+}
+
+/// The endpoint's SYN is answered with these flags beside SYN and ACK.
+fn connected(ecn: EcnMode, answer: SegmentFlags) -> Peer {
+    let mut peer = Peer::new(with(ecn));
+    peer.host.connect(peer.now);
+    let syn = peer.listen();
+    let asks = match ecn {
+        EcnMode::Off => SegmentFlags::default(),
+        EcnMode::Rfc3168 | EcnMode::Dctcp => CWR.with(ECE),
+        EcnMode::AccEcn => AE.with(CWR).with(ECE),
+    };
+    assert_eq!(syn[0].flags, SYN.with(asks));
+    assert_eq!(peer.host.transmit_ecn(), Ecn::NotCapable);
+    peer.wait(100);
+    peer.say(peer.segment(0, 1, SYN.with(ACK).with(answer), 0));
+    peer
+}
+
+/// The peer opens with these flags beside SYN; what the SYN-ACK says.
+fn accepted(ecn: EcnMode, asks: SegmentFlags, mark: Ecn) -> (Peer, SegmentFlags) {
+    let mut peer = Peer::new(with(ecn));
+    peer.host.listen();
+    let answer = peer.say_marked(peer.segment(0, 0, SYN.with(asks), 0), mark);
+    let flags = ecn_flags(&answer[0]);
+    peer.wait(100);
+    peer.say(peer.segment(1, 1, ACK.with(if flags == ECE { ACK } else { CWR }), 0));
+    (peer, flags)
+}
+
+/// Sends a segment and looks at the ECN field of its packet.
+fn sends(peer: &mut Peer) -> (Segment, Ecn) {
+    peer.host.write(MSS);
+    let segment = peer.host.poll_transmit(peer.now).expect("data");
+    (segment, peer.host.transmit_ecn())
+}
+
+/// Data `from..to` in a packet with this ECN field; (acknowledgement, ECN flags) of what is answered.
+fn data(peer: &mut Peer, segment: u64, flags: SegmentFlags, mark: Ecn) -> Vec<(u64, SegmentFlags)> {
+    let segment = peer.segment(1 + segment * MSS, 1, ACK.with(flags), MSS as u32);
+    let answers = peer.say_marked(segment, mark);
+    answers
+        .iter()
+        .map(|answer| ((answer.ack - 1) / MSS, ecn_flags(answer)))
+        .collect()
+}
+
+/// RFC 3168 section 6.1.1 and RFC 9768 table 2: who asks for what and gets what.
+#[test]
+fn negotiation() {
+    let none = SegmentFlags::default();
+    let is_on = |mut peer: Peer| sends(&mut peer).1 == ECT0;
+    let (classic, accurate) = (CWR.with(ECE), AE.with(CWR).with(ECE));
+    for ecn in [EcnMode::Rfc3168, EcnMode::Dctcp] {
+        assert!(is_on(connected(ecn, ECE)));
+        for refusal in [none, CWR, classic] {
+            assert!(!is_on(connected(ecn, refusal)));
+        }
+        for (asks, answer) in [(classic, ECE), (accurate, ECE), (none, none), (ECE, none)] {
+            let (peer, flags) = accepted(ecn, asks, Ecn::NotCapable);
+            assert_eq!((is_on(peer), flags), (answer == ECE, answer));
+        }
+    }
+    for answer in [CWR, CWR.with(ECE), AE, AE.with(CWR), ECE, AE.with(ECE)] {
+        assert!(is_on(connected(EcnMode::AccEcn, answer)));
+    }
+    for refusal in [none, accurate] {
+        assert!(!is_on(connected(EcnMode::AccEcn, refusal)));
+    }
+    let accepts = |asks, mark| accepted(EcnMode::AccEcn, asks, mark).1;
+    assert_eq!(accepts(accurate, Ecn::NotCapable), CWR);
+    assert_eq!(accepts(accurate, Ecn::Capable1), CWR.with(ECE));
+    assert_eq!(accepts(accurate, ECT0), AE);
+    assert_eq!(accepts(accurate, CE), AE.with(CWR));
+    assert_eq!(accepts(classic, CE), ECE);
+    assert_eq!(accepts(none, ECT0), none);
+    assert!(!is_on(connected(EcnMode::Off, none)));
+}
+
+/// RFC 3168 section 6.1.1.1: the SYN that goes out again asks for nothing.
+#[test]
+fn a_syn_sent_again_does_not_ask() {
+    let mut peer = Peer::new(with(EcnMode::Rfc3168));
+    peer.host.connect(peer.now);
+    peer.listen();
+    assert_eq!(peer.expire().1[0].flags, SYN);
+}
+
+/// RFC 3168 section 6.1.4 and 6.1.5: pure ACKs and retransmissions are not ECN-capable.
+#[test]
+fn what_is_ecn_capable() {
+    let mut peer = connected(EcnMode::Rfc3168, ECE);
+    let (segment, mark) = sends(&mut peer);
+    assert_eq!((segment.seq, mark), (1, ECT0));
+    assert_eq!(data(&mut peer, 0, SegmentFlags::default(), ECT0), []);
+    let answers = data(&mut peer, 1, SegmentFlags::default(), ECT0);
+    assert_eq!(answers, [(2, SegmentFlags::default())]);
+    assert_eq!(peer.host.transmit_ecn(), Ecn::NotCapable);
+    let (_, again) = peer.expire();
+    assert_eq!((again[0].seq, again[0].payload), (1, MSS as u32));
+    assert_eq!(peer.host.transmit_ecn(), Ecn::NotCapable);
+}
+
+/// RFC 3168 section 6.1.3: ECE from the mark until CWR; a mark in the packet with CWR begins anew.
+#[test]
+fn rfc3168_receiver() {
+    let none = SegmentFlags::default();
+    let (mut peer, _) = accepted(EcnMode::Rfc3168, CWR.with(ECE), Ecn::NotCapable);
+    assert_eq!(data(&mut peer, 0, none, ECT0), []);
+    assert_eq!(data(&mut peer, 1, none, CE), [(2, ECE)]);
+    assert_eq!(data(&mut peer, 2, none, ECT0), []);
+    assert_eq!(
+        data(&mut peer, 3, none, ECT0),
+        [(4, ECE)],
+        "the echo goes on"
+    );
+    // Our own data echo, too.
+    assert_eq!(ecn_flags(&sends(&mut peer).0), ECE);
+    assert_eq!(
+        data(&mut peer, 4, CWR, ECT0),
+        [(5, none)],
+        "the sender has reduced"
+    );
+    assert_eq!(data(&mut peer, 5, CWR, CE), [(6, ECE)]);
+    assert_eq!(data(&mut peer, 6, CWR, CE), [(7, ECE)]);
+    assert_eq!(peer.host.stats().marked_packets, 3);
+}
+
+/// RFC 3168 section 6.1.2: one reduction per window; CWR in the first new data after it; the ACK
+/// with the echo grows nothing.
+#[test]
+fn rfc3168_sender() {
+    let mut peer = connected(EcnMode::Rfc3168, ECE);
+    peer.host.write(ENDLESS);
+    assert_eq!(peer.listen().len(), 10);
+    let ack = |peer: &mut Peer, segments: u64, flags| {
+        peer.say(peer.segment(1, 1 + segments * MSS, ACK.with(flags), 0))
+    };
+    // FlightSize 10: half of it is left, nothing may leave until five are.
+    assert_eq!(ack(&mut peer, 1, ECE).len(), 0);
+    let (cwnd, ssthresh) = (peer.host.info().cwnd, peer.host.info().ssthresh);
+    assert_eq!((cwnd, ssthresh), (5 * MSS, Some(5 * MSS)));
+    assert_eq!(peer.host.stats().retransmitted_segments, 0);
+    // More echoes of the same window.
+    for acked in 2..=5 {
+        assert_eq!(ack(&mut peer, acked, ECE).len(), 0);
+    }
+    let sent = ack(&mut peer, 6, ECE);
+    assert_eq!((sent.len(), ecn_flags(&sent[0])), (1, CWR));
+    assert_eq!(peer.host.transmit_ecn(), ECT0);
+    let sent = ack(&mut peer, 7, ECE);
+    assert_eq!(
+        (sent.len(), ecn_flags(&sent[0])),
+        (1, SegmentFlags::default())
+    );
+    assert_eq!(ack(&mut peer, 10, ECE).len(), 3);
+    assert_eq!(
+        (peer.host.info().cwnd, peer.host.stats().ecn_reductions),
+        (5 * MSS, 1)
+    );
+    // The first ACK of what left after it: a mark of the new window.
+    ack(&mut peer, 11, ECE);
+    assert_eq!(peer.host.info().cwnd, 2 * MSS + MSS / 2);
+    assert_eq!(peer.host.stats().ecn_reductions, 2);
+    // Without an echo the window grows.
+    for acked in 12..=15 {
+        ack(&mut peer, acked, SegmentFlags::default());
+    }
+    assert!(peer.host.info().cwnd > 2 * MSS + MSS / 2);
+}
+
+/// RFC 3168 section 6.1.2: a loss lowers the window, too; the echo of that window does not again.
+#[test]
+fn a_loss_and_an_echo_are_one_reduction() {
+    let mut peer = connected(EcnMode::Rfc3168, ECE);
+    peer.host.write(ENDLESS);
+    peer.listen();
+    for last in 2..5 {
+        let mut duplicate = peer.segment(1, 1, ACK, 0);
+        duplicate.sack.push(1, 1 + MSS, 1 + last * MSS);
+        peer.say(duplicate);
+    }
+    assert_eq!(peer.host.info().cwnd, 5 * MSS);
+    peer.say(peer.segment(1, 1 + 10 * MSS, ACK.with(ECE), 0));
+    assert_eq!(
+        (peer.host.info().cwnd, peer.host.stats().ecn_reductions),
+        (5 * MSS, 0)
+    );
+}
+
+/// RFC 8257 section 3.2, figure 1: an ACK for two packets of a kind; at a change of kind, one for
+/// what came before, and one at once.
+#[test]
+fn dctcp_receiver() {
+    let none = SegmentFlags::default();
+    let (mut peer, _) = accepted(EcnMode::Dctcp, CWR.with(ECE), Ecn::NotCapable);
+    assert_eq!(data(&mut peer, 0, none, ECT0), []);
+    assert_eq!(data(&mut peer, 1, none, ECT0), [(2, none)]);
+    assert_eq!(data(&mut peer, 2, none, ECT0), []);
+    assert_eq!(data(&mut peer, 3, none, CE), [(3, none), (4, ECE)]);
+    assert_eq!(data(&mut peer, 4, none, CE), []);
+    assert_eq!(data(&mut peer, 5, CWR, CE), [(6, ECE)], "CWR means nothing");
+    assert_eq!(data(&mut peer, 6, none, ECT0), [(7, none)]);
+    assert_eq!(
+        data(&mut peer, 7, none, CE),
+        [(8, ECE)],
+        "nothing was waiting"
+    );
+}
+
+/// RFC 9768 section 3.2.2: the counter begins at 5 and comes back after eight marks; two marks ask
+/// for an ACK. The handshake's ACK tells how the SYN-ACK came.
+#[test]
+fn accurate_receiver() {
+    let (mut peer, _) = accepted(EcnMode::AccEcn, AE.with(CWR).with(ECE), Ecn::NotCapable);
+    let none = SegmentFlags::default();
+    let five = AE.with(ECE);
+    assert_eq!(data(&mut peer, 0, none, ECT0), []);
+    assert_eq!(data(&mut peer, 1, none, ECT0), [(2, five)]);
+    assert_eq!(data(&mut peer, 2, none, CE), []);
+    assert_eq!(data(&mut peer, 3, none, CE), [(4, AE.with(CWR).with(ECE))]);
+    assert_eq!(data(&mut peer, 4, none, CE), []);
+    assert_eq!(data(&mut peer, 5, none, ECT0), [(6, none)]);
+
+    let mut peer = Peer::new(with(EcnMode::AccEcn));
+    peer.host.connect(peer.now);
+    peer.listen();
+    let ack = peer.say(peer.segment(0, 1, SYN.with(ACK).with(CWR), 0));
+    assert_eq!(ecn_flags(&ack[0]), CWR, "the SYN-ACK was not ECN-capable");
+    assert_eq!(ecn_flags(&sends(&mut peer).0), five);
+}
+
+/// Accurate ECN: one reduction per window, no CWR.
+#[test]
+fn accurate_sender() {
+    let mut peer = connected(EcnMode::AccEcn, CWR);
+    peer.host.write(ENDLESS);
+    peer.listen();
+    let six = AE.with(CWR);
+    for acked in 1..=4 {
+        assert_eq!(
+            peer.say(peer.segment(1, 1 + acked * MSS, ACK.with(six), 0))
+                .len(),
+            0
+        );
+    }
+    assert_eq!(peer.host.stats().ecn_reductions, 1);
+    let sent = peer.say(peer.segment(1, 1 + 6 * MSS, ACK.with(AE.with(CWR).with(ECE)), 0));
+    assert_eq!(ecn_flags(&sent[0]), AE.with(ECE));
+    assert_eq!(peer.host.stats().ecn_reductions, 1);
+}
+
+/// A bottleneck that marks instead of dropping: every kind of feedback keeps the window down
+/// without a single retransmission.
+#[test]
+fn marks_replace_losses() {
+    for ecn in [EcnMode::Rfc3168, EcnMode::Dctcp, EcnMode::AccEcn] {
+        let config = config(|config| {
+            config.ecn = ecn;
+            config.initial_window = InitialWindow::Segments(2);
+        });
+        let mut network = simple(&config, 10_000_000, Span::from_millis(20), 1000);
+        network.hosts[0].connect(Time::ZERO);
+        network.hosts[0].write(ENDLESS);
+        let mut packets = 0;
+        // Every 500th packet.
+        network.mark = Box::new(move || {
+            packets += 1;
+            packets % 500 == 0
+        });
+        network.run_until(Time::ZERO + Span::from_secs(30));
+        let sent = |host: &TcpEndpoint| *host.stats();
+        let (sender, receiver) = (sent(&network.hosts[0]), sent(&network.hosts[1]));
+        assert_eq!(
+            (sender.retransmitted_segments, sender.timeouts),
+            (0, 0),
+            "{ecn:?}"
+        );
+        assert_eq!(receiver.duplicate_payload_bytes, 0);
+        // Each mark is a reduction: they are further apart than a window.
+        assert!(receiver.marked_packets > 10);
+        assert!(
+            receiver.marked_packets - sender.ecn_reductions <= 1,
+            "{ecn:?}"
+        );
+    }
+}
