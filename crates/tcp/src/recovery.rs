@@ -339,6 +339,18 @@ impl Sender {
         }
     }
 
+    /// What a timeout halves. SACKed data have left the network and are no flight: when a
+    /// retransmission is lost, recovery goes on sending new data until the timer expires, and half
+    /// of all that would let the next slow start overshoot again.
+    fn timeout_basis(&self, config: &TcpConfig) -> f64 {
+        let basis = self.decrease_basis(config);
+        if config.details.decrease_basis == DecreaseBasis::FlightSize {
+            basis - self.scoreboard.sacked_bytes() as f64
+        } else {
+            basis
+        }
+    }
+
     pub fn inflated_window(&self) -> f64 {
         (self.controller.window() + self.extra as f64).max(0.0)
     }
@@ -357,7 +369,7 @@ impl Sender {
         let lowers = details.every_timeout_lowers_ssthresh || !repeated;
         let event = CongestionEvent {
             now,
-            basis: self.decrease_basis(config),
+            basis: self.timeout_basis(config),
             ..CongestionEvent::default()
         };
         self.controller
