@@ -1,0 +1,154 @@
+//! The cases: four dumbbells of long flows, and a series that grows with the number of flows.
+
+use goodqueue_scenario::Scenario;
+
+/// A scenario to time, and the parameters of its ns-2 counterpart.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What it is called.
+    pub name: String,
+    /// The scenario file's text.
+    pub scenario: &'static str,
+    /// Keys and values set on top of the file.
+    pub overrides: Vec<(String, String)>,
+    /// Arguments of `tools/ns2/dumbbell.tcl`; the duration comes last.
+    pub ns2: Vec<String>,
+    /// Simulated seconds.
+    pub duration_s: u32,
+}
+
+/// All cases, in the order in which they run.
+pub fn all() -> Vec<Case> {
+    let fixed = |name: &str, scenario, ns2: &str, duration_s| Case {
+        name: name.to_owned(),
+        scenario,
+        overrides: Vec::new(),
+        ns2: ns2.split(' ').map(str::to_owned).collect(),
+        duration_s,
+    };
+    let mut cases = vec![
+        fixed(
+            "s1",
+            include_str!("../../../scenarios/s1.toml"),
+            "flows=100 rate=50 buffer=688",
+            200,
+        ),
+        fixed(
+            "s2",
+            include_str!("../../../scenarios/s2.toml"),
+            "flows=400 rate=50 buffer=3200",
+            200,
+        ),
+        fixed(
+            "s3",
+            include_str!("../../../scenarios/s3.toml"),
+            "flows=1 rate=10 rtt_min=40 classes=1 buffer=33",
+            1000,
+        ),
+        fixed(
+            "s4",
+            include_str!("../../../scenarios/s4.toml"),
+            "flows=10 rate=1000 rtt_min=20 classes=1 buffer=1667",
+            20,
+        ),
+    ];
+    cases.extend([10, 100, 400, 1000, 4000].map(growth));
+    cases
+}
+
+/// So many flows on half a megabit per second each, with 100 ms of buffer.
+fn growth(flows: u32) -> Case {
+    let rate_kbps = 500 * flows;
+    // 100 ms in full packets, and the one in transmission, which ns-2 counts too.
+    let buffer = rate_kbps * 100 / 12_000 + 1;
+    let set = |key: &str, value: String| (key.to_owned(), value);
+    Case {
+        name: format!("grow-{flows}"),
+        scenario: include_str!("../../../scenarios/growth.toml"),
+        overrides: vec![
+            set("flow.bulk.count", flows.to_string()),
+            set("topology.bottleneck.rate", format!("{rate_kbps}kbps")),
+        ],
+        ns2: vec![
+            format!("flows={flows}"),
+            format!("rate={}", f64::from(rate_kbps) / 1000.0),
+            format!("buffer={buffer}"),
+        ],
+        duration_s: 50,
+    }
+}
+
+/// So many flows, and time for all of them to start.
+pub fn idle(flows: u32) -> Case {
+    let mut case = growth(flows);
+    case.overrides
+        .push(("duration".to_owned(), "1000s".to_owned()));
+    case
+}
+
+impl Case {
+    /// The run, as `goodqueue run` builds it from the file.
+    pub fn scenario(&self) -> Scenario {
+        Scenario::parse(self.scenario.as_bytes(), &self.name, &self.overrides)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_queue::Limit;
+    use goodqueue_sim::{QueueConfig, run, run_while};
+    use goodqueue_types::{Span, Time};
+
+    fn ns2(case: &Case, key: &str) -> Option<f64> {
+        let value = case
+            .ns2
+            .iter()
+            .find_map(|argument| argument.strip_prefix(key));
+        value.map(|value| value.parse().expect("a number"))
+    }
+
+    /// Both simulators run the same thing.
+    #[test]
+    fn scenarios_and_parameters_of_ns2_agree() {
+        for case in all() {
+            let network = case.scenario().network();
+            assert_eq!(
+                network.end,
+                Time::ZERO + Span::from_secs(u64::from(case.duration_s))
+            );
+            let flows = ns2(&case, "flows=").expect("always given");
+            assert!(
+                (network.flows.len() as f64 - flows).abs() < 0.5,
+                "{}",
+                case.name
+            );
+            let bottleneck = &network.links[0];
+            let rate = ns2(&case, "rate=").expect("always given") * 1e6;
+            assert!(
+                (bottleneck.rate.0 as f64 - rate).abs() < 1.0,
+                "{}",
+                case.name
+            );
+            let QueueConfig::DropTail { limit } = bottleneck.queue;
+            let waiting = match limit {
+                Limit::Packets(packets) => packets,
+                Limit::Bytes(bytes) => bytes / 1500,
+                Limit::Unlimited => panic!("{}: no limit", case.name),
+            };
+            let buffer = ns2(&case, "buffer=").expect("always given");
+            assert!((waiting as f64 + 1.0 - buffer).abs() < 0.5, "{}", case.name);
+        }
+    }
+
+    /// What is timed gives what `goodqueue run` gives, which can be stopped on the way.
+    #[test]
+    fn results_are_those_of_a_run() {
+        let mut case = growth(20);
+        case.overrides
+            .push(("duration".to_owned(), "10s".to_owned()));
+        let network = case.scenario().network();
+        assert_eq!(Some(run(&network)), run_while(&network, || true));
+    }
+}

@@ -1,0 +1,118 @@
+//! The benchmark: how many delivered data packets a second of user CPU time buys, and how that
+//! compares with ns-2 on the same scenarios in the same run.
+//!
+//! `goodqueue-bench [CASE ...] [--no-ns2] [--json]`. Each case runs in a process of its own, with
+//! parsing and set-up included, statistics on and recording off, and is repeated until a second
+//! of user CPU time has passed.
+
+mod cases;
+mod measure;
+mod ns2;
+
+use cases::Case;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
+    let names: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
+    let known = cases::all();
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| known.iter().all(|c| c.name != ***name))
+    {
+        let names: Vec<&str> = known.iter().map(|case| case.name.as_str()).collect();
+        eprintln!(
+            "error: no case \"{unknown}\"; there are {}",
+            names.join(", ")
+        );
+        return ExitCode::from(2);
+    }
+    let chosen = known
+        .into_iter()
+        .filter(|c| names.is_empty() || names.iter().any(|n| **n == c.name));
+    if flag("--idle") {
+        println!("{}", serde_json::json!(measure::idle_flow_bytes()));
+        return ExitCode::SUCCESS;
+    }
+    if flag("--child") {
+        // One case, measured in this process alone.
+        for case in chosen {
+            println!("{}", serde_json::json!(measure::measure(&case)));
+        }
+        return ExitCode::SUCCESS;
+    }
+    report(
+        chosen,
+        flag("--json"),
+        !flag("--no-ns2") && ns2::is_installed(),
+    );
+    if names.is_empty() {
+        report_idle_flows(flag("--json"));
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs the cases one after the other and prints a row for each as it is done.
+fn report(chosen: impl Iterator<Item = Case>, json: bool, with_ns2: bool) {
+    if !json {
+        if !with_ns2 {
+            println!(
+                "ns-2 is not part of this run: not installed (Debian package ns2) or --no-ns2"
+            );
+        }
+        println!(
+            "{:<12} {:>9} {:>11} {:>8} {:>9} {:>8} | {:>9} {:>9} {:>7} {:>9}",
+            "case",
+            "user CPU",
+            "packets/s",
+            "events",
+            "memory",
+            "util",
+            "ns-2 CPU",
+            "set-up",
+            "ratio",
+            "w/o set-up"
+        );
+    }
+    for case in chosen {
+        let ours = measure::in_child(&case);
+        let theirs = with_ns2.then(|| ns2::measure(&case)).flatten();
+        if json {
+            println!(
+                "{}",
+                serde_json::json!({"case": case.name, "ours": ours, "ns2": theirs})
+            );
+            continue;
+        }
+        print!(
+            "{:<12} {:>7.3} s {:>9.2} M {:>8.2} {:>5.1} MiB {:>8.5} |",
+            case.name,
+            ours.user_s,
+            ours.packets_per_cpu_s / 1e6,
+            ours.events_per_packet,
+            ours.peak_memory_bytes as f64 / f64::from(1 << 20),
+            ours.utilization
+        );
+        match theirs {
+            Some(ns2) => println!(
+                " {:>7.3} s {:>7.3} s {:>6.1}× {:>8.1}×",
+                ns2.user_s,
+                ns2.setup_s,
+                ns2.user_s / ours.user_s,
+                (ns2.user_s - ns2.setup_s) / (ours.user_s - ours.setup_s)
+            ),
+            None => println!(),
+        }
+    }
+}
+
+/// Prints what a flow costs that does nothing.
+fn report_idle_flows(json: bool) {
+    let bytes = measure::idle_flow_bytes_in_child();
+    if json {
+        println!("{}", serde_json::json!({"idle_flow_bytes": bytes}));
+    } else {
+        println!("a flow that has not started takes {bytes:.0} bytes of resident memory");
+    }
+}

@@ -1,0 +1,114 @@
+//! Timing our own runs.
+
+use crate::cases::{self, Case};
+use goodqueue_sim::{NoProbe, Simulation};
+use nix::sys::resource::{UsageWho, getrusage};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::process::Command;
+
+/// Repeat short cases until this much user CPU time has passed.
+const LONG_ENOUGH_S: f64 = 1.0;
+
+/// What a case cost, per run.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Cost {
+    /// User CPU seconds, set-up included.
+    pub user_s: f64,
+    /// Of these, parsing and building.
+    pub setup_s: f64,
+    /// Data packets delivered in the whole run.
+    pub delivered: u64,
+    /// Delivered data packets per second of user CPU time, set-up included.
+    pub packets_per_cpu_s: f64,
+    /// Event-queue entries handled per delivered data packet.
+    pub events_per_packet: f64,
+    /// Largest resident memory of the process.
+    pub peak_memory_bytes: u64,
+    /// Utilisation of the bottleneck: the same as `goodqueue run` prints.
+    pub utilization: f64,
+    /// Runs timed.
+    pub runs: u32,
+}
+
+/// Measures a case in a fresh process, so that its memory is its own.
+pub fn in_child(case: &Case) -> Cost {
+    from_child(&[&case.name, "--child"])
+}
+
+/// Resident bytes that a simulation takes for each flow that has not started, in a fresh process.
+pub fn idle_flow_bytes_in_child() -> f64 {
+    from_child(&["--idle"])
+}
+
+fn from_child<T: DeserializeOwned>(arguments: &[&str]) -> T {
+    let this = std::env::current_exe().expect("a running program has a path");
+    let output = Command::new(this)
+        .args(arguments)
+        .output()
+        .expect("this program can be started again");
+    serde_json::from_slice(&output.stdout).expect("the child prints its cost as JSON")
+}
+
+/// Resident bytes that a simulation takes for each flow that has not started; the description of
+/// the network, which it only reads, is not counted.
+pub fn idle_flow_bytes() -> f64 {
+    const FLOWS: u32 = 20_000;
+    let network = cases::idle(FLOWS).scenario().network();
+    let before = resident_bytes();
+    let simulation = Simulation::new(&network, NoProbe);
+    let bytes = resident_bytes().saturating_sub(before);
+    drop(simulation);
+    bytes as f64 / f64::from(FLOWS)
+}
+
+/// Measures a case in this process.
+pub fn measure(case: &Case) -> Cost {
+    let (mut runs, mut setup_s, begin) = (0, 0.0, user_s());
+    loop {
+        let before = user_s();
+        let network = case.scenario().network();
+        setup_s += user_s() - before;
+        let outcome = goodqueue_sim::run(&network);
+        runs += 1;
+        let elapsed = user_s() - begin;
+        if elapsed >= LONG_ENOUGH_S {
+            let user_s = elapsed / f64::from(runs);
+            let delivered = outcome.totals.delivered_forward;
+            return Cost {
+                user_s,
+                setup_s: setup_s / f64::from(runs),
+                delivered,
+                packets_per_cpu_s: delivered as f64 / user_s,
+                events_per_packet: outcome.totals.events as f64 / delivered as f64,
+                peak_memory_bytes: peak_memory_bytes(),
+                utilization: outcome.links[0].utilization,
+                runs,
+            };
+        }
+    }
+}
+
+fn user_s() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel accounts for this process");
+    seconds(usage.user_time())
+}
+
+/// Seconds of a `timeval`.
+pub fn seconds(time: nix::sys::time::TimeVal) -> f64 {
+    time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6
+}
+
+fn peak_memory_bytes() -> u64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel accounts for this process");
+    // Linux counts in kibibytes.
+    usage.max_rss() as u64 * 1024
+}
+
+/// Resident memory of this process now (Linux, proc(5)).
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}
