@@ -114,3 +114,20 @@ fn without_room_for_a_pair_an_unpaced_sender_gets_nowhere() {
         one.utilization
     );
 }
+
+/// The first slow start overshoots and loses a retransmission, which only a timeout repairs. What
+/// was SACKed until then is no flight: were it halved with the rest, every slow start after a
+/// timeout would overshoot again, and the link would stay a quarter idle.
+#[test]
+fn a_lost_retransmission_costs_one_timeout_and_no_more() {
+    for buffer in [80, 85, 90] {
+        let mut network = network(buffer);
+        network.links[0].rate = Rate(12_000_000);
+        network.warmup = Time::ZERO + Span::from_secs(100);
+        let outcome = run(&network);
+        let (link, flow) = (&outcome.links[0], &outcome.flows[0]);
+        assert_eq!(link.name, "bottleneck");
+        assert!(link.utilization > 0.985, "{buffer}: {link:?}");
+        assert!(flow.timeouts == 0, "{buffer}: {flow:?}");
+    }
+}
