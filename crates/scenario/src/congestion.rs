@@ -5,7 +5,9 @@ use crate::reader::Reader;
 use crate::spec::{CONTROLS, Spec};
 use crate::tcp::{ReadFrom, Visitor, WriteTo};
 use goodqueue_tcp::CongestionControlConfig;
-use goodqueue_tcp::cc::CubicConfig;
+use goodqueue_tcp::cc::{
+    BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig, WestwoodConfig,
+};
 
 /// The control of that name with its defaults.
 fn named(word: &str) -> CongestionControlConfig {
@@ -16,6 +18,12 @@ fn named(word: &str) -> CongestionControlConfig {
             beta: 0.5,
         },
         "cubic" => CongestionControlConfig::Cubic(CubicConfig::default()),
+        "bbr" => CongestionControlConfig::Bbr(BbrConfig::default()),
+        "vegas" => CongestionControlConfig::Vegas(VegasConfig::default()),
+        "westwood" => CongestionControlConfig::Westwood(WestwoodConfig::default()),
+        "dctcp" => CongestionControlConfig::Dctcp(DctcpConfig::default()),
+        "scalable" => CongestionControlConfig::Scalable(ScalableConfig::default()),
+        "ledbat" => CongestionControlConfig::Ledbat(LedbatConfig::default()),
         other => unreachable!("{other} is not a choice"),
     }
 }
@@ -25,6 +33,12 @@ fn name(control: &CongestionControlConfig) -> &'static str {
         CongestionControlConfig::Reno => "reno",
         CongestionControlConfig::Gaimd { .. } => "gaimd",
         CongestionControlConfig::Cubic(_) => "cubic",
+        CongestionControlConfig::Ledbat(_) => "ledbat",
+        CongestionControlConfig::Scalable(_) => "scalable",
+        CongestionControlConfig::Dctcp(_) => "dctcp",
+        CongestionControlConfig::Westwood(_) => "westwood",
+        CongestionControlConfig::Vegas(_) => "vegas",
+        CongestionControlConfig::Bbr(_) => "bbr",
     }
 }
 
@@ -36,6 +50,44 @@ fn visit(v: &mut impl Visitor, control: &mut CongestionControlConfig) -> Checked
         CongestionControlConfig::Gaimd { alpha, beta } => {
             v.visit("alpha", alpha)?;
             v.visit("beta", beta)
+        }
+        CongestionControlConfig::Bbr(config) => {
+            let BbrConfig {
+                cwnd_gain,
+                probe_rtt_interval,
+                probe_rtt_duration,
+                seed,
+            } = config;
+            v.visit("cwnd_gain", cwnd_gain)?;
+            v.visit("probe_rtt_interval", probe_rtt_interval)?;
+            v.visit("probe_rtt_duration", probe_rtt_duration)?;
+            v.visit("seed", seed)
+        }
+        CongestionControlConfig::Vegas(config) => {
+            let VegasConfig { alpha, beta, gamma } = config;
+            v.visit("alpha", alpha)?;
+            v.visit("beta", beta)?;
+            v.visit("gamma", gamma)
+        }
+        CongestionControlConfig::Westwood(config) => {
+            let WestwoodConfig { filter, interval } = config;
+            v.visit("filter", filter)?;
+            v.visit("interval", interval)
+        }
+        CongestionControlConfig::Dctcp(config) => {
+            let DctcpConfig { g, initial_alpha } = config;
+            v.visit("g", g)?;
+            v.visit("initial_alpha", initial_alpha)
+        }
+        CongestionControlConfig::Scalable(config) => {
+            let ScalableConfig { a, keep } = config;
+            v.visit("a", a)?;
+            v.visit("keep", keep)
+        }
+        CongestionControlConfig::Ledbat(config) => {
+            let LedbatConfig { target, gain } = config;
+            v.visit("target", target)?;
+            v.visit("gain", gain)
         }
         CongestionControlConfig::Cubic(config) => {
             let CubicConfig {

@@ -2,7 +2,9 @@
 
 use goodqueue_types::Span;
 
-use crate::cc::CubicConfig;
+use crate::cc::{
+    BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig, WestwoodConfig,
+};
 
 /// Everything configurable about an endpoint. A [profile](TcpConfig::profile) fills it; a scenario
 /// overrides fields. Both ends of a connection use the same one, so that options need no
@@ -71,6 +73,18 @@ pub enum CongestionControlConfig {
     },
     /// RFC 9438.
     Cubic(CubicConfig),
+    /// RFC 6817, a scavenger.
+    Ledbat(LedbatConfig),
+    /// Kelly's Scalable TCP.
+    Scalable(ScalableConfig),
+    /// RFC 8257.
+    Dctcp(DctcpConfig),
+    /// Westwood+: a loss leaves bandwidth times the shortest round trip.
+    Westwood(WestwoodConfig),
+    /// Keeps a few segments in the queue.
+    Vegas(VegasConfig),
+    /// BBR, version 1.
+    Bbr(BbrConfig),
 }
 
 /// What ends slow start before a loss does.

@@ -3,6 +3,7 @@
 
 use goodqueue_types::{Span, Time};
 
+use super::window::serve_by_window;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use crate::config::{CubicVariant, SlowStart, TcpConfig};
 
@@ -182,21 +183,7 @@ impl CongestionControl for Cubic {
         self.curve.epoch = None;
     }
 
-    fn window(&self) -> f64 {
-        self.window.cwnd()
-    }
-
-    fn set_window(&mut self, bytes: f64) {
-        self.window.set_cwnd(bytes);
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh()
-    }
-
-    fn set_ssthresh(&mut self, bytes: u64) {
-        self.window.set_ssthresh(bytes);
-    }
+    serve_by_window!();
 
     /// Section 4.9.
     fn on_undo(&mut self, _now: Time) {

@@ -3,6 +3,7 @@
 
 use goodqueue_types::Time;
 
+use super::window::serve_by_window;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 
 /// State of GAIMD.
@@ -39,23 +40,7 @@ impl CongestionControl for Gaimd {
             .collapse(event.map(|event| event.basis * (1.0 - self.beta)));
     }
 
-    #[inline]
-    fn window(&self) -> f64 {
-        self.window.cwnd()
-    }
-
-    fn set_window(&mut self, bytes: f64) {
-        self.window.set_cwnd(bytes);
-    }
-
-    #[inline]
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh()
-    }
-
-    fn set_ssthresh(&mut self, bytes: u64) {
-        self.window.set_ssthresh(bytes);
-    }
+    serve_by_window!();
 
     fn on_undo(&mut self, _now: Time) {
         self.window.undo();

@@ -1,19 +1,32 @@
 //! Congestion control: decides numbers, and nothing else. Loss detection and repair are the
 //! sender's.
 
+mod bbr;
 mod cubic;
+mod dctcp;
 mod gaimd;
+mod ledbat;
+mod max_filter;
 mod reno;
+mod scalable;
 mod slow_start;
 #[cfg(test)]
 mod testbed;
+mod vegas;
+mod westwood;
 mod window;
 
 use goodqueue_types::{Rate, Span, Time};
 
+pub use bbr::{Bbr, BbrConfig};
 pub use cubic::{Cubic, CubicConfig};
+pub use dctcp::{Dctcp, DctcpConfig};
 pub use gaimd::Gaimd;
+pub use ledbat::{Ledbat, LedbatConfig};
 pub use reno::Reno;
+pub use scalable::{Scalable, ScalableConfig};
+pub use vegas::{Vegas, VegasConfig};
+pub use westwood::{Westwood, WestwoodConfig};
 pub use window::Window;
 
 use crate::config::{CongestionControlConfig, SlowStart, TcpConfig};
@@ -146,6 +159,12 @@ pub(crate) enum Controller {
     Reno(Reno),
     Gaimd(Gaimd),
     Cubic(Box<Cubic>),
+    Bbr(Box<Bbr>),
+    Vegas(Box<Vegas>),
+    Westwood(Box<Westwood>),
+    Dctcp(Box<Dctcp>),
+    Scalable(Box<Scalable>),
+    Ledbat(Box<Ledbat>),
     Custom(Box<dyn CongestionControl + Send>),
 }
 
@@ -160,6 +179,22 @@ impl Controller {
             CongestionControlConfig::Cubic(cubic) => {
                 Self::Cubic(Box::new(Cubic::new(config, cubic)))
             }
+            CongestionControlConfig::Ledbat(ledbat) => {
+                Self::Ledbat(Box::new(Ledbat::new(config, ledbat)))
+            }
+            CongestionControlConfig::Scalable(scalable) => {
+                Self::Scalable(Box::new(Scalable::new(config, scalable)))
+            }
+            CongestionControlConfig::Dctcp(dctcp) => {
+                Self::Dctcp(Box::new(Dctcp::new(config, dctcp)))
+            }
+            CongestionControlConfig::Westwood(westwood) => {
+                Self::Westwood(Box::new(Westwood::new(config, westwood)))
+            }
+            CongestionControlConfig::Vegas(vegas) => {
+                Self::Vegas(Box::new(Vegas::new(config, vegas)))
+            }
+            CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(config, bbr))),
         }
     }
 }
@@ -170,6 +205,12 @@ macro_rules! dispatch {
             Controller::Reno($control) => $call,
             Controller::Gaimd($control) => $call,
             Controller::Cubic($control) => $call,
+            Controller::Bbr($control) => $call,
+            Controller::Vegas($control) => $call,
+            Controller::Westwood($control) => $call,
+            Controller::Dctcp($control) => $call,
+            Controller::Scalable($control) => $call,
+            Controller::Ledbat($control) => $call,
             Controller::Custom($control) => $call,
         }
     };

@@ -1,8 +1,12 @@
 //! Networks as plain as formulas assume them, to drive a control without a sender.
 
-use goodqueue_types::{RandomStream, Span, Time};
+use std::collections::VecDeque;
 
-use super::{AckSample, CongestionControl, CongestionEvent, Controller};
+use goodqueue_types::{Bytes, RandomStream, Rate, Span, Time};
+
+use super::{
+    AckSample, CongestionControl, CongestionEvent, CongestionSignal, Controller, RateSample,
+};
 use crate::config::{InitialSsthresh, TcpConfig};
 
 /// A control on a path whose round trip is `rtt` whatever the window.
@@ -102,4 +106,214 @@ pub fn random_loss(config: &TcpConfig, chance: f64, rtt: Span, losses: u32) -> f
         }
     }
     sent as f64 / rounds
+}
+
+/// A bottleneck with a finite queue, and one control that always has data to send.
+pub struct Bottleneck {
+    pub control: Controller,
+    pub now: Time,
+    mss: u64,
+    rate: Rate,
+    rtt: Span,
+    /// Packets that may wait.
+    limit: u64,
+    busy_until: Time,
+    next_send: Time,
+    flying: VecDeque<Flying>,
+    sent: u64,
+    in_flight: u64,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    lost: u64,
+    recover: Option<u64>,
+    base_delay: Span,
+    /// Mark what finds more than this many packets waiting, instead of losing it.
+    pub mark_above: Option<u64>,
+}
+
+/// A packet with what the sender noted when it left.
+#[derive(Clone, Copy)]
+struct Flying {
+    known_at: Time,
+    sent_at: Time,
+    end: u64,
+    is_lost: bool,
+    is_marked: bool,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    in_flight: u64,
+    lost: u64,
+}
+
+/// What happened over a stretch of time.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// Share of the rate.
+    pub utilisation: f64,
+    /// Mean queueing delay of the packets acknowledged, in seconds.
+    pub delay: f64,
+    /// Share of the packets that was lost.
+    pub loss: f64,
+}
+
+impl Bottleneck {
+    pub fn new(config: &TcpConfig, rate: Rate, rtt: Span, limit: u64) -> Self {
+        Self {
+            control: Controller::new(config),
+            now: Time::ZERO,
+            mss: u64::from(config.mss),
+            rate,
+            rtt,
+            limit,
+            busy_until: Time::ZERO,
+            next_send: Time::ZERO,
+            flying: VecDeque::new(),
+            sent: 0,
+            in_flight: 0,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            lost: 0,
+            recover: None,
+            base_delay: rtt,
+            mark_above: None,
+        }
+    }
+
+    pub fn run(&mut self, span: Span) -> Outcome {
+        let end = self.now + span;
+        let (delivered, lost, sent) = (self.delivered, self.lost, self.sent);
+        let (mut delay, mut count) = (0.0, 0u64);
+        while self.now < end {
+            if let Some(waited) = self.step() {
+                delay += waited.as_secs_f64();
+                count += 1;
+            }
+        }
+        let capacity = self.rate.bytes_in(span).0 as f64;
+        let count = count.max(1) as f64;
+        Outcome {
+            utilisation: (self.delivered - delivered) as f64 / capacity,
+            delay: delay / count,
+            loss: (self.lost - lost) as f64 / (self.sent - sent).max(1) as f64,
+        }
+    }
+
+    /// Sends a packet or takes an ACK, whatever comes first. Returns the ACK's queueing delay.
+    fn step(&mut self) -> Option<Span> {
+        let window = self.control.cwnd().max(self.mss);
+        let next_known = self
+            .flying
+            .front()
+            .map_or(Time::MAX, |packet| packet.known_at);
+        let send_at = self.next_send.max(self.now);
+        if self.in_flight + self.mss <= window && send_at <= next_known {
+            self.now = send_at;
+            self.send();
+            return None;
+        }
+        self.now = next_known;
+        self.take()
+    }
+
+    fn send(&mut self) {
+        let waiting = self
+            .rate
+            .bytes_in(self.busy_until.saturating_since(self.now))
+            .0
+            / self.mss;
+        let is_lost = waiting > self.limit;
+        if !is_lost {
+            self.busy_until =
+                self.busy_until.max(self.now) + self.rate.transmission_time(Bytes(self.mss));
+        }
+        if self.in_flight == 0 {
+            self.first_sent = self.now;
+            self.delivered_at = self.now;
+        }
+        self.sent += self.mss;
+        self.flying.push_back(Flying {
+            known_at: self.busy_until + self.rtt,
+            sent_at: self.now,
+            end: self.sent,
+            is_lost,
+            is_marked: self.mark_above.is_some_and(|limit| waiting > limit),
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            in_flight: self.in_flight,
+            lost: self.lost,
+        });
+        self.in_flight += self.mss;
+        if let Some(pace) = self.control.pacing_rate() {
+            self.next_send = self.now + pace.transmission_time(Bytes(self.mss));
+        }
+    }
+
+    fn take(&mut self) -> Option<Span> {
+        let packet = self.flying.pop_front()?;
+        let prior_in_flight = self.in_flight;
+        self.in_flight -= self.mss;
+        if self.recover.is_some_and(|recover| packet.end > recover) {
+            self.recover = None;
+            self.control.on_recovery_exit(self.now);
+        }
+        let asks = if packet.is_lost {
+            self.lost += self.mss;
+            Some(CongestionSignal::Loss)
+        } else {
+            packet.is_marked.then_some(CongestionSignal::EcnEcho)
+        };
+        if let Some(signal) = asks
+            && self.recover.is_none()
+        {
+            self.control.on_congestion_event(&CongestionEvent {
+                now: self.now,
+                basis: self.control.window().min(prior_in_flight as f64),
+                signal,
+                in_flight: self.in_flight,
+            });
+            self.recover = Some(self.sent);
+        }
+        let in_recovery = self.recover.is_some();
+        let rtt = self.now - packet.sent_at;
+        let mut sample = AckSample {
+            now: self.now,
+            prior_in_flight,
+            in_flight: self.in_flight,
+            acked_to: packet.end,
+            sent_to: self.sent,
+            is_window_limited: true,
+            in_recovery,
+            lost: if packet.is_lost { self.mss } else { 0 },
+            marked: if packet.is_marked { self.mss } else { 0 },
+            ..AckSample::default()
+        };
+        if !packet.is_lost {
+            self.delivered += self.mss;
+            self.delivered_at = self.now;
+            self.first_sent = packet.sent_at;
+            sample.acked = self.mss;
+            sample.delivered = self.mss;
+            sample.rtt = Some(rtt);
+            sample.one_way_delay_s = Some(rtt.as_secs_f64() - 1.5 * self.base_delay.as_secs_f64());
+            let interval = (self.now - packet.delivered_at)
+                .max(packet.sent_at.saturating_since(packet.first_sent));
+            sample.rate = Some(RateSample {
+                delivered: self.delivered - packet.delivered,
+                interval,
+                prior_delivered: packet.delivered,
+                total_delivered: self.delivered,
+                in_flight_at_send: packet.in_flight,
+                lost: self.lost - packet.lost,
+                is_app_limited: false,
+            });
+        }
+        if !in_recovery || self.control.sets_window_in_recovery() || packet.is_marked {
+            self.control.on_ack(&sample);
+        }
+        (!packet.is_lost).then(|| rtt.saturating_sub(self.rtt))
+    }
 }

@@ -220,3 +220,28 @@ impl Window {
         self.ssthresh = bytes;
     }
 }
+
+/// The part of a control that its [`Window`] serves.
+macro_rules! serve_by_window {
+    () => {
+        #[inline]
+        fn window(&self) -> f64 {
+            self.window.cwnd()
+        }
+
+        fn set_window(&mut self, bytes: f64) {
+            self.window.set_cwnd(bytes);
+        }
+
+        #[inline]
+        fn ssthresh(&self) -> u64 {
+            self.window.ssthresh()
+        }
+
+        fn set_ssthresh(&mut self, bytes: u64) {
+            self.window.set_ssthresh(bytes);
+        }
+    };
+}
+
+pub(super) use serve_by_window;

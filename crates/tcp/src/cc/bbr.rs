@@ -1,0 +1,582 @@
+//! BBR, version 1, as in Linux: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR:
+//! congestion-based congestion control", ACM Queue 14(5), 2016. Sends at the largest delivery
+//! rate of the last ten round trips, with twice the bandwidth-delay product in flight at most.
+
+use goodqueue_types::{RandomStream, Rate, Span, Time};
+
+use super::max_filter::MaxFilter;
+use super::{AckSample, CongestionControl, CongestionEvent, RateSample};
+use crate::config::TcpConfig;
+
+/// Parameters of BBR.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BbrConfig {
+    /// Window in bandwidth-delay products while probing for bandwidth.
+    pub cwnd_gain: f64,
+    /// Age at which the shortest round trip is measured again.
+    pub probe_rtt_interval: Span,
+    /// How long that measurement lasts.
+    pub probe_rtt_duration: Span,
+    /// With the time of the draw, chooses where a gain cycle begins.
+    pub seed: u64,
+}
+
+impl Default for BbrConfig {
+    fn default() -> Self {
+        Self {
+            cwnd_gain: 2.0,
+            probe_rtt_interval: Span::from_secs(10),
+            probe_rtt_duration: Span::from_millis(200),
+            seed: 1,
+        }
+    }
+}
+
+/// 2 / ln 2: doubles the rate of sending every round trip.
+pub(super) const HIGH_GAIN: f64 = 2.885;
+/// Pacing gains of the cycle: probe, drain, and six round trips of cruising.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Growth of bandwidth that shows a pipe not yet full, and rounds without it that show it full.
+const FULL_GROWTH: f64 = 1.25;
+const FULL_ROUNDS: u32 = 3;
+/// The pace stays this far below the bandwidth, so that queues drain.
+pub(super) const PACING_MARGIN: f64 = 0.99;
+/// Least window, in segments.
+const LEAST_WINDOW: f64 = 4.0;
+/// Longest stretch of aggregated ACKs that the window makes up for, in seconds.
+const MOST_AGGREGATION: f64 = 0.1;
+/// Rounds over which each half of the aggregation filter looks.
+const AGGREGATION_ROUNDS: u32 = 5;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    /// With the place in the cycle.
+    ProbeBandwidth(usize),
+    ProbeRtt,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    None,
+    FastRecovery,
+    Timeout,
+}
+
+/// State of BBR. Rates in bytes per second.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "orthogonal states, each named"
+)]
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    config: BbrConfig,
+    mss: f64,
+    initial_window: f64,
+    cwnd: f64,
+    ssthresh: u64,
+    pace: Option<f64>,
+    mode: Mode,
+    /// Rounds 10 back still count, as in Linux's filter.
+    bandwidth: MaxFilter<11>,
+    rounds: u64,
+    /// The round ends when a packet sent after this many bytes were delivered is acknowledged.
+    round_ends_at: u64,
+    round_start: bool,
+    delivered: u64,
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    has_rtt: bool,
+    probe_rtt_until: Option<Time>,
+    probe_rtt_round_done: bool,
+    /// Samples of packets sent before this many bytes were delivered are of a pipe kept empty.
+    app_limited_until: u64,
+    cycle_start: Time,
+    full_bandwidth: f64,
+    full_rounds: u32,
+    pipe_is_full: bool,
+    repair: Repair,
+    conserving: bool,
+    /// The window before recovery or the measurement of the round trip.
+    prior_cwnd: f64,
+    restarting: bool,
+    aggregation: Aggregation,
+}
+
+/// By how much ACKs run ahead of the bandwidth.
+#[derive(Clone, Debug, Default)]
+struct Aggregation {
+    epoch_start: Time,
+    epoch_acked: f64,
+    extra: [f64; 2],
+    half: usize,
+    rounds: u32,
+}
+
+impl Bbr {
+    /// Starts as `config` says.
+    pub fn new(config: &TcpConfig, bbr: BbrConfig) -> Self {
+        let initial_window = config.initial_window.bytes(config.mss) as f64;
+        Self {
+            config: bbr,
+            mss: f64::from(config.mss),
+            initial_window,
+            cwnd: initial_window,
+            ssthresh: u64::MAX,
+            pace: None,
+            mode: Mode::Startup,
+            bandwidth: MaxFilter::default(),
+            rounds: 0,
+            round_ends_at: 0,
+            round_start: false,
+            delivered: 0,
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            has_rtt: false,
+            probe_rtt_until: None,
+            probe_rtt_round_done: false,
+            app_limited_until: 0,
+            cycle_start: Time::ZERO,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            pipe_is_full: false,
+            repair: Repair::None,
+            conserving: false,
+            prior_cwnd: 0.0,
+            restarting: false,
+            aggregation: Aggregation::default(),
+        }
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => HIGH_GAIN,
+            Mode::Drain => 1.0 / HIGH_GAIN,
+            Mode::ProbeBandwidth(phase) => CYCLE[phase],
+            Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup | Mode::Drain => HIGH_GAIN,
+            Mode::ProbeBandwidth(_) => self.config.cwnd_gain,
+            Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    fn update_bandwidth(&mut self, rate: &RateSample) {
+        self.delivered = rate.total_delivered;
+        if rate.interval == Span::ZERO {
+            return;
+        }
+        if rate.prior_delivered >= self.round_ends_at {
+            self.round_ends_at = rate.total_delivered;
+            self.rounds += 1;
+            self.round_start = true;
+            self.conserving = false;
+        }
+        let bandwidth = rate.delivered as f64 / rate.interval.as_secs_f64();
+        let limited = rate.is_app_limited || rate.prior_delivered < self.app_limited_until;
+        self.bandwidth.advance(self.rounds);
+        if !limited || bandwidth >= self.bandwidth.max() {
+            self.bandwidth.update(self.rounds, bandwidth);
+        }
+        if self.round_start && !limited {
+            self.check_full_pipe();
+        }
+    }
+
+    /// Three rounds in which the bandwidth did not grow by a quarter.
+    fn check_full_pipe(&mut self) {
+        let bandwidth = self.bandwidth.max();
+        if self.pipe_is_full {
+            return;
+        }
+        if bandwidth >= FULL_GROWTH * self.full_bandwidth {
+            self.full_bandwidth = bandwidth;
+            self.full_rounds = 0;
+            return;
+        }
+        self.full_rounds += 1;
+        self.pipe_is_full = self.full_rounds >= FULL_ROUNDS;
+    }
+
+    /// How far ACKs ran ahead of the bandwidth, so that the window can bridge their pauses.
+    fn update_aggregation(&mut self, now: Time, acked: f64) {
+        let bandwidth = self.bandwidth.max();
+        let state = &mut self.aggregation;
+        if self.round_start {
+            state.rounds += 1;
+            if state.rounds >= AGGREGATION_ROUNDS {
+                state.rounds = 0;
+                state.half ^= 1;
+                state.extra[state.half] = 0.0;
+            }
+        }
+        let mut expected = bandwidth * now.saturating_since(state.epoch_start).as_secs_f64();
+        if state.epoch_acked <= expected {
+            state.epoch_acked = 0.0;
+            state.epoch_start = now;
+            expected = 0.0;
+        }
+        state.epoch_acked += acked;
+        let extra = (state.epoch_acked - expected).min(self.cwnd);
+        state.extra[state.half] = state.extra[state.half].max(extra);
+    }
+
+    fn aggregation(&self) -> f64 {
+        if !self.pipe_is_full {
+            return 0.0;
+        }
+        let [one, other] = self.aggregation.extra;
+        one.max(other).min(self.bandwidth.max() * MOST_AGGREGATION)
+    }
+
+    /// Bandwidth-delay product times `gain`, in bytes; the initial window while it is not known.
+    fn bdp(&self, gain: f64) -> f64 {
+        match self.min_rtt {
+            Some(rtt) if self.bandwidth.max() > 0.0 => {
+                gain * self.bandwidth.max() * rtt.as_secs_f64()
+            }
+            _ => self.initial_window,
+        }
+    }
+
+    /// Whole segments, an even number, with room for three bursts and, while probing, two more.
+    fn quantise(&self, bytes: f64) -> f64 {
+        let segments = libm::ceil(bytes / self.mss) + 3.0 * self.burst();
+        let mut segments = 2.0 * libm::ceil(segments / 2.0);
+        if self.mode == Mode::ProbeBandwidth(0) {
+            segments += 2.0;
+        }
+        segments * self.mss
+    }
+
+    /// Segments that Linux hands to the device at once: about a millisecond's worth.
+    fn burst(&self) -> f64 {
+        let pace = self.pace.unwrap_or(0.0);
+        let least = if pace < 150_000.0 { 1.0 } else { 2.0 };
+        let bytes = (pace / 1024.0).min(65_216.0);
+        libm::floor(bytes / self.mss).clamp(least, 127.0)
+    }
+
+    fn target(&self, gain: f64) -> f64 {
+        self.quantise(self.bdp(gain))
+    }
+
+    fn update_cycle(&mut self, sample: &AckSample) {
+        let Mode::ProbeBandwidth(phase) = self.mode else {
+            return;
+        };
+        let min_rtt = self.min_rtt.unwrap_or(Span::ZERO);
+        let is_full_length = sample.now.saturating_since(self.cycle_start) > min_rtt;
+        let in_flight = sample.prior_in_flight as f64;
+        let gain = CYCLE[phase];
+        let is_over = if gain > 1.0 {
+            let reached = in_flight + self.burst() * self.mss >= self.target(gain);
+            is_full_length && (sample.lost > 0 || reached)
+        } else if gain < 1.0 {
+            is_full_length || in_flight <= self.target(1.0)
+        } else {
+            is_full_length
+        };
+        if is_over {
+            self.mode = Mode::ProbeBandwidth((phase + 1) % CYCLE.len());
+            self.cycle_start = sample.now;
+        }
+    }
+
+    /// Anywhere in the cycle but where it drains. Drawn from the seed and the time, so that
+    /// flows differ and runs repeat.
+    fn probe_bandwidth(&mut self, now: Time) {
+        let draw = RandomStream::new(self.config.seed, "bbr cycle", now.0).bits();
+        let phase = (CYCLE.len() - (draw % 7) as usize) % CYCLE.len();
+        self.mode = Mode::ProbeBandwidth(phase);
+        self.cycle_start = now;
+    }
+
+    fn check_drain(&mut self, sample: &AckSample) {
+        if self.mode == Mode::Startup && self.pipe_is_full {
+            self.mode = Mode::Drain;
+            self.ssthresh = self.target(1.0) as u64;
+        }
+        if self.mode == Mode::Drain && sample.in_flight as f64 <= self.target(1.0) {
+            self.probe_bandwidth(sample.now);
+        }
+    }
+
+    fn update_min_rtt(&mut self, sample: &AckSample) {
+        let now = sample.now;
+        let is_old = self.min_rtt.is_some()
+            && now.saturating_since(self.min_rtt_at) > self.config.probe_rtt_interval;
+        if let Some(rtt) = sample.rtt
+            && (is_old || self.min_rtt.is_none_or(|least| rtt < least))
+        {
+            self.min_rtt = Some(rtt);
+            self.min_rtt_at = now;
+        }
+        if is_old && !self.restarting && self.mode != Mode::ProbeRtt {
+            self.save_window();
+            self.mode = Mode::ProbeRtt;
+            self.probe_rtt_until = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.measure_rtt(sample);
+        }
+        if sample.delivered > 0 {
+            self.restarting = false;
+        }
+    }
+
+    fn measure_rtt(&mut self, sample: &AckSample) {
+        self.app_limited_until = self.delivered + sample.in_flight.max(1);
+        match self.probe_rtt_until {
+            None if sample.in_flight as f64 <= LEAST_WINDOW * self.mss => {
+                self.probe_rtt_until = Some(sample.now + self.config.probe_rtt_duration);
+                self.probe_rtt_round_done = false;
+                self.round_ends_at = self.delivered;
+            }
+            None => {}
+            Some(until) => {
+                self.probe_rtt_round_done |= self.round_start;
+                if self.probe_rtt_round_done && sample.now > until {
+                    self.end_probe_rtt(sample.now);
+                }
+            }
+        }
+    }
+
+    fn end_probe_rtt(&mut self, now: Time) {
+        self.min_rtt_at = now;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        if self.pipe_is_full {
+            self.probe_bandwidth(now);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    fn save_window(&mut self) {
+        self.prior_cwnd = if self.repair == Repair::None && self.mode != Mode::ProbeRtt {
+            self.cwnd
+        } else {
+            self.prior_cwnd.max(self.cwnd)
+        };
+    }
+
+    fn update_pace(&mut self, rtt: Option<Span>) {
+        if !self.has_rtt
+            && let Some(rtt) = rtt
+        {
+            self.has_rtt = true;
+            let rtt = rtt.as_secs_f64().max(1e-6);
+            self.pace = Some(HIGH_GAIN * PACING_MARGIN * self.cwnd / rtt);
+        }
+        let pace = self.bandwidth.max() * self.pacing_gain() * PACING_MARGIN;
+        if pace > 0.0 && (self.pipe_is_full || self.pace.is_none_or(|now| pace > now)) {
+            self.pace = Some(pace);
+        }
+    }
+
+    fn update_window(&mut self, sample: &AckSample, acked: f64) {
+        if acked > 0.0 && !self.recover_window(sample, acked) {
+            let target = self.quantise(self.bdp(self.cwnd_gain()) + self.aggregation());
+            if self.pipe_is_full {
+                self.cwnd = (self.cwnd + acked).min(target);
+            } else if self.cwnd < target || (self.delivered as f64) < self.initial_window {
+                self.cwnd += acked;
+            }
+            self.cwnd = self.cwnd.max(LEAST_WINDOW * self.mss);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.cwnd = self.cwnd.min(LEAST_WINDOW * self.mss);
+        }
+    }
+
+    /// The first round of recovery sends what is delivered, no more; its end brings the window
+    /// back. Returns whether that has set the window.
+    fn recover_window(&mut self, sample: &AckSample, acked: f64) -> bool {
+        if sample.lost > 0 {
+            self.cwnd = (self.cwnd - sample.lost as f64).max(self.mss);
+        }
+        let repair = if sample.in_recovery {
+            Repair::FastRecovery
+        } else if sample.after_timeout {
+            Repair::Timeout
+        } else {
+            Repair::None
+        };
+        let before = std::mem::replace(&mut self.repair, repair);
+        let conserved = sample.in_flight as f64 + acked;
+        if repair == Repair::FastRecovery && before != Repair::FastRecovery {
+            self.conserving = true;
+            self.round_ends_at = self.delivered;
+            self.cwnd = conserved;
+        } else if repair == Repair::None && before != Repair::None {
+            self.conserving = false;
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        }
+        if self.conserving {
+            self.cwnd = self.cwnd.max(conserved);
+        }
+        self.conserving
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn on_ack(&mut self, sample: &AckSample) {
+        let acked = sample.delivered.max(sample.acked) as f64;
+        self.round_start = false;
+        if let Some(rate) = &sample.rate {
+            self.update_bandwidth(rate);
+            self.update_aggregation(sample.now, acked);
+        }
+        self.update_cycle(sample);
+        self.check_drain(sample);
+        self.update_min_rtt(sample);
+        self.update_pace(sample.rtt);
+        self.update_window(sample, acked);
+    }
+
+    /// A loss alone is no reason to slow down; what was sent before it comes back afterwards.
+    fn on_congestion_event(&mut self, _event: &CongestionEvent) {
+        self.save_window();
+    }
+
+    fn on_retransmission_timeout(&mut self, _event: Option<&CongestionEvent>) {
+        self.save_window();
+        self.repair = Repair::Timeout;
+        self.full_bandwidth = 0.0;
+        self.round_start = true;
+        self.conserving = false;
+        self.cwnd = self.mss;
+    }
+
+    fn window(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn set_window(&mut self, bytes: f64) {
+        self.cwnd = bytes;
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    fn set_ssthresh(&mut self, bytes: u64) {
+        self.ssthresh = bytes;
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pace.map(|pace| Rate((8.0 * pace).max(1.0) as u64))
+    }
+
+    fn on_undo(&mut self, _now: Time) {
+        self.full_bandwidth = 0.0;
+        self.full_rounds = 0;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
+        if !idle {
+            return;
+        }
+        self.restarting = true;
+        self.aggregation.epoch_start = now;
+        self.aggregation.epoch_acked = 0.0;
+        match self.mode {
+            Mode::ProbeBandwidth(_) => {
+                self.pace = Some(self.bandwidth.max() * PACING_MARGIN).filter(|pace| *pace > 0.0);
+            }
+            Mode::ProbeRtt if self.probe_rtt_until.is_some_and(|until| now > until) => {
+                self.end_probe_rtt(now);
+            }
+            _ => {}
+        }
+    }
+
+    fn sets_window_in_recovery(&self) -> bool {
+        true
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+    use crate::cc::testbed::Bottleneck;
+    use crate::config::CongestionControlConfig;
+
+    fn bottleneck(limit: u64) -> Bottleneck {
+        let mut config = TcpConfig::profile(Profile::Rfc);
+        config.congestion_control = CongestionControlConfig::Bbr(BbrConfig::default());
+        Bottleneck::new(&config, Rate(10_000_000), Span::from_millis(40), limit)
+    }
+
+    #[test]
+    fn a_deep_buffer_stays_nearly_empty() {
+        let mut path = bottleneck(400);
+        path.run(Span::from_secs(5));
+        let outcome = path.run(Span::from_secs(30));
+        assert!(outcome.utilisation > 0.95, "{outcome:?}");
+        assert!(outcome.delay < 0.25 * 0.040, "{outcome:?}");
+        assert!(outcome.loss == 0.0, "{outcome:?}");
+    }
+
+    /// A quarter of a bandwidth-delay product, the probing gain's excess, is enough.
+    #[test]
+    fn a_shallow_buffer_is_enough() {
+        let mut path = bottleneck(9);
+        path.run(Span::from_secs(5));
+        let outcome = path.run(Span::from_secs(30));
+        assert!(outcome.utilisation > 0.93, "{outcome:?}");
+        assert!(outcome.loss < 0.04, "{outcome:?}");
+    }
+
+    /// Every ten seconds the window falls to four segments for 200 ms.
+    #[test]
+    fn the_round_trip_is_measured_every_ten_seconds() {
+        let mut path = bottleneck(400);
+        path.run(Span::from_secs(3));
+        let (mut starts, mut low_since) = (Vec::new(), None);
+        while path.now < Time::ZERO + Span::from_secs(43) {
+            path.run(Span(1));
+            let is_low = path.control.cwnd() <= 4 * 1460;
+            match low_since {
+                None if is_low => low_since = Some(path.now),
+                Some(since) if !is_low => {
+                    let lasted = (path.now - since).as_secs_f64();
+                    // 200 ms, and a round trip or two to get there and back.
+                    assert!((0.2..0.33).contains(&lasted), "{lasted}");
+                    starts.push(since.as_secs_f64());
+                    low_since = None;
+                }
+                _ => {}
+            }
+        }
+        assert!((3..=4).contains(&starts.len()), "{starts:?}");
+        let apart = starts.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(
+            apart.clone().all(|gap| (10.0..10.5).contains(&gap)),
+            "{starts:?}"
+        );
+    }
+
+    #[test]
+    fn losses_and_timeouts_give_the_window_back() {
+        let mut path = bottleneck(400);
+        path.run(Span::from_secs(5));
+        let before = path.control.window();
+        path.control.on_retransmission_timeout(None);
+        assert!((path.control.window() - 1460.0).abs() < 1e-9);
+        path.run(Span::from_secs(1));
+        assert!(path.control.window() > 0.8 * before);
+    }
+}

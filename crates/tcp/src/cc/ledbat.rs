@@ -1,0 +1,158 @@
+//! LEDBAT (RFC 6817): a scavenger that backs off when it adds more than a target of delay.
+
+use goodqueue_types::{Span, Time};
+
+use super::window::serve_by_window;
+use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use crate::config::{SlowStart, TcpConfig};
+
+/// Parameters of LEDBAT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LedbatConfig {
+    /// Queueing delay aimed at; at most 100 ms.
+    pub target: Span,
+    /// Segments per round trip gained when there is no queue, and lost per target beyond it.
+    pub gain: f64,
+}
+
+impl Default for LedbatConfig {
+    fn default() -> Self {
+        Self {
+            target: Span::from_millis(100),
+            gain: 1.0,
+        }
+    }
+}
+
+/// Minima kept, one per minute (`BASE_HISTORY`).
+const HISTORY: usize = 10;
+const MINUTE: Span = Span::from_secs(60);
+/// Samples of which the least is the current delay (`CURRENT_FILTER`).
+const FILTER: usize = 4;
+/// `MIN_CWND`, in segments.
+const LEAST_WINDOW: f64 = 2.0;
+/// Slow start ends at this share of the target.
+const SLOW_START_SHARE: f64 = 0.75;
+
+/// State of LEDBAT. Delays in seconds.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    window: Window,
+    config: LedbatConfig,
+    base: [f64; HISTORY],
+    minute: usize,
+    minute_start: Option<Time>,
+    current: [f64; FILTER],
+    next: usize,
+}
+
+impl Ledbat {
+    /// Starts as `config` says.
+    pub fn new(config: &TcpConfig, ledbat: LedbatConfig) -> Self {
+        Self {
+            window: Window::new(config, SlowStart::Classic),
+            config: ledbat,
+            base: [f64::INFINITY; HISTORY],
+            minute: 0,
+            minute_start: None,
+            current: [f64::INFINITY; FILTER],
+            next: 0,
+        }
+    }
+
+    /// A delay of one way against an unknown offset; of the round trip without timestamps.
+    fn measure(&mut self, now: Time, delay: f64) {
+        self.current[self.next % FILTER] = delay;
+        self.next += 1;
+        let start = *self.minute_start.get_or_insert(now);
+        if now.saturating_since(start) >= MINUTE {
+            self.minute_start = Some(now);
+            self.minute = (self.minute + 1) % HISTORY;
+            self.base[self.minute] = delay;
+        }
+        let base = &mut self.base[self.minute];
+        *base = base.min(delay);
+    }
+
+    /// None before the first sample.
+    fn queueing_delay(&self) -> Option<f64> {
+        let least = |values: &[f64]| values.iter().fold(f64::INFINITY, |a, b| a.min(*b));
+        (self.next > 0).then(|| least(&self.current) - least(&self.base))
+    }
+
+    /// RFC 6817 section 2.4.2.
+    fn adjust(&mut self, sample: &AckSample, delay: f64) {
+        let target = self.config.target.as_secs_f64();
+        let (cwnd, mss) = (self.window.cwnd(), self.window.mss());
+        let off_target = (target - delay) / target;
+        let gained = self.config.gain * off_target * sample.acked as f64 * mss / cwnd;
+        // At most a segment more than is in use (`ALLOWED_INCREASE`).
+        let in_use = sample.prior_in_flight.max(sample.in_flight) as f64;
+        let grown = (cwnd + gained).min(cwnd.max(in_use + mss));
+        self.window.set_cwnd(grown.max(LEAST_WINDOW * mss));
+    }
+}
+
+impl CongestionControl for Ledbat {
+    fn on_ack(&mut self, sample: &AckSample) {
+        let delay = sample.one_way_delay_s.or(sample.rtt.map(Span::as_secs_f64));
+        if let Some(delay) = delay {
+            self.measure(sample.now, delay);
+        }
+        let delay = self.queueing_delay().unwrap_or(0.0);
+        if self.window.in_slow_start() {
+            if delay <= SLOW_START_SHARE * self.config.target.as_secs_f64() {
+                self.window.slow_start(sample);
+                return;
+            }
+            self.window.set_ssthresh(self.window.cwnd() as u64);
+        }
+        self.adjust(sample, delay);
+    }
+
+    fn on_congestion_event(&mut self, event: &CongestionEvent) {
+        self.window.decrease(event.basis, 0.5);
+    }
+
+    fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>) {
+        self.window.collapse(event.map(|event| event.basis * 0.5));
+    }
+
+    serve_by_window!();
+
+    fn on_undo(&mut self, _now: Time) {
+        self.window.undo();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use goodqueue_types::Rate;
+
+    use super::*;
+    use crate::Profile;
+    use crate::cc::testbed::Bottleneck;
+    use crate::config::CongestionControlConfig;
+
+    #[test]
+    fn the_queue_stays_at_the_target() {
+        for (target, limit) in [(100, 400), (25, 400), (60, 100)] {
+            let target = Span::from_millis(target);
+            let mut config = TcpConfig::profile(Profile::Rfc);
+            let ledbat = LedbatConfig {
+                target,
+                ..LedbatConfig::default()
+            };
+            config.congestion_control = CongestionControlConfig::Ledbat(ledbat);
+            let mut path = Bottleneck::new(&config, Rate(10_000_000), Span::from_millis(40), limit);
+            path.run(Span::from_secs(60));
+            let outcome = path.run(Span::from_secs(60));
+            let share = outcome.delay / target.as_secs_f64();
+            assert!((0.9..1.1).contains(&share), "{target:?}: {outcome:?}");
+            assert!(
+                outcome.utilisation > 0.99 && outcome.loss == 0.0,
+                "{outcome:?}"
+            );
+        }
+    }
+}

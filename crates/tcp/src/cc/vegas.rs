@@ -1,0 +1,164 @@
+//! Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",
+//! IEEE JSAC 13(8), 1995), in the form that Linux and ns-3 give it: once per round trip, keeps
+//! between α and β segments in the queue.
+
+use goodqueue_types::{Span, Time};
+
+use super::window::serve_by_window;
+use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use crate::config::{SlowStart, TcpConfig};
+
+/// Parameters of Vegas, in segments waiting in the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VegasConfig {
+    /// With fewer, the window grows.
+    pub alpha: f64,
+    /// With more, it shrinks.
+    pub beta: f64,
+    /// With more, slow start ends.
+    pub gamma: f64,
+}
+
+impl Default for VegasConfig {
+    fn default() -> Self {
+        Self {
+            alpha: 2.0,
+            beta: 4.0,
+            gamma: 1.0,
+        }
+    }
+}
+
+/// State of Vegas.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    window: Window,
+    config: VegasConfig,
+    /// The shortest round trip ever seen.
+    base_rtt: Option<Span>,
+    /// The shortest of this round, and how many were seen.
+    round_rtt: Span,
+    samples: u32,
+    round_end: Option<u64>,
+}
+
+impl Vegas {
+    /// Starts as `config` says.
+    pub fn new(config: &TcpConfig, vegas: VegasConfig) -> Self {
+        Self {
+            window: Window::new(config, SlowStart::Classic),
+            config: vegas,
+            base_rtt: None,
+            round_rtt: Span::MAX,
+            samples: 0,
+            round_end: None,
+        }
+    }
+
+    /// A round trip is over.
+    fn adjust(&mut self, sample: &AckSample) {
+        // Two samples may both be delayed ACKs: too few to judge by.
+        let Some(base) = self.base_rtt.filter(|_| self.samples > 2) else {
+            self.window.grow(sample, 1.0);
+            return;
+        };
+        let (base, rtt) = (base.as_secs_f64(), self.round_rtt.as_secs_f64());
+        let (cwnd, mss) = (self.window.segments(), self.window.mss());
+        let target = cwnd * base / rtt;
+        let waiting = cwnd * (rtt - base) / base;
+        if self.window.in_slow_start() {
+            if waiting > self.config.gamma {
+                self.window
+                    .set_cwnd(cwnd.min(libm::floor(target) + 1.0).max(2.0) * mss);
+                self.limit_ssthresh();
+            } else {
+                self.window.slow_start(sample);
+            }
+        } else if waiting > self.config.beta {
+            self.window.set_cwnd((cwnd - 1.0).max(2.0) * mss);
+            self.limit_ssthresh();
+        } else if waiting < self.config.alpha {
+            self.window.set_cwnd((cwnd + 1.0) * mss);
+        }
+    }
+
+    /// Slow start must not come back.
+    fn limit_ssthresh(&mut self) {
+        let below = (self.window.cwnd() - self.window.mss()).max(2.0 * self.window.mss());
+        self.window
+            .set_ssthresh(self.window.ssthresh().min(below as u64));
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn on_ack(&mut self, sample: &AckSample) {
+        if let Some(rtt) = sample.rtt {
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+            self.round_rtt = self.round_rtt.min(rtt);
+            self.samples += 1;
+        }
+        if self.round_end.is_some_and(|end| sample.acked_to < end) {
+            if self.window.in_slow_start() {
+                self.window.slow_start(sample);
+            }
+            return;
+        }
+        if self.round_end.is_some() {
+            self.adjust(sample);
+        }
+        self.round_end = Some(sample.sent_to);
+        self.round_rtt = Span::MAX;
+        self.samples = 0;
+    }
+
+    fn on_congestion_event(&mut self, event: &CongestionEvent) {
+        self.window.decrease(event.basis, 0.5);
+        self.round_end = None;
+    }
+
+    fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>) {
+        self.window.collapse(event.map(|event| event.basis * 0.5));
+        self.round_end = None;
+    }
+
+    serve_by_window!();
+
+    fn on_undo(&mut self, _now: Time) {
+        self.window.undo();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use goodqueue_types::Rate;
+
+    use super::*;
+    use crate::Profile;
+    use crate::cc::testbed::Bottleneck;
+    use crate::config::CongestionControlConfig;
+
+    fn queue(vegas: VegasConfig) -> (f64, f64) {
+        let mut config = TcpConfig::profile(Profile::Rfc);
+        config.congestion_control = CongestionControlConfig::Vegas(vegas);
+        let rate = Rate(10_000_000);
+        let mut path = Bottleneck::new(&config, rate, Span::from_millis(40), 400);
+        path.run(Span::from_secs(20));
+        let outcome = path.run(Span::from_secs(20));
+        assert!(outcome.loss == 0.0);
+        (outcome.utilisation, outcome.delay * 10e6 / 8.0 / 1460.0)
+    }
+
+    /// One flow keeps between α and β packets waiting, the one in service counted.
+    #[test]
+    fn alpha_to_beta_packets_wait() {
+        let (utilisation, waiting) = queue(VegasConfig::default());
+        assert!(utilisation > 0.99, "{utilisation}");
+        assert!((2.0..=4.5).contains(&waiting), "{waiting}");
+        let (_, waiting) = queue(VegasConfig {
+            alpha: 10.0,
+            beta: 12.0,
+            gamma: 5.0,
+        });
+        assert!((10.0..=12.5).contains(&waiting), "{waiting}");
+    }
+}
