@@ -1,0 +1,78 @@
+"""Runs of either simulator, as the same few figures."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.api import load
+from goodqueue.validation.cases import METRICS, RECOVERY
+
+if TYPE_CHECKING:
+    from goodqueue._core import Cancel
+    from goodqueue.validation.cases import Case
+
+Figures = dict[str, float]
+
+SCRIPT = "tools/ns2/dumbbell.tcl"
+
+
+class Ns2Error(RuntimeError):
+    """ns-2 did not run, or not as expected."""
+
+
+def ns2_version() -> str:
+    """The version of Debian's package, if ns-2 came in one."""
+    query = shutil.which("dpkg-query")
+    if query is None:
+        return "of unknown version"
+    command = [query, "--show", "--showformat=${Version}", "ns2"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed command
+    return answer.stdout or "of unknown version"
+
+
+def ns2_arguments(case: Case, agent: str) -> list[str]:
+    """What ns-2 is told, but for the seed."""
+    settings = [f"{key}={value}" for key, value in case.ns2.items()]
+    return [SCRIPT, *settings, f"tcp={agent}", "duplicates=1"]
+
+
+def run_ns2(case: Case, agent: str, seed: int, _cancel: Cancel) -> Figures:
+    """One run of ns-2; Ctrl-C reaches it by itself."""
+    command = [shutil.which("ns") or "ns", *ns2_arguments(case, agent), f"seed={seed}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
+    figures: dict[str, Any] = {}
+    for line in run.stdout.splitlines():
+        if line.startswith("{"):
+            figures |= json.loads(line)
+    if run.returncode != 0 or not set(METRICS) <= set(figures):
+        said = (run.stderr or run.stdout).strip() or f"exit code {run.returncode}"
+        raise Ns2Error(f"{' '.join(command)}: {said}")
+    return {metric: float(figures[metric]) for metric in METRICS}
+
+
+def overrides(case: Case, agent: str, profile: str) -> dict[str, object]:
+    """What a run of ours changes in the scenario file."""
+    tcp = tomllib.loads(Path(case.scenario).read_text(encoding="utf-8"))["tcp"]
+    wanted = {"profile": profile, "recovery": RECOVERY[agent]}
+    return {f"tcp.{key}": value for key, value in wanted.items() if tcp[key] != value}
+
+
+def run_goodqueue(case: Case, agent: str, profile: str, seed: int, cancel: Cancel) -> Figures:
+    """One run of ours."""
+    scenario = load(case.scenario, set=overrides(case, agent, profile), seed=seed)
+    summary = json.loads(scenario.run(cancel=cancel).summary_json())
+    link, flows = summary["links"]["bottleneck"], summary["flows"].values()
+    received = sum(flow["packets_received"] for flow in flows)
+    duplicates = sum(flow["packets_received"] * flow["duplicate_share"] for flow in flows)
+    return {
+        "utilization": link["utilization"],
+        "loss_rate": link["loss_rate"],
+        "mean_backlog_packets": link["mean_backlog_packets"],
+        "goodput_bps": sum(flow["goodput_bps"] for flow in flows) / len(flows),
+        "duplicate_share": duplicates / received if received else 0.0,
+    }

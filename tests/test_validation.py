@@ -1,0 +1,84 @@
+"""The comparison with ns-2, without ns-2."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from goodqueue.validation.cases import CASES, Case
+from goodqueue.validation.compare import Comparison
+from goodqueue.validation.report import verdict
+
+ROOT = Path(__file__).parents[1]
+
+
+def figures(**changed: float) -> dict[str, float]:
+    usual = {
+        "utilization": 0.99,
+        "loss_rate": 0.01,
+        "mean_backlog_packets": 100.0,
+        "goodput_bps": 1e6,
+        "duplicate_share": 0.0,
+    }
+    return usual | changed
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_both_simulators_are_told_of_the_same_link(case: Case) -> None:
+    scenario = tomllib.loads((ROOT / case.scenario).read_text(encoding="utf-8"))
+    link, flow = scenario["topology"]["bottleneck"], scenario["flow"][0]
+    rtt = flow["rtt"] if isinstance(flow["rtt"], dict) else {"from": flow["rtt"], "classes": 1}
+    unit = {"Mbps": "", "Gbps": "000"}[link["rate"][-4:]]
+    # ns-2's limit counts the packet in transmission.
+    assert link["queue"]["limit"] == f"{int(case.ns2['buffer']) - 1}p"
+    assert link["rate"][:-4] + unit == case.ns2["rate"]
+    assert str(flow["count"]) == case.ns2["flows"]
+    assert scenario["duration"] == case.ns2["duration"] + "s"
+    assert str(rtt["classes"]) == case.ns2.get("classes", "18")
+    assert rtt["from"] == case.ns2.get("rtt_min", "20") + "ms"
+
+
+@pytest.mark.parametrize(
+    ("ours", "agrees"),
+    [
+        (figures(), True),
+        (figures(utilization=0.9851), True),
+        (figures(utilization=0.9849), False),
+        (figures(mean_backlog_packets=104.9), True),
+        (figures(mean_backlog_packets=94.9), False),
+        (figures(loss_rate=0.0109), True),
+        (figures(loss_rate=0.0111), False),
+    ],
+)
+def test_criteria_without_spread(ours: dict[str, float], agrees: bool) -> None:
+    comparison = Comparison(CASES[0], "Sack1", [figures()] * 3, [ours] * 3)
+    assert (not verdict([comparison])) is agrees
+
+
+def test_spread_widens_what_is_allowed_by_three_standard_errors() -> None:
+    theirs = [figures(mean_backlog_packets=backlog) for backlog in (97.0, 100.0, 103.0)]
+    ours = [figures(mean_backlog_packets=backlog) for backlog in (97.0, 100.0, 103.0)]
+    check = Comparison(CASES[0], "Sack1", theirs, ours).check("mean_backlog_packets")
+    # Standard deviation 3 over 3 seeds, twice: 5 + 3 · sqrt(3 + 3).
+    assert check.allowed == pytest.approx(5 + 3 * 6**0.5)
+
+
+def test_few_losses_are_not_judged() -> None:
+    comparison = Comparison(CASES[3], "Sack1", [figures()], [figures(loss_rate=0.5)])
+    assert not verdict([comparison])
+
+
+def test_a_missing_ns2_is_named() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "goodqueue.validation"],
+        cwd=ROOT,
+        env=os.environ | {"PATH": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert "apt-get install ns2" in run.stderr
