@@ -7,9 +7,10 @@ use crate::spec::{DETAILS, Kind, RTO, Spec, TCP};
 use crate::units::{format_size, format_span};
 use goodqueue_tcp::{
     CubicVariant, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
-    FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, PartialAckTimer,
-    Profile, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig, RttEstimatorConfig, SackVariant,
-    SlowStart, SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
+    FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, LossDetection,
+    PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit, RecoveryWindow, RtoConfig,
+    RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig, TimingRule,
+    WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -46,16 +47,19 @@ macro_rules! words {
 }
 
 words! {
-    Profile { "rfc" = Rfc, "inet2011" = Inet2011, "ns2" = Ns2 }
+    Profile { "rfc" = Rfc, "inet2011" = Inet2011, "ns2" = Ns2, "linux" = Linux }
     Recovery { "tahoe" = Tahoe, "reno" = Reno, "newreno" = NewReno, "sack" = Sack }
     EcnMode { "off" = Off, "rfc3168" = Rfc3168, "dctcp" = Dctcp, "accecn" = AccEcn }
     SynLossRule { "rfc5681" = Rfc5681, "linux" = Linux, "tsl" = Tsl }
     Handshake { "three_way" = ThreeWay, "one_way" = OneWay }
     WindowArithmetic { "whole_bytes" = WholeBytes, "real" = Real }
+    LossDetection { "duplicate_acks" = DuplicateAcks, "rack" = Rack }
+    RecoveryWindow { "ssthresh" = Ssthresh, "prr_crb" = PrrCrb, "prr_ssrb" = PrrSsrb, "prr" = Prr }
     DecreaseBasis {
         "flight_size" = FlightSize,
         "outstanding" = Outstanding,
         "less_duplicates" = LessDuplicates,
+        "congestion_window" = CongestionWindow,
         "window" = Window,
         "inflated_window" = InflatedWindow,
     }
@@ -75,6 +79,7 @@ words! {
     IdleRestart {
         "never" = Never,
         "initial_window" = InitialWindow,
+        "halved" = Halved,
         "one_segment" = OneSegment,
         "one_segment_since_sending" = OneSegmentSinceSending,
     }
@@ -249,6 +254,14 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         ack_every,
         delayed_ack_timeout,
         nagle,
+        timestamps,
+        loss_detection,
+        tail_loss_probe,
+        recovery_window,
+        frto,
+        undo,
+        adaptive_reordering,
+        pacing,
         header,
         option_bytes,
         ecn,
@@ -271,6 +284,14 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("ack_every", ack_every)?;
     v.visit("delayed_ack_timeout", delayed_ack_timeout)?;
     v.visit("nagle", nagle)?;
+    v.visit("timestamps", timestamps)?;
+    v.visit("loss_detection", loss_detection)?;
+    v.visit("tail_loss_probe", tail_loss_probe)?;
+    v.visit("recovery_window", recovery_window)?;
+    v.visit("frto", frto)?;
+    v.visit("undo", undo)?;
+    v.visit("adaptive_reordering", adaptive_reordering)?;
+    v.visit("pacing", pacing)?;
     v.visit("header", header)?;
     v.visit("option_bytes", option_bytes)?;
     v.visit("ecn", ecn)?;
@@ -417,6 +438,7 @@ impl Visitor for ReadFrom<'_, '_> {
 fn read_estimator(table: &Reader<'_>, estimator: &mut RttEstimatorConfig) -> Checked<()> {
     match table.choice("estimator")? {
         Some("inet2011") => *estimator = RttEstimatorConfig::Inet2011,
+        Some("linux") => *estimator = RttEstimatorConfig::Linux,
         Some("ns2_ticks") => *estimator = RttEstimatorConfig::Ns2Ticks,
         Some(_) => {
             *estimator = RttEstimatorConfig::Rfc6298 {
@@ -474,6 +496,7 @@ pub(crate) fn write(config: &TcpConfig) -> String {
     debug_assert!(visits.is_ok(), "writing does not fail");
     match config.rto.estimator {
         RttEstimatorConfig::Inet2011 => rto.push("estimator", "\"inet2011\""),
+        RttEstimatorConfig::Linux => rto.push("estimator", "\"linux\""),
         RttEstimatorConfig::Ns2Ticks => rto.push("estimator", "\"ns2_ticks\""),
         RttEstimatorConfig::Rfc6298 { alpha, beta } => {
             rto.push("estimator", "\"rfc6298\"");

@@ -1,6 +1,6 @@
 //! What a TCP endpoint can be told. One [`TcpConfig`] is shared by both endpoints of a flow.
 
-use goodqueue_types::Span;
+use goodqueue_types::{Span, Time};
 
 use crate::cc::{
     BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig, WestwoodConfig,
@@ -43,6 +43,22 @@ pub struct TcpConfig {
     pub delayed_ack_timeout: Span,
     /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
     pub nagle: bool,
+    /// The tick of the timestamps option (RFC 7323 section 3); none: no such option.
+    pub timestamps: Option<Span>,
+    /// How losses are noticed before a timeout.
+    pub loss_detection: LossDetection,
+    /// Probe a silent tail after two round trips (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
+    /// What the window is during fast recovery.
+    pub recovery_window: RecoveryWindow,
+    /// Send new data after a timeout to tell whether it was spurious (RFC 5682).
+    pub frto: bool,
+    /// Take a spurious reduction back (RFC 3708, RFC 4015).
+    pub undo: bool,
+    /// Tolerate as much reordering as was seen (RFC 4653's aim; Linux's `tcpi_reordering`).
+    pub adaptive_reordering: bool,
+    /// Send at a pace: the control's, or cwnd per round trip with Linux's gains.
+    pub pacing: bool,
     /// Bytes of IP and TCP header without options.
     pub header: u16,
     /// Whether TCP options (MSS, window scale, SACK) add to packet sizes.
@@ -111,6 +127,29 @@ pub enum CubicVariant {
     Linux,
 }
 
+/// How losses are noticed. Only NewReno and SACK can do without counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossDetection {
+    /// By duplicate ACKs, or by what is SACKed above (RFC 5681, RFC 6675).
+    DuplicateAcks,
+    /// By time, from a record of each transmission (RFC 8985, as in Linux). Without SACK duplicate
+    /// ACKs count, as in Linux.
+    Rack,
+}
+
+/// What the window is during fast recovery, where transmissions are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryWindow {
+    /// ssthresh at once (RFC 6675).
+    Ssthresh,
+    /// Proportional rate reduction with the conservative bound (RFC 6937 PRR-CRB).
+    PrrCrb,
+    /// With the slow-start bound (RFC 6937 PRR-SSRB).
+    PrrSsrb,
+    /// With the bound chosen per ACK (draft-ietf-tcpm-prr-rfc6937bis, Linux).
+    Prr,
+}
+
 /// Loss recovery by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
@@ -161,6 +200,12 @@ pub enum InitialSsthresh {
 }
 
 impl TcpConfig {
+    /// The clock of the timestamps option (RFC 7323 section 5.4); it never shows 0.
+    pub(crate) fn timestamp(&self, now: Time) -> u32 {
+        let ticks = |tick: Span| ((now.0 / tick.0.max(1)) as u32).wrapping_add(1).max(1);
+        self.timestamps.map_or(0, ticks)
+    }
+
     /// The initial slow-start threshold in bytes, `u64::MAX` if there is none.
     pub fn initial_ssthresh_bytes(&self) -> u64 {
         let mss = u64::from(self.mss);
@@ -215,6 +260,9 @@ pub enum RttEstimatorConfig {
     /// INET 2010/11: no special first sample; SRTT starts at 0 and RTTVAR at 0.75 s, both move by
     /// 1/8 of the new error; RTO = SRTT + 4·RTTVAR.
     Inet2011,
+    /// Linux: integers in microseconds; the minimum bounds the margin above SRTT, which follows the
+    /// largest deviation of each round trip.
+    Linux,
     /// ns-2.35: whole ticks of the granularity in fixed point (`T_SRTT_BITS` 3, `T_RTTVAR_BITS`
     /// 2); the minimum applies before the backoff factor.
     Ns2Ticks,
@@ -352,6 +400,8 @@ pub enum DecreaseBasis {
     Outstanding,
     /// All data outstanding less a segment for each duplicate ACK (ns-3 without SACK).
     LessDuplicates,
+    /// cwnd (Linux).
+    CongestionWindow,
     /// min(cwnd, receive window), the window as it was before any inflation (ns-2).
     Window,
     /// min(cwnd, receive window), inflation included (INET).
@@ -446,6 +496,10 @@ pub enum IdleRestart {
     /// After an RTO without sending and nothing outstanding: min(initial window, cwnd) (RFC 5681
     /// section 4.1).
     InitialWindow,
+    /// With nothing outstanding, half for each RTO since the last sending, down to the initial
+    /// window; a window not used for an RTO shrinks half way to what was (RFC 2861, Linux). Without
+    /// records of transmissions as `InitialWindow`.
+    Halved,
     /// An RTO after the last new ACK with nothing outstanding: one segment (ns-2, whose timer keeps
     /// running).
     OneSegment,

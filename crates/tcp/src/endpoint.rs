@@ -10,7 +10,7 @@ use crate::ecn::EcnState;
 use crate::opening::Opening;
 use crate::receiver::{AckDue, Receiver};
 use crate::sender::{Chunk, Sender};
-use crate::stats::{ConnectionState, Phase, TcpInfo, TcpStats};
+use crate::stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
 
 /// Write this much for a bulk source without end.
 pub const ENDLESS: u64 = 1 << 62;
@@ -34,6 +34,9 @@ pub struct TcpEndpoint {
     pub(crate) ecn: Option<Box<EcnState>>,
     /// The ECN field for the segment polled last.
     transmit_ecn: Ecn,
+    /// `TS.Recent` and `Last.ACK.sent` of RFC 7323 section 4.3.
+    recent_timestamp: u32,
+    last_ack_sent: u64,
 }
 
 impl TcpEndpoint {
@@ -61,6 +64,8 @@ impl TcpEndpoint {
             config,
             state: ConnectionState::Closed,
             opening: Opening::default(),
+            recent_timestamp: 0,
+            last_ack_sent: 0,
         }
     }
 
@@ -122,6 +127,9 @@ impl TcpEndpoint {
     /// Takes a segment from the network, in a packet with this ECN field.
     #[inline]
     pub fn handle_packet(&mut self, now: Time, segment: &Segment, mark: Ecn) {
+        if self.config.timestamps.is_some() {
+            self.note_timestamp(segment);
+        }
         let open = self.state == ConnectionState::Established;
         if open || self.handle_opening(now, segment, mark) {
             if self.ecn.is_some() {
@@ -168,6 +176,17 @@ impl TcpEndpoint {
     /// words than it was written in, and each such read waits for the cache.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
+        if !self.poll_segment(now, segment) {
+            return false;
+        }
+        if self.config.timestamps.is_some() {
+            self.stamp(now, segment);
+        }
+        true
+    }
+
+    #[inline]
+    fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> bool {
         if self.state != ConnectionState::Established {
             return self.poll_opening(now, segment);
         }
@@ -194,6 +213,34 @@ impl TcpEndpoint {
         true
     }
 
+    /// Adds the timestamps option (RFC 7323 section 3.2): 10 bytes and two NOPs.
+    #[cold]
+    fn stamp(&mut self, now: Time, segment: &mut Segment) {
+        segment.timestamps = Timestamps {
+            value: self.config.timestamp(now),
+            echo: self.recent_timestamp,
+        };
+        if self.config.option_bytes {
+            segment.header += 12;
+        }
+        if segment.flags.contains(SegmentFlags::ACK) {
+            self.last_ack_sent = segment.ack;
+        }
+    }
+
+    /// `TS.Recent` (RFC 7323 section 4.3): the newest timestamp of a segment that reaches down to
+    /// what was last acknowledged.
+    #[cold]
+    fn note_timestamp(&mut self, segment: &Segment) {
+        let value = segment.timestamps.value;
+        let newer = value.wrapping_sub(self.recent_timestamp) as i32 >= 0;
+        let first = self.recent_timestamp == 0;
+        if segment.timestamps.is_present() && segment.seq <= self.last_ack_sent && (newer || first)
+        {
+            self.recent_timestamp = value;
+        }
+    }
+
     /// False if [`poll_transmit`](Self::poll_transmit) would surely give none: a look that costs
     /// nothing, for one call in two would be in vain.
     #[inline]
@@ -205,7 +252,8 @@ impl TcpEndpoint {
     /// The earliest deadline of all timers.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let deadline = self.sender.deadline.min(self.receiver.ack_deadline);
+        let mut deadline = self.sender.deadline.min(self.receiver.ack_deadline);
+        deadline = deadline.min(self.sender.pacer.release);
         (deadline != Time::MAX).then_some(deadline)
     }
 
@@ -223,13 +271,12 @@ impl TcpEndpoint {
         TcpInfo {
             state: self.state,
             phase: sender.phase,
-            cwnd: sender
-                .controller
-                .cwnd()
-                .saturating_add_signed(sender.inflation()),
+            cwnd: sender.window_now(),
             ssthresh: (ssthresh != u64::MAX).then_some(ssthresh),
             bytes_in_flight: sender.in_flight(),
-            pipe: if by_pipe {
+            pipe: if let Some(ledger) = &sender.ledger {
+                u64::from(ledger.records.in_flight()) * u64::from(self.config.mss)
+            } else if by_pipe {
                 sender.pipe.max(0) as u64
             } else {
                 sender.in_flight() - sender.scoreboard.sacked_bytes()
@@ -238,6 +285,40 @@ impl TcpEndpoint {
             srtt: sender.rtt.srtt(&self.config.rto),
             rttvar: sender.rtt.rttvar(&self.config.rto),
             rto: sender.rtt.rto(),
+            ..self.transmission_info()
+        }
+    }
+
+    /// What the records of transmissions know, or what comes nearest to it.
+    fn transmission_info(&self) -> TcpInfo {
+        let sender = &self.sender;
+        let Some(ledger) = &sender.ledger else {
+            let mss = u64::from(self.config.mss);
+            return TcpInfo {
+                ca_state: match sender.phase {
+                    Phase::Open if sender.duplicate_acks > 0 => CaState::Disorder,
+                    Phase::Open => CaState::Open,
+                    Phase::FastRecovery => CaState::Recovery,
+                    Phase::GoBackN => CaState::Loss,
+                },
+                unacked: sender.in_flight().div_ceil(mss) as u32,
+                sacked: (sender.scoreboard.sacked_bytes() / mss) as u32,
+                reordering: self.config.duplicate_ack_threshold,
+                ..TcpInfo::default()
+            };
+        };
+        TcpInfo {
+            min_rtt: ledger.min_rtt.get(),
+            ca_state: ledger.state,
+            unacked: ledger.records.out(),
+            sacked: ledger.records.sacked_out,
+            lost: ledger.records.lost_out,
+            retrans: ledger.records.resent_out,
+            reordering: ledger.reordering,
+            reordering_seen: ledger.reordering_events,
+            backoff: ledger.backoff,
+            pacing_rate: sender.controller.pacing_rate(),
+            ..TcpInfo::default()
         }
     }
 
@@ -286,6 +367,17 @@ impl TcpEndpoint {
         if carries {
             self.receiver
                 .on_data(now, segment, &self.config, &mut self.stats);
+        } else if segment.seq < self.receiver.next {
+            self.answer_window_probe(segment);
+        }
+    }
+
+    /// Linux probes a closed window with the sequence number before its next, which asks for an ACK
+    /// (RFC 9293 section 3.10.7.4).
+    #[cold]
+    fn answer_window_probe(&mut self, segment: &Segment) {
+        if self.sender.ledger.is_some() && segment.seq + 1 == self.receiver.next {
+            self.receiver.ack_due = AckDue::NowPure;
         }
     }
 

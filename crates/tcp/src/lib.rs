@@ -30,25 +30,35 @@ pub mod cc;
 mod config;
 mod ecn;
 mod endpoint;
+mod ledger;
 mod opening;
+mod pacing;
 mod profiles;
+mod prr;
+mod rack;
 mod ranges;
+mod rate;
 mod receiver;
+mod records;
 mod recovery;
 mod rtt;
 mod sack;
 mod scoreboard;
 mod sender;
+mod states;
 mod stats;
 mod timers;
+mod transmit;
+mod undo;
+mod validation;
 
 pub use config::{
     CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
     DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
-    InitialWindow, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig,
-    RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig, TimingRule,
-    WindowArithmetic,
+    InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit,
+    RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
+    TimingRule, WindowArithmetic,
 };
 pub use endpoint::{ENDLESS, TcpEndpoint};
 pub use profiles::Profile;
-pub use stats::{ConnectionState, Phase, TcpInfo, TcpStats};
+pub use stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};

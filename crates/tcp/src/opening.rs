@@ -100,6 +100,9 @@ impl TcpEndpoint {
         if self.opening.count == 1 && config.details.handshake_sample {
             self.sender.rtt.sample(&config.rto, self.opening.sent, now);
             self.sender.sample = Some(now - self.opening.sent);
+            if let Some(ledger) = &mut self.sender.ledger {
+                ledger.on_handshake_sample(now, now - self.opening.sent);
+            }
         }
         if self.opening.count > 1 {
             self.start_after_syn_loss();

@@ -2,12 +2,13 @@
 
 use goodqueue_types::Span;
 
+use crate::cc::CubicConfig;
 use crate::config::{
     CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
     DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
-    InitialWindow, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit, RtoConfig,
-    RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig, TimingRule,
-    WindowArithmetic,
+    InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit,
+    RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
+    TimingRule, WindowArithmetic,
 };
 
 /// Profiles by name.
@@ -19,6 +20,8 @@ pub enum Profile {
     Inet2011,
     /// ns-2.35's one-way agents and sinks with their default settings.
     Ns2,
+    /// Linux 6.18 with default settings; timers are exact, not rounded to ticks.
+    Linux,
 }
 
 impl TcpConfig {
@@ -28,6 +31,7 @@ impl TcpConfig {
             Profile::Rfc => rfc(),
             Profile::Inet2011 => inet2011(),
             Profile::Ns2 => ns2(),
+            Profile::Linux => linux(),
         }
     }
 }
@@ -57,6 +61,14 @@ fn rfc() -> TcpConfig {
         ack_every: 2,
         delayed_ack_timeout: Span::from_millis(200),
         nagle: true,
+        timestamps: None,
+        loss_detection: LossDetection::DuplicateAcks,
+        tail_loss_probe: false,
+        recovery_window: RecoveryWindow::Ssthresh,
+        frto: false,
+        undo: false,
+        adaptive_reordering: false,
+        pacing: false,
         header: 40,
         option_bytes: true,
         // RFC 3168 leaves it to the host.
@@ -204,6 +216,42 @@ fn ns2() -> TcpConfig {
             rto_after_syn_loss: None,
             sack_blocks: 3,
             sack_option_overhead: 0,
+            ..rfc().details
+        },
+        ..rfc()
+    }
+}
+
+/// As read in and measured on Linux 6.18 with its default settings (HZ 250).
+fn linux() -> TcpConfig {
+    TcpConfig {
+        congestion_control: CongestionControlConfig::Cubic(CubicConfig::default()),
+        // 1500 bytes less headers and timestamps.
+        mss: 1448,
+        receive_window: 6 << 20,
+        delayed_ack_timeout: Span::from_millis(40),
+        timestamps: Some(Span::from_millis(1)),
+        loss_detection: LossDetection::Rack,
+        tail_loss_probe: true,
+        recovery_window: RecoveryWindow::Prr,
+        frto: true,
+        undo: true,
+        adaptive_reordering: true,
+        syn_loss: SynLossRule::Linux,
+        rto: RtoConfig {
+            minimum: Span::from_millis(200),
+            maximum: Span::from_secs(120),
+            estimator: RttEstimatorConfig::Linux,
+            ..rfc().rto
+        },
+        details: Details {
+            decrease_basis: DecreaseBasis::CongestionWindow,
+            whole_segment_ssthresh: true,
+            idle_restart: IdleRestart::Halved,
+            slow_start_limit: None,
+            cubic_variant: CubicVariant::Linux,
+            linear_syn_timeouts: 4,
+            sack_blocks: 3,
             ..rfc().details
         },
         ..rfc()

@@ -9,7 +9,7 @@ use crate::config::{
     Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
 };
 use crate::sender::{Clock, FIRST, Sender};
-use crate::stats::{Phase, TcpStats};
+use crate::stats::{CaState, Phase, TcpStats};
 
 impl Sender {
     /// An ACK for new data when something is lost, SACKed or being repaired.
@@ -123,6 +123,7 @@ impl Sender {
         let details = &config.details;
         let flight = self.next - self.una;
         let (acked, rtt) = self.advance(now, ack, Clock::Sample, config, stats);
+        self.controller.on_recovery_exit(now);
         self.restart_timer(now);
         let recover = self.recover;
         self.forget_duplicates(config);
@@ -265,6 +266,7 @@ impl Sender {
         let event = CongestionEvent {
             now,
             basis: self.decrease_basis(config),
+            in_flight: self.in_flight(),
             ..CongestionEvent::default()
         };
         self.recover = self.max_sent;
@@ -296,6 +298,11 @@ impl Sender {
     /// An ECN echo (RFC 3168 section 6.1.2): the window falls as for a loss, and nothing is sent
     /// again. While losses are repaired it has fallen already. Returns whether it fell.
     pub fn on_ecn_echo(&mut self, now: Time, config: &TcpConfig) -> bool {
+        if let Some(ledger) = &mut self.ledger {
+            // The ACK that carries it comes next.
+            ledger.ecn_echo = ledger.state < CaState::Cwr;
+            return ledger.ecn_echo;
+        }
         if self.phase != Phase::Open {
             return false;
         }
@@ -322,7 +329,7 @@ impl Sender {
     }
 
     /// What a loss halves.
-    fn decrease_basis(&self, config: &TcpConfig) -> f64 {
+    pub fn decrease_basis(&self, config: &TcpConfig) -> f64 {
         let outstanding = self.in_flight();
         let window = self.window as f64;
         match config.details.decrease_basis {
@@ -334,6 +341,7 @@ impl Sender {
                 let left = u64::from(self.duplicate_acks) * u64::from(config.mss);
                 outstanding.saturating_sub(left) as f64
             }
+            DecreaseBasis::CongestionWindow => self.controller.window(),
             DecreaseBasis::Window => self.controller.window().min(window),
             DecreaseBasis::InflatedWindow => self.inflated_window().min(window),
         }
@@ -370,6 +378,7 @@ impl Sender {
         let event = CongestionEvent {
             now,
             basis: self.timeout_basis(config),
+            in_flight: self.in_flight(),
             ..CongestionEvent::default()
         };
         self.controller

@@ -23,6 +23,16 @@ pub(crate) struct RttEstimator {
 enum Estimate {
     /// Seconds.
     Smooth { srtt: f64, rttvar: f64 },
+    /// Linux's scaled integers, in microseconds: eight times the mean, four times the deviation
+    /// and its largest value in this round trip, and the margin that the timeout adds.
+    Linux {
+        srtt: i64,
+        mdev: i64,
+        mdev_max: i64,
+        margin: i64,
+        /// The round trip ends when this is acknowledged.
+        round_end: u64,
+    },
     /// ns-2's scaled integers, in ticks, and the timeout before backoff.
     Ticks {
         srtt: i64,
@@ -38,6 +48,13 @@ impl RttEstimator {
             RttEstimatorConfig::Rfc6298 { .. } => Estimate::Smooth {
                 srtt: 0.0,
                 rttvar: 0.0,
+            },
+            RttEstimatorConfig::Linux => Estimate::Linux {
+                srtt: 0,
+                mdev: 0,
+                mdev_max: 0,
+                margin: 0,
+                round_end: 0,
             },
             RttEstimatorConfig::Inet2011 => Estimate::Smooth {
                 srtt: 0.0,
@@ -65,6 +82,7 @@ impl RttEstimator {
     pub fn srtt(&self, config: &RtoConfig) -> Option<Span> {
         self.sampled.then(|| match self.estimate {
             Estimate::Smooth { srtt, .. } => Span::from_secs_f64(srtt),
+            Estimate::Linux { srtt, .. } => Span::from_micros(srtt as u64 / 8),
             Estimate::Ticks { srtt, .. } => {
                 Span((config.granularity.0 * srtt as u64) >> TICK_SRTT_BITS)
             }
@@ -74,6 +92,7 @@ impl RttEstimator {
     pub fn rttvar(&self, config: &RtoConfig) -> Option<Span> {
         self.sampled.then(|| match self.estimate {
             Estimate::Smooth { rttvar, .. } => Span::from_secs_f64(rttvar),
+            Estimate::Linux { mdev, .. } => Span::from_micros(mdev as u64 / 4),
             Estimate::Ticks { rttvar, .. } => {
                 Span((config.granularity.0 * rttvar as u64) >> TICK_RTTVAR_BITS)
             }
@@ -109,6 +128,34 @@ impl RttEstimator {
                 // (2.4), (2.5)
                 self.rto = rto.max(config.minimum).min(config.maximum);
             }
+            Estimate::Linux {
+                srtt,
+                mdev,
+                mdev_max,
+                margin,
+                ..
+            } => {
+                let least = (config.minimum.0 / 1_000_000) as i64;
+                let rtt = (((now - sent).0 / 1_000_000) as i64).max(1);
+                if first {
+                    *srtt = rtt << 3;
+                    *mdev = rtt << 1;
+                    *margin = (*mdev).max(least);
+                    *mdev_max = *margin;
+                } else {
+                    let error = rtt - (*srtt >> 3);
+                    *srtt += error;
+                    let mut change = error.abs() - (*mdev >> 2);
+                    if error < 0 && change > 0 {
+                        // A falling round trip should not raise the timeout.
+                        change >>= 3;
+                    }
+                    *mdev += change;
+                    *mdev_max = (*mdev_max).max(*mdev);
+                    *margin = (*margin).max(*mdev_max);
+                }
+                self.rto = linux_rto(config, *srtt, *margin);
+            }
             Estimate::Ticks {
                 srtt,
                 rttvar,
@@ -132,10 +179,34 @@ impl RttEstimator {
         }
     }
 
+    /// After a sample: when a round trip is over, the margin of Linux's timeout falls a quarter of the
+    /// way to the largest deviation in it, and never below the minimum.
+    pub fn end_round(&mut self, config: &RtoConfig, una: u64, next: u64) {
+        let Estimate::Linux {
+            srtt,
+            mdev_max,
+            margin,
+            round_end,
+            ..
+        } = &mut self.estimate
+        else {
+            return;
+        };
+        if una <= *round_end {
+            return;
+        }
+        if *mdev_max < *margin {
+            *margin -= (*margin - *mdev_max) >> 2;
+        }
+        *round_end = next;
+        *mdev_max = (config.minimum.0 / 1_000_000) as i64;
+        self.rto = linux_rto(config, *srtt, *margin);
+    }
+
     /// Doubles the timeout after it passed (RFC 6298 (5.5)).
     pub fn back_off(&mut self, config: &RtoConfig) {
         match &mut self.estimate {
-            Estimate::Smooth { .. } => {
+            Estimate::Smooth { .. } | Estimate::Linux { .. } => {
                 self.rto = self
                     .rto
                     .saturating_mul(2)
@@ -171,6 +242,33 @@ impl RttEstimator {
     /// Raises the timeout to at least `floor` (RFC 6298 (5.7)).
     pub fn raise_to(&mut self, floor: Span) {
         self.rto = self.rto.max(floor);
+    }
+}
+
+/// Linux: the minimum bounds the margin, not the sum.
+fn linux_rto(config: &RtoConfig, srtt: i64, margin: i64) -> Span {
+    Span::from_micros(((srtt >> 3) + margin) as u64).min(config.maximum)
+}
+
+/// The least round trip of the last five minutes (Linux's `tcp_min_rtt_wlen`).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MinRtt {
+    least: Option<(Span, Time)>,
+}
+
+impl MinRtt {
+    const MEMORY: Span = Span::from_secs(300);
+
+    pub fn get(&self) -> Option<Span> {
+        self.least.map(|least| least.0)
+    }
+
+    pub fn update(&mut self, now: Time, rtt: Span) {
+        let keep =
+            |(least, at): &(Span, Time)| *least < rtt && now.saturating_since(*at) <= Self::MEMORY;
+        if !self.least.as_ref().is_some_and(keep) {
+            self.least = Some((rtt, now));
+        }
     }
 }
 

@@ -31,6 +31,11 @@ impl Scoreboard {
         self.sacked.bytes_below(bound)
     }
 
+    /// Adds a range.
+    pub fn insert(&mut self, start: u64, end: u64) {
+        self.sacked.insert(start, end);
+    }
+
     pub fn clear(&mut self) {
         self.sacked.clear();
     }

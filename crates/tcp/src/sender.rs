@@ -10,6 +10,8 @@ use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller};
 use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
+use crate::ledger::{Ledger, Turn};
+use crate::pacing::Pacer;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::stats::{Phase, TcpStats};
@@ -109,10 +111,17 @@ pub(crate) struct Sender {
     peak_until: u64,
     pub last_sent: Time,
     pub last_acked: Time,
+
+    /// The timestamp of ours that the newest acceptable segment sent back; 0 if none did.
+    pub echo: u32,
+    pub pacer: Pacer,
+    /// What was sent, segment by segment, where that is needed.
+    pub ledger: Option<Box<Ledger>>,
 }
 
 impl Sender {
     pub fn new(config: &TcpConfig, controller: Controller) -> Self {
+        let ledger = Ledger::if_needed(config, &controller);
         Self {
             una: 0,
             next: 0,
@@ -152,6 +161,9 @@ impl Sender {
             peak_until: 0,
             last_sent: Time::ZERO,
             last_acked: Time::ZERO,
+            echo: 0,
+            pacer: Pacer::default(),
+            ledger,
         }
     }
 
@@ -184,6 +196,21 @@ impl Sender {
         }
     }
 
+    /// The congestion window in bytes, as recovery has it now.
+    pub fn window_now(&self) -> u64 {
+        let reduced = self
+            .ledger
+            .as_ref()
+            .and_then(|ledger| ledger.reduction.as_ref());
+        match (reduced, &self.ledger) {
+            (Some(reduction), Some(ledger)) => u64::from(reduction.window) * ledger.rules.mss,
+            _ => self
+                .controller
+                .cwnd()
+                .saturating_add_signed(self.inflation()),
+        }
+    }
+
     #[inline]
     pub fn in_flight(&self) -> u64 {
         self.max_sent - self.una
@@ -201,6 +228,11 @@ impl Sender {
         if segment.ack > self.max_sent {
             return;
         }
+        self.echo = segment.timestamps.echo;
+        if self.ledger.is_some() {
+            self.on_ack_by_records(now, segment, config, stats);
+            return;
+        }
         let same_window = !self.update_window(segment);
         if !same_window || segment.ack > self.una || self.una != self.max_sent {
             self.blocked = false;
@@ -216,6 +248,60 @@ impl Sender {
         } else if self.una != self.max_sent {
             self.on_old_ack(now, segment, same_window, config, stats);
         }
+    }
+
+    /// Hands the call to the ledger.
+    #[cold]
+    fn with_ledger<T>(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+        call: impl FnOnce(&mut Ledger, &mut Turn<'_>) -> T,
+    ) -> Option<T> {
+        let mut ledger = self.ledger.take()?;
+        let mut turn = Turn {
+            sender: self,
+            now,
+            config,
+            stats,
+        };
+        let answer = call(&mut ledger, &mut turn);
+        self.ledger = Some(ledger);
+        Some(answer)
+    }
+
+    fn on_ack_by_records(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        self.blocked = false;
+        self.with_ledger(now, config, stats, |ledger, turn| {
+            ledger.on_ack(turn, segment);
+        });
+    }
+
+    /// Whether a timer of the ledger's has expired.
+    #[cold]
+    pub fn handle_timeout_by_records(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        if self.pacer.release <= now {
+            self.pacer.release = Time::MAX;
+            self.blocked = false;
+        }
+        if self.deadline > now || self.persisting {
+            return;
+        }
+        self.blocked = false;
+        self.deadline = Time::MAX;
+        self.with_ledger(now, config, stats, Ledger::on_timeout);
     }
 
     /// The common case: nothing lost, nothing SACKed.
@@ -276,6 +362,9 @@ impl Sender {
                 self.sample = sample;
             }
         }
+        if config.timestamps.is_some() {
+            sample = self.sample_echo(now, config).or(sample);
+        }
         (acked, sample)
     }
 
@@ -326,6 +415,12 @@ impl Sender {
             rtt,
             after_timeout,
             marked: std::mem::take(&mut self.marked),
+            delivered: acked,
+            prior_in_flight: flight,
+            in_flight: self.in_flight(),
+            acked_to: self.una,
+            sent_to: self.max_sent,
+            is_window_limited: true,
             ..AckSample::default()
         });
     }
@@ -333,7 +428,7 @@ impl Sender {
     /// Takes the window of a segment unless an older one brings it (RFC 9293 section 3.10.7.4).
     /// Returns whether it changed.
     #[inline]
-    fn update_window(&mut self, segment: &Segment) -> bool {
+    pub fn update_window(&mut self, segment: &Segment) -> bool {
         let newer = segment.seq > self.window_seq
             || (segment.seq == self.window_seq && segment.ack >= self.window_ack);
         if !newer || segment.ack < self.una {
@@ -360,7 +455,11 @@ impl Sender {
         if self.blocked {
             return None;
         }
-        let chunk = self.poll_unblocked(now, config, stats);
+        let chunk = if self.ledger.is_some() {
+            self.with_ledger(now, config, stats, Ledger::poll).flatten()
+        } else {
+            self.poll_unblocked(now, config, stats)
+        };
         self.blocked |= chunk.is_none();
         chunk
     }

@@ -1,6 +1,6 @@
 //! What an endpoint reports about itself.
 
-use goodqueue_types::Span;
+use goodqueue_types::{Rate, Span};
 
 /// Counts since the connection began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct TcpStats {
 }
 
 /// A look at the state of an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Where the connection is.
     pub state: ConnectionState,
@@ -52,6 +52,42 @@ pub struct TcpInfo {
     pub rttvar: Option<Span>,
     /// Retransmission timeout, backoff included.
     pub rto: Span,
+    /// Least round-trip time; none before the first sample, or where it is not kept.
+    pub min_rtt: Option<Span>,
+    /// The state of congestion.
+    pub ca_state: CaState,
+    /// Segments outstanding (`tcpi_unacked`).
+    pub unacked: u32,
+    /// Segments SACKed, or counted as such from duplicate ACKs.
+    pub sacked: u32,
+    /// Segments marked lost.
+    pub lost: u32,
+    /// Retransmissions in flight.
+    pub retrans: u32,
+    /// Duplicate ACKs or segments of reordering that are tolerated before a loss is assumed.
+    pub reordering: u32,
+    /// How often reordering was seen.
+    pub reordering_seen: u32,
+    /// Timeouts, or probes of a closed window, in a row.
+    pub backoff: u32,
+    /// The pace, in bits per second, if there is one.
+    pub pacing_rate: Option<Rate>,
+}
+
+/// States of congestion by the names of Linux's `tcp_info`, in its order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CaState {
+    /// Nothing unusual.
+    #[default]
+    Open,
+    /// Something is SACKed or counted as such; the window is as it was.
+    Disorder,
+    /// The window is being reduced without a loss.
+    Cwr,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout.
+    Loss,
 }
 
 /// States of a connection that matter to a simulation (RFC 9293 section 3.3.2, the closing states

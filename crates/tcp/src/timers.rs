@@ -1,7 +1,7 @@
 //! The sender's clocks: what is timed, what silence does, the persist timer, and which timer has
 //! expired.
 
-use goodqueue_types::Time;
+use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::CongestionControl;
 use crate::config::{IdleRestart, TcpConfig};
@@ -17,7 +17,9 @@ impl Sender {
         let mss = f64::from(config.mss);
         match config.details.idle_restart {
             // RFC 5681 section 4.1
-            IdleRestart::InitialWindow if idle && now.saturating_since(self.last_sent) > rto => {
+            IdleRestart::InitialWindow | IdleRestart::Halved
+                if idle && now.saturating_since(self.last_sent) > rto =>
+            {
                 let initial = config.initial_window.bytes(config.mss) as f64;
                 self.controller
                     .set_window(self.controller.window().min(initial));
@@ -34,6 +36,36 @@ impl Sender {
             }
             _ => {}
         }
+    }
+
+    /// Whether the segment that answers was sent before our clock showed `timestamp`.
+    pub fn echo_before(&self, timestamp: u32) -> bool {
+        self.echo != 0 && (self.echo.wrapping_sub(timestamp) as i32) < 0
+    }
+
+    /// The round trip of the timestamp sent back, a tick at least.
+    pub fn echoed_round_trip(&self, now: Time, config: &TcpConfig) -> Option<Span> {
+        let tick = config.timestamps.filter(|_| self.echo != 0)?;
+        let ticks = config.timestamp(now).wrapping_sub(self.echo);
+        Some(tick.saturating_mul(u64::from(ticks.max(1))))
+    }
+
+    /// A sample from the timestamp sent back (RFC 7323 section 4).
+    #[cold]
+    pub fn sample_echo(&mut self, now: Time, config: &TcpConfig) -> Option<Span> {
+        let rtt = self.echoed_round_trip(now, config)?;
+        self.rtt
+            .sample(&config.rto, Time(now.0.saturating_sub(rtt.0)), now);
+        self.sample = Some(rtt);
+        self.sample
+    }
+
+    /// The one-way delay of our data against an unknown offset, in seconds: the peer's clock when it
+    /// answered less ours when we sent.
+    pub fn one_way_delay(&self, segment: &Segment, config: &TcpConfig) -> Option<f64> {
+        let tick = config.timestamps.filter(|_| self.echo != 0)?;
+        let ticks = segment.timestamps.value.wrapping_sub(self.echo) as i32;
+        Some(f64::from(ticks) * tick.as_secs_f64())
     }
 
     /// Stops the clock of the segment being timed (Karn's rule).
@@ -68,6 +100,12 @@ impl Sender {
 
     /// The retransmission or persist timer.
     pub fn handle_timeout(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
+        if self.ledger.is_some() {
+            self.handle_timeout_by_records(now, config, stats);
+            if !self.persisting {
+                return;
+            }
+        }
         if self.deadline > now {
             return;
         }

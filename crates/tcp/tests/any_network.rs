@@ -34,7 +34,9 @@ fn cases() -> impl Strategy<Value = Case> {
     let profile = prop_oneof![
         Just(Profile::Rfc),
         Just(Profile::Inet2011),
-        Just(Profile::Ns2)
+        Just(Profile::Ns2),
+        Just(Profile::Linux),
+        Just(Profile::Linux)
     ];
     let recovery = prop_oneof![
         Just(Recovery::Tahoe),

@@ -5,8 +5,9 @@ use super::{AMOUNT, HOUR, Key, Kind, Spec, TIMER, key};
 use crate::tcp::Words;
 use goodqueue_tcp::{
     CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
-    FastRetransmitGuard, Handshake, IdleRestart, PartialAckTimer, Profile, ReceiveWindowRule,
-    Recovery, RecoveryExit, SackVariant, SlowStart, SynLossRule, TimingRule, WindowArithmetic,
+    FastRetransmitGuard, Handshake, IdleRestart, LossDetection, PartialAckTimer, Profile,
+    ReceiveWindowRule, Recovery, RecoveryExit, RecoveryWindow, SackVariant, SlowStart, SynLossRule,
+    TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -152,6 +153,43 @@ pub(crate) static TCP: Spec = Spec {
         ),
         flag("nagle", "Nagle's algorithm (RFC 1122 section 4.2.3.4)."),
         switch(
+            "timestamps",
+            Kind::Either(&[TIMER, Kind::Choice(&["none"])]),
+            "\"1ms\"",
+            "Tick of the timestamps option (RFC 7323 section 3), or none for no such option.",
+        ),
+        word::<LossDetection>(
+            "loss_detection",
+            "\"rack\"",
+            "How NewReno and SACK notice losses before a timeout: by duplicate ACKs, or by time (RFC 8985).",
+        ),
+        flag(
+            "tail_loss_probe",
+            "Probe a silent tail after two round trips (RFC 8985 section 7); with `rack` only.",
+        ),
+        word::<RecoveryWindow>(
+            "recovery_window",
+            "\"prr\"",
+            "The window in fast recovery with `rack`: ssthresh at once, or proportional rate reduction with the \
+             conservative or the slow-start bound (RFC 6937), or with the bound chosen per ACK (Linux).",
+        ),
+        flag(
+            "frto",
+            "New data after a timeout tell whether it was spurious (RFC 5682); with `rack` only.",
+        ),
+        flag(
+            "undo",
+            "Take a spurious reduction back, by DSACK or timestamps (RFC 3708, RFC 4015); with `rack` only.",
+        ),
+        flag(
+            "adaptive_reordering",
+            "Tolerate as much reordering as was seen (Linux); with `rack` only.",
+        ),
+        flag(
+            "pacing",
+            "Send at a pace: the control's, or cwnd per round trip with Linux's gains; with `rack` only.",
+        ),
+        switch(
             "header",
             Kind::Size { min: 0, max: 120 },
             "\"40B\"",
@@ -207,10 +245,10 @@ pub(crate) static RTO: Spec = Spec {
         ),
         switch(
             "estimator",
-            Kind::Choice(&["rfc6298", "inet2011", "ns2_ticks"]),
+            Kind::Choice(&["rfc6298", "inet2011", "linux", "ns2_ticks"]),
             "\"rfc6298\"",
             "How samples become a timeout. `inet2011`: both gains 1/8, deviation from 0.75 s, no special first \
-             sample. `ns2_ticks`: whole ticks of the granularity.",
+             sample. `linux`: the minimum bounds the margin above the mean. `ns2_ticks`: whole ticks of the granularity.",
         ),
         key(
             "srtt_gain",

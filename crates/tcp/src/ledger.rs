@@ -1,0 +1,505 @@
+//! The sender by transmission records: what an ACK says about each segment sent. Used where losses
+//! are detected by time (RFC 8985) or a control asks for delivery rates; the sequence arithmetic of
+//! `recovery` serves everything else.
+
+use goodqueue_types::{Segment, Span, Time};
+
+use crate::cc::{AckSample, CongestionControl};
+use crate::config::{LossDetection, Recovery, RecoveryWindow, SackVariant, TcpConfig};
+use crate::prr::Reduction;
+use crate::rack::{Probe, Rack};
+use crate::rate::DeliveryRate;
+use crate::records::Records;
+use crate::rtt::MinRtt;
+use crate::sender::Sender;
+use crate::stats::{CaState, TcpStats};
+use crate::undo::Undo;
+use crate::validation::Validation;
+
+/// What a call into the sender comes with.
+pub(crate) struct Turn<'a> {
+    pub sender: &'a mut Sender,
+    pub now: Time,
+    pub config: &'a TcpConfig,
+    pub stats: &'a mut TcpStats,
+}
+
+/// What the sender's one timer waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// The retransmission timeout (or nothing).
+    #[default]
+    Retransmit,
+    /// The tail loss probe.
+    Probe,
+    /// The end of the reordering window.
+    Reorder,
+}
+
+/// What recovery sends until the next ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Resend {
+    /// Only new data.
+    #[default]
+    Nothing,
+    /// What is marked lost, then new data.
+    Lost,
+    /// New data; if there are none, what is marked lost (RFC 5682).
+    NewData,
+}
+
+/// The switches, read once.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each named"
+)]
+pub(crate) struct Rules {
+    pub sack: bool,
+    pub by_time: bool,
+    pub tail_loss_probe: bool,
+    pub frto: bool,
+    pub undo: bool,
+    pub adaptive_reordering: bool,
+    pub recovery_window: RecoveryWindow,
+    pub control_sets_window: bool,
+    pub rate_samples: bool,
+    pub mss: u64,
+}
+
+/// What one ACK showed.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations")]
+pub(crate) struct Seen {
+    pub prior_una: u64,
+    pub una_advanced: bool,
+    /// It carried data, changed the window or acknowledged something: no duplicate ACK.
+    pub not_duplicate: bool,
+    /// Something was newly SACKed.
+    pub sacked: bool,
+    /// Something sent only once, before `high_seq`, was delivered.
+    pub original_delivered: bool,
+    /// Something retransmitted was cumulatively acknowledged.
+    pub resent_acked: bool,
+    pub dsack: bool,
+    pub dsack_of_probe: bool,
+    /// A retransmission was found lost.
+    pub resent_lost: bool,
+    pub ecn_echo: bool,
+    /// The timer starts again.
+    pub restart_timer: bool,
+    /// The lowest segment delivered late: below another delivered before it.
+    pub reordered: Option<u64>,
+    /// When the oldest and the newest segment acknowledged, and SACKed, were sent; those sent once.
+    pub acked_sent: Option<(Time, Time)>,
+    pub sacked_sent: Option<(Time, Time)>,
+    /// The newest round trip, if it can be known.
+    pub rtt: Option<Span>,
+}
+
+/// State beyond the sender's own.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "orthogonal states, each named"
+)]
+pub(crate) struct Ledger {
+    pub rules: Rules,
+    pub records: Records,
+    pub state: CaState,
+    /// `max_sent` when the state was entered.
+    pub high_seq: u64,
+    pub rack: Rack,
+    pub probe: Option<Probe>,
+    pub probe_due: bool,
+    /// The first segment is to be sent again whatever the window says.
+    pub first_due: bool,
+    pub resend: Resend,
+    pub timer: Timer,
+    /// Timeouts in a row.
+    pub backoff: u32,
+    pub min_rtt: MinRtt,
+    /// Segments that may overtake another before it counts as lost (RFC 6675 `DupThresh`, adapted).
+    pub reordering: u32,
+    /// How often reordering was seen.
+    pub reordering_events: u32,
+    pub reduction: Option<Reduction>,
+    pub undo: Undo,
+    /// F-RTO has yet to decide whether the timeout was spurious.
+    pub frto: bool,
+    /// The ACK about to come asks for a smaller window.
+    pub ecn_echo: bool,
+    pub rate: DeliveryRate,
+    pub validation: Validation,
+}
+
+impl Ledger {
+    /// A ledger if the configuration or the control asks for one.
+    pub fn if_needed(config: &TcpConfig, control: &impl CongestionControl) -> Option<Box<Self>> {
+        let by_time = config.loss_detection == LossDetection::Rack;
+        let rate_samples = control.needs_rate_samples();
+        let recovery = matches!(config.recovery, Recovery::NewReno | Recovery::Sack);
+        if !recovery || !(by_time || rate_samples) {
+            return None;
+        }
+        Some(Box::new(Self {
+            rules: Rules {
+                sack: config.recovery == Recovery::Sack,
+                by_time,
+                tail_loss_probe: config.tail_loss_probe && config.recovery == Recovery::Sack,
+                frto: config.frto,
+                undo: config.undo,
+                adaptive_reordering: config.adaptive_reordering,
+                recovery_window: config.recovery_window,
+                control_sets_window: control.sets_window_in_recovery(),
+                rate_samples,
+                mss: u64::from(config.mss),
+            },
+            records: Records::default(),
+            state: CaState::Open,
+            high_seq: 0,
+            rack: Rack::default(),
+            probe: None,
+            probe_due: false,
+            first_due: false,
+            resend: Resend::Nothing,
+            timer: Timer::Retransmit,
+            backoff: 0,
+            min_rtt: MinRtt::default(),
+            reordering: config.duplicate_ack_threshold,
+            reordering_events: 0,
+            reduction: None,
+            undo: Undo::default(),
+            frto: false,
+            ecn_echo: false,
+            rate: DeliveryRate::default(),
+            validation: Validation::default(),
+        }))
+    }
+
+    /// The window in segments.
+    pub fn window(&self, sender: &Sender) -> u32 {
+        let whole = self.reduction.as_ref().map(|reduction| reduction.window);
+        whole
+            .unwrap_or((sender.controller.cwnd() / self.rules.mss) as u32)
+            .max(1)
+    }
+
+    /// The threshold in segments.
+    pub fn ssthresh(&self, sender: &Sender) -> u32 {
+        let segments = sender.controller.ssthresh() / self.rules.mss;
+        u32::try_from(segments).unwrap_or(u32::MAX)
+    }
+
+    /// An acknowledgement that does not exceed what was sent.
+    pub fn on_ack(&mut self, turn: &mut Turn<'_>, segment: &Segment) {
+        let una = turn.sender.una;
+        let outstanding = !self.records.is_empty();
+        let old = segment.ack < una;
+        let mut seen = Seen {
+            prior_una: una,
+            ecn_echo: std::mem::take(&mut self.ecn_echo),
+            not_duplicate: segment.payload > 0,
+            ..Seen::default()
+        };
+        let prior_in_flight = self.records.in_flight();
+        let (delivered, lost) = (self.rate.delivered, self.records.lost);
+        if !old {
+            seen.not_duplicate |= turn.sender.update_window(segment);
+        }
+        if self.rules.sack {
+            self.take_sack(turn, segment, &mut seen);
+        }
+        self.resend = Resend::Nothing;
+        if old {
+            if seen.sacked || seen.dsack {
+                self.advance_state(turn, 0, &mut seen);
+            }
+            return;
+        }
+        self.take_cumulative(turn, segment.ack, &mut seen);
+        self.take_rtt(turn, &mut seen);
+        if !outstanding {
+            self.advance_state(turn, 0, &mut seen);
+            return;
+        }
+        if self.rules.by_time {
+            let prior = self.rate.prior_delivered();
+            self.rack
+                .update_reordering_window(prior, self.rate.delivered);
+        }
+        self.on_ack_of_probe(turn, segment.ack, &seen);
+        let dubious = !seen.not_duplicate
+            || seen.sacked
+            || seen.ecn_echo
+            || seen.dsack
+            || self.state != CaState::Open;
+        if dubious {
+            let duplicate = !(seen.una_advanced || seen.not_duplicate || seen.dsack);
+            self.advance_state(turn, u32::from(duplicate), &mut seen);
+        }
+        if seen.restart_timer && !self.schedule_probe(turn, true) {
+            self.rearm(turn);
+        }
+        let sample = AckSample {
+            now: turn.now,
+            acked: 0,
+            rtt: seen.rtt,
+            after_timeout: self.state == CaState::Loss,
+            in_recovery: self.reduction.is_some(),
+            delivered: (self.rate.delivered - delivered) * self.rules.mss,
+            lost: (self.records.lost - lost) * self.rules.mss,
+            prior_in_flight: u64::from(prior_in_flight) * self.rules.mss,
+            in_flight: u64::from(self.records.in_flight()) * self.rules.mss,
+            acked_to: turn.sender.una,
+            sent_to: turn.sender.max_sent,
+            is_window_limited: false,
+            marked: std::mem::take(&mut turn.sender.marked),
+            rate: None,
+            one_way_delay_s: turn.sender.one_way_delay(segment, turn.config),
+        };
+        self.control(turn, sample, &seen);
+    }
+
+    /// Tells the congestion control, or lets recovery set the window.
+    fn control(&mut self, turn: &mut Turn<'_>, mut sample: AckSample, seen: &Seen) {
+        let mss = self.rules.mss;
+        if self.rules.rate_samples {
+            let min_rtt = self.min_rtt.get().unwrap_or(Span::ZERO);
+            let lost = self.records.lost;
+            sample.rate = self.rate.sample(turn.now, min_rtt, lost, mss);
+        }
+        sample.is_window_limited = self.validation.is_limited(
+            turn.sender.controller.cwnd() < turn.sender.controller.ssthresh(),
+            self.window(turn.sender),
+        );
+        if self.rules.control_sets_window {
+            sample.acked = sample.delivered;
+            turn.sender.controller.on_ack(&sample);
+            return;
+        }
+        if self.reduction.is_some() {
+            let newly = (sample.delivered / mss) as u32;
+            self.reduce(turn, newly, sample.lost / mss, seen.una_advanced);
+        }
+        // Where much reordering was seen, SACKed data let the window grow, too.
+        let progress = seen.una_advanced
+            || (seen.sacked && self.reordering > turn.config.duplicate_ack_threshold);
+        let may_grow = self.reduction.is_none()
+            && progress
+            && (sample.is_window_limited || !turn.config.details.grow_only_when_limited);
+        if self.reduction.is_some() {
+            return;
+        }
+        // A control may follow delays and marks whether or not it may grow.
+        sample.acked = if may_grow { sample.delivered } else { 0 };
+        if may_grow || turn.config.byte_counting {
+            turn.sender.controller.on_ack(&sample);
+        }
+    }
+
+    /// Books the SACK blocks, the lowest first.
+    fn take_sack(&mut self, turn: &mut Turn<'_>, segment: &Segment, seen: &mut Seen) {
+        if segment.sack.is_empty() {
+            return;
+        }
+        let mut blocks = [(u64::MAX, u64::MAX); 4];
+        for (slot, block) in blocks.iter_mut().zip(segment.sack.ranges(segment.ack)) {
+            *slot = block;
+        }
+        let first = blocks[0];
+        let inside_second =
+            segment.sack.len() > 1 && first.0 >= blocks[1].0 && first.1 <= blocks[1].1;
+        let duplicate = first.0 < segment.ack || inside_second;
+        if duplicate && self.on_dsack(turn, first, seen) {
+            self.tag_duplicate(first);
+        }
+        let count = segment.sack.len();
+        blocks[..count].sort_unstable();
+        for block in &blocks[..count] {
+            if !(duplicate && *block == first) {
+                self.tag(turn, *block, seen);
+            }
+        }
+        if (self.state != CaState::Loss || self.undo.is_armed())
+            && let Some(lowest) = seen.reordered
+        {
+            self.on_reordering(turn, lowest);
+        }
+    }
+
+    /// A DSACK of data still outstanding: the retransmission has arrived as well.
+    fn tag_duplicate(&mut self, (start, end): (u64, u64)) {
+        let mut index = self.records.index_above(start);
+        while index < self.records.out() as usize && self.records.get(index).end <= end {
+            let record = *self.records.get(index);
+            if record.ever_resent && self.undo.covers(record.end) {
+                self.undo.on_dsack(1);
+            }
+            self.records.clear_resent(index);
+            index += 1;
+        }
+    }
+
+    /// Marks what a block newly reports.
+    fn tag(&mut self, turn: &mut Turn<'_>, (start, end): (u64, u64), seen: &mut Seen) {
+        let start = start.max(turn.sender.una);
+        if start >= end || end > turn.sender.max_sent {
+            return;
+        }
+        let mut position = start;
+        while position < end {
+            let past = turn.sender.scoreboard.skip_sacked(position);
+            if past > position {
+                position = past;
+                continue;
+            }
+            let next = turn.sender.scoreboard.next_sacked(position);
+            let gap_end = next.unwrap_or(end).min(end);
+            self.tag_gap(turn, position, gap_end, (start, end), seen);
+            position = gap_end;
+        }
+        turn.sender.scoreboard.insert(start, end);
+    }
+
+    fn tag_gap(
+        &mut self,
+        turn: &mut Turn<'_>,
+        from: u64,
+        to: u64,
+        block: (u64, u64),
+        seen: &mut Seen,
+    ) {
+        let mut index = self.records.index_above(from);
+        while index < self.records.out() as usize && self.records.get(index).seq < to {
+            let record = *self.records.get(index);
+            // Only whole segments count.
+            if record.seq >= block.0 && record.end <= block.1 && !record.sacked {
+                self.deliver(turn, &record);
+                seen.sacked = true;
+                if !record.ever_resent {
+                    let highest = turn.sender.scoreboard.highest();
+                    if highest.is_some_and(|highest| record.seq < highest) {
+                        seen.reordered = Some(record.seq.min(seen.reordered.unwrap_or(u64::MAX)));
+                    }
+                    seen.original_delivered |= record.end <= self.high_seq;
+                    let since = seen.sacked_sent.map_or(record.sent, |times| times.0);
+                    seen.sacked_sent = Some((since, record.sent));
+                }
+                self.records.mark_sacked(index);
+            }
+            index += 1;
+        }
+    }
+
+    /// Books a delivery with RACK and with the rate.
+    fn deliver(&mut self, turn: &Turn<'_>, record: &crate::records::Record) {
+        let echo_is_older =
+            record.ever_resent && turn.sender.echo_before(turn.config.timestamp(record.sent));
+        if !echo_is_older || record.sacked {
+            self.rack.on_delivered(record, turn.now, self.min_rtt.get());
+        }
+        self.rate
+            .on_delivered(record.snapshot, record.sent, record.end);
+    }
+
+    /// Books the cumulative acknowledgement.
+    fn take_cumulative(&mut self, turn: &mut Turn<'_>, ack: u64, seen: &mut Seen) {
+        let sender = &mut *turn.sender;
+        if ack <= sender.una {
+            return;
+        }
+        let highest = sender.scoreboard.highest().unwrap_or(sender.una);
+        seen.una_advanced = true;
+        seen.not_duplicate = true;
+        seen.restart_timer = true;
+        let bytes = ack - sender.una;
+        turn.stats.acked_bytes += bytes - u64::from(ack > sender.data_end);
+        sender.una = ack;
+        sender.next = sender.next.max(ack);
+        sender.last_acked = turn.now;
+        sender.scoreboard.remove_below(ack);
+        let mut popped = 0;
+        let mut late = u64::MAX;
+        let sacked_before = self.records.sacked_out;
+        while let Some(record) = self.records.pop_below(ack) {
+            popped += 1;
+            if record.ever_resent {
+                seen.resent_acked = true;
+            } else if !record.sacked {
+                late = late.min(record.seq);
+                seen.original_delivered |= record.end <= self.high_seq;
+                let since = seen.acked_sent.map_or(record.sent, |times| times.0);
+                seen.acked_sent = Some((since, record.sent));
+            }
+            if !record.sacked {
+                self.deliver(turn, &record);
+            }
+        }
+        if self.records.is_empty() {
+            self.records.forget_order();
+        }
+        if self.rules.sack {
+            // A hole that was never repaired is filled: reordering.
+            if late < highest {
+                self.on_reordering(turn, late);
+            }
+        } else if popped > 0 {
+            self.remove_counted(popped, sacked_before);
+        }
+    }
+
+    /// Round trips: of the oldest segment acknowledged for the timeout, of the newest for the
+    /// control and the minimum; retransmitted data are timed by their timestamps only.
+    fn take_rtt(&mut self, turn: &mut Turn<'_>, seen: &mut Seen) {
+        let now = turn.now;
+        let mut round = seen.acked_sent.filter(|_| !seen.resent_acked);
+        let sack = seen.sacked_sent;
+        if let Some(sack) = sack {
+            round = Some((round.map_or(sack.0, |round| round.0), sack.1));
+        }
+        let (smooth, newest) = match round {
+            Some((oldest, newest)) => (now - oldest, now - newest),
+            None => match turn.sender.echoed_round_trip(now, turn.config) {
+                Some(rtt) if seen.una_advanced => (rtt, rtt),
+                _ => return,
+            },
+        };
+        seen.rtt = Some(newest);
+        self.backoff = 0;
+        self.min_rtt.update(now, newest);
+        let sender = &mut *turn.sender;
+        sender
+            .rtt
+            .sample(&turn.config.rto, Time(now.0.saturating_sub(smooth.0)), now);
+        sender
+            .rtt
+            .end_round(&turn.config.rto, sender.una, sender.max_sent);
+        sender.sample = Some(smooth);
+        // What was SACKed was sent before the first was last sent; otherwise the timeout could be put
+        // off for ever.
+        let first = self.records.first();
+        seen.restart_timer |= sack
+            .zip(first)
+            .is_some_and(|(times, first)| times.0 < first.sent);
+    }
+
+    /// Losses by RFC 6675's count, where nothing is detected by time.
+    pub fn mark_lost_by_count(&mut self, turn: &Turn<'_>) {
+        let below = turn.sender.scoreboard.lost_below(
+            SackVariant::Rfc6675,
+            self.reordering,
+            turn.config.mss,
+        );
+        for index in 0..self.records.index_above(below.saturating_sub(1)) {
+            if !self.records.get(index).ever_resent {
+                self.records.mark_lost(index);
+            }
+        }
+    }
+
+    /// An endpoint learns its first round trip from the handshake.
+    pub fn on_handshake_sample(&mut self, now: Time, rtt: Span) {
+        self.min_rtt.update(now, rtt);
+    }
+}

@@ -1,0 +1,72 @@
+//! Pacing: segments leave one by one at a rate, as Linux's internal pacing does it.
+
+use goodqueue_types::{Rate, Span, Time};
+
+use crate::cc::CongestionControl;
+use crate::ledger::{Ledger, Turn};
+
+/// Segments that leave unpaced at the start (Linux).
+const UNPACED: u64 = 10;
+
+/// When the next segment may leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pacer {
+    /// The pace's clock: when what was sent has left at the pace.
+    next: Time,
+    /// When a held-back sender wants to be asked again; `Time::MAX` if it is not held back.
+    pub release: Time,
+    sent: u64,
+}
+
+impl Default for Pacer {
+    fn default() -> Self {
+        Self {
+            next: Time::ZERO,
+            release: Time::MAX,
+            sent: 0,
+        }
+    }
+}
+
+impl Pacer {
+    /// Whether the pace holds the next segment back; if so, asks for a call when it does not.
+    pub fn holds_back(&mut self, now: Time) -> bool {
+        let held = self.next > now;
+        self.release = if held { self.next } else { Time::MAX };
+        held
+    }
+
+    /// A segment has left; the next waits as long as this one lasts at the pace, less half of that
+    /// at most for having left late.
+    pub fn on_sent(&mut self, now: Time, rate: Rate, payload: u32) {
+        self.sent += 1;
+        if self.sent <= UNPACED || rate.0 == 0 {
+            return;
+        }
+        let mut wait = rate.transmission_time(goodqueue_types::Bytes(u64::from(payload)));
+        let late = now.saturating_since(self.next);
+        wait = wait.saturating_sub(late.min(wait / 2));
+        self.next = now.saturating_add(wait);
+    }
+}
+
+impl Ledger {
+    /// The control's rate, or cwnd per round trip with Linux's gains: twice in slow start, 1.2 near
+    /// and above ssthresh, so that pacing never holds back the growth of the window.
+    pub fn pacing_rate(&self, turn: &Turn<'_>) -> Rate {
+        let sender = &*turn.sender;
+        if let Some(rate) = sender.controller.pacing_rate() {
+            return rate;
+        }
+        let rtt = sender.rtt.srtt(&turn.config.rto).unwrap_or(Span::ZERO);
+        if rtt == Span::ZERO {
+            return Rate(0);
+        }
+        let window = self.window(sender);
+        let slow_start = u64::from(window) < u64::from(self.ssthresh(sender)) / 2;
+        let gain = if slow_start { 2.0 } else { 1.2 };
+        let segments = f64::from(window.max(self.records.out()));
+        let bits = 8.0 * segments * self.rules.mss as f64;
+        Rate((gain * bits / rtt.as_secs_f64()) as u64)
+    }
+}

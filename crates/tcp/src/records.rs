@@ -1,0 +1,253 @@
+//! What was sent and not yet acknowledged, segment by segment: the memory behind RACK, delivery
+//! rates and undo. The counts carry the names that Linux and RFC 8985 give them.
+
+use std::collections::VecDeque;
+
+use goodqueue_types::Time;
+
+use crate::rate::Snapshot;
+
+/// A segment in the retransmission queue.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent marks")]
+pub(crate) struct Record {
+    pub seq: u64,
+    /// Sequence number after it, the FIN counted.
+    pub end: u64,
+    /// When it was last transmitted.
+    pub sent: Time,
+    /// The delivery counts at that time.
+    pub snapshot: Snapshot,
+    pub sacked: bool,
+    /// Thought to be lost; stays set while its retransmission is in flight.
+    pub lost: bool,
+    /// A retransmission is in flight.
+    pub resent: bool,
+    /// Transmitted more than once: an ACK of it does not say which (Karn).
+    pub ever_resent: bool,
+}
+
+/// The retransmission queue.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    /// In sequence.
+    ring: VecDeque<Record>,
+    /// Transmissions in order of time: when, and the end of the record. An entry is void once its
+    /// record is acknowledged, SACKed, marked lost or sent again.
+    order: VecDeque<(Time, u64)>,
+    /// Segments SACKed, or counted as such from duplicate ACKs.
+    pub sacked_out: u32,
+    /// Segments marked lost.
+    pub lost_out: u32,
+    /// Retransmissions in flight.
+    pub resent_out: u32,
+    /// Segments marked lost that wait for their retransmission.
+    waiting: u32,
+    /// No record below this waits.
+    resend_from: u64,
+    /// Segments marked lost since the connection began, retransmissions included.
+    pub lost: u64,
+}
+
+impl Records {
+    /// Segments outstanding.
+    pub fn out(&self) -> u32 {
+        self.ring.len() as u32
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+
+    /// Segments thought to be in the network (RFC 6675's pipe, in segments).
+    pub fn in_flight(&self) -> u32 {
+        (self.out() + self.resent_out).saturating_sub(self.sacked_out + self.lost_out)
+    }
+
+    pub fn first(&self) -> Option<&Record> {
+        self.ring.front()
+    }
+
+    pub fn last_index(&self) -> Option<usize> {
+        self.ring.len().checked_sub(1)
+    }
+
+    pub fn get(&self, index: usize) -> &Record {
+        &self.ring[index]
+    }
+
+    /// The index of the first record that ends above `position`.
+    pub fn index_above(&self, position: u64) -> usize {
+        self.ring.partition_point(|record| record.end <= position)
+    }
+
+    /// Books new data.
+    pub fn push(&mut self, record: Record) {
+        debug_assert!(
+            self.ring
+                .back()
+                .is_none_or(|last| last.end == record.seq || last.end <= record.seq)
+        );
+        self.order.push_back((record.sent, record.end));
+        self.ring.push_back(record);
+    }
+
+    /// Takes the first record if it ends at or below `ack`; a record that `ack` cuts loses its head.
+    pub fn pop_below(&mut self, ack: u64) -> Option<Record> {
+        let first = self.ring.front_mut()?;
+        if first.end > ack {
+            first.seq = first.seq.max(ack);
+            return None;
+        }
+        let record = self.ring.pop_front()?;
+        while self.order.front().is_some_and(|entry| entry.1 <= ack) {
+            self.order.pop_front();
+        }
+        if record.sacked {
+            self.sacked_out = self.sacked_out.saturating_sub(1);
+        }
+        self.waiting -= u32::from(record.lost && !record.resent);
+        self.lost_out -= u32::from(record.lost);
+        self.resent_out -= u32::from(record.resent);
+        Some(record)
+    }
+
+    /// Nothing is outstanding: whatever order entries are left mean nothing.
+    pub fn forget_order(&mut self) {
+        self.order.clear();
+    }
+
+    /// Marks a record SACKed. A retransmission in flight is taken for delivered only if the
+    /// record was marked lost; else it is still on its way.
+    pub fn mark_sacked(&mut self, index: usize) {
+        let record = &mut self.ring[index];
+        debug_assert!(!record.sacked);
+        record.sacked = true;
+        if record.lost {
+            self.waiting -= u32::from(!record.resent);
+            self.resent_out -= u32::from(record.resent);
+            self.lost_out -= 1;
+            record.lost = false;
+            record.resent = false;
+        }
+        self.sacked_out += 1;
+    }
+
+    /// A duplicate report of a record: its retransmission has arrived, too.
+    pub fn clear_resent(&mut self, index: usize) {
+        let record = &mut self.ring[index];
+        if record.resent {
+            record.resent = false;
+            self.resent_out -= 1;
+            self.waiting += u32::from(record.lost);
+            self.resend_from = self.resend_from.min(record.seq);
+        }
+    }
+
+    /// Marks a record lost, or its retransmission if that was in flight.
+    pub fn mark_lost(&mut self, index: usize) {
+        let record = &mut self.ring[index];
+        if record.sacked {
+            return;
+        }
+        if !record.lost {
+            record.lost = true;
+            self.lost_out += 1;
+            // A tail loss probe may be in flight in its place.
+            if record.resent {
+                self.lost += 1;
+                return;
+            }
+        } else if record.resent {
+            record.resent = false;
+            self.resent_out -= 1;
+        } else {
+            return;
+        }
+        self.lost += 1;
+        self.waiting += 1;
+        self.resend_from = self.resend_from.min(record.seq);
+    }
+
+    /// Takes back every mark of loss.
+    pub fn unmark_lost(&mut self) {
+        for record in &mut self.ring {
+            record.lost = false;
+        }
+        self.lost_out = 0;
+        self.waiting = 0;
+    }
+
+    /// The receiver has dropped what it had SACKed.
+    pub fn unmark_sacked(&mut self) {
+        for record in &mut self.ring {
+            record.sacked = false;
+        }
+        self.sacked_out = 0;
+    }
+
+    /// The lowest record that waits for its retransmission.
+    pub fn next_waiting(&mut self) -> Option<usize> {
+        if self.waiting == 0 {
+            self.resend_from = u64::MAX;
+            return None;
+        }
+        let from = self.index_above(self.resend_from);
+        let found = (from..self.ring.len()).find(|index| {
+            let record = &self.ring[*index];
+            record.lost && !record.resent && !record.sacked
+        });
+        debug_assert!(found.is_some(), "one waits");
+        if let Some(index) = found {
+            self.resend_from = self.ring[index].seq;
+        }
+        found
+    }
+
+    /// Books a retransmission.
+    pub fn resend(&mut self, index: usize, now: Time, snapshot: Snapshot) {
+        let record = &mut self.ring[index];
+        self.waiting -= u32::from(record.lost && !record.resent && !record.sacked);
+        if !record.resent {
+            record.resent = true;
+            self.resent_out += 1;
+        }
+        record.ever_resent = true;
+        record.sent = now;
+        record.snapshot = snapshot;
+        self.order.push_back((now, record.end));
+    }
+
+    /// Visits transmissions in order of time, as long as `visit` says so. What `visit` marks lost,
+    /// and what is void, is not visited again.
+    pub fn visit_by_time(&mut self, mut visit: impl FnMut(&mut Self, usize) -> bool) {
+        let mut at = 0;
+        while let Some(&(time, end)) = self.order.get(at) {
+            if let Some(index) = self.live(time, end) {
+                if !visit(self, index) {
+                    return;
+                }
+                if self.live(time, end).is_some() {
+                    at += 1;
+                    continue;
+                }
+            }
+            if at == 0 {
+                self.order.pop_front();
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// The record of a transmission that still counts.
+    fn live(&self, time: Time, end: u64) -> Option<usize> {
+        let index = self.ring.partition_point(|record| record.end < end);
+        let record = self.ring.get(index)?;
+        let counts = record.end == end
+            && record.sent == time
+            && !record.sacked
+            && (!record.lost || record.resent);
+        counts.then_some(index)
+    }
+}

@@ -1,0 +1,375 @@
+//! The states of recovery by transmission records, as Linux goes through them: Open, Disorder, CWR,
+//! Recovery, Loss.
+
+use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
+use crate::ledger::{Ledger, Resend, Seen, Timer, Turn};
+use crate::prr::Reduction;
+use crate::stats::{CaState, Phase};
+
+/// Linux's `tcp_max_reordering`.
+const MOST_REORDERING: u32 = 300;
+
+impl Ledger {
+    /// What an ACK that is more than plain progress does.
+    pub fn advance_state(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        let una = turn.sender.una;
+        if self.records.is_empty() && !self.rules.sack {
+            self.records.sacked_out = 0;
+        }
+        if self.state == CaState::Open {
+            self.undo.forget_resends();
+        } else if una >= self.high_seq && self.finish_state(turn) {
+            return;
+        }
+        match self.state {
+            CaState::Recovery => self.advance_recovery(turn, duplicates, seen),
+            CaState::Loss => self.advance_loss(turn, duplicates, seen),
+            _ => self.advance_calm(turn, duplicates, seen),
+        }
+    }
+
+    /// Everything outstanding when the state was entered is acknowledged. True if nothing more is
+    /// to be done.
+    fn finish_state(&mut self, turn: &mut Turn<'_>) -> bool {
+        match self.state {
+            CaState::Cwr if turn.sender.una > self.high_seq => {
+                self.end_reduction(turn);
+                self.set_state(turn, CaState::Open);
+            }
+            CaState::Recovery => {
+                if !self.rules.sack {
+                    self.records.sacked_out = 0;
+                }
+                if self.recovered(turn) {
+                    return true;
+                }
+                self.end_reduction(turn);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn advance_recovery(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        if !seen.una_advanced {
+            self.count_duplicates(turn, duplicates);
+        } else if self.undo_partial(turn, seen.prior_una) {
+            return;
+        }
+        if self.undo_by_dsack(turn) {
+            self.try_open(turn, seen);
+        }
+        self.identify_losses(turn, seen);
+        if self.state != CaState::Recovery {
+            if self.records.lost_out == 0 {
+                return;
+            }
+            self.enter_recovery(turn, seen.ecn_echo);
+        }
+        self.resend = Resend::Lost;
+    }
+
+    fn advance_loss(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        self.process_loss(turn, duplicates, seen);
+        self.identify_losses(turn, seen);
+        if self.state == CaState::Open || seen.resent_lost {
+            self.advance_or_recover(turn, duplicates, seen);
+        }
+    }
+
+    fn advance_calm(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        self.advance_or_recover(turn, duplicates, seen);
+    }
+
+    /// Open, Disorder, CWR, and what became of Loss: stay calm, or enter recovery.
+    fn advance_or_recover(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        if !self.rules.sack {
+            if seen.una_advanced {
+                self.records.sacked_out = 0;
+            }
+            self.count_duplicates(turn, duplicates);
+        }
+        if self.state <= CaState::Disorder {
+            self.undo_by_dsack(turn);
+        }
+        self.identify_losses(turn, seen);
+        if self.records.lost_out == 0 {
+            self.try_open(turn, seen);
+            return;
+        }
+        self.enter_recovery(turn, seen.ecn_echo);
+        self.resend = Resend::Lost;
+    }
+
+    /// Marks losses by what is known now.
+    fn identify_losses(&mut self, turn: &mut Turn<'_>, seen: &mut Seen) {
+        if self.records.is_empty() {
+            return;
+        }
+        if !self.rules.sack {
+            let fresh =
+                self.state < CaState::Recovery && self.records.sacked_out >= self.reordering;
+            if fresh || (self.state == CaState::Recovery && seen.una_advanced) {
+                // NewReno: the first segment is the hole (RFC 6582).
+                if !self.records.get(0).lost {
+                    self.records.mark_lost(0);
+                }
+            }
+        } else if self.rules.by_time {
+            let resent = self.records.resent_out;
+            if self.mark_lost_by_time(turn) {
+                seen.restart_timer = false;
+            }
+            seen.resent_lost |= resent > self.records.resent_out;
+        } else {
+            self.mark_lost_by_count(turn);
+        }
+    }
+
+    /// No losses: Open or Disorder, or CWR if a mark asks for it.
+    fn try_open(&mut self, turn: &mut Turn<'_>, seen: &Seen) {
+        if self.records.resent_out == 0 {
+            self.undo.forget_resends();
+        }
+        if seen.ecn_echo {
+            self.enter_reduced(turn);
+        }
+        if self.state != CaState::Cwr {
+            self.try_keep_open(turn);
+        }
+    }
+
+    pub fn try_keep_open(&mut self, turn: &mut Turn<'_>) {
+        let disordered =
+            self.records.sacked_out + self.records.lost_out > 0 || self.records.resent_out > 0;
+        let state = if disordered {
+            CaState::Disorder
+        } else {
+            CaState::Open
+        };
+        if self.state != state {
+            self.set_state(turn, state);
+            self.high_seq = turn.sender.max_sent;
+        }
+    }
+
+    pub fn set_state(&mut self, turn: &mut Turn<'_>, state: CaState) {
+        let left = std::mem::replace(&mut self.state, state);
+        turn.sender.phase = match state {
+            CaState::Recovery => Phase::FastRecovery,
+            CaState::Loss => Phase::GoBackN,
+            _ => Phase::Open,
+        };
+        if !matches!(state, CaState::Cwr | CaState::Recovery) {
+            self.reduction = None;
+        }
+        if left == CaState::Recovery && state < CaState::Recovery {
+            turn.sender.controller.on_recovery_exit(turn.now);
+        }
+    }
+
+    /// A mark: the window falls as for a loss, but nothing is retransmitted (RFC 3168 section 6.1.2).
+    pub fn enter_reduced(&mut self, turn: &mut Turn<'_>) {
+        if self.state < CaState::Cwr {
+            self.undo.disarm();
+            self.start_reduction_by(turn, CongestionSignal::EcnEcho);
+            self.set_state(turn, CaState::Cwr);
+        }
+    }
+
+    pub fn enter_recovery(&mut self, turn: &mut Turn<'_>, ecn_echo: bool) {
+        turn.stats.fast_retransmits += 1;
+        self.undo.arm(
+            turn.sender.una,
+            self.records.resent_out,
+            self.probe.is_some_and(|probe| probe.resent),
+        );
+        if self.reduction.is_none() {
+            self.undo.restores = !ecn_echo;
+            self.start_reduction(turn);
+        } else {
+            self.undo.restores = false;
+        }
+        self.set_state(turn, CaState::Recovery);
+    }
+
+    /// The control lowers ssthresh; how the window gets there is the recovery window's rule.
+    pub fn start_reduction(&mut self, turn: &mut Turn<'_>) {
+        self.start_reduction_by(turn, CongestionSignal::Loss);
+    }
+
+    fn start_reduction_by(&mut self, turn: &mut Turn<'_>, signal: CongestionSignal) {
+        self.high_seq = turn.sender.max_sent;
+        turn.sender.recover = self.high_seq;
+        self.probe = None;
+        let prior = self.window(turn.sender);
+        let event = self.event(turn, signal);
+        turn.sender.controller.on_congestion_event(&event);
+        if !self.rules.control_sets_window {
+            self.reduction = Some(Reduction::new(prior, prior));
+        }
+    }
+
+    fn event(&self, turn: &Turn<'_>, signal: CongestionSignal) -> CongestionEvent {
+        CongestionEvent {
+            now: turn.now,
+            basis: turn.sender.decrease_basis(turn.config),
+            signal,
+            in_flight: u64::from(self.records.in_flight()) * self.rules.mss,
+        }
+    }
+
+    /// The window of recovery after an ACK.
+    pub fn reduce(&mut self, turn: &mut Turn<'_>, newly: u32, lost: u64, una_advanced: bool) {
+        let (in_flight, ssthresh) = (self.records.in_flight(), self.ssthresh(turn.sender));
+        let safe = una_advanced && lost == 0;
+        if let Some(reduction) = &mut self.reduction {
+            let rule = self.rules.recovery_window;
+            reduction.on_ack(rule, newly, in_flight, ssthresh, safe);
+        }
+    }
+
+    /// The reduction has reached its end: the window is ssthresh, unless it was undone.
+    pub fn end_reduction(&mut self, turn: &mut Turn<'_>) {
+        if self.rules.control_sets_window {
+            return;
+        }
+        let ssthresh = turn.sender.controller.ssthresh();
+        if ssthresh < u64::MAX && (self.state == CaState::Cwr || self.undo.is_armed()) {
+            turn.sender.controller.set_window(ssthresh as f64);
+        }
+        self.reduction = None;
+    }
+
+    /// The retransmission timeout (RFC 6298 (5.4) to (5.6); Linux spares what was sent too recently to
+    /// be lost).
+    pub fn on_retransmission_timeout(&mut self, turn: &mut Turn<'_>) {
+        turn.stats.timeouts += 1;
+        self.mark_lost_by_timeout(turn);
+        let fresh = self.state < CaState::Recovery;
+        let reduces = self.state <= CaState::Disorder
+            || self.high_seq <= turn.sender.una
+            || (self.state == CaState::Loss && self.backoff == 0);
+        if reduces {
+            self.undo.restores = true;
+            self.undo
+                .arm(turn.sender.una, self.records.resent_out, false);
+        }
+        let event = reduces.then(|| self.event(turn, CongestionSignal::Loss));
+        let sender = &mut *turn.sender;
+        sender.controller.on_retransmission_timeout(event.as_ref());
+        let in_flight = u64::from(self.records.in_flight());
+        if !self.rules.control_sets_window {
+            sender
+                .controller
+                .set_window(((in_flight + 1) * self.rules.mss) as f64);
+        }
+        if self.state <= CaState::Disorder
+            && self.records.sacked_out >= turn.config.duplicate_ack_threshold
+        {
+            // So many were SACKed without a fast retransmit: reordering was overestimated.
+            self.reordering = self.reordering.min(turn.config.duplicate_ack_threshold);
+        }
+        self.frto = self.rules.frto && (fresh || self.backoff > 0);
+        self.set_state(turn, CaState::Loss);
+        self.high_seq = turn.sender.max_sent;
+        turn.sender.recover = self.high_seq;
+        self.probe = None;
+        self.probe_due = false;
+        self.backoff += 1;
+        self.resend = Resend::Nothing;
+        self.first_due = true;
+        let sender = &mut *turn.sender;
+        sender.timed_out_at = sender.una;
+        sender.rtt.back_off(&turn.config.rto);
+        sender.deadline = turn.now.saturating_add(sender.rtt.rto());
+        self.timer = Timer::Retransmit;
+    }
+
+    fn mark_lost_by_timeout(&mut self, turn: &mut Turn<'_>) {
+        if self.records.first().is_some_and(|first| first.sacked) {
+            // The receiver has dropped what it had reported (RFC 2018 section 8).
+            self.records.unmark_sacked();
+            turn.sender.scoreboard.clear();
+        } else if !self.rules.sack {
+            self.records.sacked_out = 0;
+        }
+        let window = self.reordering_window(turn);
+        for index in 0..self.records.out() as usize {
+            let sent = self.records.get(index).sent;
+            let spared = index > 0
+                && self.rules.by_time
+                && self.rules.sack
+                && self.overdue(sent, window, turn.now).is_err();
+            if !spared {
+                self.records.mark_lost(index);
+            }
+        }
+    }
+
+    /// How long until the first segment times out, counted from its transmission.
+    pub fn until_timeout(&self, turn: &Turn<'_>) -> Option<goodqueue_types::Span> {
+        let first = self.records.first()?;
+        let due = first.sent.saturating_add(turn.sender.rtt.rto());
+        (due > turn.now).then(|| due - turn.now)
+    }
+
+    /// Restarts the retransmission timer, or stops it when nothing is outstanding (RFC 6298 (5.2),
+    /// (5.3)). After another timer, the time since the first was sent counts.
+    pub fn rearm(&mut self, turn: &mut Turn<'_>) {
+        let wait = match self.timer {
+            Timer::Retransmit => turn.sender.rtt.rto(),
+            _ => self
+                .until_timeout(turn)
+                .unwrap_or(goodqueue_types::Span::from_micros(1)),
+        };
+        self.timer = Timer::Retransmit;
+        turn.sender.deadline = if self.records.is_empty() {
+            goodqueue_types::Time::MAX
+        } else {
+            turn.now.saturating_add(wait)
+        };
+    }
+
+    /// A duplicate ACK without SACK information stands for a segment delivered.
+    pub fn count_duplicates(&mut self, turn: &mut Turn<'_>, duplicates: u32) {
+        if self.rules.sack || duplicates == 0 {
+            return;
+        }
+        let before = self.records.sacked_out;
+        let holes = self.records.lost_out.max(1);
+        let most = self.records.out().saturating_sub(holes);
+        self.records.sacked_out = (before + duplicates).min(most);
+        if before + duplicates > most && self.rules.adaptive_reordering {
+            // More duplicates than segments in flight: reordering, or a duplicating network.
+            let seen = self.records.out() + duplicates.min(1);
+            self.reordering = self.reordering.max(seen.min(MOST_REORDERING));
+            self.reordering_events += 1;
+        }
+        self.rate.delivered += u64::from(self.records.sacked_out.saturating_sub(before));
+        let _ = turn;
+    }
+
+    /// Without SACK: one of the segments acknowledged filled the hole, the others are those that
+    /// duplicate ACKs stood for. `pop_below` has counted each as delivered.
+    pub fn remove_counted(&mut self, acked: u32, counted: u32) {
+        let eaten = counted.min(acked - 1);
+        self.records.sacked_out = counted - eaten;
+        self.rate.delivered -= u64::from(eaten);
+    }
+
+    /// A segment was delivered after one that was sent later: the distance is a new measure of
+    /// reordering.
+    pub fn on_reordering(&mut self, turn: &Turn<'_>, lowest: u64) {
+        let highest = turn.sender.scoreboard.highest().unwrap_or(turn.sender.una);
+        if lowest >= highest {
+            return;
+        }
+        let mss = self.rules.mss;
+        let distance = highest - lowest;
+        if self.rules.adaptive_reordering && distance > u64::from(self.reordering) * mss {
+            self.reordering = (distance.div_ceil(mss) as u32).min(MOST_REORDERING);
+        }
+        self.reordering_events += 1;
+    }
+}

@@ -1,0 +1,294 @@
+//! What may leave, by transmission records: forced segments, losses, new data, in this order.
+
+use crate::cc::CongestionControl;
+use crate::config::IdleRestart;
+use crate::ledger::{Ledger, Resend, Timer, Turn};
+use crate::records::Record;
+use crate::sender::{Chunk, Sender};
+use crate::stats::CaState;
+
+impl Ledger {
+    /// The next piece of data to send, or none for now.
+    pub fn poll(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
+        if std::mem::take(&mut turn.sender.probe) {
+            return Some(self.window_probe(turn));
+        }
+        if std::mem::take(&mut self.first_due) && !self.records.is_empty() {
+            return Some(self.send_again(turn, 0));
+        }
+        if std::mem::take(&mut self.probe_due) {
+            return self.poll_tail_probe(turn);
+        }
+        if turn.sender.pacer.holds_back(turn.now) {
+            return None;
+        }
+        let room = self.window(turn.sender) > self.records.in_flight();
+        if self.resend == Resend::Lost
+            && room
+            && let Some(index) = self.records.next_waiting()
+        {
+            return Some(self.send_again(turn, index));
+        }
+        let chunk = self.poll_new(turn, room);
+        if chunk.is_none() && self.resend == Resend::NewData {
+            if turn.sender.max_sent > self.high_seq {
+                return None;
+            }
+            // Nothing new to send: F-RTO cannot decide.
+            self.frto = false;
+            self.resend = Resend::Lost;
+            return self.poll(turn);
+        }
+        chunk
+    }
+
+    fn poll_new(&mut self, turn: &mut Turn<'_>, room: bool) -> Option<Chunk> {
+        let sender = &mut *turn.sender;
+        let fin_due = sender.closing && sender.next == sender.data_end;
+        if sender.next >= sender.data_end && !fin_due {
+            self.note_idle(turn, room);
+            return None;
+        }
+        if self.records.is_empty() {
+            self.restart_after_idle(turn);
+        }
+        let room = self.window(turn.sender) > self.records.in_flight();
+        // A FIN needs no room (RFC 9293 section 3.10.4; Linux).
+        if !room && !fin_due {
+            self.validate(turn, true);
+            return None;
+        }
+        let chunk = if fin_due {
+            let seq = turn.sender.next;
+            Chunk {
+                seq,
+                len: 0,
+                fin: true,
+            }
+        } else {
+            turn.sender.next_new_data(turn.now, turn.config)?
+        };
+        self.book_new(turn, chunk);
+        Some(chunk)
+    }
+
+    /// New data leave.
+    fn book_new(&mut self, turn: &mut Turn<'_>, chunk: Chunk) {
+        let now = turn.now;
+        let idle = self.records.is_empty();
+        let in_flight = self.records.in_flight();
+        let sender = &mut *turn.sender;
+        let bytes = u64::from(in_flight) * self.rules.mss;
+        sender.controller.on_send(now, bytes, idle);
+        let snapshot = self.rate.snapshot(now, in_flight, self.records.lost, idle);
+        sender.sent(now, chunk.seq, u64::from(chunk.len), chunk.fin, turn.stats);
+        sender.last_sent = now;
+        let end = chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin);
+        self.records.push(Record {
+            seq: chunk.seq,
+            end,
+            sent: now,
+            snapshot,
+            sacked: false,
+            lost: false,
+            resent: false,
+            ever_resent: false,
+        });
+        if let Some(reduction) = &mut self.reduction {
+            reduction.out += 1;
+        }
+        self.pace(turn, chunk.len);
+        if idle || self.timer == Timer::Probe {
+            if idle {
+                self.timer = Timer::Retransmit;
+            }
+            self.rearm(turn);
+        }
+        self.schedule_probe(turn, false);
+        let limited = self.records.in_flight() >= self.window(turn.sender);
+        self.validate(turn, limited);
+    }
+
+    /// A retransmission leaves.
+    fn send_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
+        let now = turn.now;
+        let record = *self.records.get(index);
+        let sender = &mut *turn.sender;
+        let snapshot = self
+            .rate
+            .snapshot(now, self.records.in_flight(), self.records.lost, false);
+        self.records.resend(index, now, snapshot);
+        self.undo.on_resend(turn.config.timestamp(now));
+        let data_end = record.end.min(sender.data_end);
+        let chunk = Chunk {
+            seq: record.seq,
+            len: data_end.saturating_sub(record.seq) as u32,
+            fin: record.end > sender.data_end,
+        };
+        sender.sent(now, chunk.seq, u64::from(chunk.len), chunk.fin, turn.stats);
+        sender.last_sent = now;
+        if let Some(reduction) = &mut self.reduction {
+            reduction.out += 1;
+        }
+        if index == 0 && self.timer != Timer::Reorder {
+            sender.deadline = now.saturating_add(sender.rtt.rto());
+            self.timer = Timer::Retransmit;
+        }
+        self.pace(turn, chunk.len);
+        chunk
+    }
+
+    /// The tail loss probe: new data if there are some and the peer has room, else the last segment.
+    fn poll_tail_probe(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
+        let Some(last) = self.records.last_index() else {
+            self.rearm(turn);
+            return None;
+        };
+        let chunk = turn.sender.next_new_data(turn.now, turn.config);
+        if let Some(chunk) = chunk {
+            self.book_new(turn, chunk);
+        }
+        let chunk = chunk.unwrap_or_else(|| self.send_again(turn, last));
+        let resent =
+            chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin) <= self.records.get(last).end;
+        self.probe_sent(turn, resent);
+        Some(chunk)
+    }
+
+    /// A closed window is probed with an old sequence number, which asks for an ACK (Linux); one that
+    /// is open but smaller than a segment, with what fits.
+    fn window_probe(&mut self, turn: &mut Turn<'_>) -> Chunk {
+        let sender = &mut *turn.sender;
+        let len = (sender.data_end - sender.next)
+            .min(self.rules.mss)
+            .min(sender.window);
+        if len > 0 {
+            let fin = sender.closing && sender.next + len == sender.data_end;
+            let chunk = Chunk {
+                seq: sender.next,
+                len: len as u32,
+                fin,
+            };
+            self.book_new(turn, chunk);
+            return chunk;
+        }
+        Chunk {
+            seq: sender.una - 1,
+            len: 0,
+            fin: false,
+        }
+    }
+
+    /// Nothing to send: what is delivered from now on is the application's pace.
+    fn note_idle(&mut self, turn: &Turn<'_>, room: bool) {
+        if self.rules.rate_samples
+            && room
+            && turn.sender.data_end < turn.sender.next + self.rules.mss
+        {
+            self.rate.limit_by_application(self.records.in_flight());
+        }
+    }
+
+    fn validate(&mut self, turn: &mut Turn<'_>, limited: bool) {
+        let sender = &mut *turn.sender;
+        let out = self.records.out();
+        self.validation
+            .after_sending(turn.now, sender.una, sender.max_sent, out, limited);
+        if !limited && turn.config.details.idle_restart == IdleRestart::Halved {
+            self.give_up_unused(turn);
+        }
+    }
+
+    /// RFC 2861 section 3.2: a window unused for a whole timeout shrinks half way to what was used.
+    fn give_up_unused(&mut self, turn: &mut Turn<'_>) {
+        if self.rules.control_sets_window || self.state != CaState::Open {
+            return;
+        }
+        let rto = turn.sender.rtt.rto();
+        let Some(used) = self.validation.unused_for(turn.now, rto) else {
+            return;
+        };
+        let mss = self.rules.mss as f64;
+        let initial = turn.config.initial_window.bytes(turn.config.mss) as f64;
+        let used = (f64::from(used) * mss).max(initial);
+        let control = &mut turn.sender.controller;
+        let window = control.window();
+        if used < window {
+            control.set_ssthresh(remembered_ssthresh(control.ssthresh(), window));
+            control.set_window(f64::midpoint(window, used));
+        }
+    }
+
+    fn restart_after_idle(&mut self, turn: &mut Turn<'_>) {
+        if self.rules.control_sets_window {
+            return;
+        }
+        if turn.config.details.idle_restart != IdleRestart::Halved {
+            turn.sender.restart_after_idle(turn.now, turn.config);
+            return;
+        }
+        // RFC 2861 section 3.1: the window halves for each timeout of silence.
+        let sender = &mut *turn.sender;
+        let rto = sender.rtt.rto();
+        let mut idle = turn.now.saturating_since(sender.last_sent);
+        if idle <= rto || sender.max_sent <= crate::sender::FIRST {
+            return;
+        }
+        let mut window = sender.controller.window();
+        let least = window.min(turn.config.initial_window.bytes(turn.config.mss) as f64);
+        let ssthresh = remembered_ssthresh(sender.controller.ssthresh(), window);
+        sender.controller.set_ssthresh(ssthresh);
+        while idle > rto && window > least {
+            idle = idle.saturating_sub(rto);
+            window /= 2.0;
+        }
+        sender.controller.set_window(window.max(least));
+    }
+
+    /// Books a segment with the pacer.
+    fn pace(&mut self, turn: &mut Turn<'_>, payload: u32) {
+        if !turn.config.pacing && turn.sender.controller.pacing_rate().is_none() {
+            return;
+        }
+        let rate = self.pacing_rate(turn);
+        turn.sender.pacer.on_sent(turn.now, rate, payload);
+    }
+}
+
+/// Slow start after a pause goes back to three quarters of the window (RFC 2861 section 3.1).
+fn remembered_ssthresh(ssthresh: u64, window: f64) -> u64 {
+    ssthresh.max((0.75 * window) as u64)
+}
+
+impl Sender {
+    /// The next new data by the peer's window and Nagle's rule.
+    fn next_new_data(
+        &mut self,
+        now: goodqueue_types::Time,
+        config: &crate::TcpConfig,
+    ) -> Option<Chunk> {
+        let mss = u64::from(config.mss);
+        let available = self.data_end.saturating_sub(self.next);
+        let used = self.next - self.una;
+        let room = self.window.saturating_sub(used);
+        let len = available.min(mss).min(room);
+        let is_tail = len == available;
+        let idle = self.una == self.max_sent;
+        let sendable = len > 0
+            && (len == mss
+                || (is_tail && (idle || !config.nagle || self.closing))
+                || (!is_tail && 2 * len >= self.largest_window));
+        if !sendable {
+            if available > 0 && idle && self.deadline == goodqueue_types::Time::MAX {
+                self.start_persisting(now, config);
+            }
+            return None;
+        }
+        let fin = self.closing && self.next + len == self.data_end;
+        Some(Chunk {
+            seq: self.next,
+            len: len as u32,
+            fin,
+        })
+    }
+}
