@@ -26,7 +26,7 @@ fn scripts() -> Vec<(String, String)> {
 
 fn run(text: &str) -> Verdict {
     // A number of nonsense may break an invariant of the endpoint; that is noticing it, too.
-    panic::catch_unwind(|| run_script(text, Profile::Rfc))
+    panic::catch_unwind(|| run_script(text, Profile::Linux))
         .unwrap_or_else(|_| Verdict::Fail(0, "broken invariant".to_owned()))
 }
 

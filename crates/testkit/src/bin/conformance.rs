@@ -109,7 +109,7 @@ fn report(arguments: &Arguments, scripts: &[PathBuf]) -> ExitCode {
 
 fn judge(path: &Path) -> Verdict {
     match fs::read_to_string(path) {
-        Ok(text) => panic::catch_unwind(|| run_script(&text, Profile::Rfc))
+        Ok(text) => panic::catch_unwind(|| run_script(&text, Profile::Linux))
             .unwrap_or_else(|_| Verdict::Fail(0, "the endpoint broke an invariant".to_owned())),
         Err(error) => Verdict::Fail(0, error.to_string()),
     }

@@ -7,7 +7,7 @@ use goodqueue_tcp::{TcpConfig, TcpEndpoint};
 use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 
 use super::settings::Offer;
-use super::syntax::{OptionSpec, PacketSpec};
+use super::syntax::{EcnSpec, OptionSpec, PacketSpec};
 
 /// A segment that left, and when.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,13 @@ impl Connection {
             self.peer_isn = spec.seq;
         }
         let segment = self.segment(spec);
-        self.endpoint.handle_segment(now, &segment);
+        let ecn = match spec.ecn {
+            Some(EcnSpec::Capable0 | EcnSpec::Capable) => Ecn::Capable0,
+            Some(EcnSpec::Capable1) => Ecn::Capable1,
+            Some(EcnSpec::Experienced) => Ecn::Experienced,
+            Some(EcnSpec::NotCapable) | None => Ecn::NotCapable,
+        };
+        self.endpoint.handle_packet(now, &segment, ecn);
     }
 
     fn segment(&self, spec: &PacketSpec) -> Segment {
@@ -135,7 +141,7 @@ impl Connection {
             self.queue.push_back(Sent {
                 time: now,
                 segment,
-                ecn: Ecn::NotCapable,
+                ecn: self.endpoint.transmit_ecn(),
             });
         }
     }
@@ -150,7 +156,7 @@ impl Connection {
             _ => 0,
         };
         PacketSpec {
-            ecn: Some(super::syntax::EcnSpec::from(sent.ecn)),
+            ecn: Some(EcnSpec::from(sent.ecn)),
             flags: letters(segment.flags),
             seq: segment.seq + self.our_isn,
             payload: u64::from(segment.payload),
@@ -181,6 +187,10 @@ impl Connection {
                 u64::from(stamps.value),
                 u64::from(stamps.echo),
             ));
+        }
+        if syn && !ack && shown.timestamps && !segment.timestamps.is_present() {
+            // The peer will decline, and the endpoint knows it already.
+            list.push(OptionSpec::Timestamps(0, 0));
         }
         if !segment.sack.is_empty() {
             let blocks = segment.sack.ranges(segment.ack);

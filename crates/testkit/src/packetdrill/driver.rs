@@ -204,7 +204,7 @@ impl Driver<'_> {
             .map(|socket| socket.settings.clone());
         let settings = settings.unwrap_or_else(|| self.settings.clone());
         let peer = Offer::of(spec.options.as_deref().unwrap_or_default());
-        self.open(line, &settings, &peer)?.endpoint.listen();
+        self.open(line, &settings, &peer, false)?.endpoint.listen();
         Ok(())
     }
 
@@ -213,10 +213,11 @@ impl Driver<'_> {
         line: usize,
         settings: &Settings,
         peer: &Offer,
+        active: bool,
     ) -> Result<&mut Connection, Refusal> {
         let offer = settings.offer();
         let agreed = offer.agree(peer);
-        let config = settings.config(&agreed);
+        let config = settings.config(&agreed, active);
         let config = config.map_err(|reason| Refusal::NotApplicable(line, reason))?;
         let mut connection = Connection::new(config, offer, agreed, peer);
         connection.endpoint.set_reading(false);
@@ -286,7 +287,7 @@ impl Driver<'_> {
             .as_deref()
             .map_or_else(|| socket.settings.offer(), Offer::of);
         let now = self.now;
-        self.open(event.line, &socket.settings, &peer)?
+        self.open(event.line, &socket.settings, &peer, true)?
             .endpoint
             .connect(now);
         let connection = Some(self.sockets.connections.len() - 1);

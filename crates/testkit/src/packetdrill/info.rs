@@ -1,6 +1,6 @@
 //! What `TCP_INFO` would report.
 
-use goodqueue_tcp::{ConnectionState, Phase};
+use goodqueue_tcp::ConnectionState;
 
 use super::connection::Connection;
 
@@ -18,14 +18,17 @@ pub fn look_up(connection: &Connection, name: &str) -> Option<f64> {
             ConnectionState::Closed => 7,
             ConnectionState::Listen => 10,
         }),
-        "ca_state" => count(match info.phase {
-            Phase::Open => 0,
-            Phase::FastRecovery => 3,
-            Phase::GoBackN => 4,
-        }),
+        "ca_state" => count(info.ca_state as u64),
         "snd_cwnd" => count(info.cwnd / mss),
         "snd_ssthresh" => count(info.ssthresh.map_or(i32::MAX as u64, |bytes| bytes / mss)),
-        "unacked" => count(info.bytes_in_flight.div_ceil(mss)),
+        "unacked" => count(info.unacked.into()),
+        "sacked" => count(info.sacked.into()),
+        "lost" => count(info.lost.into()),
+        "retrans" => count(info.retrans.into()),
+        "reordering" => count(info.reordering.into()),
+        "reord_seen" => count(info.reordering_seen.into()),
+        "backoff" => count(info.backoff.into()),
+        "min_rtt" => micros(info.min_rtt),
         "snd_mss" => count(mss),
         "advmss" => count(connection.offer.mss),
         "snd_wnd" => count(info.send_window),

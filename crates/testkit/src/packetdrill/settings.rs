@@ -1,6 +1,7 @@
 //! The machine a script runs on: its commands as switches of ours.
 
-use goodqueue_tcp::{CongestionControlConfig, IdleRestart, Profile, Recovery, TcpConfig};
+use goodqueue_tcp::cc::CubicConfig;
+use goodqueue_tcp::{CongestionControlConfig, EcnMode, IdleRestart, Profile, Recovery, TcpConfig};
 use goodqueue_types::Span;
 
 use super::syntax::{OptionSpec, Refusal, Script};
@@ -114,6 +115,8 @@ impl Settings {
             }
             ("tc", ["qdisc", rest @ ..]) => return self.qdisc(rest),
             ("profile", [name]) => return self.choose_profile(name),
+            // Bit 0 is ACK trains, bit 1 delay; the kernel's default is both.
+            ("echo", ["3", ">", file]) => return file.ends_with("/hystart_detect"),
             ("ip", ["tcp_metrics", "flush", ..]) => {}
             _ => return program.starts_with("sysctl_restore"),
         }
@@ -135,6 +138,7 @@ impl Settings {
     fn choose_profile(&mut self, name: &str) -> bool {
         self.profile = match name {
             "rfc" => Profile::Rfc,
+            "linux" => Profile::Linux,
             _ => return false,
         };
         true
@@ -208,10 +212,11 @@ impl Settings {
     }
 
     /// The endpoint's configuration, once it is known what both ends can do.
-    pub fn config(&self, agreed: &Offer) -> Result<TcpConfig, String> {
+    pub fn config(&self, agreed: &Offer, active: bool) -> Result<TcpConfig, String> {
         let mut config = TcpConfig::profile(self.profile);
         config.congestion_control = match self.congestion_control.as_str() {
             "reno" => CongestionControlConfig::Reno,
+            "cubic" => CongestionControlConfig::Cubic(CubicConfig::default()),
             other => return Err(format!("the congestion control {other} is not modelled")),
         };
         config.mss = agreed.mss as u32;
@@ -221,8 +226,16 @@ impl Settings {
             Recovery::NewReno
         };
         config.window_scaling = agreed.window_scale.is_some();
+        if !agreed.timestamps {
+            config.timestamps = None;
+        }
         config.receive_window = self.receive_buffer.1;
         config.nagle = self.nagle;
+        config.ecn = match (self.ecn, active) {
+            (1, _) | (2, false) => EcnMode::Rfc3168,
+            (0 | 2, _) => EcnMode::Off,
+            (other, _) => return Err(format!("tcp_ecn={other} is not modelled")),
+        };
         config.duplicate_ack_threshold = self.reordering;
         if let Some(maximum) = self.rto_maximum {
             config.rto.maximum = maximum;
