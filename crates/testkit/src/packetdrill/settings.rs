@@ -196,10 +196,11 @@ impl Settings {
 
     /// The options of our SYN.
     pub fn offer(&self) -> Offer {
+        let stamps = TcpConfig::profile(self.profile).timestamps.is_some();
         Offer {
             mss: self.largest_segment,
             sack: self.sack,
-            timestamps: self.timestamps,
+            timestamps: self.timestamps && stamps,
             window_scale: self.window_scaling.then(|| self.window_scale()),
         }
     }
