@@ -6,7 +6,8 @@ use crate::spec::{CONTROLS, Spec};
 use crate::tcp::{ReadFrom, Visitor, WriteTo};
 use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_tcp::cc::{
-    BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig, WestwoodConfig,
+    Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
+    WestwoodConfig,
 };
 
 /// The control of that name with its defaults.
@@ -24,6 +25,7 @@ fn named(word: &str) -> CongestionControlConfig {
         "dctcp" => CongestionControlConfig::Dctcp(DctcpConfig::default()),
         "scalable" => CongestionControlConfig::Scalable(ScalableConfig::default()),
         "ledbat" => CongestionControlConfig::Ledbat(LedbatConfig::default()),
+        "bbr3" => CongestionControlConfig::Bbr3(Bbr3Config::default()),
         other => unreachable!("{other} is not a choice"),
     }
 }
@@ -33,6 +35,7 @@ fn name(control: &CongestionControlConfig) -> &'static str {
         CongestionControlConfig::Reno => "reno",
         CongestionControlConfig::Gaimd { .. } => "gaimd",
         CongestionControlConfig::Cubic(_) => "cubic",
+        CongestionControlConfig::Bbr3(_) => "bbr3",
         CongestionControlConfig::Ledbat(_) => "ledbat",
         CongestionControlConfig::Scalable(_) => "scalable",
         CongestionControlConfig::Dctcp(_) => "dctcp",
@@ -88,6 +91,22 @@ fn visit(v: &mut impl Visitor, control: &mut CongestionControlConfig) -> Checked
             let LedbatConfig { target, gain } = config;
             v.visit("target", target)?;
             v.visit("gain", gain)
+        }
+        CongestionControlConfig::Bbr3(config) => {
+            let Bbr3Config {
+                loss_threshold,
+                beta,
+                headroom,
+                probe_rtt_interval,
+                probe_rtt_duration,
+                seed,
+            } = config;
+            v.visit("loss_threshold", loss_threshold)?;
+            v.visit("beta", beta)?;
+            v.visit("headroom", headroom)?;
+            v.visit("probe_rtt_interval", probe_rtt_interval)?;
+            v.visit("probe_rtt_duration", probe_rtt_duration)?;
+            v.visit("seed", seed)
         }
         CongestionControlConfig::Cubic(config) => {
             let CubicConfig {

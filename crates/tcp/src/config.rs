@@ -3,7 +3,8 @@
 use goodqueue_types::{Span, Time};
 
 use crate::cc::{
-    BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig, WestwoodConfig,
+    Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
+    WestwoodConfig,
 };
 
 /// Everything configurable about an endpoint. A [profile](TcpConfig::profile) fills it; a scenario
@@ -89,6 +90,8 @@ pub enum CongestionControlConfig {
     },
     /// RFC 9438.
     Cubic(CubicConfig),
+    /// BBR, version 3.
+    Bbr3(Bbr3Config),
     /// RFC 6817, a scavenger.
     Ledbat(LedbatConfig),
     /// Kelly's Scalable TCP.

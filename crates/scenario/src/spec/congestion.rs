@@ -12,12 +12,13 @@ pub(crate) const CONTROLS: &[(&str, &Spec)] = &[
     ("dctcp", &DCTCP),
     ("scalable", &SCALABLE),
     ("ledbat", &LEDBAT),
+    ("bbr3", &BBR3),
     ("cubic", &CUBIC),
 ];
 
 /// Their names.
 pub(crate) const NAMES: &[&str] = &[
-    "reno", "gaimd", "cubic", "bbr", "vegas", "westwood", "dctcp", "scalable", "ledbat",
+    "reno", "gaimd", "cubic", "bbr", "vegas", "westwood", "dctcp", "scalable", "ledbat", "bbr3",
 ];
 
 const KIND: Key = key(
@@ -250,6 +251,58 @@ static LEDBAT: Spec = Spec {
             "1",
             "1",
             "Segments per round trip gained on an empty queue.",
+        ),
+    ],
+};
+
+static BBR3: Spec = Spec {
+    name: "bbr3",
+    keys: &[
+        KIND,
+        key(
+            "loss_threshold",
+            SHARE,
+            "0.02",
+            "0.02",
+            "Share of a flight that may be lost while probing.",
+        ),
+        key(
+            "beta",
+            SHARE,
+            "0.7",
+            "0.7",
+            "Share of the bounds kept in a round with losses.",
+        ),
+        key(
+            "headroom",
+            SHARE,
+            "0.15",
+            "0.15",
+            "Share of the longest flight left to others while cruising.",
+        ),
+        key(
+            "probe_rtt_interval",
+            TIMER,
+            "\"5s\"",
+            "\"5s\"",
+            "Age at which the round trip is measured again.",
+        ),
+        key(
+            "probe_rtt_duration",
+            TIMER,
+            "\"200ms\"",
+            "\"200ms\"",
+            "How long that takes.",
+        ),
+        key(
+            "seed",
+            Kind::Integer {
+                min: 0,
+                max: u64::MAX >> 1,
+            },
+            "1",
+            "1",
+            "Chooses, with the time, how long to wait for the next probe.",
         ),
     ],
 };

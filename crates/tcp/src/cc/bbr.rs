@@ -168,7 +168,8 @@ impl Bbr {
 
     fn update_bandwidth(&mut self, rate: &RateSample) {
         self.delivered = rate.total_delivered;
-        if rate.interval == Span::ZERO {
+        let bandwidth = rate.bandwidth();
+        if bandwidth <= 0.0 {
             return;
         }
         if rate.prior_delivered >= self.round_ends_at {
@@ -177,7 +178,6 @@ impl Bbr {
             self.round_start = true;
             self.conserving = false;
         }
-        let bandwidth = rate.delivered as f64 / rate.interval.as_secs_f64();
         let limited = rate.is_app_limited || rate.prior_delivered < self.app_limited_until;
         self.bandwidth.advance(self.rounds);
         if !limited || bandwidth >= self.bandwidth.max() {
@@ -409,7 +409,7 @@ impl Bbr {
             Repair::None
         };
         let before = std::mem::replace(&mut self.repair, repair);
-        let conserved = sample.in_flight as f64 + acked;
+        let conserved = (sample.in_flight as f64 + acked).max(self.mss);
         if repair == Repair::FastRecovery && before != Repair::FastRecovery {
             self.conserving = true;
             self.round_ends_at = self.delivered;

@@ -105,7 +105,7 @@ impl CongestionControl for Ledbat {
                 self.window.slow_start(sample);
                 return;
             }
-            self.window.set_ssthresh(self.window.cwnd() as u64);
+            self.window.leave_slow_start();
         }
         self.adjust(sample, delay);
     }

@@ -2,6 +2,7 @@
 //! sender's.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 mod gaimd;
@@ -19,6 +20,7 @@ mod window;
 use goodqueue_types::{Rate, Span, Time};
 
 pub use bbr::{Bbr, BbrConfig};
+pub use bbr3::{Bbr3, Bbr3Config};
 pub use cubic::{Cubic, CubicConfig};
 pub use dctcp::{Dctcp, DctcpConfig};
 pub use gaimd::Gaimd;
@@ -85,6 +87,16 @@ pub struct RateSample {
     pub lost: u64,
     /// Whether the application, not the window, limited sending over the interval.
     pub is_app_limited: bool,
+}
+
+impl RateSample {
+    /// Bytes per second, 0 over no time at all.
+    pub fn bandwidth(&self) -> f64 {
+        if self.interval == Span::ZERO {
+            return 0.0;
+        }
+        self.delivered as f64 / self.interval.as_secs_f64()
+    }
 }
 
 /// What asks for a smaller window.
@@ -165,6 +177,7 @@ pub(crate) enum Controller {
     Dctcp(Box<Dctcp>),
     Scalable(Box<Scalable>),
     Ledbat(Box<Ledbat>),
+    Bbr3(Box<Bbr3>),
     Custom(Box<dyn CongestionControl + Send>),
 }
 
@@ -179,6 +192,7 @@ impl Controller {
             CongestionControlConfig::Cubic(cubic) => {
                 Self::Cubic(Box::new(Cubic::new(config, cubic)))
             }
+            CongestionControlConfig::Bbr3(bbr3) => Self::Bbr3(Box::new(Bbr3::new(config, bbr3))),
             CongestionControlConfig::Ledbat(ledbat) => {
                 Self::Ledbat(Box::new(Ledbat::new(config, ledbat)))
             }
@@ -211,6 +225,7 @@ macro_rules! dispatch {
             Controller::Dctcp($control) => $call,
             Controller::Scalable($control) => $call,
             Controller::Ledbat($control) => $call,
+            Controller::Bbr3($control) => $call,
             Controller::Custom($control) => $call,
         }
     };

@@ -7,7 +7,7 @@ use goodqueue_types::{Bytes, RandomStream, Rate, Span, Time};
 use super::{
     AckSample, CongestionControl, CongestionEvent, CongestionSignal, Controller, RateSample,
 };
-use crate::config::{InitialSsthresh, TcpConfig};
+use crate::config::{CongestionControlConfig, InitialSsthresh, TcpConfig};
 
 /// A control on a path whose round trip is `rtt` whatever the window.
 pub struct Path {
@@ -315,5 +315,171 @@ impl Bottleneck {
             self.control.on_ack(&sample);
         }
         (!packet.is_lost).then(|| rtt.saturating_sub(self.rtt))
+    }
+}
+
+/// Every control with its defaults.
+pub fn all_controls() -> Vec<CongestionControlConfig> {
+    vec![
+        CongestionControlConfig::Reno,
+        CongestionControlConfig::Gaimd {
+            alpha: 0.31,
+            beta: 0.125,
+        },
+        CongestionControlConfig::Cubic(super::CubicConfig::default()),
+        CongestionControlConfig::Bbr(super::BbrConfig::default()),
+        CongestionControlConfig::Bbr3(super::Bbr3Config::default()),
+        CongestionControlConfig::Vegas(super::VegasConfig::default()),
+        CongestionControlConfig::Westwood(super::WestwoodConfig::default()),
+        CongestionControlConfig::Dctcp(super::DctcpConfig::default()),
+        CongestionControlConfig::Scalable(super::ScalableConfig::default()),
+        CongestionControlConfig::Ledbat(super::LedbatConfig::default()),
+    ]
+}
+
+mod anything {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Profile;
+    use crate::config::{CubicVariant, SlowStart};
+
+    fn rate() -> impl Strategy<Value = Option<RateSample>> {
+        let numbers = (
+            0..1u64 << 40,
+            0..1u64 << 50,
+            0..1u64 << 40,
+            0..1u64 << 40,
+            0..1u64 << 40,
+        );
+        proptest::option::of(
+            (numbers, any::<bool>()).prop_map(|(n, is_app_limited)| RateSample {
+                delivered: n.0,
+                interval: Span(n.1),
+                prior_delivered: n.2,
+                total_delivered: n.2 + n.0,
+                in_flight_at_send: n.3,
+                lost: n.4,
+                is_app_limited,
+            }),
+        )
+    }
+
+    #[derive(Clone, Debug)]
+    enum Call {
+        Ack(AckSample),
+        Loss(CongestionEvent),
+        Timeout(Option<CongestionEvent>),
+        Undo,
+        Exit,
+        Send(bool),
+        Window(u64),
+    }
+
+    fn calls() -> impl Strategy<Value = Call> {
+        let bytes = || prop_oneof![0..3_000u64, 0..10_000_000u64, 0..1u64 << 40];
+        let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+        let rtt = proptest::option::of(prop_oneof![0..1_000u64, 0..1u64 << 50]);
+        let ack = (
+            (bytes(), bytes(), bytes(), bytes(), bytes()),
+            (bytes(), bytes(), bytes()),
+            flags,
+            rtt,
+            rate(),
+            proptest::option::of(-1e3..1e3f64),
+        );
+        let ack = ack.prop_map(|(a, b, flags, rtt, rate, one_way_delay_s)| {
+            Call::Ack(AckSample {
+                now: Time::ZERO,
+                acked: a.0,
+                rtt: rtt.map(Span),
+                after_timeout: flags.0,
+                in_recovery: flags.1,
+                delivered: a.1,
+                lost: a.2,
+                prior_in_flight: a.3,
+                in_flight: a.4,
+                acked_to: b.0,
+                sent_to: b.1,
+                is_window_limited: flags.2,
+                marked: b.2,
+                rate,
+                one_way_delay_s,
+            })
+        });
+        let event = (0.0..1e12f64, any::<bool>(), bytes()).prop_map(|(basis, echo, in_flight)| {
+            CongestionEvent {
+                now: Time::ZERO,
+                basis,
+                signal: if echo {
+                    CongestionSignal::EcnEcho
+                } else {
+                    CongestionSignal::Loss
+                },
+                in_flight,
+            }
+        });
+        prop_oneof![
+            10 => ack,
+            2 => event.clone().prop_map(Call::Loss),
+            1 => proptest::option::of(event).prop_map(Call::Timeout),
+            1 => Just(Call::Undo),
+            1 => Just(Call::Exit),
+            1 => any::<bool>().prop_map(Call::Send),
+            1 => (1460..1u64 << 40).prop_map(Call::Window),
+        ]
+    }
+
+    fn call(control: &mut Controller, call: &Call, now: Time) {
+        match call {
+            Call::Ack(sample) => control.on_ack(&AckSample { now, ..*sample }),
+            Call::Loss(event) => control.on_congestion_event(&CongestionEvent { now, ..*event }),
+            Call::Timeout(event) => {
+                let event = event.map(|event| CongestionEvent { now, ..event });
+                control.on_retransmission_timeout(event.as_ref());
+            }
+            Call::Undo => control.on_undo(now),
+            Call::Exit => control.on_recovery_exit(now),
+            Call::Send(idle) => control.on_send(now, 0, *idle),
+            Call::Window(bytes) => control.set_window(*bytes as f64),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever it is told, a control has a finite window of a segment or more, a threshold
+        /// of two, and a pace above nothing.
+        #[test]
+        fn no_sample_breaks_a_control(
+            calls in proptest::collection::vec((calls(), 0..1u64 << 46), 1..100),
+            rule in 0..4usize,
+            linux in any::<bool>(),
+        ) {
+            for congestion_control in all_controls() {
+                let mut config = TcpConfig::profile(Profile::Rfc);
+                config.congestion_control = congestion_control;
+                config.slow_start = [
+                    SlowStart::Auto,
+                    SlowStart::Classic,
+                    SlowStart::HyStart,
+                    SlowStart::HyStartPlusPlus,
+                ][rule];
+                if linux {
+                    config.details.slow_start_limit = None;
+                    config.details.cubic_variant = CubicVariant::Linux;
+                }
+                let mut control = Controller::new(&config);
+                let mut now = Time::ZERO;
+                for (made, gap) in &calls {
+                    now += Span(*gap);
+                    call(&mut control, made, now);
+                    let window = control.window();
+                    prop_assert!(window.is_finite() && window >= 1460.0, "{window} {control:?} {made:?}");
+                    prop_assert!(control.ssthresh() >= 2 * 1460, "{control:?}");
+                    prop_assert!(control.pacing_rate().is_none_or(|pace| pace.0 > 0), "{control:?}");
+                }
+            }
+        }
     }
 }

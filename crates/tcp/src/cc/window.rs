@@ -68,7 +68,7 @@ impl Window {
             Some(rule) => rule.on_ack(sample, window),
         };
         if verdict == Verdict::Leave {
-            self.ssthresh = self.cwnd as u64;
+            self.leave_slow_start();
             return sample.acked;
         }
         let mss = f64::from(self.mss);
@@ -91,6 +91,11 @@ impl Window {
         }
         self.cwnd = grown;
         0
+    }
+
+    /// The threshold becomes the window, but not less than two segments.
+    pub fn leave_slow_start(&mut self) {
+        self.ssthresh = (self.cwnd as u64).max(2 * u64::from(self.mss));
     }
 
     /// Congestion avoidance by `alpha` segments per window.

@@ -1,0 +1,376 @@
+//! BBR, version 3 (draft-ietf-ccwg-bbr): as version 1, but losses of more than two per cent bound
+//! what is in flight, and probing for bandwidth takes turns with leaving room for others.
+//!
+//! Left out: ECN, which the draft leaves out too. Section numbers are those of draft 02.
+
+mod cycle;
+mod model;
+#[cfg(test)]
+mod tests;
+
+use goodqueue_types::{Rate, Span, Time};
+
+use super::max_filter::MaxFilter;
+use super::{AckSample, CongestionControl, CongestionEvent};
+use crate::config::TcpConfig;
+
+/// Parameters of BBR version 3.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bbr3Config {
+    /// Share of a round's packets that may be lost while probing (`BBR.LossThresh`).
+    pub loss_threshold: f64,
+    /// Share of the bounds kept in a round with losses (`BBR.Beta`).
+    pub beta: f64,
+    /// Share of the longest flight left to others while cruising (`BBR.Headroom`).
+    pub headroom: f64,
+    /// Age at which the round trip is measured again (`BBR.ProbeRTTInterval`).
+    pub probe_rtt_interval: Span,
+    /// How long that lasts (`BBR.ProbeRTTDuration`).
+    pub probe_rtt_duration: Span,
+    /// With the time of the draw, chooses how long to wait for the next probe.
+    pub seed: u64,
+}
+
+impl Default for Bbr3Config {
+    fn default() -> Self {
+        Self {
+            loss_threshold: 0.02,
+            beta: 0.7,
+            headroom: 0.15,
+            probe_rtt_interval: Span::from_secs(5),
+            probe_rtt_duration: Span::from_millis(200),
+            seed: 1,
+        }
+    }
+}
+
+/// `BBR.StartupPacingGain`, 4 ln 2.
+const STARTUP_GAIN: f64 = 2.77;
+/// The pace stays this far below the bandwidth (`BBR.PacingMarginPercent`).
+const PACING_MARGIN: f64 = 0.99;
+/// `BBR.MinPipeCwnd`, in segments.
+const LEAST_WINDOW: f64 = 4.0;
+/// `BBR.MinRTTFilterLen`.
+const MIN_RTT_AGE: Span = Span::from_secs(10);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+impl Mode {
+    /// Section 5.1: the gains of each state.
+    fn pacing_gain(self) -> f64 {
+        match self {
+            Self::Startup => STARTUP_GAIN,
+            Self::Drain => 0.5,
+            Self::Down => 0.9,
+            Self::Cruise | Self::Refill | Self::ProbeRtt => 1.0,
+            Self::Up => 1.25,
+        }
+    }
+
+    fn cwnd_gain(self) -> f64 {
+        match self {
+            Self::Up => 2.25,
+            Self::ProbeRtt => 0.5,
+            _ => 2.0,
+        }
+    }
+
+    /// Whether losses are answered by the upper bounds and not by the lower ones.
+    fn is_probing(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+
+    fn is_probe_bandwidth(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+}
+
+/// State of BBR version 3. Rates in bytes per second, windows in bytes.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "orthogonal states, each named"
+)]
+pub struct Bbr3 {
+    config: Bbr3Config,
+    mss: f64,
+    initial_window: f64,
+    cwnd: f64,
+    ssthresh: u64,
+    pace: Option<f64>,
+    has_rtt: bool,
+    mode: Mode,
+    restarting: bool,
+
+    rounds: u64,
+    round_ends_at: u64,
+    round_start: bool,
+    delivered: u64,
+    app_limited_until: u64,
+
+    /// The largest delivery rates of this probing cycle and the last.
+    max_bandwidth: MaxFilter<2>,
+    cycle: u64,
+    /// Short-term bounds, infinite unless losses set them.
+    bandwidth_lo: f64,
+    inflight_lo: f64,
+    /// Long-term bound.
+    inflight_hi: f64,
+    bandwidth_latest: f64,
+    inflight_latest: f64,
+    loss_round_ends_at: u64,
+    loss_in_round: bool,
+    losses_in_round: u32,
+    lost_in_round: u64,
+    aggregation: MaxFilter<10>,
+    epoch_start: Time,
+    epoch_acked: f64,
+
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    probe_rtt_delay: Option<Span>,
+    probe_rtt_at: Time,
+    probe_rtt_until: Option<Time>,
+    probe_rtt_round_done: bool,
+
+    full_bandwidth: f64,
+    full_rounds: u32,
+    /// The bandwidth stopped growing in this attempt; it did so once.
+    is_full_now: bool,
+    pipe_is_full: bool,
+
+    down_since: Time,
+    probe_wait: Span,
+    rounds_since_probe: u64,
+    /// Samples of a probe are coming in; the cycle's filter moves on at the next round.
+    has_probe_samples: bool,
+    is_probe_stopping: bool,
+    up_acked: f64,
+    up_rounds: u32,
+    /// Bytes acknowledged for which the long-term bound grows by a segment.
+    up_cost: f64,
+
+    was_repairing: bool,
+    conserving: bool,
+    prior_cwnd: f64,
+}
+
+impl Bbr3 {
+    /// Starts as `config` says.
+    pub fn new(config: &TcpConfig, bbr: Bbr3Config) -> Self {
+        let initial_window = config.initial_window.bytes(config.mss) as f64;
+        Self {
+            config: bbr,
+            mss: f64::from(config.mss),
+            initial_window,
+            cwnd: initial_window,
+            ssthresh: u64::MAX,
+            pace: None,
+            has_rtt: false,
+            mode: Mode::Startup,
+            restarting: false,
+            rounds: 0,
+            round_ends_at: 0,
+            round_start: false,
+            delivered: 0,
+            app_limited_until: 0,
+            max_bandwidth: MaxFilter::default(),
+            cycle: 0,
+            bandwidth_lo: f64::INFINITY,
+            inflight_lo: f64::INFINITY,
+            inflight_hi: f64::INFINITY,
+            bandwidth_latest: 0.0,
+            inflight_latest: 0.0,
+            loss_round_ends_at: 0,
+            loss_in_round: false,
+            losses_in_round: 0,
+            lost_in_round: 0,
+            aggregation: MaxFilter::default(),
+            epoch_start: Time::ZERO,
+            epoch_acked: 0.0,
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            probe_rtt_delay: None,
+            probe_rtt_at: Time::ZERO,
+            probe_rtt_until: None,
+            probe_rtt_round_done: false,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            is_full_now: false,
+            pipe_is_full: false,
+            down_since: Time::ZERO,
+            probe_wait: Span::ZERO,
+            rounds_since_probe: 0,
+            has_probe_samples: false,
+            is_probe_stopping: false,
+            up_acked: 0.0,
+            up_rounds: 0,
+            up_cost: f64::INFINITY,
+            was_repairing: false,
+            conserving: false,
+            prior_cwnd: 0.0,
+        }
+    }
+
+    /// Section 5.6.2.
+    fn update_pace(&mut self, rtt: Option<Span>) {
+        if !self.has_rtt
+            && let Some(rtt) = rtt
+        {
+            self.has_rtt = true;
+            self.pace = Some(STARTUP_GAIN * self.cwnd / rtt.as_secs_f64().max(1e-6));
+        }
+        let pace = self.bandwidth() * self.mode.pacing_gain() * PACING_MARGIN;
+        if pace > 0.0 && (self.pipe_is_full || self.pace.is_none_or(|now| pace > now)) {
+            self.pace = Some(pace);
+        }
+    }
+
+    /// Section 5.6.4.
+    fn update_window(&mut self, sample: &AckSample, acked: f64) {
+        self.modulate_for_recovery(sample, acked);
+        if acked > 0.0 && !self.conserving {
+            let most = self.quantise(self.bdp(self.mode.cwnd_gain()) + self.aggregation.max());
+            if self.pipe_is_full {
+                self.cwnd = (self.cwnd + acked).min(most);
+            } else if self.cwnd < most || (self.delivered as f64) < self.initial_window {
+                self.cwnd += acked;
+            }
+            self.cwnd = self.cwnd.max(LEAST_WINDOW * self.mss);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.cwnd = self.cwnd.min(self.probe_rtt_window());
+        }
+        self.bound_by_model();
+    }
+
+    /// The first round of recovery sends what is delivered; its end gives the window back.
+    fn modulate_for_recovery(&mut self, sample: &AckSample, acked: f64) {
+        if sample.lost > 0 {
+            self.cwnd = (self.cwnd - sample.lost as f64).max(self.mss);
+        }
+        let conserved = (sample.in_flight as f64 + acked).max(self.mss);
+        let repairing = sample.in_recovery || sample.after_timeout;
+        let was_repairing = std::mem::replace(&mut self.was_repairing, repairing);
+        if sample.in_recovery && !was_repairing {
+            self.conserving = true;
+            self.start_round();
+            self.cwnd = conserved;
+        } else if was_repairing && !repairing {
+            self.conserving = false;
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        }
+        if self.conserving {
+            self.cwnd = self.cwnd.max(conserved);
+        }
+    }
+
+    /// `BBRBoundCwndForModel`.
+    fn bound_by_model(&mut self) {
+        let hi = match self.mode {
+            Mode::Cruise | Mode::ProbeRtt => self.inflight_with_headroom(),
+            Mode::Down | Mode::Refill | Mode::Up => self.inflight_hi,
+            Mode::Startup | Mode::Drain => f64::INFINITY,
+        };
+        let bound = hi.min(self.inflight_lo).max(LEAST_WINDOW * self.mss);
+        self.cwnd = self.cwnd.min(bound);
+    }
+
+    fn save_window(&mut self) {
+        self.prior_cwnd = if self.was_repairing || self.mode == Mode::ProbeRtt {
+            self.prior_cwnd.max(self.cwnd)
+        } else {
+            self.cwnd
+        };
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn on_ack(&mut self, sample: &AckSample) {
+        let acked = sample.delivered.max(sample.acked) as f64;
+        self.round_start = false;
+        if let Some(rate) = &sample.rate {
+            self.update_model(sample, rate, acked);
+            self.update_cycle(sample, rate, acked);
+        }
+        self.update_min_rtt(sample);
+        self.check_probe_rtt(sample);
+        self.update_pace(sample.rtt);
+        self.update_window(sample, acked);
+    }
+
+    /// Losses are judged by their share of the flight, not by their being.
+    fn on_congestion_event(&mut self, _event: &CongestionEvent) {
+        self.save_window();
+    }
+
+    fn on_retransmission_timeout(&mut self, _event: Option<&CongestionEvent>) {
+        self.save_window();
+        self.was_repairing = true;
+        self.conserving = false;
+        // Whatever of the short-term model rests on the flight that is lost starts again.
+        self.inflight_lo = f64::INFINITY;
+        self.cwnd = self.mss;
+    }
+
+    fn window(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn set_window(&mut self, bytes: f64) {
+        self.cwnd = bytes;
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    fn set_ssthresh(&mut self, bytes: u64) {
+        self.ssthresh = bytes;
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pace.map(|pace| Rate((8.0 * pace).max(1.0) as u64))
+    }
+
+    /// Section 5.5.10.3 in spirit: the bounds that a false loss set are lifted.
+    fn on_undo(&mut self, _now: Time) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.loss_in_round = false;
+        self.reset_lower_bounds();
+        self.reset_full_bandwidth(0.0);
+    }
+
+    fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
+        if !idle {
+            return;
+        }
+        // Section 5.4.1: no burst after silence.
+        self.restarting = true;
+        self.epoch_start = now;
+        self.epoch_acked = 0.0;
+        if self.mode.is_probe_bandwidth() {
+            let pace = self.bandwidth() * PACING_MARGIN;
+            self.pace = Some(pace).filter(|pace| *pace > 0.0);
+        } else if self.mode == Mode::ProbeRtt {
+            self.end_probe_rtt_when_due(now);
+        }
+    }
+
+    fn sets_window_in_recovery(&self) -> bool {
+        true
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        true
+    }
+}

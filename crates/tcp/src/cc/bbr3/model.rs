@@ -1,0 +1,211 @@
+//! What BBR believes about the path: bandwidth, round trip, and how much may be in flight.
+
+use goodqueue_types::Time;
+
+use super::{Bbr3, LEAST_WINDOW, MIN_RTT_AGE, Mode};
+use crate::cc::{AckSample, RateSample};
+
+/// Growth that shows a pipe not yet full, and rounds without it that show it full.
+const FULL_GROWTH: f64 = 1.25;
+const FULL_ROUNDS: u32 = 3;
+/// ACKs with losses in a round before the loss rate can end Startup (`BBRStartupFullLossCnt`).
+const STARTUP_LOSSES: u32 = 6;
+
+impl Bbr3 {
+    /// The bandwidth that the model allows.
+    pub(super) fn bandwidth(&self) -> f64 {
+        self.max_bandwidth.max().min(self.bandwidth_lo)
+    }
+
+    /// Bandwidth-delay product times `gain`, in bytes; the initial window while it is not known.
+    pub(super) fn bdp(&self, gain: f64) -> f64 {
+        match self.min_rtt {
+            Some(rtt) if self.max_bandwidth.max() > 0.0 => {
+                gain * self.bandwidth() * rtt.as_secs_f64()
+            }
+            _ => gain * self.initial_window,
+        }
+    }
+
+    /// Section 5.6.4.2: room for three bursts, at least four segments, two more while probing.
+    pub(super) fn quantise(&self, bytes: f64) -> f64 {
+        let pace = self.pace.unwrap_or(0.0);
+        let least = if pace < 150_000.0 { 1.0 } else { 2.0 };
+        let burst = (pace * 0.001).min(65_536.0).max(least * self.mss);
+        let mut inflight = bytes.max(3.0 * burst).max(LEAST_WINDOW * self.mss);
+        if self.mode == Mode::Up {
+            inflight += 2.0 * self.mss;
+        }
+        inflight
+    }
+
+    pub(super) fn inflight(&self, gain: f64) -> f64 {
+        self.quantise(self.bdp(gain))
+    }
+
+    pub(super) fn inflight_with_headroom(&self) -> f64 {
+        let headroom = (self.config.headroom * self.inflight_hi).max(self.mss);
+        if self.inflight_hi.is_finite() {
+            (self.inflight_hi - headroom).max(LEAST_WINDOW * self.mss)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    pub(super) fn start_round(&mut self) {
+        self.round_ends_at = self.delivered;
+    }
+
+    /// Section 5.5: rounds, bandwidth, congestion signals, aggregation, and whether the pipe is full.
+    pub(super) fn update_model(&mut self, sample: &AckSample, rate: &RateSample, acked: f64) {
+        self.delivered = rate.total_delivered;
+        if rate.prior_delivered >= self.round_ends_at {
+            self.start_round();
+            self.rounds += 1;
+            self.rounds_since_probe += 1;
+            self.round_start = true;
+            self.conserving = false;
+        }
+        let bandwidth = rate.bandwidth();
+        if bandwidth <= 0.0 {
+            return;
+        }
+        let limited = rate.is_app_limited || rate.prior_delivered < self.app_limited_until;
+        self.bandwidth_latest = self.bandwidth_latest.max(bandwidth);
+        self.inflight_latest = self.inflight_latest.max(rate.delivered as f64);
+        if !limited || bandwidth >= self.max_bandwidth.max() {
+            self.max_bandwidth.update(self.cycle, bandwidth);
+        }
+        self.update_congestion_signals(sample, rate);
+        self.update_aggregation(sample.now, acked);
+        if !limited {
+            self.check_full_bandwidth(bandwidth);
+        }
+    }
+
+    /// Section 5.5.10.3: a round with losses lowers the short-term bounds.
+    fn update_congestion_signals(&mut self, sample: &AckSample, rate: &RateSample) {
+        if sample.lost > 0 {
+            self.loss_in_round = true;
+            self.losses_in_round += 1;
+            self.lost_in_round += sample.lost;
+        }
+        if rate.prior_delivered < self.loss_round_ends_at {
+            return;
+        }
+        self.loss_round_ends_at = rate.total_delivered;
+        if self.mode == Mode::Startup {
+            self.check_startup_loss(rate);
+        }
+        if self.loss_in_round && !self.mode.is_probing() {
+            if self.bandwidth_lo.is_infinite() {
+                self.bandwidth_lo = self.max_bandwidth.max();
+            }
+            if self.inflight_lo.is_infinite() {
+                self.inflight_lo = self.cwnd;
+            }
+            let beta = self.config.beta;
+            self.bandwidth_lo = self.bandwidth_latest.max(beta * self.bandwidth_lo);
+            self.inflight_lo = self.inflight_latest.max(beta * self.inflight_lo);
+        }
+        self.loss_in_round = false;
+        self.losses_in_round = 0;
+        self.lost_in_round = 0;
+        self.bandwidth_latest = rate.bandwidth();
+        self.inflight_latest = rate.delivered as f64;
+    }
+
+    /// Section 5.3.1.3: a round of many losses shows a full pipe.
+    fn check_startup_loss(&mut self, rate: &RateSample) {
+        let share = self.lost_in_round as f64 / (rate.in_flight_at_send.max(1)) as f64;
+        if self.losses_in_round >= STARTUP_LOSSES && share > self.config.loss_threshold {
+            self.pipe_is_full = true;
+            self.inflight_hi = self.bdp(1.0).max(self.inflight_latest);
+        }
+    }
+
+    pub(super) fn reset_lower_bounds(&mut self) {
+        self.bandwidth_lo = f64::INFINITY;
+        self.inflight_lo = f64::INFINITY;
+    }
+
+    pub(super) fn reset_congestion_signals(&mut self) {
+        self.loss_in_round = false;
+        self.losses_in_round = 0;
+        self.lost_in_round = 0;
+        self.bandwidth_latest = 0.0;
+        self.inflight_latest = 0.0;
+    }
+
+    /// Section 5.5.9.
+    fn update_aggregation(&mut self, now: Time, acked: f64) {
+        let mut expected = self.bandwidth() * now.saturating_since(self.epoch_start).as_secs_f64();
+        if self.epoch_acked <= expected {
+            self.epoch_acked = 0.0;
+            self.epoch_start = now;
+            expected = 0.0;
+        }
+        self.epoch_acked += acked;
+        let extra = (self.epoch_acked - expected).min(self.cwnd);
+        // While Startup doubles, the rate seen last is behind and everything seems extra.
+        if self.pipe_is_full {
+            self.aggregation.update(self.rounds, extra);
+        }
+    }
+
+    /// Section 5.3.1.2: three rounds without growth by a quarter.
+    fn check_full_bandwidth(&mut self, bandwidth: f64) {
+        if self.is_full_now {
+            return;
+        }
+        if bandwidth >= FULL_GROWTH * self.full_bandwidth {
+            self.reset_full_bandwidth(bandwidth);
+        } else if self.round_start {
+            self.full_rounds += 1;
+            self.is_full_now = self.full_rounds >= FULL_ROUNDS;
+            self.pipe_is_full |= self.is_full_now;
+        }
+    }
+
+    pub(super) fn reset_full_bandwidth(&mut self, bandwidth: f64) {
+        self.full_bandwidth = bandwidth;
+        self.full_rounds = 0;
+        self.is_full_now = false;
+    }
+
+    /// Section 5.3.4.3.
+    pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
+        let now = sample.now;
+        let Some(rtt) = sample.rtt else {
+            return;
+        };
+        let is_due = self.is_probe_rtt_due(now);
+        if is_due || self.probe_rtt_delay.is_none_or(|least| rtt < least) {
+            // The time stays old until ProbeRTT is over, so that it happens.
+            self.probe_rtt_delay = Some(rtt);
+            if !is_due {
+                self.probe_rtt_at = now;
+            }
+        }
+        let is_old = now.saturating_since(self.min_rtt_at) > MIN_RTT_AGE;
+        let delay = self.probe_rtt_delay.unwrap_or(rtt);
+        if is_old || self.min_rtt.is_none_or(|least| delay < least) {
+            self.min_rtt = Some(delay);
+            self.min_rtt_at = self.probe_rtt_at;
+        }
+    }
+
+    pub(super) fn is_probe_rtt_due(&self, now: Time) -> bool {
+        self.probe_rtt_delay.is_some()
+            && now.saturating_since(self.probe_rtt_at) > self.config.probe_rtt_interval
+    }
+
+    /// Section 5.3.4.2: half a bandwidth-delay product.
+    pub(super) fn probe_rtt_window(&self) -> f64 {
+        self.bdp(0.5).max(LEAST_WINDOW * self.mss)
+    }
+
+    pub(super) fn is_too_high(&self, rate: &RateSample) -> bool {
+        rate.lost as f64 > rate.in_flight_at_send as f64 * self.config.loss_threshold
+    }
+}
