@@ -6,11 +6,11 @@ use crate::reader::{Field, Reader};
 use crate::spec::{DETAILS, Kind, RTO, Spec, TCP};
 use crate::units::{format_size, format_span};
 use goodqueue_tcp::{
-    CubicVariant, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
-    FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow, LossDetection,
-    PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit, RecoveryWindow, RtoConfig,
-    RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig, TimingRule,
-    WindowArithmetic,
+    AckRule, CubicVariant, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
+    EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow,
+    LossDetection, PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit,
+    RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
+    TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -49,6 +49,7 @@ macro_rules! words {
 words! {
     Profile { "rfc" = Rfc, "inet2011" = Inet2011, "ns2" = Ns2, "linux" = Linux }
     Recovery { "tahoe" = Tahoe, "reno" = Reno, "newreno" = NewReno, "sack" = Sack }
+    AckRule { "every_nth" = EveryNth, "linux" = Linux }
     EcnMode { "off" = Off, "rfc3168" = Rfc3168, "dctcp" = Dctcp, "accecn" = AccEcn }
     SynLossRule { "rfc5681" = Rfc5681, "linux" = Linux, "tsl" = Tsl }
     Handshake { "three_way" = ThreeWay, "one_way" = OneWay }
@@ -247,12 +248,15 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         initial_window,
         initial_ssthresh,
         receive_window,
+        receive_window_moderation,
         window_scaling,
         byte_counting,
         limited_transmit,
         duplicate_ack_threshold,
+        ack_rule,
         ack_every,
         delayed_ack_timeout,
+        dsack,
         nagle,
         timestamps,
         loss_detection,
@@ -277,12 +281,15 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("initial_window", initial_window)?;
     v.visit("initial_ssthresh", initial_ssthresh)?;
     v.visit("receive_window", receive_window)?;
+    v.visit("receive_window_moderation", receive_window_moderation)?;
     v.visit("window_scaling", window_scaling)?;
     v.visit("byte_counting", byte_counting)?;
     v.visit("limited_transmit", limited_transmit)?;
     v.visit("duplicate_ack_threshold", duplicate_ack_threshold)?;
+    v.visit("ack_rule", ack_rule)?;
     v.visit("ack_every", ack_every)?;
     v.visit("delayed_ack_timeout", delayed_ack_timeout)?;
+    v.visit("dsack", dsack)?;
     v.visit("nagle", nagle)?;
     v.visit("timestamps", timestamps)?;
     v.visit("loss_detection", loss_detection)?;

@@ -30,6 +30,10 @@ pub struct TcpConfig {
     pub initial_ssthresh: InitialSsthresh,
     /// Receive buffer, and so the largest window advertised, in bytes.
     pub receive_window: u64,
+    /// Dynamic right-sizing (Fisk and Feng 2001; `tcp_moderate_rcvbuf` in Linux): the buffer starts
+    /// with so many bytes and grows towards `receive_window` as fast as the application takes data.
+    /// None: it is `receive_window` from the start.
+    pub receive_window_moderation: Option<u64>,
     /// Whether windows above 65,535 bytes can be advertised (RFC 7323 section 2).
     pub window_scaling: bool,
     /// Appropriate byte counting (RFC 3465) instead of one step per ACK.
@@ -38,10 +42,15 @@ pub struct TcpConfig {
     pub limited_transmit: bool,
     /// Duplicate ACKs that trigger fast retransmit.
     pub duplicate_ack_threshold: u32,
+    /// When data in order are acknowledged.
+    pub ack_rule: AckRule,
     /// ACK every n-th full segment (1: each), or when the timeout passes.
     pub ack_every: u32,
     /// Longest time an ACK is held back.
+    /// With [`AckRule::Linux`] it may be less, but at least 40 ms.
     pub delayed_ack_timeout: Span,
+    /// Report duplicate data in SACK blocks (RFC 2883).
+    pub dsack: bool,
     /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
     pub nagle: bool,
     /// The tick of the timestamps option (RFC 7323 section 3); none: no such option.
@@ -166,6 +175,19 @@ pub enum Recovery {
     Sack,
 }
 
+/// When data in order are acknowledged. What leaves or fills a hole, and old data, are
+/// acknowledged at once (RFC 5681 section 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckRule {
+    /// Every `ack_every`-th segment, or after `delayed_ack_timeout`.
+    EveryNth,
+    /// Linux: at once for the first 16 segments (fewer with a small window) unless both ends talk,
+    /// and again after old data or a long silence; otherwise when more than a full segment is
+    /// waiting, or after a delay between 40 ms and `delayed_ack_timeout` that follows the gaps
+    /// between segments.
+    Linux,
+}
+
 /// Explicit congestion notification: whether a connection asks for it, and how a receiver reports
 /// marks. Data are sent as ECT(0); SYNs, pure ACKs, probes and retransmissions are not ECN-capable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +229,14 @@ impl TcpConfig {
     pub(crate) fn timestamp(&self, now: Time) -> u32 {
         let ticks = |tick: Span| ((now.0 / tick.0.max(1)) as u32).wrapping_add(1).max(1);
         self.timestamps.map_or(0, ticks)
+    }
+
+    /// The receive buffer at the start, in bytes.
+    pub fn initial_receive_window(&self) -> u64 {
+        self.receive_window_moderation
+            .map_or(self.receive_window, |initial| {
+                initial.min(self.receive_window)
+            })
     }
 
     /// The initial slow-start threshold in bytes, `u64::MAX` if there is none.

@@ -201,6 +201,9 @@ impl TcpEndpoint {
             self.pure_ack(segment);
         } else if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.stats) {
             self.data_segment(chunk, segment);
+            if let Some(acks) = self.receiver.linux_acks.as_deref_mut() {
+                acks.data_sent(now);
+            }
             if self.ecn.is_some() {
                 let is_new = chunk.seq >= sent_before && !self.sender.persisting;
                 self.mark_data(is_new && chunk.len > 0, segment);
@@ -365,8 +368,16 @@ impl TcpEndpoint {
                 .on_ack(now, segment, &self.config, &mut self.stats);
         }
         if carries {
+            if let Some(acks) = self.receiver.linux_acks.as_deref_mut() {
+                let rtt = &self.sender.rtt;
+                acks.set_path(rtt.rto(), rtt.srtt(&self.config.rto));
+            }
             self.receiver
                 .on_data(now, segment, &self.config, &mut self.stats);
+            if self.receiver.is_moderated() {
+                self.receiver
+                    .moderate_window(now, segment, &self.config, &self.stats);
+            }
         } else if segment.seq < self.receiver.next {
             self.answer_window_probe(segment);
         }
@@ -421,17 +432,17 @@ impl TcpEndpoint {
 
     #[inline]
     fn pure_ack(&mut self, segment: &mut Segment) {
-        self.receiver.ack_sent();
         let config = &*self.config;
         let mut header = config.header;
         let mut sack = SackBlocks::default();
-        if config.recovery == Recovery::Sack && self.receiver.has_holes() {
+        if config.recovery == Recovery::Sack && self.receiver.has_sack_blocks() {
             sack = self.receiver.sack_blocks(config);
             if config.option_bytes {
                 let overhead = u16::from(config.details.sack_option_overhead);
                 header += 8 * sack.len() as u16 + overhead;
             }
         }
+        self.receiver.ack_sent();
         let sender = &self.sender;
         let seq = if config.details.acks_carry_snd_nxt {
             sender.next

@@ -28,6 +28,7 @@
 
 pub mod cc;
 mod config;
+mod delayed_ack;
 mod ecn;
 mod endpoint;
 mod ledger;
@@ -38,6 +39,7 @@ mod prr;
 mod rack;
 mod ranges;
 mod rate;
+mod receive_window;
 mod receiver;
 mod records;
 mod recovery;
@@ -53,7 +55,7 @@ mod undo;
 mod validation;
 
 pub use config::{
-    CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
+    AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
     DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
     InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit,
     RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,

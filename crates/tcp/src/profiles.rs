@@ -4,7 +4,7 @@ use goodqueue_types::Span;
 
 use crate::cc::CubicConfig;
 use crate::config::{
-    CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
+    AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
     DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
     InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit,
     RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
@@ -53,13 +53,16 @@ fn rfc() -> TcpConfig {
         initial_window: InitialWindow::Segments(10),
         initial_ssthresh: InitialSsthresh::Unlimited,
         receive_window: 4 << 20,
+        receive_window_moderation: None,
         window_scaling: true,
         byte_counting: true,
         limited_transmit: true,
         duplicate_ack_threshold: 3,
         // RFC 5681 section 4.2: at least every second segment, within 500 ms; 200 ms is BSD's.
+        ack_rule: AckRule::EveryNth,
         ack_every: 2,
         delayed_ack_timeout: Span::from_millis(200),
+        dsack: false,
         nagle: true,
         timestamps: None,
         loss_detection: LossDetection::DuplicateAcks,
@@ -228,8 +231,11 @@ fn linux() -> TcpConfig {
         congestion_control: CongestionControlConfig::Cubic(CubicConfig::default()),
         // 1500 bytes less headers and timestamps.
         mss: 1448,
+        // tcp_rmem: 6 MiB at most, of 128 KiB at the start half is for the window.
         receive_window: 6 << 20,
-        delayed_ack_timeout: Span::from_millis(40),
+        receive_window_moderation: Some(64 << 10),
+        ack_rule: AckRule::Linux,
+        dsack: true,
         timestamps: Some(Span::from_millis(1)),
         loss_detection: LossDetection::Rack,
         tail_loss_probe: true,

@@ -114,6 +114,13 @@ impl RangeSet {
             .filter(|range| range.0 <= position)
     }
 
+    /// The part of `start..end` that the lowest range in it covers.
+    pub fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let index = self.ranges.partition_point(|range| range.1 <= start);
+        let range = self.ranges.get(index).filter(|range| range.0 < end)?;
+        Some((range.0.max(start), range.1.min(end)))
+    }
+
     /// The first gap at or above `position` that has a range above it: (start, end).
     pub fn gap_from(&self, position: u64) -> Option<(u64, u64)> {
         let mut index = self.ranges.partition_point(|range| range.1 <= position);

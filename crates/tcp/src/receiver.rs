@@ -2,8 +2,10 @@
 
 use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
 
-use crate::config::{Handshake, ReceiveWindowRule, TcpConfig};
+use crate::config::{AckRule, Handshake, ReceiveWindowRule, Recovery, TcpConfig};
+use crate::delayed_ack::{LinuxAcks, Verdict};
 use crate::ranges::RangeSet;
+use crate::receive_window::{Intake, RightSizing};
 use crate::stats::TcpStats;
 
 /// How many ranges a receiver remembers as recently reported.
@@ -38,8 +40,15 @@ pub(crate) struct Receiver {
     advertised: u64,
     /// Where the peer's FIN is, once seen.
     fin: Option<u64>,
-    /// The window of an empty buffer, as it can be advertised.
+    /// Bytes of buffer, and the window of an empty one as it can be advertised.
+    buffer: u64,
     full_window: u32,
+    /// Duplicate data to report (RFC 2883); empty if none.
+    duplicate: (u64, u64),
+    /// Linux's rule for ACKs, if that is in force.
+    pub linux_acks: Option<Box<LinuxAcks>>,
+    /// Moderation of the window, if it is in force.
+    right_sizing: Option<Box<RightSizing>>,
     /// Segments since the last ACK.
     unacked: u32,
     shift: u8,
@@ -52,33 +61,45 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub fn new(config: &TcpConfig) -> Self {
-        let buffer = config.receive_window;
         let exact = config.handshake == Handshake::OneWay;
         let shift = if config.window_scaling && !exact {
-            window_shift(buffer)
+            window_shift(config.receive_window)
         } else {
             0
         };
-        let limit = if exact {
-            u64::from(u32::MAX)
-        } else {
-            0xFFFF << shift
-        };
-        Self {
+        let mut receiver = Self {
             next: 0,
             out_of_order: RangeSet::default(),
             recent: [0; MEMORY],
             unread: 0,
             advertised: 0,
             fin: None,
-            full_window: (buffer.min(limit) >> shift << shift) as u32,
+            buffer: 0,
+            full_window: 0,
+            duplicate: (0, 0),
+            linux_acks: (config.ack_rule == AckRule::Linux)
+                .then(|| Box::new(LinuxAcks::new(config))),
+            right_sizing: RightSizing::new(config),
             unacked: 0,
             shift,
             ack_due: AckDue::No,
             ack_deadline: Time::MAX,
             reading: true,
             fin_reached: false,
-        }
+        };
+        receiver.set_buffer(config.initial_receive_window(), config);
+        receiver
+    }
+
+    /// A buffer of so many bytes, all of which the window can offer as far as the scale goes.
+    fn set_buffer(&mut self, bytes: u64, config: &TcpConfig) {
+        let limit = if config.handshake == Handshake::OneWay {
+            u64::from(u32::MAX)
+        } else {
+            0xFFFF << self.shift
+        };
+        self.buffer = bytes;
+        self.full_window = (bytes.min(limit) >> self.shift << self.shift) as u32;
     }
 
     /// The peer's SYN has come: data begin at 1.
@@ -108,7 +129,7 @@ impl Receiver {
         self.unread -= taken;
         stats.delivered_bytes += taken;
         let offered = self.advertised.saturating_sub(self.next);
-        if taken > 0 && u64::from(self.window_to_offer(config)) >= offered + opening(config) {
+        if taken > 0 && u64::from(self.window_to_offer(config)) >= offered + self.opening(config) {
             self.ack_due = self.ack_due.max_urgency(AckDue::Now);
         }
         taken
@@ -128,6 +149,10 @@ impl Receiver {
         let plain = !segment.flags.contains(SegmentFlags::FIN);
         if segment.seq == self.next && plain && self.is_in_order_only() && end <= self.advertised {
             self.accept(end, stats);
+            if self.linux_acks.is_some() {
+                self.schedule_linux_ack(now, segment.payload, config);
+                return;
+            }
             self.unacked += 1;
             if self.unacked >= config.ack_every {
                 self.ack_due = self.ack_due.max_urgency(AckDue::Now);
@@ -136,8 +161,64 @@ impl Receiver {
                 self.ack_deadline = now + config.delayed_ack_timeout;
             }
         } else {
-            self.on_disordered(segment, stats);
+            self.on_disordered(now, segment, config, stats);
         }
+    }
+
+    /// Linux's rule for a segment in order.
+    #[cold]
+    fn schedule_linux_ack(&mut self, now: Time, payload: u32, config: &TcpConfig) {
+        let Some(acks) = self.linux_acks.as_deref_mut() else {
+            return;
+        };
+        acks.on_data(now, payload, u64::from(self.full_window), config);
+        match acks.verdict(now, self.next, self.ack_deadline, config) {
+            Verdict::Now => self.owe_ack(),
+            Verdict::At(deadline) => {
+                self.ack_due = self.ack_due.max_urgency(AckDue::Delayed);
+                self.ack_deadline = deadline;
+            }
+        }
+    }
+
+    /// Lets the moderation of the window see what has come.
+    #[cold]
+    pub fn moderate_window(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &TcpStats,
+    ) {
+        let beyond = self
+            .out_of_order
+            .last()
+            .map_or(0, |last| last.1 - self.next);
+        let Some(right_sizing) = self.right_sizing.as_deref_mut() else {
+            return;
+        };
+        if let Some(tick) = config.timestamps
+            && segment.payload >= config.mss
+        {
+            let ticks = config.timestamp(now).wrapping_sub(segment.timestamps.echo);
+            right_sizing.on_timestamp(segment.timestamps.echo, tick * u64::from(ticks.max(1)));
+        }
+        let wanted = right_sizing.on_data(Intake {
+            now,
+            next: self.next,
+            window: self.advertised.saturating_sub(self.next),
+            taken: stats.delivered_bytes,
+            beyond,
+        });
+        if let Some(wanted) = wanted.filter(|wanted| *wanted > self.buffer) {
+            self.set_buffer(wanted.min(config.receive_window), config);
+        }
+    }
+
+    /// Whether the window is moderated.
+    #[inline]
+    pub fn is_moderated(&self) -> bool {
+        self.right_sizing.is_some()
     }
 
     #[inline]
@@ -146,7 +227,13 @@ impl Receiver {
     }
 
     /// Everything but the plain next segment: holes, fills, duplicates, FIN, data beyond the window.
-    fn on_disordered(&mut self, segment: &Segment, stats: &mut TcpStats) {
+    fn on_disordered(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
         // RFC 5681 section 4.2: ACK at once what leaves or fills a hole. A duplicate ACK must not
         // carry data, or the peer could not tell it from one that does.
         let had_holes = !self.out_of_order.is_empty();
@@ -156,6 +243,7 @@ impl Receiver {
             self.fin = Some(end);
         }
         let start = segment.seq.max(self.next);
+        self.note_duplicate(now, segment, end, config);
         if start < end {
             let new = if start == self.next {
                 self.fill(end, stats)
@@ -174,13 +262,48 @@ impl Receiver {
             self.fin_reached = true;
         }
         let advanced = segment.seq <= self.next && start < end && self.next >= end;
-        let pure = !advanced || (had_holes && !self.out_of_order.is_empty());
+        let pure =
+            !advanced || self.has_duplicate() || (had_holes && !self.out_of_order.is_empty());
         let due = if pure && !self.fin_reached {
             AckDue::NowPure
         } else {
             AckDue::Now
         };
         self.ack_due = self.ack_due.max_urgency(due);
+    }
+
+    /// What RFC 2883 section 4 reports of a segment that is valid up to `end`: the lowest contiguous
+    /// part that had arrived before. Linux also takes wholly old data as a sign of lost ACKs.
+    fn note_duplicate(&mut self, now: Time, segment: &Segment, end: u64, config: &TcpConfig) {
+        let old_end = end.min(self.next);
+        let held = || {
+            self.out_of_order
+                .first_overlap(segment.seq.max(self.next), end)
+        };
+        let duplicate = if segment.seq < old_end {
+            Some((segment.seq, old_end))
+        } else {
+            held()
+        };
+        if let Some(acks) = self.linux_acks.as_deref_mut() {
+            let window = u64::from(self.full_window);
+            if segment.payload > 0 {
+                acks.on_data(now, segment.payload, window, config);
+            }
+            if end <= self.next {
+                acks.on_old_data(window);
+            }
+        }
+        if config.dsack && config.recovery == Recovery::Sack {
+            // Blocks are offsets of 31 bits from the acknowledgement.
+            let near = |block: &(u64, u64)| self.next.saturating_sub(block.0) < 1 << 31;
+            self.duplicate = duplicate.filter(near).unwrap_or_default();
+        }
+    }
+
+    #[inline]
+    fn has_duplicate(&self) -> bool {
+        self.duplicate.1 != 0
     }
 
     /// Data from `next` to `end`, and then whatever was waiting behind them. Returns new bytes.
@@ -224,16 +347,26 @@ impl Receiver {
         self.recent = kept;
     }
 
-    /// The blocks to report: the range touched last first, then those touched before it.
+    /// The blocks to report: a duplicate first (RFC 2883 section 4); then the range touched last,
+    /// which is also the one that a duplicate above the acknowledgement lies in; then those
+    /// touched before it.
     pub fn sack_blocks(&self, config: &TcpConfig) -> SackBlocks {
         let mut blocks = SackBlocks::default();
+        let mut listed = 0;
+        if self.has_duplicate() {
+            blocks.push(self.next, self.duplicate.0, self.duplicate.1);
+            listed = 1;
+        }
         for position in self.recent {
             if blocks.len() >= usize::from(config.details.sack_blocks) {
                 break;
             }
             // A range that grew over another one is listed once.
             if let Some((start, end)) = self.out_of_order.containing(position)
-                && !blocks.ranges(self.next).any(|block| block.0 == start)
+                && !blocks
+                    .ranges(self.next)
+                    .skip(listed)
+                    .any(|block| block.0 == start)
             {
                 blocks.push(self.next, start, end);
             }
@@ -241,10 +374,10 @@ impl Receiver {
         blocks
     }
 
-    /// Whether ACKs carry SACK blocks now.
+    /// Whether the next ACK carries SACK blocks.
     #[inline]
-    pub fn has_holes(&self) -> bool {
-        !self.out_of_order.is_empty()
+    pub fn has_sack_blocks(&self) -> bool {
+        !self.out_of_order.is_empty() || self.has_duplicate()
     }
 
     /// The window to put into a segment that leaves now.
@@ -262,11 +395,11 @@ impl Receiver {
     /// The window by the rule of the profile, scaled and rounded as on the wire.
     fn window_to_offer(&self, config: &TcpConfig) -> u32 {
         let offered = self.advertised.saturating_sub(self.next);
-        let buffer = config.receive_window;
+        let buffer = self.buffer;
         let window = match config.details.receive_window_rule {
             ReceiveWindowRule::Rfc1122 => {
                 let free = buffer.saturating_sub(self.unread);
-                if free >= offered + opening(config) {
+                if free >= offered + self.opening(config) {
                     free
                 } else {
                     offered
@@ -291,6 +424,10 @@ impl Receiver {
     /// An ACK has left.
     #[inline]
     pub fn ack_sent(&mut self) {
+        if let Some(acks) = self.linux_acks.as_deref_mut() {
+            acks.sent(self.next, self.ack_due != AckDue::No);
+        }
+        self.duplicate = (0, 0);
         self.unacked = 0;
         self.ack_due = AckDue::No;
         self.ack_deadline = Time::MAX;
@@ -305,8 +442,16 @@ impl Receiver {
     pub fn handle_timeout(&mut self, now: Time) {
         if self.ack_deadline <= now {
             self.ack_deadline = Time::MAX;
-            self.ack_due = self.ack_due.max_urgency(AckDue::Now);
+            self.owe_ack();
+            if let Some(acks) = self.linux_acks.as_deref_mut() {
+                acks.expired();
+            }
         }
+    }
+
+    /// How far the window must open before a receiver says so (RFC 1122 section 4.2.3.3).
+    fn opening(&self, config: &TcpConfig) -> u64 {
+        (self.buffer / 2).min(u64::from(config.mss)).max(1)
     }
 }
 
@@ -318,13 +463,6 @@ impl AckDue {
             self
         }
     }
-}
-
-/// How far the window must open before a receiver says so (RFC 1122 section 4.2.3.3).
-fn opening(config: &TcpConfig) -> u64 {
-    (config.receive_window / 2)
-        .min(u64::from(config.mss))
-        .max(1)
 }
 
 /// The smallest scale with which `buffer` fits into 16 bits (RFC 7323 section 2.3: at most 14).

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Hop, Network};
-use goodqueue_tcp::{EcnMode, Profile, Recovery, TcpConfig};
+use goodqueue_tcp::{AckRule, EcnMode, Profile, Recovery, TcpConfig};
 use goodqueue_types::{RandomStream, Segment, Span, Time};
 use proptest::prelude::*;
 
@@ -26,6 +26,10 @@ struct Case {
     ecn: EcnMode,
     /// Chance that an ECN-capable packet is marked.
     marking: f64,
+    ack_rule: AckRule,
+    dsack: bool,
+    /// Share of the receive buffer with which right-sizing begins, if it is on.
+    moderation: Option<u64>,
     /// Host 1 leaves data in its buffer until this many milliseconds have passed.
     pause: u64,
 }
@@ -64,26 +68,43 @@ fn cases() -> impl Strategy<Value = Case> {
         ],
         0.0..1.0f64,
     );
-    (profile, recovery, any::<u64>(), faults, sizes, rest).prop_map(
-        |(profile, recovery, seed, faults, sizes, rest)| Case {
-            profile,
-            recovery,
-            seed,
-            loss: faults.0,
-            duplication: faults.1,
-            reordering: faults.2,
-            bytes: [sizes.0, sizes.1].map(|bytes| bytes.min(u64::from(sizes.2) * 300)),
-            mss: sizes.2,
-            // Much smaller windows than a segment make a transfer of a byte a round trip.
-            receive_window: sizes.3.max(u64::from(sizes.2) / 4),
-            nagle: rest.0,
-            ack_every: rest.1,
-            queue: rest.2,
-            pause: rest.3,
-            ecn: rest.4,
-            marking: rest.5,
-        },
+    let receiving = (
+        prop_oneof![Just(AckRule::EveryNth), Just(AckRule::Linux)],
+        any::<bool>(),
+        prop_oneof![Just(None), (1..20u64).prop_map(Some)],
+    );
+    (
+        profile,
+        recovery,
+        any::<u64>(),
+        faults,
+        sizes,
+        rest,
+        receiving,
     )
+        .prop_map(
+            |(profile, recovery, seed, faults, sizes, rest, receiving)| Case {
+                profile,
+                recovery,
+                seed,
+                loss: faults.0,
+                duplication: faults.1,
+                reordering: faults.2,
+                bytes: [sizes.0, sizes.1].map(|bytes| bytes.min(u64::from(sizes.2) * 300)),
+                mss: sizes.2,
+                // Much smaller windows than a segment make a transfer of a byte a round trip.
+                receive_window: sizes.3.max(u64::from(sizes.2) / 4),
+                nagle: rest.0,
+                ack_every: rest.1,
+                queue: rest.2,
+                pause: rest.3,
+                ack_rule: receiving.0,
+                dsack: receiving.1,
+                moderation: receiving.2,
+                ecn: rest.4,
+                marking: rest.5,
+            },
+        )
 }
 
 fn network(case: &Case) -> Network {
@@ -94,6 +115,13 @@ fn network(case: &Case) -> Network {
     config.nagle = case.nagle;
     config.ack_every = case.ack_every;
     config.ecn = case.ecn;
+    config.ack_rule = case.ack_rule;
+    config.dsack = case.dsack;
+    config.receive_window_moderation = case.moderation.map(|share| {
+        (case.receive_window / share)
+            .max(u64::from(case.mss) / 4)
+            .max(1)
+    });
     let hop = || vec![Hop::new(5_000_000, Span::from_millis(10), 0).with_limit(case.queue)];
     let mut network = Network::new(&config, hop(), hop());
     let mut random = RandomStream::new(case.seed, "faults", 0);

@@ -4,7 +4,7 @@ use super::congestion::{CONTROLS, NAMES};
 use super::{AMOUNT, HOUR, Key, Kind, Spec, TIMER, key};
 use crate::tcp::Words;
 use goodqueue_tcp::{
-    CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
+    AckRule, CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
     FastRetransmitGuard, Handshake, IdleRestart, LossDetection, PartialAckTimer, Profile,
     ReceiveWindowRule, Recovery, RecoveryExit, RecoveryWindow, SackVariant, SlowStart, SynLossRule,
     TimingRule, WindowArithmetic,
@@ -121,6 +121,19 @@ pub(crate) static TCP: Spec = Spec {
             "\"100kB\"",
             "Receive buffer, and so the largest window advertised. At most 1 GiB (RFC 7323 section 2.3).",
         ),
+        switch(
+            "receive_window_moderation",
+            Kind::Either(&[
+                Kind::Size {
+                    min: 1,
+                    max: 1 << 30,
+                },
+                Kind::Choice(&["off"]),
+            ]),
+            "\"64KiB\"",
+            "Dynamic right-sizing of the receive buffer: it starts with this size and grows towards `receive_window` as \
+             the application takes data.",
+        ),
         flag(
             "window_scaling",
             "Whether windows above 65535 bytes can be advertised (RFC 7323 section 2).",
@@ -139,6 +152,12 @@ pub(crate) static TCP: Spec = Spec {
             "3",
             "Duplicate ACKs that trigger fast retransmit.",
         ),
+        word::<AckRule>(
+            "ack_rule",
+            "\"linux\"",
+            "When data in order are acknowledged: every n-th segment, or as Linux does (quick ACKs at the start, then \
+             delays between 40 ms and `delayed_ack_timeout`).",
+        ),
         switch(
             "ack_every",
             Kind::Integer { min: 1, max: 1_000 },
@@ -151,6 +170,7 @@ pub(crate) static TCP: Spec = Spec {
             "\"200ms\"",
             "Longest time an ACK is held back.",
         ),
+        flag("dsack", "Report duplicate data in SACK blocks (RFC 2883)."),
         flag("nagle", "Nagle's algorithm (RFC 1122 section 4.2.3.4)."),
         switch(
             "timestamps",

@@ -1,0 +1,99 @@
+//! Receive-window moderation by dynamic right-sizing (Fisk and Feng 2001): the window offered is
+//! twice what the application took in the last round trip, so that it never limits a sender that
+//! doubles its rate, and never offers much more than the path carries. Numbers as in Linux
+//! (`tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`).
+
+use goodqueue_types::{Span, Time};
+
+use crate::config::TcpConfig;
+
+/// The receiver's measurements.
+#[derive(Debug)]
+pub(crate) struct RightSizing {
+    /// The receiver's own estimate of the round-trip time.
+    rtt: Option<Span>,
+    /// The last timestamp measured by; 0 before the first.
+    echo: u32,
+    /// Without timestamps a round trip is the time it takes to receive what the window offered.
+    round_ends: u64,
+    round_began: Time,
+    /// Bytes taken by the application in the best round so far, and when this one began with how
+    /// many in total.
+    most_taken: u64,
+    began: Time,
+    taken_before: u64,
+}
+
+/// What the receiver looks like when data have come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Intake {
+    pub now: Time,
+    /// Next sequence number expected, and the window offered beyond it.
+    pub next: u64,
+    pub window: u64,
+    /// Bytes that the application has taken in all.
+    pub taken: u64,
+    /// How far data out of order reach beyond `next`.
+    pub beyond: u64,
+}
+
+impl RightSizing {
+    pub fn new(config: &TcpConfig) -> Option<Box<Self>> {
+        let initial = config.receive_window_moderation?;
+        Some(Box::new(Self {
+            rtt: None,
+            echo: 0,
+            round_ends: 0,
+            round_began: Time::ZERO,
+            // Linux: ten segments; a start that is not much more could not grow.
+            most_taken: (10 * u64::from(config.mss)).min(initial / 2),
+            began: Time::ZERO,
+            taken_before: 0,
+        }))
+    }
+
+    /// A full segment echoes our timestamp `echo`, sent `rtt` ago: once for each timestamp, smoothed
+    /// by an eighth.
+    pub fn on_timestamp(&mut self, echo: u32, rtt: Span) {
+        if echo == 0 || echo == self.echo {
+            return;
+        }
+        self.echo = echo;
+        let smooth = |old: Span| Span(old.0 - old.0 / 8 + rtt.0 / 8);
+        self.rtt = Some(self.rtt.map_or(rtt, smooth));
+    }
+
+    /// Takes note of data; the window to aim at, if a round trip has passed in which the
+    /// application took more than ever.
+    pub fn on_data(&mut self, intake: Intake) -> Option<u64> {
+        self.measure_by_window(&intake);
+        let rtt = self.rtt?;
+        if intake.now.saturating_since(self.began) < rtt {
+            return None;
+        }
+        let taken = intake.taken - self.taken_before;
+        (self.began, self.taken_before) = (intake.now, intake.taken);
+        if taken <= self.most_taken {
+            return None;
+        }
+        // Twice what came, and twice as much again as it grew: what is advertised now is used a
+        // round trip later, by a sender in slow start.
+        let growth = 4 * u128::from(taken) * u128::from(taken - self.most_taken)
+            / u128::from(self.most_taken.max(1));
+        self.most_taken = taken;
+        Some((2 * taken + intake.beyond).saturating_add(growth as u64))
+    }
+
+    /// The shortest time in which a whole window came.
+    fn measure_by_window(&mut self, intake: &Intake) {
+        if self.echo != 0 || intake.next < self.round_ends {
+            return;
+        }
+        if self.round_ends > 0 {
+            let round = intake.now.saturating_since(self.round_began);
+            self.rtt = Some(self.rtt.map_or(round, |rtt| rtt.min(round)));
+        }
+        self.round_ends = intake.next + intake.window;
+        self.round_began = intake.now;
+    }
+}

@@ -1,0 +1,328 @@
+//! The receiving half as packet conversations: duplicate SACK, quick and delayed ACKs, the window.
+
+mod common;
+mod peer;
+
+use common::simple;
+use goodqueue_tcp::{AckRule, ENDLESS, TcpConfig};
+use goodqueue_types::{Segment, Span, Time};
+use peer::{ACK, MSS, Peer, config};
+
+fn dsack() -> TcpConfig {
+    config(|config| config.dsack = true)
+}
+
+/// Acknowledgement and blocks of the one answer.
+fn report(answers: &[Segment]) -> (u64, Vec<(u64, u64)>) {
+    assert_eq!(answers.len(), 1);
+    let answer = &answers[0];
+    (answer.ack, answer.sack.ranges(answer.ack).collect())
+}
+
+/// What Linux 6.18 was seen to answer: SACK blocks by recency, then duplicates that cover two
+/// ranges, one range, and an old segment.
+#[test]
+fn duplicates_as_linux_reports_them() {
+    let mut peer = Peer::accepted(dsack());
+    let told = [
+        ((1001, 2001), 1, vec![(1001, 2001)]),
+        ((2001, 3001), 1, vec![(1001, 3001)]),
+        ((4001, 5001), 1, vec![(4001, 5001), (1001, 3001)]),
+        (
+            (7001, 8001),
+            1,
+            vec![(7001, 8001), (4001, 5001), (1001, 3001)],
+        ),
+        ((1, 6001), 6001, vec![(1001, 3001), (7001, 8001)]),
+        ((6001, 8001), 8001, vec![(7001, 8001)]),
+        ((1, 1001), 8001, vec![(1, 1001)]),
+    ];
+    for ((from, to), ack, blocks) in told {
+        assert_eq!(report(&peer.data(from, to)), (ack, blocks), "{from}:{to}");
+    }
+    // Each is reported once.
+    assert_eq!(peer.data(8001, 9001), []);
+    assert_eq!(report(&peer.data(9001, 10_001)), (10_001, vec![]));
+}
+
+/// The examples of RFC 2883 section 4.1: ACKs of a whole segment lost; a segment out of order sent
+/// twice; the same by a larger one. Section 4.2: partial segments. Numbers as in the RFC.
+#[test]
+fn rfc2883_examples() {
+    let talk = |arrivals: &[(u64, u64)]| {
+        let mut config = dsack();
+        config.ack_every = 1;
+        let mut peer = Peer::accepted(config);
+        // The RFC counts from 500 on.
+        peer.data(1, 500);
+        let answers: Vec<_> = arrivals
+            .iter()
+            .map(|&(from, to)| report(&peer.data(from, to)))
+            .collect();
+        answers.last().expect("an answer").clone()
+    };
+    // 4.1.1: 3000-3499 and 3500-3999 received, their ACKs dropped, 3000-3499 again.
+    let full = |tail: &[(u64, u64)]| [&[(500, 3000), (3000, 3500), (3500, 4000)], tail].concat();
+    assert_eq!(talk(&full(&[(3000, 3500)])), (4000, vec![(3000, 3500)]));
+    // 4.1.2: 3500-3999 lost, 4000-4499 received, and 3000-3499 again.
+    let hole = [(500, 3500), (4000, 4500), (3000, 3500)];
+    assert_eq!(talk(&hole), (3500, vec![(3000, 3500), (4000, 4500)]));
+    // 4.1.3: 5000-5499 arrives twice while 4000 is awaited: the larger block is the second.
+    let twice = [(500, 4000), (4500, 5000), (5000, 5500), (5000, 5500)];
+    assert_eq!(talk(&twice), (4000, vec![(5000, 5500), (4500, 5500)]));
+    // 4.2.1: the first half of a segment was there.
+    let partial = [(500, 1000), (1500, 2000), (2000, 2500), (1000, 2000)];
+    assert_eq!(talk(&partial), (2500, vec![(1500, 2000)]));
+    // 4.2.3: two pieces were there; only the lower is reported.
+    let pieces = [
+        (500, 1000),
+        (1500, 2000),
+        (2500, 3000),
+        (3500, 4000),
+        (1000, 3500),
+    ];
+    assert_eq!(talk(&pieces), (4000, vec![(1500, 2000)]));
+}
+
+#[test]
+fn without_the_switch_nothing_is_reported() {
+    let mut peer = Peer::accepted(config(|_| {}));
+    peer.data(1, 2001);
+    assert_eq!(report(&peer.data(1, 1001)), (2001, vec![]));
+}
+
+fn linux() -> TcpConfig {
+    config(|config| config.ack_rule = AckRule::Linux)
+}
+
+/// Quick ACKs: Linux's budget is 16 segments; then every second segment, or 40 ms.
+#[test]
+fn sixteen_quick_acks_then_every_second_segment() {
+    let mut peer = Peer::accepted(linux());
+    for segment in 0..16 {
+        let acks = peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS);
+        assert_eq!(acks.len(), 1, "quick ACK {segment}");
+    }
+    for segment in 16..20 {
+        let acks = peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS);
+        assert_eq!(acks.len() as u64, segment % 2);
+    }
+    peer.data(1 + 20 * MSS, 1 + 21 * MSS);
+    assert_eq!(peer.timer(), Some(40));
+    assert_eq!(peer.expire().1[0].ack, 1 + 21 * MSS);
+}
+
+/// The budget is half the window in segments: a window of 8 gives 4.
+#[test]
+fn a_small_window_gives_fewer_quick_acks() {
+    let mut config = linux();
+    config.receive_window = 8 * MSS;
+    let mut peer = Peer::accepted(config);
+    let acks =
+        |peer: &mut Peer, segment: u64| peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS).len();
+    assert_eq!((0..4).map(|n| acks(&mut peer, n)).sum::<usize>(), 4);
+    assert_eq!(acks(&mut peer, 4), 0);
+}
+
+/// Small segments wait until more than a full one is there.
+#[test]
+fn small_segments_do_not_count_as_full_ones() {
+    let mut peer = Peer::accepted(linux());
+    for segment in 0..16 {
+        peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS);
+    }
+    let start = 1 + 16 * MSS;
+    for small in 0..10 {
+        assert_eq!(
+            peer.data(start + small * 100, start + (small + 1) * 100),
+            []
+        );
+    }
+    assert_eq!(peer.data(start + 1000, start + 1100).len(), 1);
+}
+
+/// Seen on Linux 6.18: data that follow our own data are acknowledged after 40 ms (43 ms in its
+/// ticks of 4 ms); the first data of a connection at once.
+#[test]
+fn a_conversation_delays() {
+    let mut peer = Peer::accepted(linux());
+    assert_eq!(peer.data(1, 501).len(), 1, "first data");
+    peer.wait(10);
+    peer.host.write(200);
+    assert_eq!(peer.listen().len(), 1);
+    peer.wait(100);
+    let reply = peer.segment(501, 201, ACK, 500);
+    assert_eq!(peer.say(reply), []);
+    assert_eq!(peer.timer(), Some(40));
+    // The delay passed in vain: not a conversation any more, quick ACKs are left.
+    assert_eq!(peer.expire().1.len(), 1);
+    let more = peer.segment(1001, 201, ACK, 500);
+    assert_eq!(peer.say(more).len(), 1);
+}
+
+/// An answer within the delay carries the ACK.
+#[test]
+fn an_answer_carries_the_ack() {
+    let mut peer = Peer::accepted(linux());
+    peer.data(1, 501);
+    peer.host.write(200);
+    peer.listen();
+    peer.say(peer.segment(501, 201, ACK, 500));
+    peer.host.write(200);
+    let answer = peer.listen();
+    assert_eq!(
+        (answer.len(), answer[0].payload, answer[0].ack),
+        (1, 200, 1001)
+    );
+    assert_eq!(peer.say(peer.segment(1001, 401, ACK, 0)), []);
+    assert_eq!(peer.timer(), None);
+}
+
+/// Slow data: the delay follows the gaps, up to 200 ms, and doubles when it passes in vain.
+#[test]
+fn the_delay_adapts() {
+    let mut config = linux();
+    config.receive_window = 2 * MSS;
+    let mut peer = Peer::accepted(config);
+    // One quick ACK (half the window), and a delay in vain: 40 becomes 80 ms.
+    assert_eq!(peer.data(1, 501).len(), 1);
+    peer.wait(100);
+    peer.data(501, 1001);
+    assert_eq!(peer.timer(), Some(40));
+    peer.expire();
+    peer.wait(60);
+    // The gap of 100 ms is longer than the delay: it stays at 80 ms.
+    peer.data(1001, 1501);
+    assert_eq!(peer.timer(), Some(80));
+    peer.expire();
+    // Another: 160 ms, and a gap of 120 ms makes it 80 + 120 = 200 ms; but no longer than the
+    // round trip of 100 ms.
+    peer.wait(40);
+    peer.data(1501, 2001);
+    assert_eq!(peer.timer(), Some(100));
+    peer.expire();
+}
+
+/// Old data mean that our ACKs are lost or late: quick ACKs again.
+#[test]
+fn old_data_bring_quick_acks_back() {
+    let mut peer = Peer::accepted(linux());
+    for segment in 0..17 {
+        peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS);
+    }
+    peer.expire();
+    assert_eq!(peer.data(1, 1001).len(), 1);
+    for segment in 17..25 {
+        let acks = peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS);
+        assert_eq!(acks.len(), 1);
+    }
+}
+
+/// A hole is told at once and one that is filled, too; the second of two holes as well.
+#[test]
+fn holes_are_told_at_once() {
+    for rule in [AckRule::EveryNth, AckRule::Linux] {
+        let mut peer = Peer::accepted(config(|config| config.ack_rule = rule));
+        for segment in 0..17 {
+            peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS);
+        }
+        peer.expire();
+        for (from, to) in [(18, 19), (20, 21), (17, 18), (19, 20)] {
+            let acks = peer.data(1 + from * MSS, 1 + to * MSS);
+            assert_eq!(acks.len(), 1, "{rule:?} {from}");
+        }
+        assert_eq!(peer.data(1 + 21 * MSS, 1 + 22 * MSS).len(), 0);
+    }
+}
+
+/// One bulk transfer over a path of 50 ms with a queue of `limit` packets: the window that the
+/// receiver offers at the end, and the goodput in bits per second.
+fn transfer(config: &TcpConfig, rate: u64, limit: usize) -> (u64, f64) {
+    let mut network = simple(config, rate, Span::from_millis(25), limit);
+    network.hosts[0].connect(Time::ZERO);
+    network.hosts[0].write(ENDLESS);
+    let seconds = 5;
+    network.run_until(Time::ZERO + Span::from_secs(seconds));
+    let bits = network.hosts[1].stats().delivered_bytes * 8;
+    (
+        network.hosts[0].info().send_window,
+        bits as f64 / seconds as f64,
+    )
+}
+
+/// Right-sizing: the window follows the rate. It does not limit a fast path, whose bandwidth-delay
+/// product is 76 times its start, and grows no further than a slow one needs.
+#[test]
+fn the_window_follows_the_rate() {
+    let moderated = |initial| {
+        config(|config| {
+            config.receive_window = 16 << 20;
+            config.receive_window_moderation = initial;
+        })
+    };
+    let (window, goodput) = transfer(&moderated(Some(8192)), 100_000_000, 100_000);
+    assert!(goodput > 85e6, "{goodput}");
+    // Twice the product of 625 kB, and what slow start overshot.
+    assert!((1_250_000..=16 << 20).contains(&window), "{window}");
+    let (window, goodput) = transfer(&moderated(Some(8192)), 2_000_000, 10);
+    assert!(goodput > 1.8e6, "{goodput}");
+    // The path and its queue hold 28 kB: no more than ten times that, of 16 MiB allowed.
+    assert!(window <= 280_000, "{window}");
+    // Without moderation a window of that size limits the fast path: 64 KiB per 50 ms.
+    let fixed = config(|config| config.receive_window = 65_536);
+    let (window, goodput) = transfer(&fixed, 100_000_000, 100_000);
+    assert_eq!(window, 65_536 >> 1 << 1);
+    assert!(goodput < 65_536.0 * 8.0 / 0.05, "{goodput}");
+}
+
+/// The most that `receive_window` allows is the most that is offered.
+#[test]
+fn the_maximum_holds() {
+    let small = config(|config| {
+        config.receive_window = 200_000;
+        config.receive_window_moderation = Some(20_000);
+    });
+    let (window, _) = transfer(&small, 100_000_000, 100_000);
+    assert!((199_000..=200_000).contains(&window), "{window}");
+}
+
+/// The cure on the receiving side: a fixed window of the path's bandwidth-delay product keeps the
+/// queue of an oversized buffer short at full rate; the ordinary window fills the buffer.
+#[test]
+fn a_limited_receive_window_keeps_the_queue_short() {
+    let longest_rtt = |receive_window| {
+        let mut config = config(|config| config.receive_window = receive_window);
+        config.option_bytes = false;
+        let mut network = simple(&config, 10_000_000, Span::from_millis(20), 2000);
+        network.hosts[0].connect(Time::ZERO);
+        network.hosts[0].write(ENDLESS);
+        network.run_until(Time::ZERO + Span::from_secs(10));
+        let srtt = network.hosts[0].info().srtt.expect("samples").as_secs_f64();
+        (
+            network.hosts[1].stats().delivered_bytes as f64 * 8.0 / 10.0,
+            srtt,
+        )
+    };
+    // 10 Mbit/s times 40 ms are 50 kB.
+    let (goodput, srtt) = longest_rtt(60_000);
+    assert!(goodput > 9.4e6 && srtt < 0.055, "{goodput} {srtt}");
+    let (goodput, srtt) = longest_rtt(2_000_000);
+    assert!(goodput > 9.4e6 && srtt > 0.5, "{goodput} {srtt}");
+}
+
+/// With timestamps the round trip is known however large the window is: a window that starts above
+/// what the path holds does not grow at all.
+#[test]
+fn timestamps_tell_the_round_trip() {
+    let config = config(|config| {
+        config.receive_window = 16 << 20;
+        config.receive_window_moderation = Some(200_000);
+        config.timestamps = Some(Span::from_millis(1));
+    });
+    // The path and its queue hold 28 kB; twice that, and twice what it grew from ten segments.
+    let (window, goodput) = transfer(&config, 2_000_000, 10);
+    assert!(goodput > 1.8e6, "{goodput}");
+    assert_eq!(window, 200_000 >> 9 << 9);
+    let (window, goodput) = transfer(&config, 100_000_000, 100_000);
+    assert!(goodput > 85e6 && window > 1_250_000, "{goodput} {window}");
+}
