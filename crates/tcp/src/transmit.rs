@@ -43,14 +43,14 @@ impl Ledger {
     }
 
     fn poll_new(&mut self, turn: &mut Turn<'_>, room: bool) -> Option<Chunk> {
+        if self.records.is_empty() {
+            self.restart_after_idle(turn);
+        }
         let sender = &mut *turn.sender;
         let fin_due = sender.closing && sender.next == sender.data_end;
         if sender.next >= sender.data_end && !fin_due {
             self.note_idle(turn, room);
             return None;
-        }
-        if self.records.is_empty() {
-            self.restart_after_idle(turn);
         }
         let room = self.window(turn.sender) > self.records.in_flight();
         // A FIN needs no room (RFC 9293 section 3.10.4; Linux).
@@ -148,7 +148,12 @@ impl Ledger {
         if let Some(chunk) = chunk {
             self.book_new(turn, chunk);
         }
-        let chunk = chunk.unwrap_or_else(|| self.send_again(turn, last));
+        let chunk = chunk.unwrap_or_else(|| {
+            let chunk = self.send_again(turn, last);
+            // Linux does not count it among the retransmissions in flight.
+            self.records.clear_resent(last);
+            chunk
+        });
         let resent =
             chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin) <= self.records.get(last).end;
         self.probe_sent(turn, resent);
@@ -227,8 +232,12 @@ impl Ledger {
             turn.sender.restart_after_idle(turn.now, turn.config);
             return;
         }
-        // RFC 2861 section 3.1: the window halves for each timeout of silence.
+        // RFC 2861 section 3.1: the window halves for each timeout of silence. Linux looks when the
+        // application writes, not when data leave.
         let sender = &mut *turn.sender;
+        if !std::mem::take(&mut sender.asked_to_send) {
+            return;
+        }
         let rto = sender.rtt.rto();
         let mut idle = turn.now.saturating_since(sender.last_sent);
         if idle <= rto || sender.max_sent <= crate::sender::FIRST {

@@ -42,6 +42,7 @@ pub struct Cubic {
     before: Curve,
     /// Smoothed round-trip time, or the shortest with Linux.
     rtt: Option<Span>,
+    last_ack: Time,
 }
 
 /// Windows in segments.
@@ -75,6 +76,7 @@ impl Cubic {
             curve: Curve::default(),
             before: Curve::default(),
             rtt: None,
+            last_ack: Time::ZERO,
         }
     }
 
@@ -161,6 +163,7 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, sample: &AckSample) {
+        self.last_ack = sample.now;
         if let Some(rtt) = sample.rtt {
             self.take_rtt(rtt);
         }
@@ -192,13 +195,11 @@ impl CongestionControl for Cubic {
         }
     }
 
+    /// Section 5.8: time in which the application sent nothing does not count.
     fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
-        // Section 4.2: time in which the application sent nothing does not count. A new epoch
-        // from the window of the time is the same with the plateau kept.
         if idle && let Some(epoch) = &mut self.curve.epoch {
-            epoch.start = now;
-            let gap = epoch.plateau - self.window.segments();
-            epoch.k = libm::cbrt(gap.max(0.0) / self.config.c);
+            let silence = now.saturating_since(self.last_ack);
+            epoch.start = epoch.start.saturating_add(silence).min(now);
         }
     }
 }

@@ -1,0 +1,146 @@
+//! CUBIC's congestion avoidance as Linux takes its steps: whole segments, after a count of
+//! acknowledged segments that is reconsidered when the window changes or 1/32 s has passed.
+
+use goodqueue_types::{Span, Time};
+
+use super::CubicConfig;
+
+/// How long a count stays while the window does.
+const RECONSIDERED_AFTER: Span = Span::from_micros(31_250);
+
+/// Between two decreases.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Steps {
+    epoch: Option<Epoch>,
+    /// Segments acknowledged for one more in the window.
+    per_step: u32,
+    /// When, and for which window, that was computed.
+    computed: Option<(Time, u32)>,
+    /// Segments acknowledged since the last step.
+    counted: u32,
+    last_sent: Time,
+}
+
+/// A stretch of congestion avoidance; windows in segments.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    /// Seconds from its start to the plateau.
+    k: f64,
+    plateau: u32,
+    /// What Reno would have, and the segments acknowledged towards its next.
+    reno: u32,
+    towards_reno: u32,
+}
+
+/// What a step depends on beside the steps before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surroundings {
+    pub now: Time,
+    pub config: CubicConfig,
+    /// Where the plateau is, in segments; 0 while no loss has shown it.
+    pub w_max: u32,
+    pub min_rtt: Span,
+}
+
+impl Steps {
+    /// A decrease: the next ACK begins an epoch.
+    pub fn end_epoch(&mut self) {
+        *self = Self {
+            last_sent: self.last_sent,
+            ..Self::default()
+        };
+    }
+
+    /// Something is sent. Time in which the application sent nothing does not count (RFC 9438
+    /// section 4.2).
+    pub fn on_send(&mut self, now: Time, idle: bool) {
+        if idle && let Some(epoch) = &mut self.epoch {
+            epoch.start = (epoch.start + now.saturating_since(self.last_sent)).min(now);
+        }
+        self.last_sent = now;
+    }
+
+    /// The window, so far `cwnd` segments, after `acked` more were acknowledged.
+    pub fn advance(&mut self, cwnd: u32, acked: u32, around: &Surroundings) -> u32 {
+        self.reconsider(cwnd, acked, around);
+        let mut window = cwnd;
+        if self.counted >= self.per_step {
+            self.counted = 0;
+            window += 1;
+        }
+        self.counted += acked;
+        window += self.counted / self.per_step;
+        self.counted %= self.per_step;
+        window
+    }
+
+    fn reconsider(&mut self, cwnd: u32, acked: u32, around: &Surroundings) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.towards_reno += acked;
+        }
+        let fresh = self.computed.is_some_and(|(at, window)| {
+            window == cwnd && around.now.saturating_since(at) <= RECONSIDERED_AFTER
+        });
+        if fresh {
+            return;
+        }
+        self.computed = Some((around.now, cwnd));
+        let epoch = self
+            .epoch
+            .get_or_insert_with(|| Epoch::new(cwnd, acked, around));
+        let target = epoch.target(around);
+        self.per_step = match target.checked_sub(cwnd) {
+            Some(gap @ 1..) => cwnd / gap,
+            // Where the curve is flat: a segment for every hundred windows.
+            _ => 100 * cwnd,
+        };
+        if around.w_max == 0 {
+            // No loss has shown where to stop: 5 % per round trip.
+            self.per_step = self.per_step.min(20);
+        }
+        if around.config.reno_friendly {
+            let ahead = epoch.reno_ahead(cwnd, around.config.beta);
+            let catching_up = cwnd.checked_div(ahead).unwrap_or(u32::MAX);
+            self.per_step = self.per_step.min(catching_up);
+        }
+        self.per_step = self.per_step.max(2);
+    }
+}
+
+impl Epoch {
+    /// Congestion avoidance begins with a window of `cwnd` (RFC 9438 section 4.2).
+    fn new(cwnd: u32, acked: u32, around: &Surroundings) -> Self {
+        let below = around.w_max.saturating_sub(cwnd);
+        Self {
+            start: around.now,
+            k: libm::cbrt(f64::from(below) / around.config.c),
+            plateau: around.w_max.max(cwnd),
+            reno: cwnd,
+            towards_reno: acked,
+        }
+    }
+
+    /// The curve the shortest round trip ahead.
+    fn target(&self, around: &Surroundings) -> u32 {
+        let t = (around.now.saturating_since(self.start) + around.min_rtt).as_secs_f64() - self.k;
+        let distance = libm::fabs(around.config.c * t * t * t) as u32;
+        if t < 0.0 {
+            self.plateau.saturating_sub(distance)
+        } else {
+            self.plateau.saturating_add(distance)
+        }
+    }
+
+    /// How far Reno, with CUBIC's decrease, would be ahead of `cwnd` (section 4.3).
+    fn reno_ahead(&mut self, cwnd: u32, beta: f64) -> u32 {
+        // In eighths and whole, as the kernel keeps it: 15 for β = 0.7.
+        let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;
+        let per_step = ((cwnd * eighths) >> 3).max(1);
+        while self.towards_reno > per_step {
+            self.towards_reno -= per_step;
+            self.reno += 1;
+        }
+        self.reno.saturating_sub(cwnd)
+    }
+}
