@@ -13,13 +13,14 @@ pub struct Agent {
     flow: FlowId,
     /// The direction of what it sends.
     direction: Direction,
-    window: Window,
-    start: Time,
+    /// Measurements are to begin at what it first does from here on; [`Time::MAX`] once they have.
+    measures_from: Time,
     behaviour: Behaviour,
     sent: u64,
     received: u64,
     received_ip_bytes: u64,
-    last_rtt: Option<Span>,
+    /// The round-trip sample that the last packet received completed; [`Span::MAX`] if none.
+    last_rtt: Span,
     /// From the first thing that it does in the window: an idle agent costs no memory for it.
     measurement: Option<Box<Measurement>>,
 }
@@ -48,29 +49,13 @@ struct Counters {
 
 /// The agents of all flows: client and server of flow `i` at `2i` and `2i + 1`.
 pub fn agents(network: &Network) -> Vec<Agent> {
-    let window = Window {
-        from: network.warmup,
-        to: network.end,
-    };
     let mut agents = Vec::with_capacity(2 * network.flows.len());
     for (index, flow) in network.flows.iter().enumerate() {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
         let [client, server] = Behaviour::pair(&flow.workload, flow.start, random);
-        agents.push(Agent::new(
-            id,
-            Direction::Forward,
-            window,
-            flow.start,
-            client,
-        ));
-        agents.push(Agent::new(
-            id,
-            Direction::Reverse,
-            window,
-            flow.start,
-            server,
-        ));
+        agents.push(Agent::new(id, Direction::Forward, network.warmup, client));
+        agents.push(Agent::new(id, Direction::Reverse, network.warmup, server));
     }
     agents
 }
@@ -82,23 +67,16 @@ pub fn receiver_of(packet: &Packet) -> usize {
 }
 
 impl Agent {
-    fn new(
-        flow: FlowId,
-        direction: Direction,
-        window: Window,
-        start: Time,
-        behaviour: Behaviour,
-    ) -> Self {
+    fn new(flow: FlowId, direction: Direction, measures_from: Time, behaviour: Behaviour) -> Self {
         Self {
             flow,
             direction,
-            window,
-            start,
+            measures_from,
             behaviour,
             sent: 0,
             received: 0,
             received_ip_bytes: 0,
-            last_rtt: None,
+            last_rtt: Span::MAX,
             measurement: None,
         }
     }
@@ -109,10 +87,15 @@ impl Agent {
         self.note_time(now);
         self.received += 1;
         self.received_ip_bytes += u64::from(packet.size);
-        self.last_rtt = self.behaviour.receive(now, packet);
-        if let Some(rtt) = self.last_rtt
-            && let Some(Measurement { rtt_ns, .. }) = self.measurement.as_deref_mut()
-        {
+        self.last_rtt = Span::MAX;
+        if let Some(rtt) = self.behaviour.receive(now, packet) {
+            self.note_rtt(rtt);
+        }
+    }
+
+    fn note_rtt(&mut self, rtt: Span) {
+        self.last_rtt = rtt;
+        if let Some(Measurement { rtt_ns, .. }) = self.measurement.as_deref_mut() {
             if rtt_ns.total() == 0 {
                 // Room for samples up to 64 times the first, so that the loop does not allocate.
                 rtt_ns.reserve(rtt.0 / 1000 * 64);
@@ -170,10 +153,16 @@ impl Agent {
 
     #[inline]
     fn note_time(&mut self, now: Time) {
-        if self.measurement.is_none() && self.window.contains(now) {
-            let (baseline, rtt_ns) = (self.counters(), Histogram::default());
-            self.measurement = Some(Box::new(Measurement { baseline, rtt_ns }));
+        if now >= self.measures_from {
+            self.begin_measurement();
         }
+    }
+
+    #[cold]
+    fn begin_measurement(&mut self) {
+        self.measures_from = Time::MAX;
+        let (baseline, rtt_ns) = (self.counters(), Histogram::default());
+        self.measurement = Some(Box::new(Measurement { baseline, rtt_ns }));
     }
 
     fn counters(&self) -> Counters {
@@ -223,7 +212,7 @@ impl Agent {
 
     /// The round-trip sample that the last packet received completed.
     pub fn last_rtt(&self) -> Option<Span> {
-        self.last_rtt
+        Some(self.last_rtt).filter(|rtt| *rtt != Span::MAX)
     }
 
     /// The behaviour, for probes.
@@ -233,8 +222,14 @@ impl Agent {
 }
 
 /// The results of a flow from its two agents and the forward packets it lost in the window.
-pub fn flow_outcome(config: &FlowConfig, client: &Agent, server: &Agent, lost: u64) -> FlowOutcome {
-    let seconds = client.window.seconds();
+pub fn flow_outcome(
+    config: &FlowConfig,
+    window: Window,
+    client: &Agent,
+    server: &Agent,
+    lost: u64,
+) -> FlowOutcome {
+    let seconds = window.seconds();
     let (sender, receiver) = (client.measured(), server.measured());
     let payload = match &server.behaviour {
         Behaviour::Tcp(_) => receiver.delivered_bytes,
@@ -265,6 +260,6 @@ pub fn flow_outcome(config: &FlowConfig, client: &Agent, server: &Agent, lost: u
         } else {
             receiver.duplicate_payload_bytes as f64 / receiver.received_payload_bytes as f64
         },
-        completion_time_s: finished_at.map(|at| at.saturating_since(client.start).as_secs_f64()),
+        completion_time_s: finished_at.map(|at| at.saturating_since(config.start).as_secs_f64()),
     }
 }

@@ -246,7 +246,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 .iter()
                 .zip(ends)
                 .map(|(flow, (ends, lost))| {
-                    flow_outcome(flow, &ends[0].agent, &ends[1].agent, *lost)
+                    flow_outcome(flow, core.window, &ends[0].agent, &ends[1].agent, *lost)
                 })
                 .collect(),
             totals,

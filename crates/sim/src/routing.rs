@@ -84,8 +84,8 @@ impl Routing {
             }
         }
         let mut routing = Self {
-            hops: Vec::new(),
-            first_hops: Vec::new(),
+            hops: Vec::with_capacity(ways.iter().map(|links| links.len()).sum()),
+            first_hops: Vec::with_capacity(ways.iter().map(|links| links.len()).sum()),
             ties: TieOrder::new(network.seed, network.flows.len()),
             shared_lines: 0,
             own_lines: 0,

@@ -443,7 +443,7 @@ impl<'a> Reference<'a> {
                 .enumerate()
                 .map(|(flow, config)| {
                     let [client, server] = [&self.agents[2 * flow], &self.agents[2 * flow + 1]];
-                    flow_outcome(config, client, server, self.lost[flow])
+                    flow_outcome(config, self.window, client, server, self.lost[flow])
                 })
                 .collect(),
             totals,

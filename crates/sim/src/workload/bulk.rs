@@ -8,10 +8,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct TcpHost {
     endpoint: TcpEndpoint,
-    /// When the application opens the connection; none on the server and once it has.
-    opens_at: Option<Time>,
-    bytes: Option<u64>,
-    finished_at: Option<Time>,
+    /// When the application opens the connection; [`Time::MAX`] on the server and once it has.
+    opens_at: Time,
+    /// What it sends, [`ENDLESS`] if it never closes.
+    bytes: u64,
+    /// When the last byte was acknowledged; [`Time::MAX`] before.
+    finished_at: Time,
 }
 
 impl TcpHost {
@@ -20,9 +22,9 @@ impl TcpHost {
         let endpoint = TcpEndpoint::new(config);
         Self {
             endpoint,
-            opens_at: Some(start),
-            bytes,
-            finished_at: None,
+            opens_at: start,
+            bytes: bytes.unwrap_or(ENDLESS),
+            finished_at: Time::MAX,
         }
     }
 
@@ -32,9 +34,9 @@ impl TcpHost {
         endpoint.listen();
         Self {
             endpoint,
-            opens_at: None,
-            bytes: None,
-            finished_at: None,
+            opens_at: Time::MAX,
+            bytes: 0,
+            finished_at: Time::MAX,
         }
     }
 
@@ -44,18 +46,18 @@ impl TcpHost {
             unreachable!("a TCP flow carries segments only")
         };
         self.endpoint.handle_packet(now, segment, packet.ecn);
-        if self.bytes.is_some() && self.finished_at.is_none() && self.endpoint.is_finished() {
-            self.finished_at = Some(now);
+        if self.endpoint.is_finished() && self.finished_at == Time::MAX {
+            self.finished_at = now;
         }
         self.endpoint.take_rtt_sample()
     }
 
     pub(super) fn wake(&mut self, now: Time) {
-        if self.opens_at.is_some_and(|opens_at| opens_at <= now) {
-            self.opens_at = None;
+        if self.opens_at <= now {
+            self.opens_at = Time::MAX;
             self.endpoint.connect(now);
-            self.endpoint.write(self.bytes.unwrap_or(ENDLESS));
-            if self.bytes.is_some() {
+            self.endpoint.write(self.bytes);
+            if self.bytes != ENDLESS {
                 self.endpoint.close();
             }
         }
@@ -64,9 +66,8 @@ impl TcpHost {
 
     #[inline]
     pub(super) fn wakes_at(&self) -> Time {
-        self.opens_at
-            .or_else(|| self.endpoint.poll_timeout())
-            .unwrap_or(Time::MAX)
+        let timeout = self.endpoint.poll_timeout().unwrap_or(Time::MAX);
+        self.opens_at.min(timeout)
     }
 
     #[inline]
@@ -99,6 +100,6 @@ impl TcpHost {
 
     /// When the last byte was acknowledged.
     pub fn finished_at(&self) -> Option<Time> {
-        self.finished_at
+        Some(self.finished_at).filter(|at| *at != Time::MAX)
     }
 }
