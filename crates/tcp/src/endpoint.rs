@@ -355,15 +355,19 @@ impl TcpEndpoint {
     #[inline]
     fn handle_established(&mut self, now: Time, segment: &Segment) {
         let carries = segment.payload > 0 || segment.flags.contains(SegmentFlags::FIN);
-        if segment.flags.contains(SegmentFlags::SYN) {
-            // Our ACK of the SYN or SYN-ACK was lost.
-            self.receiver.ack_due = AckDue::NowPure;
-            return;
+        if segment.flags.0 & SegmentFlags::SYN.with(SegmentFlags::RST).0 != 0 {
+            return self.handle_syn_or_reset(segment);
         }
         if self.config.details.strict_ack_acceptance && segment.end_seq() < self.needed(carries) {
             return self.handle_below_window(now, segment);
         }
         if segment.flags.contains(SegmentFlags::ACK) {
+            if segment.ack > self.sender.max_sent {
+                // It acknowledges what was never sent: answered and dropped (RFC 9293 section
+                // 3.10.7.4, Linux since 6.18).
+                self.receiver.ack_due = AckDue::NowPure;
+                return;
+            }
             self.sender
                 .on_ack(now, segment, &self.config, &mut self.stats);
         }
@@ -381,6 +385,30 @@ impl TcpEndpoint {
         } else if segment.seq < self.receiver.next {
             self.answer_window_probe(segment);
         }
+    }
+
+    /// A SYN means that our ACK of it was lost, and is answered wherever it lies. A reset counts only
+    /// at the very next sequence number; elsewhere in the window it is answered, beyond it ignored
+    /// (RFC 5961 sections 3.2 and 4.2).
+    #[cold]
+    fn handle_syn_or_reset(&mut self, segment: &Segment) {
+        let is_reset = segment.flags.contains(SegmentFlags::RST);
+        if !is_reset || self.receiver.has_in_window(segment.seq) {
+            self.receiver.ack_due = AckDue::NowPure;
+        }
+        if is_reset && segment.seq == self.receiver.next {
+            self.abandon();
+        }
+    }
+
+    /// The peer has reset the connection: nothing is sent any more, and no timer runs.
+    #[cold]
+    pub(crate) fn abandon(&mut self) {
+        self.state = ConnectionState::Closed;
+        self.opening.due = false;
+        self.sender.deadline = Time::MAX;
+        self.sender.pacer.release = Time::MAX;
+        self.receiver.ack_sent();
     }
 
     /// Linux probes a closed window with the sequence number before its next, which asks for an ACK

@@ -30,6 +30,10 @@ impl TcpEndpoint {
         let one_way = self.config.handshake == Handshake::OneWay;
         let syn = segment.flags.contains(SegmentFlags::SYN);
         let ack = segment.flags.contains(SegmentFlags::ACK);
+        if segment.flags.contains(SegmentFlags::RST) {
+            self.handle_reset_while_opening(segment);
+            return false;
+        }
         if syn
             && matches!(
                 self.state,
@@ -74,6 +78,21 @@ impl TcpEndpoint {
                 false
             }
             _ => false,
+        }
+    }
+
+    /// A reset refuses the connection if it acknowledges the SYN, or comes next after the peer's
+    /// (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).
+    fn handle_reset_while_opening(&mut self, segment: &Segment) {
+        let refused = match self.state {
+            ConnectionState::SynSent => {
+                segment.flags.contains(SegmentFlags::ACK) && segment.ack == FIRST
+            }
+            ConnectionState::SynReceived => segment.seq == self.receiver.next,
+            _ => false,
+        };
+        if refused {
+            self.abandon();
         }
     }
 

@@ -108,6 +108,11 @@ impl Receiver {
         self.advertised = 1 + u64::from(self.full_window);
     }
 
+    /// Whether a sequence number lies in the window offered.
+    pub fn has_in_window(&self, seq: u64) -> bool {
+        (self.next..self.advertised.max(self.next + 1)).contains(&seq)
+    }
+
     /// Whether the peer has sent everything and its FIN.
     pub fn is_finished(&self) -> bool {
         self.fin_reached

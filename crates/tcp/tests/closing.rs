@@ -1,0 +1,165 @@
+//! The end of connections: FINs in every order, resets, and segments that are not acceptable.
+
+mod peer;
+
+use goodqueue_tcp::{ConnectionState, ENDLESS, Profile, TcpConfig};
+use goodqueue_types::{Segment, SegmentFlags};
+use peer::{ACK, MSS, Peer, SYN, config};
+
+const FIN: SegmentFlags = SegmentFlags::FIN;
+const RST: SegmentFlags = SegmentFlags::RST;
+
+/// Sequence number, payload, acknowledgement, and whether it carries a FIN.
+fn shape(segments: &[Segment]) -> Vec<(u64, u32, u64, bool)> {
+    segments
+        .iter()
+        .map(|s| (s.seq, s.payload, s.ack, s.flags.contains(FIN)))
+        .collect()
+}
+
+fn connections() -> [Peer; 2] {
+    let mut linux = TcpConfig::profile(Profile::Linux);
+    linux.mss = MSS as u32;
+    // The peer is written without timestamps.
+    linux.timestamps = None;
+    [Peer::accepted(config(|_| {})), Peer::accepted(linux)]
+}
+
+/// Both FINs cross (RFC 9293 figure 13): each is acknowledged, and both ends are done.
+#[test]
+fn both_close_at_once() {
+    for mut peer in connections() {
+        peer.host.close();
+        assert_eq!(shape(&peer.listen()), [(1, 0, 1, true)]);
+        // The peer's FIN does not acknowledge ours.
+        let answer = peer.say(peer.segment(1, 1, ACK.with(FIN), 0));
+        assert_eq!(shape(&answer), [(2, 0, 2, false)]);
+        assert!(peer.host.is_peer_finished() && !peer.host.is_finished());
+        assert_eq!(peer.say(peer.segment(2, 2, ACK, 0)), []);
+        assert!(peer.host.is_finished());
+        assert_eq!(peer.host.poll_timeout(), None);
+    }
+}
+
+/// The last data carry the FIN; the other direction goes on as long as it likes (RFC 9293 section
+/// 3.6, case 1).
+#[test]
+fn a_half_closed_connection_receives() {
+    for mut peer in connections() {
+        peer.host.write(MSS + 500);
+        peer.host.close();
+        let sent = shape(&peer.listen());
+        assert_eq!(sent, [(1, 1000, 1, false), (1001, 500, 1, true)]);
+        assert_eq!(peer.say(peer.segment(1, 1502, ACK, 0)), []);
+        assert!(peer.host.is_finished());
+        let answers: Vec<_> = (0..8)
+            .flat_map(|n| peer.say(peer.segment(1 + n * MSS, 1502, ACK, MSS as u32)))
+            .collect();
+        assert_eq!(answers.last().expect("an ACK").ack, 8001);
+        let answer = peer.say(peer.segment(8001, 1502, ACK.with(FIN), 0));
+        assert_eq!(shape(&answer), [(1502, 0, 8002, false)]);
+        assert_eq!(peer.host.stats().delivered_bytes, 8000);
+        assert_eq!(peer.host.poll_timeout(), None);
+    }
+}
+
+/// A FIN that is lost goes out again; one that comes again is acknowledged again.
+#[test]
+fn fins_are_repeated() {
+    for mut peer in connections() {
+        peer.host.close();
+        peer.listen();
+        let (_, again) = peer.expire();
+        assert_eq!(shape(&again), [(1, 0, 1, true)]);
+        for _ in 0..2 {
+            let answer = peer.say(peer.segment(1, 2, ACK.with(FIN), 0));
+            assert_eq!(shape(&answer), [(2, 0, 2, false)]);
+        }
+        assert!(peer.host.is_finished() && peer.host.is_peer_finished());
+        assert_eq!(peer.host.poll_timeout(), None);
+    }
+}
+
+/// A FIN ahead of lost data waits for them.
+#[test]
+fn a_fin_out_of_order_waits() {
+    for mut peer in connections() {
+        let answer = peer.say(peer.segment(1001, 1, ACK.with(FIN), 500));
+        assert_eq!(shape(&answer), [(1, 0, 1, false)]);
+        assert!(!peer.host.is_peer_finished());
+        assert_eq!(shape(&peer.data(1, 1001)), [(1, 0, 1502, false)]);
+        assert!(peer.host.is_peer_finished());
+    }
+}
+
+/// A FIN without data is taken though the window is closed.
+#[test]
+fn a_fin_needs_no_window() {
+    let mut peer = Peer::accepted(config(|config| config.receive_window = 2 * MSS));
+    peer.host.set_reading(false);
+    let full = peer.data(1, 2001);
+    assert!(full.iter().all(|ack| ack.window == 0));
+    let answer = peer.say(peer.segment(2001, 1, ACK.with(FIN), 0));
+    assert_eq!(shape(&answer), [(1, 0, 2002, false)]);
+    assert!(peer.host.is_peer_finished());
+}
+
+/// RFC 5961 section 3.2: a reset at the next sequence number closes; elsewhere in the window it is
+/// answered; beyond it does nothing.
+#[test]
+fn resets() {
+    for mut peer in connections() {
+        peer.host.write(ENDLESS);
+        let sent = peer.listen().len() as u64;
+        let challenge = [(1 + sent * MSS, 0, 1, false)];
+        assert_eq!(shape(&peer.say(peer.segment(2, 1, RST, 0))), challenge);
+        assert_eq!(peer.say(peer.segment(0, 1, RST, 0)), []);
+        assert_eq!(peer.say(peer.segment(1 << 30, 1, RST, 0)), []);
+        assert!(peer.host.is_established());
+        assert_eq!(peer.say(peer.segment(1, 1, RST, 0)), []);
+        assert_eq!(peer.host.info().state, ConnectionState::Closed);
+        assert_eq!(peer.host.poll_timeout(), None);
+        assert_eq!(peer.say(peer.segment(1, 1 + MSS, ACK, 500)), []);
+    }
+}
+
+/// RFC 9293 section 3.10.7.3: a reset refuses a SYN only if it acknowledges it.
+#[test]
+fn a_refused_connection() {
+    let mut peer = Peer::new(config(|_| {}));
+    peer.host.connect(peer.now);
+    peer.listen();
+    peer.say(peer.segment(0, 5, RST.with(ACK), 0));
+    peer.say(peer.segment(0, 1, RST, 0));
+    assert_eq!(peer.host.info().state, ConnectionState::SynSent);
+    peer.say(peer.segment(0, 1, RST.with(ACK), 0));
+    assert_eq!(peer.host.info().state, ConnectionState::Closed);
+    assert_eq!(peer.host.poll_timeout(), None);
+}
+
+/// Seen on Linux 6.18: a segment that acknowledges what was never sent is answered and dropped,
+/// its data too.
+#[test]
+fn an_ack_of_the_future_is_challenged() {
+    for mut peer in connections() {
+        peer.host.write(2 * MSS);
+        assert_eq!(peer.listen().len(), 2);
+        let answer = peer.say(peer.segment(1, 2002, ACK, 500));
+        assert_eq!(shape(&answer), [(2001, 0, 1, false)]);
+        assert_eq!(peer.host.stats().delivered_bytes, 0);
+        assert_eq!(peer.host.info().bytes_in_flight, 2 * MSS);
+        assert_eq!(peer.say(peer.segment(1, 2001, ACK, 0)), []);
+    }
+}
+
+/// RFC 5961 section 4.2: a SYN on an open connection is answered with an ACK and nothing else.
+#[test]
+fn a_syn_on_an_open_connection_is_challenged() {
+    for mut peer in connections() {
+        for seq in [0, 1, 5000] {
+            let answer = peer.say(peer.segment(seq, 0, SYN, 0));
+            assert_eq!(shape(&answer), [(1, 0, 1, false)]);
+        }
+        assert!(peer.host.is_established());
+    }
+}
