@@ -56,7 +56,8 @@ impl Steps {
     /// section 4.2).
     pub fn on_send(&mut self, now: Time, idle: bool) {
         if idle && let Some(epoch) = &mut self.epoch {
-            epoch.start = (epoch.start + now.saturating_since(self.last_sent)).min(now);
+            let silence = now.saturating_since(self.last_sent);
+            epoch.start = epoch.start.saturating_add(silence).min(now);
         }
         self.last_sent = now;
     }
@@ -67,17 +68,17 @@ impl Steps {
         let mut window = cwnd;
         if self.counted >= self.per_step {
             self.counted = 0;
-            window += 1;
+            window = window.saturating_add(1);
         }
-        self.counted += acked;
-        window += self.counted / self.per_step;
+        self.counted = self.counted.saturating_add(acked);
+        window = window.saturating_add(self.counted / self.per_step);
         self.counted %= self.per_step;
         window
     }
 
     fn reconsider(&mut self, cwnd: u32, acked: u32, around: &Surroundings) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.towards_reno += acked;
+            epoch.towards_reno = epoch.towards_reno.saturating_add(acked);
         }
         let fresh = self.computed.is_some_and(|(at, window)| {
             window == cwnd && around.now.saturating_since(at) <= RECONSIDERED_AFTER
@@ -93,7 +94,7 @@ impl Steps {
         self.per_step = match target.checked_sub(cwnd) {
             Some(gap @ 1..) => cwnd / gap,
             // Where the curve is flat: a segment for every hundred windows.
-            _ => 100 * cwnd,
+            _ => cwnd.saturating_mul(100),
         };
         if around.w_max == 0 {
             // No loss has shown where to stop: 5 % per round trip.
@@ -123,7 +124,9 @@ impl Epoch {
 
     /// The curve the shortest round trip ahead.
     fn target(&self, around: &Surroundings) -> u32 {
-        let t = (around.now.saturating_since(self.start) + around.min_rtt).as_secs_f64() - self.k;
+        let t = around.now.saturating_since(self.start).as_secs_f64()
+            + around.min_rtt.as_secs_f64()
+            - self.k;
         let distance = libm::fabs(around.config.c * t * t * t) as u32;
         if t < 0.0 {
             self.plateau.saturating_sub(distance)
@@ -136,11 +139,55 @@ impl Epoch {
     fn reno_ahead(&mut self, cwnd: u32, beta: f64) -> u32 {
         // In eighths and whole, as the kernel keeps it: 15 for β = 0.7.
         let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;
-        let per_step = ((cwnd * eighths) >> 3).max(1);
-        while self.towards_reno > per_step {
-            self.towards_reno -= per_step;
-            self.reno += 1;
-        }
+        let per_step = (cwnd.saturating_mul(eighths) >> 3).max(1);
+        // A step is taken when more than its count is there.
+        let steps = self.towards_reno.saturating_sub(1) / per_step;
+        self.towards_reno -= steps * per_step;
+        self.reno = self.reno.saturating_add(steps);
         self.reno.saturating_sub(cwnd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After a timeout no plateau is remembered: a segment more for every twenty acknowledged, or
+    /// sooner where Reno would be ahead (15 · 7 / 8 = 13 acknowledged make its window 8, and 7
+    /// then count); but while the window stays nothing is reconsidered for 1/32 s.
+    #[test]
+    fn steps_after_a_timeout() {
+        let mut steps = Steps::default();
+        let mut around = Surroundings {
+            now: Time::ZERO,
+            config: CubicConfig::default(),
+            w_max: 0,
+            min_rtt: Span::from_millis(100),
+        };
+        let mut at = |millis, window: u32| {
+            around.now = Time::ZERO + Span::from_millis(millis);
+            steps.advance(window, 1, &around)
+        };
+        for n in 0..8 {
+            assert_eq!(at(2 * n, 7), 7);
+        }
+        for n in 0..7 {
+            assert_eq!(at(100 + 2 * n, 7), 7, "the count stays for a while");
+        }
+        assert_eq!(at(200, 7), 8, "15 are more than 7");
+    }
+
+    /// No numbers are too large.
+    #[test]
+    fn large_numbers() {
+        let around = Surroundings {
+            now: Time::MAX,
+            config: CubicConfig::default(),
+            w_max: u32::MAX,
+            min_rtt: Span(u64::MAX),
+        };
+        let mut steps = Steps::default();
+        assert_eq!(steps.advance(u32::MAX, u32::MAX, &around), u32::MAX);
+        steps.on_send(Time::MAX, true);
     }
 }
