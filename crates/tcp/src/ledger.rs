@@ -72,6 +72,8 @@ pub(crate) struct Rules {
 #[expect(clippy::struct_excessive_bools, reason = "independent observations")]
 pub(crate) struct Seen {
     pub prior_una: u64,
+    /// The end of what was SACKed before.
+    pub prior_highest: u64,
     pub una_advanced: bool,
     /// It carried data, changed the window or acknowledged something: no duplicate ACK.
     pub not_duplicate: bool,
@@ -198,6 +200,7 @@ impl Ledger {
         let old = segment.ack < una;
         let mut seen = Seen {
             prior_una: una,
+            prior_highest: turn.sender.scoreboard.highest().unwrap_or(una),
             ecn_echo: std::mem::take(&mut self.ecn_echo),
             not_duplicate: segment.payload > 0,
             ..Seen::default()
@@ -409,7 +412,6 @@ impl Ledger {
         if ack <= sender.una {
             return;
         }
-        let highest = sender.scoreboard.highest().unwrap_or(sender.una);
         seen.una_advanced = true;
         seen.not_duplicate = true;
         seen.restart_timer = true;
@@ -441,7 +443,7 @@ impl Ledger {
         }
         if self.rules.sack {
             // A hole that was never repaired is filled: reordering.
-            if late < highest {
+            if late < seen.prior_highest {
                 self.on_reordering(turn, late);
             }
         } else if popped > 0 {
