@@ -292,6 +292,7 @@ impl Ledger {
             && progress
             && (sample.is_window_limited || !turn.config.details.grow_only_when_limited);
         if self.reduction.is_some() {
+            turn.sender.controller.observe(&sample);
             return;
         }
         // A control may follow delays and marks whether or not it may grow.

@@ -1,7 +1,11 @@
 //! CUBIC (RFC 9438): the window is a cubic function of the time since the last decrease, or what
 //! Reno would have reached if that is more.
 
+mod steps;
+
 use goodqueue_types::{Span, Time};
+
+use self::steps::{Steps, Surroundings};
 
 use super::window::serve_by_window;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
@@ -40,6 +44,8 @@ pub struct Cubic {
     curve: Curve,
     /// The curve before the last decrease, for when that was wrong.
     before: Curve,
+    /// Linux's way along the curve.
+    steps: Steps,
     /// Smoothed round-trip time, or the shortest with Linux.
     rtt: Option<Span>,
     last_ack: Time,
@@ -75,6 +81,7 @@ impl Cubic {
             variant: config.details.cubic_variant,
             curve: Curve::default(),
             before: Curve::default(),
+            steps: Steps::default(),
             rtt: None,
             last_ack: Time::ZERO,
         }
@@ -107,7 +114,7 @@ impl Cubic {
     /// Reno's additive increase with CUBIC's decrease has Reno's average window (section 4.3).
     fn reno_alpha(&self, w_est: f64) -> f64 {
         let beta = self.config.beta;
-        if self.variant == CubicVariant::Rfc9438 && w_est >= self.curve.prior {
+        if w_est >= self.curve.prior {
             1.0
         } else {
             3.0 * (1.0 - beta) / (1.0 + beta)
@@ -129,20 +136,26 @@ impl Cubic {
         let t = (now.saturating_since(epoch.start) + rtt).as_secs_f64() - epoch.k;
         let target = self.config.c * t * t * t + epoch.plateau;
         // Section 4.2: between the window and half as much again.
-        let mut step = (target.clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd * segments;
-        if self.variant == CubicVariant::Linux {
-            // A segment for every hundred windows where the curve is flat; for every twentieth
-            // ACK while no loss has shown where to stop.
-            step = step.max(segments / (100.0 * cwnd));
-            if self.curve.w_max == 0.0 {
-                step = step.max(segments / 20.0);
-            }
-        }
+        let step = (target.clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd * segments;
         let mut grown = cwnd + step;
         if self.config.reno_friendly {
             grown = grown.max(epoch.w_est.min(cwnd + segments));
         }
         self.window.set_cwnd(grown * mss);
+    }
+
+    fn avoid_as_linux(&mut self, now: Time, acked: u64) {
+        let mss = self.window.mss();
+        let around = Surroundings {
+            now,
+            config: self.config,
+            w_max: self.curve.w_max as u32,
+            min_rtt: self.rtt.unwrap_or(Span::ZERO),
+        };
+        let cwnd = (self.window.segments() as u32).max(1);
+        let acked = (acked as f64 / mss) as u32;
+        let window = self.steps.advance(cwnd, acked, &around);
+        self.window.set_cwnd(f64::from(window) * mss);
     }
 
     /// A congestion event ends the epoch (sections 4.6 and 4.7). Returns the new threshold.
@@ -157,6 +170,7 @@ impl Cubic {
         };
         self.curve.prior = cwnd;
         self.curve.epoch = None;
+        self.steps.end_epoch();
         libm::round(event.basis * beta)
     }
 }
@@ -168,8 +182,10 @@ impl CongestionControl for Cubic {
             self.take_rtt(rtt);
         }
         let rest = self.window.slow_start(sample);
-        if rest > 0 {
-            self.avoid(sample.now, rest);
+        match self.variant {
+            _ if rest == 0 => {}
+            CubicVariant::Rfc9438 => self.avoid(sample.now, rest),
+            CubicVariant::Linux => self.avoid_as_linux(sample.now, rest),
         }
     }
 
@@ -184,19 +200,22 @@ impl CongestionControl for Cubic {
         // Section 4.8: after a timeout, the curve starts from the window of the time.
         self.curve.w_max = 0.0;
         self.curve.epoch = None;
+        self.steps.end_epoch();
     }
 
     serve_by_window!();
 
     /// Section 4.9.
     fn on_undo(&mut self, _now: Time) {
-        if self.window.undo() {
+        // Linux restores the window alone.
+        if self.window.undo() && self.variant == CubicVariant::Rfc9438 {
             self.curve = self.before;
         }
     }
 
     /// Section 5.8: time in which the application sent nothing does not count.
     fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
+        self.steps.on_send(now, idle);
         if idle && let Some(epoch) = &mut self.curve.epoch {
             let silence = now.saturating_since(self.last_ack);
             epoch.start = epoch.start.saturating_add(silence).min(now);

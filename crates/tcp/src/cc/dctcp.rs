@@ -50,7 +50,7 @@ impl Dctcp {
     }
 
     /// RFC 8257 section 3.3, steps 1 to 8.
-    fn observe(&mut self, sample: &AckSample) {
+    fn count(&mut self, sample: &AckSample) {
         self.acked += sample.delivered.max(sample.acked);
         self.marked += sample.marked;
         if self.window_end.is_some_and(|end| sample.acked_to <= end) || self.acked == 0 {
@@ -67,8 +67,12 @@ impl Dctcp {
 
 impl CongestionControl for Dctcp {
     fn on_ack(&mut self, sample: &AckSample) {
-        self.observe(sample);
+        self.count(sample);
         self.window.grow(sample, 1.0);
+    }
+
+    fn observe(&mut self, sample: &AckSample) {
+        self.count(sample);
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {

@@ -61,7 +61,12 @@ impl Ledbat {
     }
 
     /// A delay of one way against an unknown offset; of the round trip without timestamps.
-    fn measure(&mut self, now: Time, delay: f64) {
+    fn measure(&mut self, sample: &AckSample) {
+        let now = sample.now;
+        let delay = sample.one_way_delay_s.or(sample.rtt.map(Span::as_secs_f64));
+        let Some(delay) = delay else {
+            return;
+        };
         self.current[self.next % FILTER] = delay;
         self.next += 1;
         let start = *self.minute_start.get_or_insert(now);
@@ -95,10 +100,7 @@ impl Ledbat {
 
 impl CongestionControl for Ledbat {
     fn on_ack(&mut self, sample: &AckSample) {
-        let delay = sample.one_way_delay_s.or(sample.rtt.map(Span::as_secs_f64));
-        if let Some(delay) = delay {
-            self.measure(sample.now, delay);
-        }
+        self.measure(sample);
         let delay = self.queueing_delay().unwrap_or(0.0);
         if self.window.in_slow_start() {
             if delay <= SLOW_START_SHARE * self.config.target.as_secs_f64() {
@@ -108,6 +110,10 @@ impl CongestionControl for Ledbat {
             self.window.leave_slow_start();
         }
         self.adjust(sample, delay);
+    }
+
+    fn observe(&mut self, sample: &AckSample) {
+        self.measure(sample);
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {

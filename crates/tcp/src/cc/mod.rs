@@ -147,6 +147,9 @@ pub trait CongestionControl: std::fmt::Debug {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+    /// An ACK that cannot change the window because recovery or a reduction sets it: only for
+    /// what a control measures.
+    fn observe(&mut self, _sample: &AckSample) {}
     /// Recovery ended: all that was outstanding when it began is acknowledged.
     fn on_recovery_exit(&mut self, _now: Time) {}
     /// The last congestion event or timeout was spurious: go back to the numbers before it.
@@ -265,6 +268,10 @@ impl CongestionControl for Controller {
 
     fn pacing_rate(&self) -> Option<Rate> {
         dispatch!(self, control => control.pacing_rate())
+    }
+
+    fn observe(&mut self, sample: &AckSample) {
+        dispatch!(self, control => control.observe(sample));
     }
 
     fn on_recovery_exit(&mut self, now: Time) {

@@ -311,8 +311,10 @@ impl Bottleneck {
                 is_app_limited: false,
             });
         }
-        if !in_recovery || self.control.sets_window_in_recovery() || packet.is_marked {
+        if !in_recovery || self.control.sets_window_in_recovery() {
             self.control.on_ack(&sample);
+        } else {
+            self.control.observe(&sample);
         }
         (!packet.is_lost).then(|| rtt.saturating_sub(self.rtt))
     }

@@ -103,7 +103,8 @@ impl CongestionControl for Vegas {
             }
             return;
         }
-        if self.round_end.is_some() {
+        // A window that is not used shows nothing.
+        if self.round_end.is_some() && sample.acked > 0 {
             self.adjust(sample);
         }
         self.round_end = Some(sample.sent_to);

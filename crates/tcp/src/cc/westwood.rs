@@ -93,6 +93,10 @@ impl CongestionControl for Westwood {
         self.window.grow(sample, 1.0);
     }
 
+    fn observe(&mut self, sample: &AckSample) {
+        self.measure(sample);
+    }
+
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
         // Never up: a loss is no reason for a larger window.
         let threshold = self.threshold(event).min(self.window.cwnd());
