@@ -261,6 +261,37 @@ def test_out_keeps_its_hands_off_other_files(small: Path, tmp_path: Path) -> Non
     assert precious.read_text() == "x"
 
 
+def test_out_never_removes_what_was_put_beside_results(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert goodqueue("run", small, "--out", out, "--no-series").returncode == 0
+    (out / "notes.txt").write_text("x")
+    for command in ("run", "size"):
+        assert "notes.txt" in refused(goodqueue(command, small, *LONG, "--out", out, timeout=10))
+    assert (out / "notes.txt").read_text() == "x"
+    (out / "notes.txt").unlink()
+    assert goodqueue("run", small, "--out", out).returncode == 0
+    assert goodqueue("size", small, "--replicates", 2, "--out", out).returncode == 0
+    assert goodqueue("run", small, "--out", out, "--set", "record.packets=true").returncode == 0
+
+
+@pytest.mark.parametrize("command", ["run", "size"])
+def test_out_where_nothing_can_be_written_is_refused_before_any_run(
+    small: Path, command: str
+) -> None:
+    done = goodqueue(command, small, *LONG, "--out", "/proc/nowhere/out", timeout=10)
+    assert "nothing can be written to /proc" in refused(done)
+
+
+def test_titles_and_paths_are_printed_as_they_stand(small: Path, tmp_path: Path) -> None:
+    title = "a [/b] [red]c\\u001b[31m\\nd"
+    small.write_text(SMALL.replace("One flow, one ping", title))
+    out = tmp_path / "out[" / "bold]"
+    done = goodqueue("run", small, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("a [/b] [red]c [31m d: 20 s measured")
+    assert f"written to {out}:" in done.stdout
+
+
 def test_a_reader_that_leaves_is_no_error() -> None:
     done = subprocess.run(
         ["/bin/bash", "-c", f"set -o pipefail; {COMMAND} schema | head -n 1"],

@@ -96,7 +96,7 @@ def test_a_directory_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "out"
     with whole_directory(target) as directory:
         (directory / "summary.json").write_text("1")
-        (directory / "old.png").write_text("old")
+        (directory / "backlog.png").write_text("old")
         assert not target.exists()
 
     def fail_half_way() -> None:

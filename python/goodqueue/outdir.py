@@ -16,12 +16,22 @@ if TYPE_CHECKING:
 MARKER = "summary.json"
 """The file that says a directory holds results of ours, which newer ones may replace."""
 
+_OURS = {
+    *(MARKER, "scenario.toml", "captions.txt"),
+    *("backlog.png", "cwnd.png", "delay-cdf.png", "curve.png"),
+    *("backlog.parquet", "windows.parquet", "rtt.parquet"),
+    *("queueing-delays.parquet", "packets.parquet"),
+}
+"""Every file that a command writes. A directory that holds any other is not ours to replace."""
+
 
 def check_output(target: Path) -> None:
     """Refuses a place where results could not go, before any time is spent on them."""
-    if target.is_dir() and any(target.iterdir()) and not (target / MARKER).is_file():
+    held = {path.name for path in target.iterdir()} if target.is_dir() else set()
+    if held and (MARKER not in held or not held <= _OURS):
+        foreign = min(held - _OURS, default=min(held))
         raise RequestError(
-            f"{target} holds files that are not results of goodqueue; name a new directory"
+            f"{target} holds {foreign}, which is not a result of goodqueue; name a new directory"
         )
     if target.exists() and not target.is_dir():
         raise RequestError(f"{target} is not a directory; name a new one")
@@ -29,6 +39,13 @@ def check_output(target: Path) -> None:
     existing = next(folder for folder in (parent, *parent.parents) if folder.exists())
     if not existing.is_dir():
         raise RequestError(f"{existing} is not a directory; name another place for {target.name}")
+    try:
+        tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=existing).cleanup()
+    except OSError as error:
+        raise RequestError(
+            f"nothing can be written to {existing} ({error.strerror}); name another place for "
+            f"{target.name}"
+        ) from None
 
 
 @contextmanager

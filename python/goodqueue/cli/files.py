@@ -25,8 +25,8 @@ def print_written(console: Console, out: Path) -> None:
     others = [name for name in names if not name.endswith(".png")]
     console.print()
     if pictures:
-        console.print(f"pictures: {', '.join(pictures)}", soft_wrap=True)
-    console.print(f"written to {out}: {', '.join(others)}", soft_wrap=True)
+        console.print(f"pictures: {', '.join(pictures)}", soft_wrap=True, markup=False)
+    console.print(f"written to {out}: {', '.join(others)}", soft_wrap=True, markup=False)
 
 
 def write_json(directory: Path, summary: dict[str, object]) -> None:

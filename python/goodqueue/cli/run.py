@@ -11,6 +11,7 @@ from goodqueue.cli.terminal import (
     number,
     packets,
     percent,
+    plain,
     print_json,
     rate,
     size_of,
@@ -61,7 +62,7 @@ def print_result(result: Result) -> None:
     """Prints the summary as two tables and a line on the buffers."""
     summary = result.summary
     console = stdout()
-    title = summary["title"] or "Run"
+    title = plain(summary["title"]) or "Run"
     console.print(
         f"[bold]{title}[/]: {number(summary['measured_s'])} s measured, seed {summary['seed']}"
     )

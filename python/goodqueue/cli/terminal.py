@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -78,6 +79,11 @@ def number(value: float | None, digits: int = 4) -> str:
     if magnitude < 1e-3:
         return f"{value:.2e}"
     return f"{value:#.{digits}g}"
+
+
+def plain(text: str) -> str:
+    """A user's text on one line, as it stands: neither markup nor control characters act."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in text))
 
 
 def packets(count: int) -> str:

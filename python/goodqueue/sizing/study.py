@@ -134,7 +134,7 @@ def size(  # noqa: PLR0913
     under the same random numbers. Ctrl-C ends the search and keeps what is finished.
 
     Args:
-        scenario: what is run; its own limit of the link does not matter.
+        scenario: what is run; its own limit of the link says only how far to look at least.
         link: the link to size, such as `bottleneck`.
         requirements: the bounds.
         replicates: runs per limit, at least 2.
