@@ -153,7 +153,7 @@ impl Records {
         if !record.lost {
             record.lost = true;
             self.lost_out += 1;
-            // A tail loss probe may be in flight in its place.
+            // Retransmitted already, before the mark was taken back.
             if record.resent {
                 self.lost += 1;
                 return;
@@ -212,6 +212,12 @@ impl Records {
             record.resent = true;
             self.resent_out += 1;
         }
+        self.repeat(index, now, snapshot);
+    }
+
+    /// Books a tail loss probe: a transmission instead of the one before it, not beside it.
+    pub fn repeat(&mut self, index: usize, now: Time, snapshot: Snapshot) {
+        let record = &mut self.ring[index];
         record.ever_resent = true;
         record.sent = now;
         record.snapshot = snapshot;

@@ -353,7 +353,9 @@ impl Sender {
     fn timeout_basis(&self, config: &TcpConfig) -> f64 {
         let basis = self.decrease_basis(config);
         if config.details.decrease_basis == DecreaseBasis::FlightSize {
-            basis - self.scoreboard.sacked_bytes() as f64
+            // Each segment SACKed let one leave by limited transmit, which is taken off already.
+            let sacked = self.scoreboard.sacked_bytes();
+            basis - sacked.saturating_sub(self.limited_transmitted) as f64
         } else {
             basis
         }

@@ -3,6 +3,7 @@
 use crate::cc::CongestionControl;
 use crate::config::IdleRestart;
 use crate::ledger::{Ledger, Resend, Timer, Turn};
+use crate::rate::Snapshot;
 use crate::records::Record;
 use crate::sender::{Chunk, Sender};
 use crate::stats::CaState;
@@ -111,29 +112,38 @@ impl Ledger {
 
     /// A retransmission leaves.
     fn send_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
-        let now = turn.now;
+        let snapshot = self.snapshot(turn);
+        self.records.resend(index, turn.now, snapshot);
+        self.undo.on_resend(turn.config.timestamp(turn.now));
+        if let Some(reduction) = &mut self.reduction {
+            reduction.out += 1;
+        }
+        if index == 0 && self.timer != Timer::Reorder {
+            turn.sender.deadline = turn.now.saturating_add(turn.sender.rtt.rto());
+            self.timer = Timer::Retransmit;
+        }
+        self.book_again(turn, index)
+    }
+
+    fn snapshot(&mut self, turn: &Turn<'_>) -> Snapshot {
+        let (in_flight, lost) = (self.records.in_flight(), self.records.lost);
+        self.rate
+            .snapshot(turn.now, in_flight, lost, self.records.is_empty())
+    }
+
+    /// A record's segment, once more.
+    fn book_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
         let record = *self.records.get(index);
         let sender = &mut *turn.sender;
-        let snapshot = self
-            .rate
-            .snapshot(now, self.records.in_flight(), self.records.lost, false);
-        self.records.resend(index, now, snapshot);
-        self.undo.on_resend(turn.config.timestamp(now));
         let data_end = record.end.min(sender.data_end);
         let chunk = Chunk {
             seq: record.seq,
             len: data_end.saturating_sub(record.seq) as u32,
             fin: record.end > sender.data_end,
         };
-        sender.sent(now, chunk.seq, u64::from(chunk.len), chunk.fin, turn.stats);
-        sender.last_sent = now;
-        if let Some(reduction) = &mut self.reduction {
-            reduction.out += 1;
-        }
-        if index == 0 && self.timer != Timer::Reorder {
-            sender.deadline = now.saturating_add(sender.rtt.rto());
-            self.timer = Timer::Retransmit;
-        }
+        let bytes = u64::from(chunk.len);
+        sender.sent(turn.now, chunk.seq, bytes, chunk.fin, turn.stats);
+        sender.last_sent = turn.now;
         self.pace(turn, chunk.len);
         chunk
     }
@@ -149,10 +159,10 @@ impl Ledger {
             self.book_new(turn, chunk);
         }
         let chunk = chunk.unwrap_or_else(|| {
-            let chunk = self.send_again(turn, last);
-            // Linux does not count it among the retransmissions in flight.
-            self.records.clear_resent(last);
-            chunk
+            let snapshot = self.snapshot(turn);
+            self.records.repeat(last, turn.now, snapshot);
+            self.undo.on_probe();
+            self.book_again(turn, last)
         });
         let resent =
             chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin) <= self.records.get(last).end;

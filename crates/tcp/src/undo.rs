@@ -52,6 +52,11 @@ impl Undo {
         self.first_resent = None;
     }
 
+    /// A probe repeats data, too.
+    pub fn on_probe(&mut self) {
+        self.resent += 1;
+    }
+
     pub fn on_resend(&mut self, timestamp: u32) {
         self.first_resent.get_or_insert(timestamp);
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
