@@ -39,6 +39,7 @@ mod prr;
 mod rack;
 mod ranges;
 mod rate;
+mod reassembly;
 mod receive_window;
 mod receiver;
 mod records;

@@ -4,12 +4,9 @@ use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
 
 use crate::config::{AckRule, Handshake, ReceiveWindowRule, Recovery, TcpConfig};
 use crate::delayed_ack::{LinuxAcks, Verdict};
-use crate::ranges::RangeSet;
+use crate::reassembly::Reassembly;
 use crate::receive_window::{Intake, RightSizing};
 use crate::stats::TcpStats;
-
-/// How many ranges a receiver remembers as recently reported.
-const MEMORY: usize = 4;
 
 /// Whether an acknowledgement is owed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,13 +24,15 @@ pub(crate) enum AckDue {
 
 /// State of the receiving half.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "orthogonal states, each named"
+)]
 pub(crate) struct Receiver {
     /// Next sequence number expected.
     pub next: u64,
-    /// Data above `next`.
-    out_of_order: RangeSet,
-    /// One position in each range, most recently touched first (RFC 2018 section 4).
-    recent: [u64; MEMORY],
+    /// Data above `next`, from the first hole on; most connections never have one.
+    out_of_order: Option<Box<Reassembly>>,
     /// In-order bytes the application has not read.
     unread: u64,
     /// The right edge of the window as last advertised.
@@ -43,8 +42,6 @@ pub(crate) struct Receiver {
     /// Bytes of buffer, and the window of an empty one as it can be advertised.
     buffer: u64,
     full_window: u32,
-    /// Duplicate data to report (RFC 2883); empty if none.
-    duplicate: (u64, u64),
     /// Linux's rule for ACKs, if that is in force.
     pub linux_acks: Option<Box<LinuxAcks>>,
     /// Moderation of the window, if it is in force.
@@ -57,6 +54,10 @@ pub(crate) struct Receiver {
     pub ack_deadline: Time,
     reading: bool,
     fin_reached: bool,
+    /// There are data above `next`.
+    has_holes: bool,
+    /// The next ACK has something to report selectively.
+    has_blocks: bool,
 }
 
 impl Receiver {
@@ -69,14 +70,12 @@ impl Receiver {
         };
         let mut receiver = Self {
             next: 0,
-            out_of_order: RangeSet::default(),
-            recent: [0; MEMORY],
+            out_of_order: None,
             unread: 0,
             advertised: 0,
             fin: None,
             buffer: 0,
             full_window: 0,
-            duplicate: (0, 0),
             linux_acks: (config.ack_rule == AckRule::Linux)
                 .then(|| Box::new(LinuxAcks::new(config))),
             right_sizing: RightSizing::new(config),
@@ -86,6 +85,8 @@ impl Receiver {
             ack_deadline: Time::MAX,
             reading: true,
             fin_reached: false,
+            has_holes: false,
+            has_blocks: false,
         };
         receiver.set_buffer(config.initial_receive_window(), config);
         receiver
@@ -195,10 +196,8 @@ impl Receiver {
         config: &TcpConfig,
         stats: &TcpStats,
     ) {
-        let beyond = self
-            .out_of_order
-            .last()
-            .map_or(0, |last| last.1 - self.next);
+        let reach = self.out_of_order.as_deref().and_then(Reassembly::end);
+        let beyond = reach.map_or(0, |end| end - self.next);
         let Some(right_sizing) = self.right_sizing.as_deref_mut() else {
             return;
         };
@@ -228,7 +227,7 @@ impl Receiver {
 
     #[inline]
     fn is_in_order_only(&self) -> bool {
-        self.out_of_order.is_empty() && self.fin.is_none()
+        !self.has_holes && self.fin.is_none()
     }
 
     /// Everything but the plain next segment: holes, fills, duplicates, FIN, data beyond the window.
@@ -241,7 +240,7 @@ impl Receiver {
     ) {
         // RFC 5681 section 4.2: ACK at once what leaves or fills a hole. A duplicate ACK must not
         // carry data, or the peer could not tell it from one that does.
-        let had_holes = !self.out_of_order.is_empty();
+        let had_holes = self.has_holes;
         let end = (segment.seq + u64::from(segment.payload)).min(self.advertised);
         let whole = end == segment.seq + u64::from(segment.payload);
         if segment.flags.contains(SegmentFlags::FIN) && whole {
@@ -253,9 +252,8 @@ impl Receiver {
             let new = if start == self.next {
                 self.fill(end, stats)
             } else {
-                let new = self.out_of_order.insert(start, end);
-                self.remember(start);
-                new
+                let next = self.next;
+                self.reassembly().insert(start, end, next)
             };
             stats.duplicate_payload_bytes += end - segment.seq.min(end) - new;
         } else {
@@ -267,8 +265,11 @@ impl Receiver {
             self.fin_reached = true;
         }
         let advanced = segment.seq <= self.next && start < end && self.next >= end;
-        let pure =
-            !advanced || self.has_duplicate() || (had_holes && !self.out_of_order.is_empty());
+        let held = self.out_of_order.as_deref();
+        self.has_holes = held.is_some_and(|held| !held.is_empty());
+        self.has_blocks = held.is_some_and(Reassembly::has_blocks);
+        let duplicate = held.is_some_and(Reassembly::has_duplicate);
+        let pure = !advanced || duplicate || (had_holes && self.has_holes);
         let due = if pure && !self.fin_reached {
             AckDue::NowPure
         } else {
@@ -281,45 +282,35 @@ impl Receiver {
     /// part that had arrived before. Linux also takes wholly old data as a sign of lost ACKs.
     fn note_duplicate(&mut self, now: Time, segment: &Segment, end: u64, config: &TcpConfig) {
         let old_end = end.min(self.next);
-        let held = || {
-            self.out_of_order
-                .first_overlap(segment.seq.max(self.next), end)
-        };
         let duplicate = if segment.seq < old_end {
             Some((segment.seq, old_end))
         } else {
-            held()
+            let held = self.out_of_order.as_deref();
+            held.and_then(|held| held.first_overlap(segment.seq.max(self.next), end))
         };
         if let Some(acks) = self.linux_acks.as_deref_mut() {
             let window = u64::from(self.full_window);
             if segment.payload > 0 {
                 acks.on_data(now, segment.payload, window, config);
-            }
-            if end <= self.next {
-                acks.on_old_data(window);
+                if end <= self.next {
+                    acks.on_old_data(window);
+                }
             }
         }
-        if config.dsack && config.recovery == Recovery::Sack {
-            // Blocks are offsets of 31 bits from the acknowledgement.
-            let near = |block: &(u64, u64)| self.next.saturating_sub(block.0) < 1 << 31;
-            self.duplicate = duplicate.filter(near).unwrap_or_default();
+        if duplicate.is_some() && config.dsack && config.recovery == Recovery::Sack {
+            let next = self.next;
+            self.reassembly().set_duplicate(duplicate, next);
         }
     }
 
-    #[inline]
-    fn has_duplicate(&self) -> bool {
-        self.duplicate.1 != 0
+    fn reassembly(&mut self) -> &mut Reassembly {
+        self.out_of_order.get_or_insert_default()
     }
 
     /// Data from `next` to `end`, and then whatever was waiting behind them. Returns new bytes.
     fn fill(&mut self, end: u64, stats: &mut TcpStats) -> u64 {
-        let held = self.out_of_order.bytes_below(end);
-        let new = end - self.next - held;
-        let mut reach = end;
-        if let Some((_, range_end)) = self.out_of_order.containing(end) {
-            reach = range_end;
-        }
-        self.out_of_order.remove_below(reach);
+        let held = self.out_of_order.as_deref_mut();
+        let (reach, new) = held.map_or((end, end - self.next), |held| held.fill(self.next, end));
         self.accept(reach, stats);
         new
     }
@@ -336,59 +327,23 @@ impl Receiver {
         }
     }
 
-    fn remember(&mut self, position: u64) {
-        let Some(range) = self.out_of_order.containing(position) else {
-            return;
-        };
-        let mut kept = [range.0; MEMORY];
-        let mut count = 1;
-        for old in self.recent {
-            if count < MEMORY && old > self.next && !(range.0..range.1).contains(&old) {
-                kept[count] = old;
-                count += 1;
-            }
-        }
-        kept[count..].fill(0);
-        self.recent = kept;
-    }
-
-    /// The blocks to report: a duplicate first (RFC 2883 section 4); then the range touched last,
-    /// which is also the one that a duplicate above the acknowledgement lies in; then those
-    /// touched before it.
+    /// The blocks to report.
     pub fn sack_blocks(&self, config: &TcpConfig) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
-        let mut listed = 0;
-        if self.has_duplicate() {
-            blocks.push(self.next, self.duplicate.0, self.duplicate.1);
-            listed = 1;
-        }
-        for position in self.recent {
-            if blocks.len() >= usize::from(config.details.sack_blocks) {
-                break;
-            }
-            // A range that grew over another one is listed once.
-            if let Some((start, end)) = self.out_of_order.containing(position)
-                && !blocks
-                    .ranges(self.next)
-                    .skip(listed)
-                    .any(|block| block.0 == start)
-            {
-                blocks.push(self.next, start, end);
-            }
-        }
-        blocks
+        let limit = usize::from(config.details.sack_blocks);
+        let held = self.out_of_order.as_deref();
+        held.map_or_else(SackBlocks::default, |held| held.blocks(self.next, limit))
     }
 
     /// Whether the next ACK carries SACK blocks.
     #[inline]
     pub fn has_sack_blocks(&self) -> bool {
-        !self.out_of_order.is_empty() || self.has_duplicate()
+        self.has_blocks
     }
 
     /// The window to put into a segment that leaves now.
     #[inline]
     pub fn advertise(&mut self, config: &TcpConfig) -> u32 {
-        let window = if self.unread == 0 && self.out_of_order.is_empty() {
+        let window = if self.unread == 0 && !self.has_holes {
             self.full_window
         } else {
             self.window_to_offer(config)
@@ -411,7 +366,8 @@ impl Receiver {
                 }
             }
             ReceiveWindowRule::Inet2011 => {
-                let free = buffer.saturating_sub(self.unread + self.out_of_order.total());
+                let held = self.out_of_order.as_deref().map_or(0, Reassembly::total);
+                let free = buffer.saturating_sub(self.unread + held);
                 let silly = free < buffer / 4 && free < u64::from(config.mss);
                 if silly { offered } else { free.max(offered) }
             }
@@ -432,10 +388,20 @@ impl Receiver {
         if let Some(acks) = self.linux_acks.as_deref_mut() {
             acks.sent(self.next, self.ack_due != AckDue::No);
         }
-        self.duplicate = (0, 0);
+        if self.has_blocks {
+            self.forget_duplicate();
+        }
         self.unacked = 0;
         self.ack_due = AckDue::No;
         self.ack_deadline = Time::MAX;
+    }
+
+    /// A duplicate is reported once.
+    fn forget_duplicate(&mut self) {
+        if let Some(held) = self.out_of_order.as_deref_mut() {
+            held.set_duplicate(None, 0);
+            self.has_blocks = held.has_blocks();
+        }
     }
 
     /// An ACK must leave at once.

@@ -1,0 +1,115 @@
+//! Data that came out of order, and what selective acknowledgements say of them (RFC 2018 section
+//! 4, RFC 2883 section 4).
+
+use goodqueue_types::SackBlocks;
+
+use crate::ranges::RangeSet;
+
+/// How many ranges a receiver remembers as recently reported.
+const MEMORY: usize = 4;
+
+/// Data above the next sequence number expected.
+#[derive(Debug, Default)]
+pub(crate) struct Reassembly {
+    ranges: RangeSet,
+    /// One position in each range, most recently touched first.
+    recent: [u64; MEMORY],
+    /// Duplicate data to report; empty if none.
+    duplicate: (u64, u64),
+}
+
+impl Reassembly {
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Bytes held.
+    pub fn total(&self) -> u64 {
+        self.ranges.total()
+    }
+
+    /// The end of the highest range.
+    pub fn end(&self) -> Option<u64> {
+        self.ranges.last().map(|range| range.1)
+    }
+
+    /// The lowest part of `start..end` that is held.
+    pub fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        self.ranges.first_overlap(start, end)
+    }
+
+    /// Adds `start..end`, above `next`. Returns how many of its bytes are new.
+    pub fn insert(&mut self, start: u64, end: u64, next: u64) -> u64 {
+        let new = self.ranges.insert(start, end);
+        self.remember(start, next);
+        new
+    }
+
+    fn remember(&mut self, position: u64, next: u64) {
+        let Some(range) = self.ranges.containing(position) else {
+            return;
+        };
+        let mut kept = [range.0; MEMORY];
+        let mut count = 1;
+        for old in self.recent {
+            if count < MEMORY && old > next && !(range.0..range.1).contains(&old) {
+                kept[count] = old;
+                count += 1;
+            }
+        }
+        kept[count..].fill(0);
+        self.recent = kept;
+    }
+
+    /// Data from `next` to `end` have come. Returns how far data now reach without a hole, and how
+    /// many of those up to `end` are new.
+    pub fn fill(&mut self, next: u64, end: u64) -> (u64, u64) {
+        let new = end - next - self.ranges.bytes_below(end);
+        let reach = self.ranges.containing(end).map_or(end, |range| range.1);
+        self.ranges.remove_below(reach);
+        (reach, new)
+    }
+
+    /// Remembers a duplicate for the next ACK, of `next`.
+    pub fn set_duplicate(&mut self, duplicate: Option<(u64, u64)>, next: u64) {
+        // Blocks are offsets of 31 bits from the acknowledgement.
+        let near = |block: &(u64, u64)| next.saturating_sub(block.0) < 1 << 31;
+        self.duplicate = duplicate.filter(near).unwrap_or_default();
+    }
+
+    pub fn has_duplicate(&self) -> bool {
+        self.duplicate.1 != 0
+    }
+
+    /// Whether there is anything to report.
+    pub fn has_blocks(&self) -> bool {
+        !self.ranges.is_empty() || self.has_duplicate()
+    }
+
+    /// At most `limit` blocks for an ACK of `next`: a duplicate first; then the range touched last,
+    /// which is also the one that a duplicate above the acknowledgement lies in; then those touched
+    /// before it.
+    pub fn blocks(&self, next: u64, limit: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        let mut duplicates = 0;
+        if self.has_duplicate() {
+            blocks.push(next, self.duplicate.0, self.duplicate.1);
+            duplicates = 1;
+        }
+        for position in self.recent {
+            if blocks.len() >= limit {
+                break;
+            }
+            // A range that grew over another one is listed once.
+            if let Some((start, end)) = self.ranges.containing(position)
+                && !blocks
+                    .ranges(next)
+                    .skip(duplicates)
+                    .any(|block| block.0 == start)
+            {
+                blocks.push(next, start, end);
+            }
+        }
+        blocks
+    }
+}
