@@ -335,7 +335,7 @@ impl Sender {
     }
 
     /// Moves `una` to `ack`. Returns the bytes acknowledged and the sample taken, if any.
-    #[inline]
+    #[inline(always)]
     pub fn advance(
         &mut self,
         now: Time,
@@ -381,7 +381,7 @@ impl Sender {
 
     /// Lets the congestion control grow the window, if the window was in use. `flight` is what was
     /// outstanding before the ACK.
-    #[inline]
+    #[inline(always)]
     pub fn grow(
         &mut self,
         now: Time,
