@@ -66,6 +66,13 @@ def test_a_run_gives_three_pictures_with_captions(tmp_path: Path) -> None:
     assert "20 at most" in captions[0]
 
 
+def test_a_threshold_is_promised_only_once_there_is_one() -> None:
+    for size, promised in (("5kB", False), ("500kB", True)):
+        result = goodqueue.run(SMALL, set={"flow.upload.workload.size": size}, series=True)
+        captions = {picture.name: picture.caption for picture in pictures(result, "bottleneck")}
+        assert ("slow-start threshold" in captions["cwnd"]) == promised
+
+
 def test_without_series_there_is_the_delay_alone() -> None:
     assert [p.name for p in pictures(goodqueue.run(SMALL), "bottleneck")] == ["delay-cdf"]
 

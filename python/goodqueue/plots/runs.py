@@ -69,6 +69,8 @@ def windows_over_time(result: Result) -> Picture:
     shown = windows.filter(pl.col("flow").is_in(drawn))
     peak, settled = _peaks_kb(shown)
     cut = peak > 4 * settled
+    # One flow's threshold is drawn too, once it has one.
+    thresholds = shown.drop_nulls("ssthresh_bytes") if len(drawn) == 1 else shown.clear()
 
     def draw(panels: list[Axes]) -> None:
         (axes,) = panels
@@ -78,17 +80,16 @@ def windows_over_time(result: Result) -> Picture:
             axes.step(
                 cwnd["time_s"], cwnd["cwnd_bytes"] / 1000, where="post", color=colour, label=flow
             )
-            if len(drawn) == 1:
-                threshold = own.drop_nulls("ssthresh_bytes")
-                axes.step(
-                    threshold["time_s"],
-                    threshold["ssthresh_bytes"] / 1000,
-                    where="post",
-                    color=VERMILION,
-                    lw=1.0,
-                    ls="--",
-                    label="slow-start threshold",
-                )
+        if thresholds.height:
+            axes.step(
+                thresholds["time_s"],
+                thresholds["ssthresh_bytes"] / 1000,
+                where="post",
+                color=VERMILION,
+                lw=1.0,
+                ls="--",
+                label="slow-start threshold",
+            )
         axes.set_title("Congestion window")
         axes.set_xlabel("time, s")
         axes.set_ylabel("cwnd, kB")
@@ -100,7 +101,7 @@ def windows_over_time(result: Result) -> Picture:
     if len(flows) > len(drawn):
         which = f"of the first {len(drawn)} of {len(flows)} flows"
     caption = f"Congestion window {which} over time"
-    caption += ", with its slow-start threshold." if len(drawn) == 1 else "."
+    caption += ", with its slow-start threshold." if thresholds.height else "."
     if cut:
         caption += f" The start, which reaches {peak:,.0f} kB, is cut off."
     return Picture("cwnd", caption, draw)
@@ -131,13 +132,15 @@ def delay_distribution(result: Result, link: str) -> Picture:
         axes.plot([milliseconds[0], *milliseconds], [0.0, *share * 100], color=CYCLE[0], lw=1.8)
         for value, quantile in ((p50, 50), (p99, 99)):
             axes.plot([value, value], [0, quantile], color=GREY, ls=":", lw=1.2)
+            # The curve rises: there is room below it on the right, as long as the text fits.
+            left = value > 0.8 * milliseconds[-1]
             axes.annotate(
                 f"p{quantile}: {value:.3g} ms",
                 xy=(value, quantile),
-                xytext=(-8, 2),
+                xytext=(-8, 2) if left else (8, -6),
                 textcoords="offset points",
-                ha="right",
-                va="bottom" if quantile == 50 else "center",
+                ha="right" if left else "left",
+                va="top" if not left else "bottom" if quantile == 50 else "center",
                 fontsize=10,
             )
         axes.set_title(f"Queueing delay at {link}")
