@@ -4,11 +4,11 @@ use crate::error::Checked;
 use crate::reader::Reader;
 use crate::spec::{CONTROLS, Spec};
 use crate::tcp::{ReadFrom, Visitor, WriteTo};
-use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_tcp::cc::{
     Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
     WestwoodConfig,
 };
+use goodqueue_tcp::{CongestionControlConfig, Recovery, TcpConfig};
 
 /// The control of that name with its defaults.
 fn named(word: &str) -> CongestionControlConfig {
@@ -160,6 +160,24 @@ pub(crate) fn read(table: &Reader<'_>, control: &mut CongestionControlConfig) ->
         }
         _ => Ok(()),
     }
+}
+
+/// What the control needs of the rest.
+pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
+    let needs_rates = matches!(
+        config.congestion_control,
+        CongestionControlConfig::Bbr(_) | CongestionControlConfig::Bbr3(_)
+    );
+    if needs_rates && matches!(config.recovery, Recovery::Tahoe | Recovery::Reno) {
+        let name = name(&config.congestion_control);
+        let message = format!("{name} needs to know what was delivered during recovery");
+        return Err(table.problem(
+            "congestion_control",
+            message,
+            "write recovery = \"sack\" or \"newreno\"",
+        ));
+    }
+    Ok(())
 }
 
 /// Writes the control with its parameters into the table of TCP.

@@ -474,6 +474,7 @@ fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
         let help = "IP packets have at most 65535 bytes: write a smaller mss";
         return Err(table.problem("mss", "segment and header exceed an IP packet", help));
     }
+    congestion::check(table, config)?;
     let rto = &config.rto;
     if rto.minimum > rto.maximum || rto.initial > rto.maximum {
         let message = "the timer's maximum is below its minimum or initial value";

@@ -1,10 +1,17 @@
 //! Whatever a network does to segments short of losing all of them, both directions deliver every
-//! byte exactly once and the connection closes: every recovery in every profile.
+//! byte exactly once and the connection closes: every recovery in every
+//! profile, with every congestion control.
 
 mod common;
 
 use common::{Hop, Network};
-use goodqueue_tcp::{AckRule, EcnMode, Profile, Recovery, TcpConfig};
+use goodqueue_tcp::cc::{
+    Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
+    WestwoodConfig,
+};
+use goodqueue_tcp::{
+    AckRule, CongestionControlConfig, EcnMode, Profile, Recovery, SlowStart, TcpConfig,
+};
 use goodqueue_types::{RandomStream, Segment, Span, Time};
 use proptest::prelude::*;
 
@@ -12,6 +19,9 @@ use proptest::prelude::*;
 struct Case {
     profile: Profile,
     recovery: Recovery,
+    control: CongestionControlConfig,
+    slow_start: SlowStart,
+    pacing: bool,
     seed: u64,
     /// Chance that a segment is lost, is delivered twice, comes late.
     loss: f64,
@@ -32,6 +42,34 @@ struct Case {
     moderation: Option<u64>,
     /// Host 1 leaves data in its buffer until this many milliseconds have passed.
     pause: u64,
+}
+
+/// Every control.
+fn controls() -> impl Strategy<Value = CongestionControlConfig> {
+    proptest::sample::select(vec![
+        CongestionControlConfig::Reno,
+        CongestionControlConfig::Gaimd {
+            alpha: 0.31,
+            beta: 0.125,
+        },
+        CongestionControlConfig::Cubic(CubicConfig::default()),
+        CongestionControlConfig::Bbr(BbrConfig::default()),
+        CongestionControlConfig::Bbr3(Bbr3Config::default()),
+        CongestionControlConfig::Vegas(VegasConfig::default()),
+        CongestionControlConfig::Westwood(WestwoodConfig::default()),
+        CongestionControlConfig::Dctcp(DctcpConfig::default()),
+        CongestionControlConfig::Scalable(ScalableConfig::default()),
+        CongestionControlConfig::Ledbat(LedbatConfig::default()),
+    ])
+}
+
+fn slow_starts() -> impl Strategy<Value = SlowStart> {
+    proptest::sample::select(vec![
+        SlowStart::Auto,
+        SlowStart::Classic,
+        SlowStart::HyStart,
+        SlowStart::HyStartPlusPlus,
+    ])
 }
 
 fn cases() -> impl Strategy<Value = Case> {
@@ -73,9 +111,10 @@ fn cases() -> impl Strategy<Value = Case> {
         any::<bool>(),
         prop_oneof![Just(None), (1..20u64).prop_map(Some)],
     );
+    let control = (controls(), slow_starts(), any::<bool>());
     (
         profile,
-        recovery,
+        (recovery, control),
         any::<u64>(),
         faults,
         sizes,
@@ -83,9 +122,12 @@ fn cases() -> impl Strategy<Value = Case> {
         receiving,
     )
         .prop_map(
-            |(profile, recovery, seed, faults, sizes, rest, receiving)| Case {
+            |(profile, (recovery, control), seed, faults, sizes, rest, receiving)| Case {
                 profile,
                 recovery,
+                control: control.0,
+                slow_start: control.1,
+                pacing: control.2,
                 seed,
                 loss: faults.0,
                 duplication: faults.1,
@@ -110,6 +152,9 @@ fn cases() -> impl Strategy<Value = Case> {
 fn network(case: &Case) -> Network {
     let mut config = TcpConfig::profile(case.profile);
     config.recovery = case.recovery;
+    config.congestion_control = case.control;
+    config.slow_start = case.slow_start;
+    config.pacing |= case.pacing;
     config.mss = case.mss;
     config.receive_window = case.receive_window;
     config.nagle = case.nagle;

@@ -459,7 +459,10 @@ impl CongestionControl for Bbr {
     }
 
     fn set_window(&mut self, bytes: f64) {
-        self.cwnd = bytes;
+        // The threshold at the end of recovery says nothing while it is unlimited.
+        if bytes < u64::MAX as f64 {
+            self.cwnd = bytes;
+        }
     }
 
     fn ssthresh(&self) -> u64 {
