@@ -57,6 +57,11 @@ impl LinuxAcks {
         }
     }
 
+    /// What counts as a full segment, in bytes.
+    pub fn full_segment(&self) -> u32 {
+        self.full_segment
+    }
+
     /// What the sending half knows about the path.
     pub fn set_path(&mut self, rto: Span, srtt: Option<Span>) {
         (self.rto, self.srtt) = (rto, srtt);

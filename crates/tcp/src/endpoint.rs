@@ -6,6 +6,7 @@ use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time, Timest
 
 use crate::cc::{CongestionControl, Controller};
 use crate::config::{Recovery, TcpConfig};
+use crate::delayed_ack::LinuxAcks;
 use crate::ecn::EcnState;
 use crate::opening::Opening;
 use crate::receiver::{AckDue, Receiver};
@@ -96,6 +97,13 @@ impl TcpEndpoint {
     /// Sends a FIN after all data written.
     pub fn close(&mut self) {
         self.sender.closing = true;
+        self.sender.blocked = false;
+    }
+
+    /// Whether small segments wait for what is outstanding (Nagle's algorithm). At the start it is
+    /// as configured.
+    pub fn set_nagle(&mut self, nagle: bool) {
+        self.sender.nagle = nagle;
         self.sender.blocked = false;
     }
 
@@ -288,6 +296,10 @@ impl TcpEndpoint {
             srtt: sender.rtt.srtt(&self.config.rto),
             rttvar: sender.rtt.rttvar(&self.config.rto),
             rto: sender.rtt.rto(),
+            receive_mss: {
+                let acks = self.receiver.linux_acks.as_deref();
+                acks.map_or(self.config.mss, LinuxAcks::full_segment)
+            },
             ..self.transmission_info()
         }
     }

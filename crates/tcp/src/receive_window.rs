@@ -7,6 +7,10 @@ use goodqueue_types::{Span, Time};
 
 use crate::config::TcpConfig;
 
+/// Of 2304 bytes of memory a full Ethernet frame fills 1460: Linux takes half of the buffer for the
+/// window until it has seen a segment, and then this share, in 256ths.
+const PAYLOAD_SHARE: u64 = 162;
+
 /// The receiver's measurements.
 #[derive(Debug)]
 pub(crate) struct RightSizing {
@@ -22,6 +26,8 @@ pub(crate) struct RightSizing {
     most_taken: u64,
     began: Time,
     taken_before: u64,
+    /// What the window can be without more memory.
+    comfortable: u64,
 }
 
 /// What the receiver looks like when data have come.
@@ -49,7 +55,15 @@ impl RightSizing {
             most_taken: (10 * u64::from(config.mss)).min(initial / 2),
             began: Time::ZERO,
             taken_before: 0,
+            comfortable: 2 * initial * PAYLOAD_SHARE / 256,
         }))
+    }
+
+    /// The window after a segment with `payload`: twice as much more, as long as no more memory is
+    /// needed (`tcp_grow_window` of Linux).
+    pub fn slow_start(&self, window: u64, payload: u32) -> u64 {
+        let grown = window.saturating_add(2 * u64::from(payload));
+        grown.min(self.comfortable).max(window)
     }
 
     /// A full segment echoes our timestamp `echo`, sent `rtt` ago: once for each timestamp, smoothed

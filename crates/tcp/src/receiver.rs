@@ -214,7 +214,9 @@ impl Receiver {
             taken: stats.delivered_bytes,
             beyond,
         });
-        if let Some(wanted) = wanted.filter(|wanted| *wanted > self.buffer) {
+        let grown = right_sizing.slow_start(self.buffer, segment.payload);
+        let wanted = wanted.unwrap_or(0).max(grown);
+        if wanted > self.buffer {
             self.set_buffer(wanted.min(config.receive_window), config);
         }
     }

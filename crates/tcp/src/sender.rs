@@ -56,6 +56,8 @@ pub(crate) struct Sender {
     /// The end of the data the application has written.
     pub data_end: u64,
     pub closing: bool,
+    /// Small segments wait for what is outstanding.
+    pub nagle: bool,
     pub controller: Controller,
     pub phase: Phase,
     /// What recovery adds to the window: inflation by duplicate ACKs, limited transmit, SACKed bytes.
@@ -128,6 +130,7 @@ impl Sender {
             max_sent: 0,
             data_end: FIRST,
             closing: false,
+            nagle: config.nagle,
             controller,
             phase: Phase::Open,
             extra: 0,
@@ -547,7 +550,7 @@ impl Sender {
         let sendable = bytes > 0
             && (bytes == u64::from(config.mss)
                 || cut_by_sack
-                || (is_tail && (idle || !config.nagle || self.closing))
+                || (is_tail && (idle || !self.nagle || self.closing))
                 || 2 * bytes >= self.largest_window);
         if sendable {
             return Some(self.send(now, self.next, bytes, config, stats));

@@ -72,6 +72,8 @@ pub struct TcpInfo {
     pub backoff: u32,
     /// The pace, in bits per second, if there is one.
     pub pacing_rate: Option<Rate>,
+    /// What the receiver takes for a full segment of the peer, in bytes (`tcpi_rcv_mss`).
+    pub receive_mss: u32,
 }
 
 /// States of congestion by the names of Linux's `tcp_info`, in its order.

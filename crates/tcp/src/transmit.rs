@@ -295,7 +295,7 @@ impl Sender {
         let idle = self.una == self.max_sent;
         let sendable = len > 0
             && (len == mss
-                || (is_tail && (idle || !config.nagle || self.closing))
+                || (is_tail && (idle || !self.nagle || self.closing))
                 || (!is_tail && 2 * len >= self.largest_window));
         if !sendable {
             if available > 0 && idle && self.deadline == goodqueue_types::Time::MAX {
