@@ -194,6 +194,11 @@ impl Sockets {
         match (name, number) {
             ("TCP_NODELAY", Some(on)) if early => settings.nagle = on == 0,
             ("TCP_MAXSEG", Some(bytes)) if early => settings.largest_segment = bytes,
+            ("TCP_NODELAY", Some(on)) => {
+                if let Some(connection) = self.connection(descriptor) {
+                    connection.endpoint.set_nagle(on == 0);
+                }
+            }
             (name, _) if WITHOUT_EFFECT.contains(&name) => {}
             _ => {
                 let reason = format!("the socket option {name} at this point is not modelled");

@@ -174,12 +174,6 @@ impl Driver<'_> {
     }
 
     fn inject(&mut self, line: usize, spec: &PacketSpec) -> Result<(), Refusal> {
-        if spec.flags.contains('R') {
-            return Err(Refusal::NotApplicable(
-                line,
-                "a reset is not modelled".to_owned(),
-            ));
-        }
         let opens = spec.flags.contains('S') && !spec.flags.contains('.');
         let awaits_syn = self
             .sockets

@@ -28,6 +28,7 @@ pub fn look_up(connection: &Connection, name: &str) -> Option<f64> {
         "reordering" => count(info.reordering.into()),
         "reord_seen" => count(info.reordering_seen.into()),
         "backoff" => count(info.backoff.into()),
+        "rcv_mss" => count(info.receive_mss.into()),
         "min_rtt" => micros(info.min_rtt),
         "snd_mss" => count(mss),
         "advmss" => count(connection.offer.mss),

@@ -1,7 +1,9 @@
 //! The machine a script runs on: its commands as switches of ours.
 
 use goodqueue_tcp::cc::CubicConfig;
-use goodqueue_tcp::{CongestionControlConfig, EcnMode, IdleRestart, Profile, Recovery, TcpConfig};
+use goodqueue_tcp::{
+    CongestionControlConfig, EcnMode, IdleRestart, LossDetection, Profile, Recovery, TcpConfig,
+};
 use goodqueue_types::Span;
 
 use super::syntax::{OptionSpec, Refusal, Script};
@@ -17,6 +19,10 @@ pub struct Settings {
     congestion_control: String,
     timestamps: bool,
     sack: bool,
+    dsack: bool,
+    tail_loss_probe: bool,
+    rack: bool,
+    frto: bool,
     window_scaling: bool,
     /// `tcp_ecn`: 0 never, 1 always, 2 when asked.
     pub ecn: u64,
@@ -28,6 +34,8 @@ pub struct Settings {
     pub largest_segment: u64,
     pub rto_maximum: Option<Span>,
     reordering: u32,
+    /// Whether the queue discipline paces.
+    pacing: bool,
     /// Whether packets that leave reach the network.
     pub egress_open: bool,
     /// Least tolerance of every time, in microseconds.
@@ -47,6 +55,10 @@ impl Settings {
             congestion_control: "cubic".to_owned(),
             timestamps: true,
             sack: true,
+            dsack: true,
+            tail_loss_probe: true,
+            rack: true,
+            frto: true,
             window_scaling: true,
             ecn: 2,
             restart_after_idle: true,
@@ -55,6 +67,7 @@ impl Settings {
             largest_segment: LARGEST_SEGMENT,
             rto_maximum: None,
             reordering: 3,
+            pacing: false,
             egress_open: true,
             tolerance: 4000,
             timestamp_tick: None,
@@ -127,7 +140,8 @@ impl Settings {
     fn defaults(&mut self) {
         self.receive_buffer = (540_000, 15 << 20);
         self.timestamps = true;
-        self.sack = true;
+        (self.sack, self.dsack) = (true, true);
+        (self.tail_loss_probe, self.rack, self.frto) = (true, true, true);
         self.reordering = 3;
         "cubic".clone_into(&mut self.congestion_control);
         self.restart_after_idle = false;
@@ -153,6 +167,7 @@ impl Settings {
             | ["del" | "delete", "dev", _, "root", ..] => {
                 self.egress_open = true;
             }
+            ["add" | "replace", "dev", _, "root", "fq"] => self.pacing = true,
             _ => return false,
         }
         true
@@ -187,8 +202,10 @@ impl Settings {
             | "tcp_synack_retries"
             | "tcp_syncookies"
             | "tcp_no_metrics_save" => {}
-            // Values other than the kernel's default choose another algorithm.
-            "tcp_dsack" | "tcp_early_retrans" | "tcp_recovery" | "tcp_frto" => return on,
+            "tcp_dsack" => self.dsack = on,
+            "tcp_early_retrans" => self.tail_loss_probe = on,
+            "tcp_recovery" => self.rack = number.is_some_and(|bits| bits & 1 != 0),
+            "tcp_frto" => self.frto = on,
             _ => return false,
         }
         true
@@ -230,7 +247,19 @@ impl Settings {
         if !agreed.timestamps {
             config.timestamps = None;
         }
-        config.receive_window = self.receive_buffer.1;
+        let (initial, largest) = self.receive_buffer;
+        config.receive_window = largest;
+        if config.receive_window_moderation.is_some() {
+            // Half of the memory is for the window, until it is known how full segments are.
+            config.receive_window_moderation = Some(initial / 2);
+        }
+        config.pacing |= self.pacing;
+        config.dsack &= self.dsack;
+        config.tail_loss_probe &= self.tail_loss_probe;
+        config.frto &= self.frto;
+        if !self.rack {
+            config.loss_detection = LossDetection::DuplicateAcks;
+        }
         config.nagle = self.nagle;
         config.ecn = match (self.ecn, active) {
             (1, _) | (2, false) => EcnMode::Rfc3168,
