@@ -135,7 +135,14 @@ impl Receiver {
         self.unread -= taken;
         stats.delivered_bytes += taken;
         let offered = self.advertised.saturating_sub(self.next);
-        if taken > 0 && u64::from(self.window_to_offer(config)) >= offered + self.opening(config) {
+        let window = u64::from(self.window_to_offer(config));
+        let news = if self.linux_acks.is_some() {
+            // Linux: twice what the peer knows of.
+            window > 0 && window >= 2 * offered
+        } else {
+            window >= offered + self.opening(config)
+        };
+        if taken > 0 && news {
             self.ack_due = self.ack_due.max_urgency(AckDue::Now);
         }
         taken
