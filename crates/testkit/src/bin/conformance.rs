@@ -75,6 +75,7 @@ fn report(arguments: &Arguments, scripts: &[PathBuf]) -> ExitCode {
     let expected = expected();
     let mut totals = BTreeMap::new();
     let mut differences = Vec::new();
+    let mut unlisted = 0;
     for path in scripts {
         let verdict = judge(path);
         *totals.entry(verdict.word()).or_insert(0) += 1;
@@ -85,15 +86,13 @@ fn report(arguments: &Arguments, scripts: &[PathBuf]) -> ExitCode {
         if arguments.verbose || verdict != Verdict::Pass {
             println!("{name}: {verdict}");
         }
-        match expected
-            .iter()
-            .find(|(known, _)| is_same(&path.to_string_lossy(), known))
-        {
+        let path = path.to_string_lossy();
+        match expected.iter().find(|(known, _)| is_same(&path, known)) {
             Some((_, word)) if *word != verdict.word() => {
                 differences.push(format!("{name}: {}, expected {word}", verdict.word()));
             }
-            None => differences.push(format!("{name}: {}, nothing expected", verdict.word())),
             Some(_) => {}
+            None => unlisted += 1,
         }
     }
     let totals: Vec<String> = totals
@@ -101,6 +100,7 @@ fn report(arguments: &Arguments, scripts: &[PathBuf]) -> ExitCode {
         .map(|(word, n)| format!("{n} {word}"))
         .collect();
     println!("{} scripts: {}", scripts.len(), totals.join(", "));
+    println!("{unlisted} of them are not in the list of expected results");
     for difference in &differences {
         println!("different: {difference}");
     }
@@ -125,8 +125,12 @@ fn expected() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// Whether the path ends in the known name, folders counted as a whole.
+/// Whether the path ends in the known name, folders counted as a whole. The kernel's selftests
+/// have no folders but the same names: `tcp_sack_x.pkt` is `sack/x.pkt`.
 fn is_same(path: &str, known: &str) -> bool {
-    path.strip_suffix(known)
-        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    let flat = format!("tcp_{}", known.replace('/', "_"));
+    [known, &flat].iter().any(|name| {
+        let rest = path.strip_suffix(*name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    })
 }

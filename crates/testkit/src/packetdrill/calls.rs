@@ -100,6 +100,9 @@ impl Sockets {
         if NOT_MODELLED.contains(&name) {
             return not_applicable(&format!("the call {name}"));
         }
+        if call.errno.as_deref() == Some("EFAULT") {
+            return not_applicable("a bad pointer");
+        }
         if name == "socket" {
             if call
                 .arguments

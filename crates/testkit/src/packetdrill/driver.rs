@@ -167,6 +167,10 @@ impl Driver<'_> {
     }
 
     fn assertions(&mut self, line: usize, code: &str) -> Result<(), Refusal> {
+        if let Some(field) = info::not_modelled(code) {
+            let reason = format!("{field} is not modelled");
+            return Err(Refusal::NotApplicable(line, reason));
+        }
         let connection = self.sockets.connections.last();
         let look_up = |name: &str| connection.and_then(|c| info::look_up(c, name));
         expression::run(code, &mut self.names, &look_up)

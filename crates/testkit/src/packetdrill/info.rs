@@ -39,3 +39,21 @@ pub fn look_up(connection: &Connection, name: &str) -> Option<f64> {
         _ => None,
     }
 }
+
+/// Fields that the kernel reports and the model does not keep.
+const NOT_MODELLED: [&str; 8] = [
+    "tcpi_busy_time",
+    "tcpi_delivery_rate",
+    "tcpi_last_data_recv",
+    "tcpi_options",
+    "tcpi_pmtu",
+    "tcpi_probes",
+    "tcpi_rwnd_limited",
+    "tcpi_sndbuf_limited",
+];
+
+/// A field in `code` that the model does not keep.
+pub fn not_modelled(code: &str) -> Option<&'static str> {
+    let mut words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.find_map(|word| NOT_MODELLED.into_iter().find(|field| *field == word))
+}
