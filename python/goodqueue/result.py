@@ -82,7 +82,7 @@ class Result:
 
     @cached_property
     def packets(self) -> pl.DataFrame | None:
-        """Every packet event at links that are reported and at hosts, if recorded.
+        """Every packet event at links, access links included, and at hosts, if recorded.
 
         `time_s`, `event`, `link` (null at hosts), `flow`, `direction`, `number` (of the packet in
         its flow and direction, from 0), `size_bytes` (IP), `sequence`, `payload_bytes` and

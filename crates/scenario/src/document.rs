@@ -210,6 +210,8 @@ fn syntax_problem(text: &str, error: &toml::de::Error, at: Option<Origin>) -> Pr
         "write true or false in small letters, and a text in quotes".to_owned()
     } else if message.contains("recurs") {
         "a scenario is never nested this deeply: look for brackets or dots gone wild".to_owned()
+    } else if message.starts_with("duplicate key") && matches!(written, "flow" | "link") {
+        format!("write [[{written}]] with double brackets each time: there may be several")
     } else if message.starts_with("duplicate key") {
         format!("\"{}\" is given twice: keep one", shorten(written))
     } else if message.starts_with("unclosed") {

@@ -373,7 +373,10 @@ impl<'a> Field<'a> {
             return Ok(name);
         }
         let message = format!("\"{}\" cannot be a name", shorten(&name));
-        Err(self.problem(message, "use 1 to 64 letters, digits, \"-\" and \"_\""))
+        Err(self.problem(
+            message,
+            "use 1 to 64 letters of a to z or A to Z, digits, \"-\" and \"_\"",
+        ))
     }
 
     pub(crate) fn choice(&self) -> Checked<&'static str> {

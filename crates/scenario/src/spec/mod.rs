@@ -232,7 +232,7 @@ pub(crate) static RECORD: Spec = Spec {
             Kind::Flag,
             "false",
             "true",
-            "Every packet event at every reported link and host.",
+            "Every packet event at every link, access links included, and host.",
         ),
         key(
             "access",
