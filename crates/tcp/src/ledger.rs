@@ -494,7 +494,7 @@ impl Ledger {
             self.reordering,
             turn.config.mss,
         );
-        for index in 0..self.records.index_above(below.saturating_sub(1)) {
+        for index in 0..self.records.index_above(below) {
             if !self.records.get(index).ever_resent {
                 self.records.mark_lost(index);
             }

@@ -393,4 +393,30 @@ mod tests {
         rtt.sample(&rto, Time::ZERO, Time::ZERO + Span::from_millis(500));
         assert_eq!(rtt.rto(), Span::from_millis(610));
     }
+
+    /// Linux: RTO = SRTT + max(4 · RTTVAR, 200 ms); the margin outlives a round trip by three quarters,
+    /// and a falling round trip raises the deviation by an eighth only.
+    #[test]
+    fn the_margin_of_linux() {
+        let config = TcpConfig::profile(Profile::Linux).rto;
+        let mut rtt = RttEstimator::new(&config);
+        let mut step = |millis: u64, una, next| {
+            rtt.sample(&config, Time::ZERO, Time::ZERO + Span::from_millis(millis));
+            rtt.end_round(&config, una, next);
+            (
+                rtt.srtt(&config).unwrap().0 / 1_000_000,
+                rtt.rttvar(&config).unwrap().0 / 1_000_000,
+                rtt.rto().0 / 1_000_000,
+            )
+        };
+        assert_eq!(step(100, 1, 1), (100_000, 50_000, 300_000));
+        // Mean 112.5 ms, deviation 50 + (100 − 50) / 4 ms.
+        assert_eq!(step(200, 1, 1), (112_500, 62_500, 362_500));
+        // Error −82.5 ms: deviation 62.5 + 20 / 4 / 8 ms; the margin follows.
+        assert_eq!(step(30, 1, 1), (102_187, 63_125, 354_687));
+        // Error −2.187 ms, a round later: the margin is that of the round.
+        let (srtt, deviation, rto) = step(100, 2, 3);
+        assert_eq!((srtt, deviation), (101_914, 47_890));
+        assert_eq!(rto, 101_914 + 252_500);
+    }
 }
