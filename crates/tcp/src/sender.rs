@@ -428,11 +428,13 @@ impl Sender {
         });
     }
 
-    /// Takes the window of a segment unless an older one brings it (RFC 9293 section 3.10.7.4).
-    /// Returns whether it changed.
+    /// Takes the window of a segment unless an older one brings it (RFC 9293 section 3.10.7.4). What
+    /// acknowledges more is never older, though it may be data sent again (Linux). Returns whether
+    /// it changed.
     #[inline]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
-        let newer = segment.seq > self.window_seq
+        let newer = segment.ack > self.una
+            || segment.seq > self.window_seq
             || (segment.seq == self.window_seq && segment.ack >= self.window_ack);
         if !newer || segment.ack < self.una {
             return false;

@@ -163,3 +163,25 @@ fn a_syn_on_an_open_connection_is_challenged() {
         assert!(peer.host.is_established());
     }
 }
+
+/// The window of an old segment means nothing (RFC 9293 section 3.10.7.4); but one that acknowledges
+/// more brings a new window, even on data sent again.
+#[test]
+fn the_window_of_data_sent_again() {
+    for mut peer in connections() {
+        peer.host.write(ENDLESS);
+        let sent = peer.listen().len() as u64;
+        peer.data(1, 1001);
+        peer.data(1001, 2001);
+        let mut again = peer.segment(1, 1, ACK, MSS as u32);
+        again.window = 5000;
+        peer.say(again);
+        assert_eq!(peer.host.info().send_window, 10_000_000);
+        again.ack = 1 + 2 * MSS;
+        again.window = 10_000_000 - 2000;
+        peer.say(again);
+        let info = peer.host.info();
+        assert_eq!(info.send_window, 10_000_000 - 2000);
+        assert!(info.bytes_in_flight > (sent - 2) * MSS);
+    }
+}
