@@ -382,6 +382,9 @@ impl TcpEndpoint {
             }
             self.sender
                 .on_ack(now, segment, &self.config, &mut self.stats);
+        } else {
+            // RFC 9293 section 3.10.7.4, fifth step.
+            return;
         }
         if carries {
             if let Some(acks) = self.receiver.linux_acks.as_deref_mut() {
