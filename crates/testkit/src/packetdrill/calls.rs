@@ -35,16 +35,16 @@ pub struct Sockets {
     pub connections: Vec<Connection>,
     /// Connections up to here have been accepted.
     pub accepted: usize,
+    pub now: Time,
 }
 
 /// Calls of which the model knows nothing.
-const NOT_MODELLED: [&str; 18] = [
+const NOT_MODELLED: [&str; 17] = [
     "epoll_create",
     "epoll_create1",
     "epoll_ctl",
     "epoll_wait",
     "poll",
-    "ioctl",
     "splice",
     "pipe",
     "sendfile",
@@ -69,8 +69,8 @@ const WITHOUT_EFFECT: [&str; 6] = [
     "SO_PRIORITY",
 ];
 
-/// Flags of `send` that change nothing the model shows.
-const SEND_FLAGS: [&str; 3] = ["0", "MSG_NOSIGNAL", "MSG_DONTWAIT"];
+/// Flags of `send` that the model knows, or that change nothing it shows.
+const SEND_FLAGS: [&str; 4] = ["0", "MSG_MORE", "MSG_NOSIGNAL", "MSG_DONTWAIT"];
 
 impl Sockets {
     /// The listening socket, if there is one.
@@ -144,6 +144,7 @@ impl Sockets {
             "fcntl" => Ok(Some(Ok(self.fcntl(descriptor, call)))),
             "write" | "send" | "sendmsg" => self.write(descriptor, call, line),
             "read" => Ok(self.read(descriptor, call)),
+            "ioctl" => self.unread(descriptor, call, line),
             "shutdown" | "close" => {
                 self.finish(descriptor, call);
                 Ok(Some(Ok(0)))
@@ -199,7 +200,12 @@ impl Sockets {
             ("TCP_MAXSEG", Some(bytes)) if early => settings.largest_segment = bytes,
             ("TCP_NODELAY", Some(on)) => {
                 if let Some(connection) = self.connection(descriptor) {
-                    connection.endpoint.set_nagle(on == 0);
+                    connection.set_nodelay(on != 0);
+                }
+            }
+            ("TCP_CORK", Some(on)) if !early => {
+                if let Some(connection) = self.connection(descriptor) {
+                    connection.set_cork(on != 0);
                 }
             }
             (name, _) if WITHOUT_EFFECT.contains(&name) => {}
@@ -244,6 +250,8 @@ impl Sockets {
                 return Err(Refusal::NotApplicable(line, reason));
             }
         }
+        let more = flags.is_some_and(|flags| flags.contains("MSG_MORE"));
+        let now = self.now;
         let Some(bytes) = size(call) else {
             return Err(Refusal::Malformed(
                 line,
@@ -254,7 +262,7 @@ impl Sockets {
         let Some(connection) = self.connection(descriptor).filter(|_| !closed) else {
             return Ok(Some(Err("EPIPE")));
         };
-        connection.endpoint.write(bytes);
+        connection.write_bytes(now, bytes, more);
         Ok(Some(Ok(bytes as i64)))
     }
 
@@ -268,6 +276,32 @@ impl Sockets {
             return nonblocking.then_some(Err("EAGAIN"));
         }
         Some(Ok(connection.endpoint.read(wanted) as i64))
+    }
+
+    /// `SIOCINQ`: what waits to be read must be as the script says.
+    fn unread(
+        &mut self,
+        descriptor: i64,
+        call: &Call,
+        line: usize,
+    ) -> Result<Option<Answer>, Refusal> {
+        let wanted = call
+            .arguments
+            .get(2)
+            .map(|text| text.trim_matches(['[', ']']).parse::<u64>());
+        let asks = call.arguments.get(1).is_some_and(|name| name == "SIOCINQ");
+        let (Some(Ok(wanted)), true) = (wanted, asks) else {
+            let reason = format!("ioctl {:?} is not modelled", call.arguments);
+            return Err(Refusal::NotApplicable(line, reason));
+        };
+        let waiting = self
+            .connection(descriptor)
+            .map_or(0, |c| c.endpoint.unread());
+        if waiting != wanted {
+            let complaint = format!("{wanted} bytes expected to wait, there are {waiting}");
+            return Err(Refusal::Malformed(line, complaint));
+        }
+        Ok(Some(Ok(0)))
     }
 
     /// `close` and `shutdown`.

@@ -36,6 +36,13 @@ pub struct Connection {
     stamps: BTreeMap<u64, u32>,
     /// The first of them with its counterpart.
     first_stamp: Option<(u64, u32)>,
+    /// Less than a segment, written and held back by `TCP_CORK` or `MSG_MORE`, and until when.
+    held: u64,
+    held_until: Option<Time>,
+    /// `TCP_CORK` is set.
+    corked: bool,
+    /// When data came last.
+    pub last_data: Time,
 }
 
 impl Connection {
@@ -56,6 +63,69 @@ impl Connection {
             queue: VecDeque::new(),
             stamps: BTreeMap::new(),
             first_stamp: None,
+            held: 0,
+            held_until: None,
+            corked: false,
+            last_data: Time::ZERO,
+        }
+    }
+
+    /// The application writes, and perhaps says that more will come.
+    pub fn write_bytes(&mut self, now: Time, bytes: u64, more: bool) {
+        self.held += bytes;
+        let mss = u64::from(self.config.mss);
+        let whole = self.held / mss * mss;
+        if !(self.corked || more) {
+            return self.release();
+        }
+        if whole > 0 {
+            self.endpoint.write(whole);
+            self.held -= whole;
+        }
+        let info = self.endpoint.info();
+        if self.held > 0 && info.unacked == 0 && whole == 0 && self.held_until.is_none() {
+            self.held_until = Some(now + info.rto);
+        }
+    }
+
+    /// What was held back leaves.
+    fn release(&mut self) {
+        let bytes = std::mem::take(&mut self.held);
+        self.held_until = None;
+        if bytes > 0 {
+            self.endpoint.write(bytes);
+        }
+    }
+
+    /// `TCP_CORK`.
+    pub fn set_cork(&mut self, corked: bool) {
+        self.corked = corked;
+        if !corked {
+            self.release();
+        }
+    }
+
+    /// `TCP_NODELAY`. Setting it sends what waits, corked or not.
+    pub fn set_nodelay(&mut self, on: bool) {
+        self.endpoint.set_nagle(!on);
+        if on {
+            self.release();
+        }
+    }
+
+    /// The earliest deadline.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let own = self.held_until.into_iter();
+        own.chain(self.endpoint.poll_timeout()).min()
+    }
+
+    /// Fires what is due.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.held_until.is_some_and(|at| at <= now) {
+            self.release();
+        }
+        if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
+            self.endpoint.handle_timeout(now);
         }
     }
 
@@ -71,7 +141,15 @@ impl Connection {
             Some(EcnSpec::Experienced) => Ecn::Experienced,
             Some(EcnSpec::NotCapable) | None => Ecn::NotCapable,
         };
+        if segment.payload > 0 || !self.endpoint.is_established() {
+            self.last_data = now;
+        }
+        let una = self.endpoint.stats().acked_bytes;
         self.endpoint.handle_packet(now, &segment, ecn);
+        // An ACK sends what `MSG_MORE` has held, but no cork.
+        if !self.corked && self.endpoint.stats().acked_bytes > una {
+            self.release();
+        }
     }
 
     fn segment(&self, spec: &PacketSpec) -> Segment {

@@ -124,19 +124,13 @@ impl Driver<'_> {
             .sockets
             .connections
             .iter()
-            .filter_map(|c| c.endpoint.poll_timeout());
+            .filter_map(Connection::poll_timeout);
         let Some(deadline) = deadlines.min().filter(|deadline| *deadline <= limit) else {
             return Ok(false);
         };
         self.now = self.now.max(deadline);
         for connection in &mut self.sockets.connections {
-            if connection
-                .endpoint
-                .poll_timeout()
-                .is_some_and(|at| at <= self.now)
-            {
-                connection.endpoint.handle_timeout(self.now);
-            }
+            connection.handle_timeout(self.now);
         }
         self.settle(line)?;
         Ok(true)
@@ -148,12 +142,12 @@ impl Driver<'_> {
         loop {
             self.sockets.drain(self.now, self.settings.egress_open);
             let open = self.settings.egress_open;
-            let due = |c: &Connection| c.endpoint.poll_timeout().is_some_and(|at| at <= self.now);
+            let due = |c: &Connection| c.poll_timeout().is_some_and(|at| at <= self.now);
             if !open || !self.sockets.connections.iter().any(due) {
                 break;
             }
             for connection in &mut self.sockets.connections {
-                connection.endpoint.handle_timeout(self.now);
+                connection.handle_timeout(self.now);
             }
             rounds += 1;
             if rounds > PATIENCE {
@@ -172,7 +166,8 @@ impl Driver<'_> {
             return Err(Refusal::NotApplicable(line, reason));
         }
         let connection = self.sockets.connections.last();
-        let look_up = |name: &str| connection.and_then(|c| info::look_up(c, name));
+        let now = self.now;
+        let look_up = |name: &str| connection.and_then(|c| info::look_up(c, now, name));
         expression::run(code, &mut self.names, &look_up)
             .map_err(|complaint| Refusal::Malformed(line, complaint))
     }
@@ -229,6 +224,7 @@ impl Driver<'_> {
         let answer = if call.name == "connect" {
             self.connect(index, call)?
         } else {
+            self.sockets.now = self.now;
             self.sockets.call(call, event.line, &self.settings)?
         };
         match (answer, event.when.returns) {
@@ -313,6 +309,7 @@ impl Driver<'_> {
                 .is_some_and(|c| c.endpoint.is_established());
             open.then_some(Ok(0))
         } else {
+            self.sockets.now = self.now;
             self.sockets
                 .call(&blocked.call, blocked.line, &self.settings)?
         };

@@ -1,14 +1,15 @@
 //! What `TCP_INFO` would report.
 
 use goodqueue_tcp::ConnectionState;
+use goodqueue_types::{Span, Time};
 
 use super::connection::Connection;
 
 /// The value of a `tcpi_` field, if the model has it.
-pub fn look_up(connection: &Connection, name: &str) -> Option<f64> {
+pub fn look_up(connection: &Connection, now: Time, name: &str) -> Option<f64> {
     let info = connection.endpoint.info();
     let mss = u64::from(connection.config.mss);
-    let micros = |span: Option<goodqueue_types::Span>| span.map(|s| (s.0 / 1_000_000) as f64);
+    let micros = |span: Option<Span>| span.map(|s| (s.0 / 1_000_000) as f64);
     let count = |n: u64| Some(n as f64);
     match name.strip_prefix("tcpi_")? {
         "state" => count(match info.state {
@@ -28,6 +29,10 @@ pub fn look_up(connection: &Connection, name: &str) -> Option<f64> {
         "reordering" => count(info.reordering.into()),
         "reord_seen" => count(info.reordering_seen.into()),
         "backoff" => count(info.backoff.into()),
+        "last_data_recv" => {
+            let silence = now.saturating_since(connection.last_data);
+            count(silence.0 / Span::from_millis(1).0)
+        }
         "rcv_mss" => count(info.receive_mss.into()),
         "min_rtt" => micros(info.min_rtt),
         "snd_mss" => count(mss),
@@ -41,10 +46,9 @@ pub fn look_up(connection: &Connection, name: &str) -> Option<f64> {
 }
 
 /// Fields that the kernel reports and the model does not keep.
-const NOT_MODELLED: [&str; 8] = [
+const NOT_MODELLED: [&str; 7] = [
     "tcpi_busy_time",
     "tcpi_delivery_rate",
-    "tcpi_last_data_recv",
     "tcpi_options",
     "tcpi_pmtu",
     "tcpi_probes",

@@ -130,7 +130,9 @@ impl Settings {
             ("profile", [name]) => return self.choose_profile(name),
             // Bit 0 is ACK trains, bit 1 delay; the kernel's default is both.
             ("echo", ["3", ">", file]) => return file.ends_with("/hystart_detect"),
-            ("ip", ["tcp_metrics", "flush", ..]) => {}
+            // Metrics are not kept, and segments never merged.
+            ("ip", ["tcp_metrics", "flush", ..])
+            | ("ethtool", ["-K", _, "tso", "off", "gso", "off"]) => {}
             _ => return program.starts_with("sysctl_restore"),
         }
         true
@@ -202,6 +204,9 @@ impl Settings {
             | "tcp_synack_retries"
             | "tcp_syncookies"
             | "tcp_no_metrics_save" => {}
+            // The gains that pacing has here, too.
+            "tcp_pacing_ss_ratio" => return number == Some(200),
+            "tcp_pacing_ca_ratio" => return number == Some(120),
             "tcp_dsack" => self.dsack = on,
             "tcp_early_retrans" => self.tail_loss_probe = on,
             "tcp_recovery" => self.rack = number.is_some_and(|bits| bits & 1 != 0),
