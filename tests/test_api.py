@@ -161,7 +161,7 @@ def test_other_threads_go_on_during_a_run() -> None:
     ticker = threading.Thread(target=tick)
     ticker.start()
     start = time.perf_counter()
-    goodqueue.run(SMALL, set={"duration": "4000s"})
+    goodqueue.run(SMALL, set={"duration": "20000s"})
     took = time.perf_counter() - start
     done.set()
     ticker.join()
