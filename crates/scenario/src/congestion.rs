@@ -168,14 +168,10 @@ pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
         config.congestion_control,
         CongestionControlConfig::Bbr(_) | CongestionControlConfig::Bbr3(_)
     );
-    if needs_rates && matches!(config.recovery, Recovery::Tahoe | Recovery::Reno) {
+    if needs_rates && config.recovery != Recovery::Sack {
         let name = name(&config.congestion_control);
         let message = format!("{name} needs to know what was delivered during recovery");
-        return Err(table.problem(
-            "congestion_control",
-            message,
-            "write recovery = \"sack\" or \"newreno\"",
-        ));
+        return Err(table.problem("congestion_control", message, "write recovery = \"sack\""));
     }
     Ok(())
 }
