@@ -10,6 +10,7 @@ use crate::delayed_ack::LinuxAcks;
 use crate::ecn::EcnState;
 use crate::opening::Opening;
 use crate::receiver::{AckDue, Receiver};
+use crate::reset::Reset;
 use crate::sender::{Chunk, Sender};
 use crate::stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
 
@@ -33,6 +34,10 @@ pub struct TcpEndpoint {
     pub(crate) opening: Opening,
     /// ECN, while it is asked for and once it is agreed on.
     pub(crate) ecn: Option<Box<EcnState>>,
+    /// A reset to send.
+    pub(crate) reset: Option<Box<Reset>>,
+    /// The peer had closed before our FIN left: nothing of the connection stays after its ACK.
+    closes_last: bool,
     /// The ECN field for the segment polled last.
     transmit_ecn: Ecn,
     /// `TS.Recent` and `Last.ACK.sent` of RFC 7323 section 4.3.
@@ -61,6 +66,8 @@ impl TcpEndpoint {
             receiver: Receiver::new(&config),
             stats: TcpStats::default(),
             ecn: EcnState::new(config.ecn),
+            reset: None,
+            closes_last: false,
             transmit_ecn: Ecn::NotCapable,
             config,
             state: ConnectionState::Closed,
@@ -386,6 +393,9 @@ impl TcpEndpoint {
             // RFC 9293 section 3.10.7.4, fifth step.
             return;
         }
+        if self.closes_last && self.sender.is_finished() {
+            return self.abandon();
+        }
         if carries {
             if let Some(acks) = self.receiver.linux_acks.as_deref_mut() {
                 let rtt = &self.sender.rtt;
@@ -400,30 +410,6 @@ impl TcpEndpoint {
         } else if segment.seq < self.receiver.next {
             self.answer_window_probe(segment);
         }
-    }
-
-    /// A SYN means that our ACK of it was lost, and is answered wherever it lies. A reset counts only
-    /// at the very next sequence number; elsewhere in the window it is answered, beyond it ignored
-    /// (RFC 5961 sections 3.2 and 4.2).
-    #[cold]
-    fn handle_syn_or_reset(&mut self, segment: &Segment) {
-        let is_reset = segment.flags.contains(SegmentFlags::RST);
-        if !is_reset || self.receiver.has_in_window(segment.seq) {
-            self.receiver.ack_due = AckDue::NowPure;
-        }
-        if is_reset && segment.seq == self.receiver.next {
-            self.abandon();
-        }
-    }
-
-    /// The peer has reset the connection: nothing is sent any more, and no timer runs.
-    #[cold]
-    pub(crate) fn abandon(&mut self) {
-        self.state = ConnectionState::Closed;
-        self.opening.due = false;
-        self.sender.deadline = Time::MAX;
-        self.sender.pacer.release = Time::MAX;
-        self.receiver.ack_sent();
     }
 
     /// Linux probes a closed window with the sequence number before its next, which asks for an ACK
@@ -457,6 +443,7 @@ impl TcpEndpoint {
     fn data_segment(&mut self, chunk: Chunk, segment: &mut Segment) {
         self.receiver.ack_sent();
         let flags = if chunk.fin {
+            self.closes_last = self.receiver.is_finished();
             SegmentFlags::ACK.with(SegmentFlags::FIN)
         } else {
             SegmentFlags::ACK

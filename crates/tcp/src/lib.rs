@@ -44,6 +44,7 @@ mod receive_window;
 mod receiver;
 mod records;
 mod recovery;
+mod reset;
 mod rtt;
 mod sack;
 mod scoreboard;

@@ -77,6 +77,10 @@ impl TcpEndpoint {
                 self.opening.due = true;
                 false
             }
+            ConnectionState::Closed if self.opening.count > 0 => {
+                self.refuse(segment);
+                false
+            }
             _ => false,
         }
     }
@@ -169,7 +173,7 @@ impl TcpEndpoint {
     #[cold]
     pub(crate) fn poll_opening(&mut self, now: Time, segment: &mut Segment) -> bool {
         if !self.opening.due {
-            return false;
+            return self.poll_reset(segment);
         }
         self.opening.due = false;
         self.opening.count = self.opening.count.saturating_add(1);

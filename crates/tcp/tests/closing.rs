@@ -119,7 +119,8 @@ fn resets() {
         assert_eq!(peer.say(peer.segment(1, 1, RST, 0)), []);
         assert_eq!(peer.host.info().state, ConnectionState::Closed);
         assert_eq!(peer.host.poll_timeout(), None);
-        assert_eq!(peer.say(peer.segment(1, 1 + MSS, ACK, 500)), []);
+        let answer = peer.say(peer.segment(1, 1 + MSS, ACK, 500));
+        assert_eq!((answer[0].flags, answer[0].seq), (RST, 1 + MSS));
     }
 }
 
@@ -184,4 +185,41 @@ fn the_window_of_data_sent_again() {
         assert_eq!(info.send_window, 10_000_000 - 2000);
         assert!(info.bytes_in_flight > (sent - 2) * MSS);
     }
+}
+
+/// The end that closes last forgets the connection, and answers what still comes with a reset (RFC
+/// 9293 section 3.10.7.1).
+#[test]
+fn the_last_to_close_forgets() {
+    for mut peer in connections() {
+        assert_eq!(peer.say(peer.segment(1, 1, ACK.with(FIN), 0)).len(), 1);
+        peer.host.close();
+        assert_eq!(shape(&peer.listen()), [(1, 0, 2, true)]);
+        assert_eq!(peer.say(peer.segment(2, 2, ACK, 0)), []);
+        assert_eq!(peer.host.info().state, ConnectionState::Closed);
+        let answer = peer.say(peer.segment(2, 2, ACK, 0));
+        assert_eq!((answer.len(), answer[0].flags, answer[0].seq), (1, RST, 2));
+        assert_eq!(peer.say(peer.segment(2, 2, RST, 0)), []);
+    }
+}
+
+/// An abort tells a peer that is connected, and nobody else.
+#[test]
+fn aborts() {
+    for mut peer in connections() {
+        peer.host.write(2 * MSS);
+        peer.listen();
+        peer.host.abort();
+        let reset = peer.listen();
+        assert_eq!(reset[0].flags, RST.with(ACK));
+        assert_eq!(shape(&reset), [(2001, 0, 1, false)]);
+        assert_eq!(peer.host.poll_timeout(), None);
+    }
+    let mut peer = Peer::new(config(|_| {}));
+    peer.host.connect(peer.now);
+    peer.listen();
+    peer.host.abort();
+    assert_eq!(peer.listen(), []);
+    let answer = peer.say(peer.segment(0, 1, SYN.with(ACK), 0));
+    assert_eq!((answer[0].flags, answer[0].seq), (RST, 1));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use goodqueue_tcp::ConnectionState;
 use goodqueue_types::Time;
 
 use super::connection::Connection;
@@ -311,7 +312,15 @@ impl Sockets {
         socket.reads_nothing |= how != "SHUT_WR";
         socket.writes_nothing |= how != "SHUT_RD";
         if let Some(connection) = self.connection(descriptor).filter(|_| how != "SHUT_RD") {
-            connection.endpoint.close();
+            let endpoint = &mut connection.endpoint;
+            let gives_up =
+                endpoint.info().state == ConnectionState::SynSent || endpoint.unread() > 0;
+            // RFC 9293 section 3.10.4; RFC 2525 section 2.17 for data that nobody will read.
+            if call.name == "close" && gives_up {
+                endpoint.abort();
+            } else {
+                endpoint.close();
+            }
         }
         if call.name == "close" {
             self.by_descriptor.remove(&descriptor);

@@ -1,0 +1,90 @@
+//! Connections that end without a FIN, or are no more (RFC 9293 section 3.5.2, RFC 5961).
+
+use goodqueue_types::{Segment, SegmentFlags, Time};
+
+use crate::endpoint::TcpEndpoint;
+use crate::receiver::AckDue;
+use crate::stats::ConnectionState;
+
+/// What a reset says.
+#[derive(Debug)]
+pub(crate) struct Reset {
+    seq: u64,
+    ack: u64,
+    flags: SegmentFlags,
+}
+
+impl TcpEndpoint {
+    /// Ends the connection at once: what waits is dropped, and a peer that is connected is told.
+    pub fn abort(&mut self) {
+        let open = matches!(
+            self.state,
+            ConnectionState::Established | ConnectionState::SynReceived
+        );
+        if open {
+            self.reset = Some(Box::new(Reset {
+                seq: self.sender.max_sent,
+                ack: self.receiver.next,
+                flags: SegmentFlags::RST.with(SegmentFlags::ACK),
+            }));
+        }
+        self.abandon();
+    }
+
+    /// A SYN means that our ACK of it was lost, and is answered wherever it lies. A reset counts only
+    /// at the very next sequence number; elsewhere in the window it is answered, beyond it ignored
+    /// (RFC 5961 sections 3.2 and 4.2).
+    #[cold]
+    pub(crate) fn handle_syn_or_reset(&mut self, segment: &Segment) {
+        let is_reset = segment.flags.contains(SegmentFlags::RST);
+        if !is_reset || self.receiver.has_in_window(segment.seq) {
+            self.receiver.ack_due = AckDue::NowPure;
+        }
+        if is_reset && segment.seq == self.receiver.next {
+            self.abandon();
+        }
+    }
+
+    /// The connection is no more: nothing is sent, and no timer runs.
+    #[cold]
+    pub(crate) fn abandon(&mut self) {
+        self.state = ConnectionState::Closed;
+        self.opening.due = false;
+        self.sender.deadline = Time::MAX;
+        self.sender.pacer.release = Time::MAX;
+        self.receiver.ack_sent();
+    }
+
+    /// A segment for a connection that is no more is answered with a reset, unless it is one.
+    pub(crate) fn refuse(&mut self, segment: &Segment) {
+        let reset = if segment.flags.contains(SegmentFlags::ACK) {
+            Reset {
+                seq: segment.ack,
+                ack: 0,
+                flags: SegmentFlags::RST,
+            }
+        } else {
+            Reset {
+                seq: 0,
+                ack: segment.end_seq(),
+                flags: SegmentFlags::RST.with(SegmentFlags::ACK),
+            }
+        };
+        self.reset = Some(Box::new(reset));
+    }
+
+    /// Writes the reset that is due, if one is.
+    pub(crate) fn poll_reset(&mut self, segment: &mut Segment) -> bool {
+        let Some(reset) = self.reset.take() else {
+            return false;
+        };
+        *segment = Segment {
+            seq: reset.seq,
+            ack: reset.ack,
+            header: self.config.header,
+            flags: reset.flags,
+            ..Segment::default()
+        };
+        true
+    }
+}
