@@ -346,6 +346,7 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         timing,
         handshake_sample,
         rto_after_syn_loss,
+        segmentation_offload,
         linear_syn_timeouts,
         tsl_initial_window,
         tsl_ssthresh,
@@ -390,6 +391,7 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("timing", timing)?;
     v.visit("handshake_sample", handshake_sample)?;
     v.visit("rto_after_syn_loss", rto_after_syn_loss)?;
+    v.visit("segmentation_offload", segmentation_offload)?;
     v.visit("linear_syn_timeouts", linear_syn_timeouts)?;
     v.visit("tsl_initial_window", tsl_initial_window)?;
     v.visit("tsl_ssthresh", tsl_ssthresh)?;

@@ -389,6 +389,9 @@ pub struct Details {
     pub handshake_sample: bool,
     /// Lower bound of the RTO when data start after a SYN was lost (RFC 6298 section 5.7: 3 s).
     pub rto_after_syn_loss: Option<Span>,
+    /// Segments leave in units of what the pace sends in about a millisecond, two at least; less than
+    /// a unit waits for the next ACK if that is near (Linux: TSO autosizing and deferral). With `rack`.
+    pub segmentation_offload: bool,
     /// So many timeouts of the SYN double no timeout (Linux 6.5 and later: 4); those of the SYN-ACK
     /// always do.
     pub linear_syn_timeouts: u32,

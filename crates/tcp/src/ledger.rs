@@ -14,6 +14,7 @@ use crate::rtt::MinRtt;
 use crate::sender::Sender;
 use crate::stats::{CaState, TcpStats};
 use crate::undo::Undo;
+use crate::units::Unit;
 use crate::validation::Validation;
 
 /// What a call into the sender comes with.
@@ -133,6 +134,7 @@ pub(crate) struct Ledger {
     pub ecn_echo: bool,
     pub rate: DeliveryRate,
     pub validation: Validation,
+    pub unit: Unit,
 }
 
 impl Ledger {
@@ -176,6 +178,7 @@ impl Ledger {
             ecn_echo: false,
             rate: DeliveryRate::default(),
             validation: Validation::default(),
+            unit: Unit::default(),
         }))
     }
 

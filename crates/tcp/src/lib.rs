@@ -54,6 +54,7 @@ mod stats;
 mod timers;
 mod transmit;
 mod undo;
+mod units;
 mod validation;
 
 pub use config::{

@@ -114,6 +114,7 @@ fn rfc() -> TcpConfig {
             handshake_sample: true,
             rto_after_syn_loss: Some(Span::from_secs(3)),
             linear_syn_timeouts: 0,
+            segmentation_offload: false,
             tsl_initial_window: 1,
             tsl_ssthresh: 2,
             separate_acks: false,
@@ -256,6 +257,7 @@ fn linux() -> TcpConfig {
             idle_restart: IdleRestart::Halved,
             slow_start_limit: None,
             cubic_variant: CubicVariant::Linux,
+            segmentation_offload: true,
             linear_syn_timeouts: 4,
             sack_blocks: 3,
             ..rfc().details

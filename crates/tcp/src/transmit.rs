@@ -67,7 +67,12 @@ impl Ledger {
                 fin: true,
             }
         } else {
-            turn.sender.next_new_data(turn.now, turn.config)?
+            let chunk = turn.sender.next_new_data(turn.now, turn.config)?;
+            if turn.config.details.segmentation_offload && !self.take_from_unit(turn) {
+                self.validate(turn, true);
+                return None;
+            }
+            chunk
         };
         self.book_new(turn, chunk);
         Some(chunk)

@@ -1,0 +1,53 @@
+//! Segments leave in units (Linux: `tcp_write_xmit`, `tcp_tso_should_defer`).
+
+mod peer;
+
+use goodqueue_tcp::{CongestionControlConfig, ENDLESS, InitialSsthresh, Profile, TcpConfig};
+use peer::{ACK, MSS, Peer};
+
+/// Congestion avoidance with ten segments of 1000 bytes in flight and a round trip of 100 ms: the
+/// pace sends less than a segment in a millisecond, so that a unit is two segments.
+fn sender(adjust: impl FnOnce(&mut TcpConfig)) -> Peer {
+    let mut config = TcpConfig::profile(Profile::Linux);
+    config.mss = MSS as u32;
+    config.timestamps = None;
+    config.congestion_control = CongestionControlConfig::Reno;
+    config.initial_ssthresh = InitialSsthresh::Segments(10);
+    adjust(&mut config);
+    let mut peer = Peer::accepted(config);
+    peer.host.write(ENDLESS);
+    assert_eq!(peer.listen().len(), 10);
+    peer
+}
+
+/// Segments that leave for an ACK of so many.
+fn sent_for(peer: &mut Peer, segments: u64) -> usize {
+    peer.say(peer.segment(1, 1 + segments * MSS, ACK, 0)).len()
+}
+
+#[test]
+fn less_than_a_unit_waits_for_an_ack_that_is_due() {
+    let mut peer = sender(|_| {});
+    peer.wait(100);
+    // Three may leave; the ACK of what left with them is due now.
+    assert_eq!(sent_for(&mut peer, 3), 2);
+    assert_eq!(sent_for(&mut peer, 4), 2);
+    // Alone a segment does not wait: nothing has left in the last millisecond.
+    peer.wait(2);
+    assert_eq!(sent_for(&mut peer, 5), 1);
+}
+
+#[test]
+fn nothing_waits_for_an_ack_that_is_far() {
+    let mut peer = sender(|_| {});
+    // The next is expected a smoothed round trip after its segment left: 8.75 ms from now.
+    peer.wait(90);
+    assert_eq!(sent_for(&mut peer, 3), 3);
+}
+
+#[test]
+fn nothing_waits_without_units() {
+    let mut peer = sender(|config| config.details.segmentation_offload = false);
+    peer.wait(100);
+    assert_eq!(sent_for(&mut peer, 3), 3);
+}
