@@ -359,14 +359,14 @@ impl Sender {
         let mut sample = None;
         if self.timed_seq < ack && clock != Clock::Keep {
             self.timed_seq = UNTIMED;
-            if clock == Clock::Sample {
+            if clock == Clock::Sample && config.timestamps.is_none() {
                 self.rtt.sample(&config.rto, self.timed_at, now);
                 sample = Some(now - self.timed_at);
                 self.sample = sample;
             }
         }
         if config.timestamps.is_some() {
-            sample = self.sample_echo(now, config).or(sample);
+            sample = self.sample_echo(now, config);
         }
         (acked, sample)
     }
@@ -625,6 +625,9 @@ impl Sender {
             self.limited_transmitted += len;
         }
         self.budget -= 1;
+        if self.una == self.max_sent {
+            self.end_idleness(now);
+        }
         self.last_sent = now;
         let fin = self.closing && seq + len == self.data_end;
         self.sent(now, seq, len, fin, stats);
@@ -633,6 +636,11 @@ impl Sender {
             len: len as u32,
             fin,
         }
+    }
+
+    #[cold]
+    fn end_idleness(&mut self, now: Time) {
+        self.controller.on_send(now, 0, true);
     }
 
     /// Books what has left, new or not.
