@@ -10,13 +10,16 @@ use goodqueue_types::{Segment, Span, Timestamps};
 use peer::{ACK, MSS, Peer};
 
 fn config(window: u32) -> TcpConfig {
-    TcpConfig {
+    let mut config = TcpConfig {
         congestion_control: CongestionControlConfig::Reno,
         mss: MSS as u32,
         initial_window: InitialWindow::Segments(window),
         timestamps: None,
         ..TcpConfig::profile(Profile::Linux)
-    }
+    };
+    // The RFCs send each segment as soon as the window lets it out.
+    config.details.segmentation_offload = false;
+    config
 }
 
 /// The segments among those that left, by their number.
