@@ -36,7 +36,7 @@ pub struct TcpEndpoint {
     pub(crate) ecn: Option<Box<EcnState>>,
     /// A reset to send.
     pub(crate) reset: Option<Box<Reset>>,
-    /// The peer had closed before our FIN left: nothing of the connection stays after its ACK.
+    /// The peer had closed before our FIN first left: nothing of the connection stays after its ACK.
     closes_last: bool,
     /// The ECN field for the segment polled last.
     transmit_ecn: Ecn,
@@ -216,6 +216,10 @@ impl TcpEndpoint {
             self.pure_ack(segment);
         } else if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.stats) {
             self.data_segment(chunk, segment);
+            if chunk.fin && sent_before <= self.sender.data_end {
+                // Every FIN of ours acknowledges the peer's, if the first does.
+                self.closes_last = self.receiver.is_finished();
+            }
             if let Some(acks) = self.receiver.linux_acks.as_deref_mut() {
                 acks.data_sent(now);
             }
@@ -443,7 +447,6 @@ impl TcpEndpoint {
     fn data_segment(&mut self, chunk: Chunk, segment: &mut Segment) {
         self.receiver.ack_sent();
         let flags = if chunk.fin {
-            self.closes_last = self.receiver.is_finished();
             SegmentFlags::ACK.with(SegmentFlags::FIN)
         } else {
             SegmentFlags::ACK

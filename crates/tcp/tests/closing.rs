@@ -223,3 +223,19 @@ fn aborts() {
     let answer = peer.say(peer.segment(0, 1, SYN.with(ACK), 0));
     assert_eq!((answer[0].flags, answer[0].seq), (RST, 1));
 }
+
+/// The end that closed first stays, even if its FIN goes out again after the other's: the other may
+/// have seen only the first, which did not acknowledge it.
+#[test]
+fn the_first_to_close_stays() {
+    for mut peer in connections() {
+        peer.host.close();
+        peer.listen();
+        assert_eq!(peer.say(peer.segment(1, 1, ACK.with(FIN), 0)).len(), 1);
+        assert_eq!(shape(&peer.expire().1), [(1, 0, 2, true)]);
+        assert_eq!(peer.say(peer.segment(2, 2, ACK, 0)), []);
+        let answer = peer.say(peer.segment(1, 2, ACK.with(FIN), 0));
+        assert_eq!(shape(&answer), [(2, 0, 2, false)]);
+        assert_eq!(answer[0].flags, ACK);
+    }
+}
