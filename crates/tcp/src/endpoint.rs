@@ -101,6 +101,16 @@ impl TcpEndpoint {
         }
     }
 
+    /// [`write`](Self::write) of a record: its last segment holds nothing that is written later
+    /// (`MSG_EOR`). Without records of transmissions it is an ordinary write.
+    pub fn write_record(&mut self, bytes: u64) {
+        self.write(bytes);
+        let end = self.sender.data_end;
+        if let Some(ledger) = &mut self.sender.ledger {
+            ledger.records_end_at.push_back(end);
+        }
+    }
+
     /// Sends a FIN after all data written.
     pub fn close(&mut self) {
         self.sender.closing = true;

@@ -2,6 +2,8 @@
 //! are detected by time (RFC 8985) or a control asks for delivery rates; the sequence arithmetic of
 //! `recovery` serves everything else.
 
+use std::collections::VecDeque;
+
 use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl};
@@ -134,6 +136,8 @@ pub(crate) struct Ledger {
     pub ecn_echo: bool,
     pub rate: DeliveryRate,
     pub validation: Validation,
+    /// Ends of records that share no segment with what comes after them.
+    pub records_end_at: VecDeque<u64>,
     pub unit: Unit,
 }
 
@@ -178,6 +182,7 @@ impl Ledger {
             ecn_echo: false,
             rate: DeliveryRate::default(),
             validation: Validation::default(),
+            records_end_at: VecDeque::new(),
             unit: Unit::default(),
         }))
     }

@@ -67,7 +67,10 @@ impl Ledger {
                 fin: true,
             }
         } else {
-            let chunk = turn.sender.next_new_data(turn.now, turn.config)?;
+            let record_end = self.record_end(turn.sender.next);
+            let chunk = turn
+                .sender
+                .next_new_data(turn.now, turn.config, record_end)?;
             if turn.config.details.segmentation_offload && !self.take_from_unit(turn) {
                 self.validate(turn, true);
                 return None;
@@ -153,13 +156,22 @@ impl Ledger {
         chunk
     }
 
+    /// Where the record that begins at `next` ends.
+    fn record_end(&mut self, next: u64) -> u64 {
+        while self.records_end_at.front().is_some_and(|end| *end <= next) {
+            self.records_end_at.pop_front();
+        }
+        self.records_end_at.front().copied().unwrap_or(u64::MAX)
+    }
+
     /// The tail loss probe: new data if there are some and the peer has room, else the last segment.
     fn poll_tail_probe(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
         let Some(last) = self.records.last_index() else {
             self.rearm(turn);
             return None;
         };
-        let chunk = turn.sender.next_new_data(turn.now, turn.config);
+        let record_end = self.record_end(turn.sender.next);
+        let chunk = turn.sender.next_new_data(turn.now, turn.config, record_end);
         if let Some(chunk) = chunk {
             self.book_new(turn, chunk);
         }
@@ -285,21 +297,24 @@ fn remembered_ssthresh(ssthresh: u64, window: f64) -> u64 {
 }
 
 impl Sender {
-    /// The next new data by the peer's window and Nagle's rule.
+    /// The next new data by the peer's window and Nagle's rule, none beyond the end of a record.
     fn next_new_data(
         &mut self,
         now: goodqueue_types::Time,
         config: &crate::TcpConfig,
+        record_end: u64,
     ) -> Option<Chunk> {
         let mss = u64::from(config.mss);
         let available = self.data_end.saturating_sub(self.next);
         let used = self.next - self.una;
         let room = self.window.saturating_sub(used);
-        let len = available.min(mss).min(room);
+        let rest_of_record = record_end.saturating_sub(self.next);
+        let len = available.min(mss).min(room).min(rest_of_record);
         let is_tail = len == available;
         let idle = self.una == self.max_sent;
         let sendable = len > 0
             && (len == mss
+                || (len == rest_of_record && !is_tail)
                 || (is_tail && (idle || !self.nagle || self.closing))
                 || (!is_tail && 2 * len >= self.largest_window));
         if !sendable {
