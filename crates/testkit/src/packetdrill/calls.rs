@@ -71,7 +71,7 @@ const WITHOUT_EFFECT: [&str; 6] = [
 ];
 
 /// Flags of `send` that the model knows, or that change nothing it shows.
-const SEND_FLAGS: [&str; 4] = ["0", "MSG_MORE", "MSG_NOSIGNAL", "MSG_DONTWAIT"];
+const SEND_FLAGS: [&str; 5] = ["0", "MSG_EOR", "MSG_MORE", "MSG_NOSIGNAL", "MSG_DONTWAIT"];
 
 impl Sockets {
     /// The listening socket, if there is one.
@@ -252,6 +252,7 @@ impl Sockets {
             }
         }
         let more = flags.is_some_and(|flags| flags.contains("MSG_MORE"));
+        let ends_record = flags.is_some_and(|flags| flags.contains("MSG_EOR"));
         let now = self.now;
         let Some(bytes) = size(call) else {
             return Err(Refusal::Malformed(
@@ -263,7 +264,11 @@ impl Sockets {
         let Some(connection) = self.connection(descriptor).filter(|_| !closed) else {
             return Ok(Some(Err("EPIPE")));
         };
-        connection.write_bytes(now, bytes, more);
+        if ends_record {
+            connection.write_record(bytes);
+        } else {
+            connection.write_bytes(now, bytes, more);
+        }
         Ok(Some(Ok(bytes as i64)))
     }
 

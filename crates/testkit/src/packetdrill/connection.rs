@@ -88,6 +88,13 @@ impl Connection {
         }
     }
 
+    /// The application writes a record, with what was held back.
+    pub fn write_record(&mut self, bytes: u64) {
+        let bytes = bytes + std::mem::take(&mut self.held);
+        self.held_until = None;
+        self.endpoint.write_record(bytes);
+    }
+
     /// What was held back leaves.
     fn release(&mut self) {
         let bytes = std::mem::take(&mut self.held);

@@ -18,6 +18,8 @@ pub struct Settings {
     profile: Profile,
     congestion_control: String,
     timestamps: bool,
+    /// Less than a third of the window waits for more.
+    defers: bool,
     sack: bool,
     dsack: bool,
     tail_loss_probe: bool,
@@ -54,6 +56,7 @@ impl Settings {
             profile,
             congestion_control: "cubic".to_owned(),
             timestamps: true,
+            defers: true,
             sack: true,
             dsack: true,
             tail_loss_probe: true,
@@ -142,7 +145,7 @@ impl Settings {
     fn defaults(&mut self) {
         self.receive_buffer = (540_000, 15 << 20);
         self.timestamps = true;
-        (self.sack, self.dsack) = (true, true);
+        (self.sack, self.dsack, self.defers) = (true, true, true);
         (self.tail_loss_probe, self.rack, self.frto) = (true, true, true);
         self.reordering = 3;
         "cubic".clone_into(&mut self.congestion_control);
@@ -198,7 +201,6 @@ impl Settings {
             }
             // How the kernel cuts super-segments, bounds its send buffer and counts attempts.
             "tcp_min_tso_segs"
-            | "tcp_tso_win_divisor"
             | "tcp_wmem"
             | "tcp_syn_retries"
             | "tcp_synack_retries"
@@ -207,6 +209,10 @@ impl Settings {
             // The gains that pacing has here, too.
             "tcp_pacing_ss_ratio" => return number == Some(200),
             "tcp_pacing_ca_ratio" => return number == Some(120),
+            // Less than so small a part of the window never waits for more.
+            "tcp_tso_win_divisor" => {
+                self.defers = number.is_some_and(|part| (1..100).contains(&part));
+            }
             "tcp_dsack" => self.dsack = on,
             "tcp_early_retrans" => self.tail_loss_probe = on,
             "tcp_recovery" => self.rack = number.is_some_and(|bits| bits & 1 != 0),
@@ -259,6 +265,7 @@ impl Settings {
             config.receive_window_moderation = Some(initial / 2);
         }
         config.pacing |= self.pacing;
+        config.details.segmentation_offload &= self.defers;
         config.dsack &= self.dsack;
         config.tail_loss_probe &= self.tail_loss_probe;
         config.frto &= self.frto;
