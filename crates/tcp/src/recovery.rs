@@ -251,6 +251,9 @@ impl Sender {
         match config.recovery {
             Recovery::NewReno => covers_more,
             Recovery::Sack => covers_more || self.recover == 0,
+            // Tahoe goes back N after a fast retransmit, too: what it sends again in vain is
+            // answered by duplicate ACKs, which must not start it all over.
+            Recovery::Tahoe if guard == FastRetransmitGuard::AfterTimeout => covers_more,
             Recovery::Tahoe | Recovery::Reno => match guard {
                 FastRetransmitGuard::Never => true,
                 FastRetransmitGuard::AfterTimeout => self.phase == Phase::Open,
@@ -355,7 +358,9 @@ impl Sender {
         if config.details.decrease_basis == DecreaseBasis::FlightSize {
             // Each segment SACKed let one leave by limited transmit, which is taken off already.
             let sacked = self.scoreboard.sacked_bytes();
-            basis - sacked.saturating_sub(self.limited_transmitted) as f64
+            let without_sack = self.inflation().max(0) as u64;
+            let left = sacked.max(without_sack);
+            (basis - left.saturating_sub(self.limited_transmitted) as f64).max(0.0)
         } else {
             basis
         }
