@@ -5,6 +5,7 @@
 use goodqueue_types::{RandomStream, Rate, Span, Time};
 
 use super::max_filter::MaxFilter;
+use super::policer::{Policer, Turn};
 use super::{AckSample, CongestionControl, CongestionEvent, RateSample};
 use crate::config::TcpConfig;
 
@@ -102,6 +103,7 @@ pub struct Bbr {
     prior_cwnd: f64,
     restarting: bool,
     aggregation: Aggregation,
+    policer: Policer,
 }
 
 /// By how much ACKs run ahead of the bandwidth.
@@ -146,6 +148,7 @@ impl Bbr {
             prior_cwnd: 0.0,
             restarting: false,
             aggregation: Aggregation::default(),
+            policer: Policer::default(),
         }
     }
 
@@ -153,6 +156,7 @@ impl Bbr {
         match self.mode {
             Mode::Startup => HIGH_GAIN,
             Mode::Drain => 1.0 / HIGH_GAIN,
+            Mode::ProbeBandwidth(_) if self.policer.rate().is_some() => 1.0,
             Mode::ProbeBandwidth(phase) => CYCLE[phase],
             Mode::ProbeRtt => 1.0,
         }
@@ -166,7 +170,7 @@ impl Bbr {
         }
     }
 
-    fn update_bandwidth(&mut self, rate: &RateSample) {
+    fn update_bandwidth(&mut self, sample: &AckSample, rate: &RateSample) {
         self.delivered = rate.total_delivered;
         let bandwidth = rate.bandwidth();
         if bandwidth <= 0.0 {
@@ -179,6 +183,7 @@ impl Bbr {
             self.conserving = false;
         }
         let limited = rate.is_app_limited || rate.prior_delivered < self.app_limited_until;
+        self.look_for_policer(sample, limited);
         self.bandwidth.advance(self.rounds);
         if !limited || bandwidth >= self.bandwidth.max() {
             self.bandwidth.update(self.rounds, bandwidth);
@@ -186,6 +191,25 @@ impl Bbr {
         if self.round_start && !limited {
             self.check_full_pipe();
         }
+    }
+
+    fn look_for_policer(&mut self, sample: &AckSample, is_app_limited: bool) {
+        let is_over = self.policer.on_ack(&Turn {
+            now: sample.now,
+            delivered: self.delivered,
+            lost: sample.lost,
+            round_start: self.round_start,
+            is_app_limited,
+            cruising: matches!(self.mode, Mode::ProbeBandwidth(_)),
+        });
+        if is_over {
+            self.probe_bandwidth(sample.now);
+        }
+    }
+
+    /// The bandwidth to send at, in bytes per second.
+    fn bandwidth(&self) -> f64 {
+        self.policer.rate().unwrap_or_else(|| self.bandwidth.max())
     }
 
     /// Three rounds in which the bandwidth did not grow by a quarter.
@@ -205,7 +229,7 @@ impl Bbr {
 
     /// How far ACKs ran ahead of the bandwidth, so that the window can bridge their pauses.
     fn update_aggregation(&mut self, now: Time, acked: f64) {
-        let bandwidth = self.bandwidth.max();
+        let bandwidth = self.bandwidth();
         let state = &mut self.aggregation;
         if self.round_start {
             state.rounds += 1;
@@ -231,15 +255,13 @@ impl Bbr {
             return 0.0;
         }
         let [one, other] = self.aggregation.extra;
-        one.max(other).min(self.bandwidth.max() * MOST_AGGREGATION)
+        one.max(other).min(self.bandwidth() * MOST_AGGREGATION)
     }
 
     /// Bandwidth-delay product times `gain`, in bytes; the initial window while it is not known.
     fn bdp(&self, gain: f64) -> f64 {
         match self.min_rtt {
-            Some(rtt) if self.bandwidth.max() > 0.0 => {
-                gain * self.bandwidth.max() * rtt.as_secs_f64()
-            }
+            Some(rtt) if self.bandwidth() > 0.0 => gain * self.bandwidth() * rtt.as_secs_f64(),
             _ => self.initial_window,
         }
     }
@@ -273,7 +295,7 @@ impl Bbr {
         let min_rtt = self.min_rtt.unwrap_or(Span::ZERO);
         let is_full_length = sample.now.saturating_since(self.cycle_start) > min_rtt;
         let in_flight = sample.prior_in_flight as f64;
-        let gain = CYCLE[phase];
+        let gain = self.pacing_gain();
         let is_over = if gain > 1.0 {
             let reached = in_flight + self.burst() * self.mss >= self.target(gain);
             is_full_length && (sample.lost > 0 || reached)
@@ -374,7 +396,7 @@ impl Bbr {
             let rtt = rtt.as_secs_f64().max(1e-6);
             self.pace = Some(HIGH_GAIN * PACING_MARGIN * self.cwnd / rtt);
         }
-        let pace = self.bandwidth.max() * self.pacing_gain() * PACING_MARGIN;
+        let pace = self.bandwidth() * self.pacing_gain() * PACING_MARGIN;
         if pace > 0.0 && (self.pipe_is_full || self.pace.is_none_or(|now| pace > now)) {
             self.pace = Some(pace);
         }
@@ -430,7 +452,7 @@ impl CongestionControl for Bbr {
         let acked = sample.delivered.max(sample.acked) as f64;
         self.round_start = false;
         if let Some(rate) = &sample.rate {
-            self.update_bandwidth(rate);
+            self.update_bandwidth(sample, rate);
             self.update_aggregation(sample.now, acked);
         }
         self.update_cycle(sample);
@@ -480,6 +502,7 @@ impl CongestionControl for Bbr {
     fn on_undo(&mut self, _now: Time) {
         self.full_bandwidth = 0.0;
         self.full_rounds = 0;
+        self.policer.reset();
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
@@ -492,7 +515,7 @@ impl CongestionControl for Bbr {
         self.aggregation.epoch_acked = 0.0;
         match self.mode {
             Mode::ProbeBandwidth(_) => {
-                self.pace = Some(self.bandwidth.max() * PACING_MARGIN).filter(|pace| *pace > 0.0);
+                self.pace = Some(self.bandwidth() * PACING_MARGIN).filter(|pace| *pace > 0.0);
             }
             Mode::ProbeRtt if self.probe_rtt_until.is_some_and(|until| now > until) => {
                 self.end_probe_rtt(now);

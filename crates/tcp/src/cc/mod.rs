@@ -8,6 +8,7 @@ mod dctcp;
 mod gaimd;
 mod ledbat;
 mod max_filter;
+mod policer;
 mod reno;
 mod scalable;
 mod slow_start;

@@ -1,0 +1,153 @@
+//! BBR's long-term estimate of the bandwidth (`bbr_lt_bw_sampling` of Linux): where a fifth is lost
+//! for several round trips, at a steady rate, something polices; then that rate is kept for a while.
+
+use goodqueue_types::{Span, Time};
+
+/// Least and most round trips of an interval, and round trips for which its rate is kept.
+const LEAST_ROUNDS: u32 = 4;
+const MOST_ROUNDS: u32 = 16;
+const KEPT_ROUNDS: u32 = 48;
+/// Losses per delivery that show a policer.
+const LOSS_SHARE: f64 = 50.0 / 256.0;
+/// Rates that differ by so little are the same: a share, or bytes per second.
+const SAME_SHARE: f64 = 0.125;
+const SAME_RATE: f64 = 500.0;
+
+/// What one ACK says, beside the totals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub now: Time,
+    /// Bytes delivered since the start.
+    pub delivered: u64,
+    /// Bytes that this ACK shows to be lost.
+    pub lost: u64,
+    pub round_start: bool,
+    pub is_app_limited: bool,
+    /// Cruising, where the time for which the rate is kept is counted.
+    pub cruising: bool,
+}
+
+/// State of the estimate.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Policer {
+    sampling: bool,
+    rounds: u32,
+    /// Bytes lost since the start.
+    lost: u64,
+    /// The totals when the interval began, and when that was.
+    since: (u64, u64, Time),
+    /// The rate of the last interval, in bytes per second; 0 for none.
+    rate: f64,
+    is_in_force: bool,
+}
+
+impl Policer {
+    /// The rate to keep to, in bytes per second, if there is a policer.
+    pub fn rate(&self) -> Option<f64> {
+        self.is_in_force.then_some(self.rate)
+    }
+
+    /// Forgets everything but the total.
+    pub fn reset(&mut self) {
+        *self = Self {
+            lost: self.lost,
+            ..Self::default()
+        };
+    }
+
+    fn begin(&mut self, turn: &Turn) {
+        self.since = (turn.delivered, self.lost, turn.now);
+        self.rounds = 0;
+    }
+
+    /// An ACK. Returns whether a rate is no longer kept.
+    pub fn on_ack(&mut self, turn: &Turn) -> bool {
+        self.lost += turn.lost;
+        if self.is_in_force {
+            self.rounds += u32::from(turn.cruising && turn.round_start);
+            let over = self.rounds >= KEPT_ROUNDS;
+            if over {
+                self.reset();
+            }
+            return over;
+        }
+        if !self.sampling {
+            if turn.lost == 0 {
+                return false;
+            }
+            // What came before the first loss was the policer's allowance.
+            self.begin(turn);
+            self.sampling = true;
+        }
+        self.rounds += u32::from(turn.round_start);
+        if turn.is_app_limited || self.rounds > MOST_ROUNDS {
+            self.reset();
+        } else if self.rounds >= LEAST_ROUNDS && turn.lost > 0 {
+            self.end(turn);
+        }
+        false
+    }
+
+    /// A loss that may end the interval.
+    fn end(&mut self, turn: &Turn) {
+        let delivered = (turn.delivered - self.since.0) as f64;
+        let lost = (self.lost - self.since.1) as f64;
+        let lasted = turn.now.saturating_since(self.since.2);
+        if delivered == 0.0 || lost < LOSS_SHARE * delivered || lasted < Span::from_millis(1) {
+            return;
+        }
+        let rate = delivered / lasted.as_secs_f64();
+        let difference = (rate - self.rate).abs();
+        if self.rate > 0.0 && (difference <= SAME_SHARE * self.rate || difference <= SAME_RATE) {
+            self.rate = f64::midpoint(rate, self.rate);
+            self.is_in_force = true;
+            self.rounds = 0;
+            return;
+        }
+        self.rate = rate;
+        self.begin(turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Round trips of 100 ms in which 80 kB arrive; this share more is lost.
+    fn rounds(policer: &mut Policer, from: u64, count: u64, loss_share: f64) -> Vec<bool> {
+        (from..from + count)
+            .map(|round| {
+                policer.on_ack(&Turn {
+                    now: Time::ZERO + Span::from_millis(100 * round),
+                    delivered: 80_000 * round,
+                    lost: (80_000.0 * loss_share) as u64,
+                    round_start: true,
+                    is_app_limited: false,
+                    cruising: true,
+                })
+            })
+            .collect()
+    }
+
+    /// Two intervals of four round trips at 800 kB/s find the policer, and the rate holds for 48.
+    #[test]
+    fn two_like_intervals_find_a_policer() {
+        let mut policer = Policer::default();
+        rounds(&mut policer, 1, 7, 0.25);
+        assert_eq!(policer.rate(), None);
+        rounds(&mut policer, 8, 1, 0.25);
+        let rate = policer.rate().expect("a policer");
+        assert!((rate - 800e3).abs() < 1.0, "{rate}");
+        let over = rounds(&mut policer, 9, 48, 0.0);
+        assert_eq!(over.iter().position(|over| *over), Some(47));
+        assert_eq!(policer.rate(), None);
+    }
+
+    /// 50 losses per 256 deliveries are the least.
+    #[test]
+    fn few_losses_are_no_policer() {
+        let mut policer = Policer::default();
+        rounds(&mut policer, 1, 60, 0.19);
+        assert_eq!(policer.rate(), None);
+    }
+}
