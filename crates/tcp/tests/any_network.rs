@@ -238,3 +238,34 @@ proptest! {
         transfers_everything(&case);
     }
 }
+
+/// What failed once.
+#[test]
+fn an_end_that_closes_last_does_not_leave_data_behind() {
+    transfers_everything(&Case {
+        profile: Profile::Ns2,
+        recovery: Recovery::NewReno,
+        control: CongestionControlConfig::Gaimd {
+            alpha: 0.31,
+            beta: 0.125,
+        },
+        slow_start: SlowStart::Auto,
+        pacing: false,
+        seed: 5_528_186_771_662_076_645,
+        loss: 0.177_979_610_529_197_3,
+        duplication: 0.021_543_645_635_416_53,
+        reordering: 0.090_922_690_513_999_44,
+        bytes: [12223, 12319],
+        mss: 649,
+        receive_window: 19316,
+        nagle: false,
+        ack_every: 2,
+        queue: 3,
+        ecn: EcnMode::Dctcp,
+        marking: 0.619_336_931_042_688_3,
+        ack_rule: AckRule::EveryNth,
+        dsack: false,
+        moderation: None,
+        pause: 0,
+    });
+}
