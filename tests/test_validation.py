@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from goodqueue.validation import linux
 from goodqueue.validation.cases import CASES, Case
 from goodqueue.validation.compare import Comparison
 from goodqueue.validation.report import verdict
@@ -69,6 +70,24 @@ def test_spread_widens_what_is_allowed_by_three_standard_errors() -> None:
 def test_few_losses_are_not_judged() -> None:
     comparison = Comparison(CASES[3], "Sack1", [figures()], [figures(loss_rate=0.5)])
     assert not verdict([comparison])
+
+
+def test_linux_was_recorded_fifteen_times() -> None:
+    recordings = {recording.name: recording for recording in linux.recordings()}
+    assert len(recordings) == 15
+    cubic = recordings["cubic, 1 x 133"]
+    assert [repeat["drops"] for repeat in cubic.repeats] == [38, 39, 40]
+    # A quarter of 39, and two standard deviations of 1.
+    assert cubic.allowed("drops") == pytest.approx(9.75 + 2)
+    # BBR is allowed twice as much; short buffers, two points of utilisation.
+    assert recordings["bbr, 1 x 8"].allowed("utilization") == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize(("drops", "agrees"), [(50.7, True), (50.8, False), (27.2, False)])
+def test_linux_criteria(drops: float, agrees: bool) -> None:
+    cubic = next(row for row in linux.recordings() if row.name == "cubic, 1 x 133")
+    ours = {"utilization": 1.0, "mean_queue_packets": 109.4, "drops": drops}
+    assert (not linux.verdict([linux.Comparison(cubic, [ours])])) is agrees
 
 
 def test_a_missing_ns2_is_named() -> None:

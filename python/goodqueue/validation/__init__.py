@@ -1,1 +1,1 @@
-"""The real ns-2 beside goodqueue on the same links: what `make validate` runs."""
+"""The real ns-2 and recordings of Linux beside goodqueue: what `make validate` runs."""

@@ -1,4 +1,4 @@
-"""Runs both simulators on every link, compares, and writes docs/validation.md.
+"""Runs ns-2 and goodqueue on every link, compares both and Linux, and writes docs/validation.md.
 
 Exit codes: 0 all criteria hold; 1 one does not, or a run failed; 2 something is missing.
 """
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue.parallel import Workers
+    from goodqueue.validation import linux
     from goodqueue.validation.cases import Case
     from goodqueue.validation.compare import Comparison
     from goodqueue.validation.simulators import Figures
@@ -72,6 +73,19 @@ def compare_all(seeds: range) -> list[Comparison]:
     return comparisons
 
 
+def compare_linux(seeds: range) -> list[linux.Comparison]:
+    """Every recording of Linux."""
+    from goodqueue.parallel import workers
+    from goodqueue.validation import linux
+
+    with workers(PROCESSES) as threads:
+        started = linux.submit(threads, seeds)
+        return [
+            linux.Comparison(recording, [run.result() for run in runs])
+            for recording, runs in started
+        ]
+
+
 def main() -> int:
     """Runs the validation."""
     parser = argparse.ArgumentParser(prog="python -m goodqueue.validation", description=__doc__)
@@ -86,22 +100,24 @@ def main() -> int:
         print("validation needs: " + "; ".join(lacks), file=sys.stderr)
         return 2
 
+    from goodqueue.validation import linux
     from goodqueue.validation.report import report, verdict
     from goodqueue.validation.simulators import Ns2Error
 
     seeds = range(1, (QUICK_SEEDS if quick else SEEDS) + 1)
     try:
+        kernel = compare_linux(seeds)
         comparisons = compare_all(seeds)
     except Ns2Error as error:
         print(f"ns-2 failed: {error}", file=sys.stderr)
         return 1
-    text = report(comparisons, seeds)
+    text = report(comparisons, kernel, seeds)
     if quick:
         print(text)
     else:
         REPORT.write_text(text, encoding="utf-8")
         print(f"wrote {REPORT}", file=sys.stderr)
-    failures = verdict(comparisons)
+    failures = verdict(comparisons) + linux.verdict(kernel)
     for failure in failures:
         print(f"does not agree: {failure}", file=sys.stderr)
     if not failures:

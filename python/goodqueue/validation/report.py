@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue._core import version
+from goodqueue.validation import linux
 from goodqueue.validation.cases import METRICS
 from goodqueue.validation.compare import estimate
 from goodqueue.validation.reading import INTRODUCTION, READING
@@ -29,14 +30,17 @@ HEADINGS = {
 _SCALES = {"mean_backlog_packets": 1.0, "goodput_bps": 1e-3}
 
 
-def report(comparisons: Sequence[Comparison], seeds: range) -> str:
+def report(
+    comparisons: Sequence[Comparison], kernel: Sequence[linux.Comparison], seeds: range
+) -> str:
     """The whole report, as Markdown."""
     main = [comparison for comparison in comparisons if comparison.agent == "Sack1"]
     others = [comparison for comparison in comparisons if comparison.agent != "Sack1"]
     failures = verdict(comparisons)
     outcome = "Every criterion holds." if not failures else "Not all agree: " + "; ".join(failures)
     parts = [
-        "# Validation against ns-2\n",
+        "# Validation\n",
+        "## Against ns-2\n",
         INTRODUCTION,
         _setting(seeds),
         f"**{outcome}**\n",
@@ -44,6 +48,7 @@ def report(comparisons: Sequence[Comparison], seeds: range) -> str:
         _variants(others),
         READING,
         _commands(main),
+        linux.section(kernel, seeds),
     ]
     return "\n".join(parts)
 
@@ -79,7 +84,7 @@ def _section(comparison: Comparison) -> str:
         _recorded(comparison.case.ns3),
     ]
     columns = ["", *HEADINGS.values()]
-    return f"## {scenario['title']}\n\n" + _table(columns, rows)
+    return f"### {scenario['title']}\n\n" + _table(columns, rows)
 
 
 def _row(name: str, runs: Sequence[Figures]) -> list[str]:
@@ -116,7 +121,7 @@ def _variants(comparisons: Iterable[Comparison]) -> str:
         judged = [_difference(comparison, metric) for metric in METRICS]
         rows += [[name, *theirs], ["", *ours], ["", "difference", *judged]]
     return (
-        "## The other agents\n\nFor information: the same criteria, not part of the verdict.\n\n"
+        "### The other agents\n\nFor information: the same criteria, not part of the verdict.\n\n"
         + _table(columns, rows)
     )
 
@@ -130,7 +135,7 @@ def _commands(comparisons: Iterable[Comparison]) -> str:
     settings = overrides(case, "Reno", "rfc")
     sets = " ".join(f"--set {key}={value}" for key, value in settings.items())
     return (
-        "## Commands\n\nFor the first seed; `tcp=Newreno`, `Reno` or `Tahoe` is another agent of\n"
+        "### Commands\n\nFor the first seed; `tcp=Newreno`, `Reno` or `Tahoe` is another agent of\n"
         f"ns-2. Ours change by settings such as `{sets}`.\n\n"
         "```sh\n" + "\n".join(lines) + "\n```\n"
     )
