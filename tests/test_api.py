@@ -35,11 +35,13 @@ def test_frames_hold_what_the_summary_holds() -> None:
     assert result.series is None
 
 
-def test_delays_are_those_of_the_packets_that_departed() -> None:
+def test_delays_are_those_of_the_packets_that_were_sent_on() -> None:
     result = goodqueue.run(SMALL)
     for name, link in result.summary["links"].items():
         own = result.delays.filter(pl.col("link") == name)
-        assert own["packets"].sum() == link["departures"]
+        # Delays are of packets whose transmission began in the run, departures of those whose
+        # transmission ended: one can be under way at either end.
+        assert abs(int(own["packets"].sum()) - link["departures"]) <= 1
         total = float((own["queueing_delay_s"] * own["packets"]).sum())
         mean = total / float(own["packets"].sum())
         assert mean == pytest.approx(link["mean_queueing_delay_s"], rel=0.02, abs=1e-9)
