@@ -1,6 +1,7 @@
 """Runs ns-2 and goodqueue on every link, compares both and Linux, and writes docs/validation.md.
 
-Exit codes: 0 all criteria hold; 1 one does not, or a run failed; 2 something is missing.
+Exit codes: 0 all criteria hold but those known not to; 1 another does not, or a run failed;
+2 something is missing.
 """
 
 from __future__ import annotations
@@ -117,11 +118,13 @@ def main() -> int:
     else:
         REPORT.write_text(text, encoding="utf-8")
         print(f"wrote {REPORT}", file=sys.stderr)
+    for miss in linux.verdict(kernel, known=True):
+        print(f"known not to agree: {miss}", file=sys.stderr)
     failures = verdict(comparisons) + linux.verdict(kernel)
     for failure in failures:
         print(f"does not agree: {failure}", file=sys.stderr)
     if not failures:
-        print("every criterion holds", file=sys.stderr)
+        print("every other criterion holds", file=sys.stderr)
     return 1 if failures else 0
 
 
