@@ -251,7 +251,7 @@ pub fn flow_outcome(
         rtt_s: client
             .measurement
             .as_ref()
-            .map(|measurement| Distribution::of(&measurement.rtt_ns, 1e-9))
+            .map(|measurement| Distribution::of(&measurement.rtt_ns, 1e9))
             .unwrap_or_default(),
         retransmissions: sender.retransmissions,
         timeouts: sender.timeouts,

@@ -184,21 +184,22 @@ impl LinkMeter {
             backlog_bytes: Distribution::of(&self.backlog_bytes, 1.0),
             event_mean_backlog_packets: (self.backlog_changes > 0)
                 .then(|| self.backlog_change_sum as f64 / self.backlog_changes as f64),
-            queueing_delay_s: Distribution::of(&self.waits_ns, 1e-9),
+            queueing_delay_s: Distribution::of(&self.waits_ns, 1e9),
             queueing_delay_histogram: self.waits_ns,
         }
     }
 }
 
 impl Distribution {
-    /// Mean, quantiles (within 1.6 %) and maximum of a histogram whose values are in `unit`s.
-    pub fn of(histogram: &Histogram, unit: f64) -> Self {
-        let quantile = |q| histogram.quantile(q).map(|value| value as f64 * unit);
+    /// Mean, quantiles (within 1.6 %) and maximum of a histogram, `scale` of whose units make one
+    /// here. A division, because 10⁻⁹ is no exact number and its multiples would show it.
+    pub fn of(histogram: &Histogram, scale: f64) -> Self {
+        let quantile = |q| histogram.quantile(q).map(|value| value as f64 / scale);
         Self {
-            mean: histogram.mean().map(|mean| mean * unit),
+            mean: histogram.mean().map(|mean| mean / scale),
             p50: quantile(0.5),
             p99: quantile(0.99),
-            max: histogram.max().map(|max| max as f64 * unit),
+            max: histogram.max().map(|max| max as f64 / scale),
         }
     }
 }

@@ -114,6 +114,6 @@ pub enum PacketSize {
 pub struct Record {
     /// Backlog, cwnd, ssthresh and RTT over time.
     pub series: bool,
-    /// Every packet event at every observed link and host.
+    /// Every packet event at every link and host.
     pub packets: bool,
 }
