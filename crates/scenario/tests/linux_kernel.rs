@@ -26,16 +26,15 @@ const RECORDED: [(&str, usize, u64, f64, f64, f64); 15] = [
 
 /// Utilisation, loss rate, mean queue. Longer than the recording, so that the mean is settled.
 fn simulate(control: &str, flows: usize, limit: u64) -> (f64, f64, f64) {
-    let text = format!(
-        "schema_version = 1\nduration = \"211s\"\nwarmup = \"11s\"\nseed = 1\n\
-         [topology]\nshape = \"dumbbell\"\naccess = {{ rate = \"1Gbps\" }}\n\
-         bottleneck = {{ rate = \"10Mbps\", delay = \"10ms\", queue = {{ limit = \"{limit}p\" }} }}\n\
-         [tcp]\nprofile = \"linux\"\ncongestion_control = \"{control}\"\n\
-         [[flow]]\nname = \"bulk\"\ncount = {flows}\nrtt = \"40ms\"\nstart_jitter = \"10ms\"\n\
-         workload = {{ kind = \"bulk\" }}\n\
-         [[flow]]\nname = \"ping\"\nrtt = \"40ms\"\nworkload = {{ kind = \"ping\", interval = \"100ms\" }}\n"
-    );
-    let scenario = Scenario::parse(text.as_bytes(), control, &[]);
+    let text = include_bytes!("../../../scenarios/linux-bottleneck.toml");
+    let overrides = [
+        ("tcp.congestion_control", control.to_owned()),
+        ("flow.bulk.count", flows.to_string()),
+        ("topology.bottleneck.queue.limit", format!("{limit}p")),
+        ("duration", String::from("211s")),
+    ]
+    .map(|(key, value)| (key.to_owned(), value));
+    let scenario = Scenario::parse(text, control, &overrides);
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let outcome = run(&scenario.network());
     let link = &outcome.links[0];
@@ -44,10 +43,7 @@ fn simulate(control: &str, flows: usize, limit: u64) -> (f64, f64, f64) {
 }
 
 /// Utilisation within a point (two for buffers below half a bandwidth-delay product), the queue within
-/// 10 % or half a packet, losses within 25 %; twice that for BBR. Figures that are out or nearly so:
-/// where eight packets may wait, the ping beside CUBIC loses more of its packets than the kernel's
-/// (TCP retransmits as often), and BBR's queue is shorter; four BBR flows lose half as much again;
-/// Reno on 33 packets loses a third less.
+/// 10 % or half a packet, losses within 25 %; twice that for BBR. One figure is out.
 #[test]
 fn the_linux_profile_is_like_linux() {
     let mut misses = Vec::new();
@@ -67,12 +63,7 @@ fn the_linux_profile_is_like_linux() {
             misses.push(format!("{case}: queue {:.2}", ours.2));
         }
     }
-    let known = [
-        "reno × 1 on 33: loss",
-        "cubic × 1 on 8: loss",
-        "bbr × 1 on 8: queue",
-        "bbr × 4 on 33: loss",
-    ];
-    let is_known = |miss: &String| known.iter().any(|known| miss.starts_with(known));
-    assert!(misses.iter().all(is_known), "{misses:#?}");
+    // BBR's queue before eight packets is shorter than the kernel's, and it is not known why.
+    let known = |miss: &String| miss.starts_with("bbr × 1 on 8: queue");
+    assert!(misses.len() == 1 && known(&misses[0]), "{misses:#?}");
 }

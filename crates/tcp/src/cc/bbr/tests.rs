@@ -1,0 +1,70 @@
+use super::*;
+use crate::Profile;
+use crate::cc::testbed::Bottleneck;
+use crate::config::CongestionControlConfig;
+
+fn bottleneck(limit: u64) -> Bottleneck {
+    let mut config = TcpConfig::profile(Profile::Rfc);
+    config.congestion_control = CongestionControlConfig::Bbr(BbrConfig::default());
+    Bottleneck::new(&config, Rate(10_000_000), Span::from_millis(40), limit)
+}
+
+#[test]
+fn a_deep_buffer_stays_nearly_empty() {
+    let mut path = bottleneck(400);
+    path.run(Span::from_secs(5));
+    let outcome = path.run(Span::from_secs(30));
+    assert!(outcome.utilisation > 0.95, "{outcome:?}");
+    assert!(outcome.delay < 0.25 * 0.040, "{outcome:?}");
+    assert!(outcome.loss == 0.0, "{outcome:?}");
+}
+
+/// A quarter of a bandwidth-delay product, the probing gain's excess, is enough.
+#[test]
+fn a_shallow_buffer_is_enough() {
+    let mut path = bottleneck(9);
+    path.run(Span::from_secs(5));
+    let outcome = path.run(Span::from_secs(30));
+    assert!(outcome.utilisation > 0.93, "{outcome:?}");
+    assert!(outcome.loss < 0.04, "{outcome:?}");
+}
+
+/// Every ten seconds the window falls to four segments for 200 ms.
+#[test]
+fn the_round_trip_is_measured_every_ten_seconds() {
+    let mut path = bottleneck(400);
+    path.run(Span::from_secs(3));
+    let (mut starts, mut low_since) = (Vec::new(), None);
+    while path.now < Time::ZERO + Span::from_secs(43) {
+        path.run(Span(1));
+        let is_low = path.control.cwnd() <= 4 * 1460;
+        match low_since {
+            None if is_low => low_since = Some(path.now),
+            Some(since) if !is_low => {
+                let lasted = (path.now - since).as_secs_f64();
+                // 200 ms, and a round trip or two to get there and back.
+                assert!((0.2..0.33).contains(&lasted), "{lasted}");
+                starts.push(since.as_secs_f64());
+                low_since = None;
+            }
+            _ => {}
+        }
+    }
+    assert!((3..=4).contains(&starts.len()), "{starts:?}");
+    let apart = starts.windows(2).map(|pair| pair[1] - pair[0]);
+    assert!(
+        apart.clone().all(|gap| (10.0..10.5).contains(&gap)),
+        "{starts:?}"
+    );
+}
+
+#[test]
+fn losses_and_timeouts_give_the_window_back() {
+    let mut path = bottleneck(400);
+    path.run(Span::from_secs(5));
+    let before = path.control.window();
+    path.control.on_retransmission_timeout(None);
+    assert!((path.control.window() - 1460.0).abs() < 1e-9);
+    path.run(Span::from_secs(1));
+    assert!(path.control.window() > 0.8 * before);
+}
