@@ -53,7 +53,7 @@ words! {
     EcnMode { "off" = Off, "rfc3168" = Rfc3168, "dctcp" = Dctcp, "accecn" = AccEcn }
     SynLossRule { "rfc5681" = Rfc5681, "linux" = Linux, "tsl" = Tsl }
     Handshake { "three_way" = ThreeWay, "one_way" = OneWay }
-    WindowArithmetic { "whole_bytes" = WholeBytes, "real" = Real }
+    WindowArithmetic { "whole_bytes" = WholeBytes, "real" = Real, "real_whole_decrease" = RealWholeDecrease }
     LossDetection { "duplicate_acks" = DuplicateAcks, "rack" = Rack }
     RecoveryWindow { "ssthresh" = Ssthresh, "prr_crb" = PrrCrb, "prr_ssrb" = PrrSsrb, "prr" = Prr }
     DecreaseBasis {
@@ -334,6 +334,7 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         fast_retransmit_restarts_timer,
         partial_ack_timer,
         partial_ack_resets_duplicates,
+        partial_ack_ends_inflation,
         recovery_exit,
         recovery_burst,
         limited_transmit_old_data,
@@ -376,6 +377,7 @@ fn visit_details(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         "partial_ack_resets_duplicates",
         partial_ack_resets_duplicates,
     )?;
+    v.visit("partial_ack_ends_inflation", partial_ack_ends_inflation)?;
     v.visit("recovery_exit", recovery_exit)?;
     v.visit("recovery_burst", recovery_burst)?;
     v.visit("limited_transmit_old_data", limited_transmit_old_data)?;

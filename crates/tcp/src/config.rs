@@ -361,6 +361,9 @@ pub struct Details {
     /// A partial ACK of NewReno starts the count of duplicate ACKs again, so that the next three
     /// inflate nothing (INET).
     pub partial_ack_resets_duplicates: bool,
+    /// A partial ACK of NewReno takes back all inflation, not just what it acknowledges (ns-2 before
+    /// 2003: `partial_window_deflation_` off).
+    pub partial_ack_ends_inflation: bool,
     /// The window after NewReno's full ACK.
     pub recovery_exit: RecoveryExit,
     /// At most this many segments per ACK during fast recovery, the retransmission not counted
@@ -425,6 +428,8 @@ pub enum WindowArithmetic {
     WholeBytes,
     /// Real numbers; per-ACK growth is MSS²/cwnd (ns-2, in packets: 1/cwnd).
     Real,
+    /// Real numbers, but a loss leaves whole segments (ns-2 before 2006: `precisionReduce_` off).
+    RealWholeDecrease,
 }
 
 /// What a loss halves.

@@ -101,6 +101,7 @@ fn rfc() -> TcpConfig {
             fast_retransmit_restarts_timer: false,
             partial_ack_timer: PartialAckTimer::First,
             partial_ack_resets_duplicates: false,
+            partial_ack_ends_inflation: false,
             recovery_exit: RecoveryExit::FlightPlusOne,
             recovery_burst: None,
             limited_transmit_old_data: false,

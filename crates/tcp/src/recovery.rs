@@ -98,6 +98,10 @@ impl Sender {
     fn deflate(&mut self, acked: u64, config: &TcpConfig) {
         let mss = i64::from(config.mss);
         let acked = acked as i64;
+        if config.details.partial_ack_ends_inflation {
+            self.extra = 0;
+            return;
+        }
         if config.details.recovery_exit == RecoveryExit::Unchanged && self.extra <= acked {
             // ns-2 takes from the window itself what the inflation does not cover.
             let window = self.controller.window() - (acked - self.extra) as f64;

@@ -293,7 +293,8 @@ pub(crate) static DETAILS: Spec = Spec {
         word::<WindowArithmetic>(
             "window_arithmetic",
             "\"real\"",
-            "Window in whole bytes (growth at least a byte per ACK, RFC 5681 equation 3) or as a real number.",
+            "Window in whole bytes (growth at least a byte per ACK, RFC 5681 equation 3) or as a real number, which a loss \
+             may leave at whole segments (ns-2 before 2006).",
         ),
         word::<DecreaseBasis>(
             "decrease_basis",
@@ -357,6 +358,10 @@ pub(crate) static DETAILS: Spec = Spec {
         flag(
             "partial_ack_resets_duplicates",
             "A partial ACK of NewReno starts the count of duplicate ACKs again (INET).",
+        ),
+        flag(
+            "partial_ack_ends_inflation",
+            "A partial ACK of NewReno takes back all inflation, not just what it acknowledges (ns-2 before 2003).",
         ),
         word::<RecoveryExit>(
             "recovery_exit",

@@ -117,7 +117,7 @@ impl Window {
     #[inline]
     fn step(&self, bytes: f64) -> f64 {
         match self.arithmetic {
-            WindowArithmetic::Real => bytes,
+            WindowArithmetic::Real | WindowArithmetic::RealWholeDecrease => bytes,
             WindowArithmetic::WholeBytes => ((bytes as u64).max(1)) as f64,
         }
     }
@@ -136,6 +136,7 @@ impl Window {
         self.cwnd = match self.arithmetic {
             // ns-2 halves the real window; only the threshold is cut to whole segments.
             WindowArithmetic::Real if self.whole_segment_ssthresh => target,
+            WindowArithmetic::RealWholeDecrease => self.whole_segments(target) as f64,
             _ => self.ssthresh as f64,
         };
         self.credit = 0.0;
@@ -177,12 +178,18 @@ impl Window {
     }
 
     fn lower_ssthresh(&mut self, target: f64) {
-        let mss = u64::from(self.mss);
-        let mut bytes = target as u64;
-        if self.whole_segment_ssthresh {
-            bytes -= bytes % mss;
-        }
-        self.ssthresh = bytes.max(2 * mss);
+        let bytes = if self.whole_segment_ssthresh {
+            self.whole_segments(target)
+        } else {
+            target as u64
+        };
+        self.ssthresh = bytes.max(2 * u64::from(self.mss));
+    }
+
+    /// So many bytes, cut to whole segments.
+    fn whole_segments(&self, bytes: f64) -> u64 {
+        let bytes = bytes as u64;
+        bytes - bytes % u64::from(self.mss)
     }
 
     /// The window in bytes.
