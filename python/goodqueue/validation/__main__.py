@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue.parallel import Workers
-    from goodqueue.validation import linux
+    from goodqueue.validation import linux, variants
     from goodqueue.validation.cases import Case
     from goodqueue.validation.compare import Comparison
     from goodqueue.validation.simulators import Figures
@@ -87,6 +87,18 @@ def compare_linux(seeds: range) -> list[linux.Comparison]:
         ]
 
 
+def compare_variants() -> list[variants.Comparison]:
+    """Every pattern of drops, under each agent."""
+    from goodqueue.parallel import workers
+    from goodqueue.validation import variants
+
+    with workers(PROCESSES) as threads:
+        started = variants.submit(threads)
+        return [
+            variants.Comparison(case, *(run.result() for run in runs)) for case, runs in started
+        ]
+
+
 def main() -> int:
     """Runs the validation."""
     parser = argparse.ArgumentParser(prog="python -m goodqueue.validation", description=__doc__)
@@ -101,18 +113,19 @@ def main() -> int:
         print("validation needs: " + "; ".join(lacks), file=sys.stderr)
         return 2
 
-    from goodqueue.validation import linux
+    from goodqueue.validation import linux, variants
     from goodqueue.validation.report import report, verdict
     from goodqueue.validation.simulators import Ns2Error
 
     seeds = range(1, (QUICK_SEEDS if quick else SEEDS) + 1)
     try:
+        patterns = compare_variants()
         kernel = compare_linux(seeds)
         comparisons = compare_all(seeds)
     except Ns2Error as error:
         print(f"ns-2 failed: {error}", file=sys.stderr)
         return 1
-    text = report(comparisons, kernel, seeds)
+    text = report(comparisons, patterns, kernel, seeds)
     if quick:
         print(text)
     else:
@@ -120,7 +133,7 @@ def main() -> int:
         print(f"wrote {REPORT}", file=sys.stderr)
     for miss in linux.verdict(kernel, known=True):
         print(f"known not to agree: {miss}", file=sys.stderr)
-    failures = verdict(comparisons) + linux.verdict(kernel)
+    failures = verdict(comparisons) + variants.verdict(patterns) + linux.verdict(kernel)
     for failure in failures:
         print(f"does not agree: {failure}", file=sys.stderr)
     if not failures:

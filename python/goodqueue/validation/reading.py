@@ -78,3 +78,25 @@ LINUX_READING = """\
   with every buffer. Not explained: segments in units of two account for a third of what was missing
   before; timers here are exact and nothing is late.
 """
+
+VARIANTS = """\
+## Against ns-2, loss by loss
+
+ns-2's own `tcpVariants` tests: one flow, 8 Mb/s to a router, 800 kb/s and 100 ms with a queue of 8
+to the sink, a window of 28 packets, and one to four packets lost on purpose, for each agent, with
+and without limited transmit. `tools/ns2/drops.tcl` runs them in ns-2, `scenarios/drop-pattern.toml`
+here, under the `ns2` profile and with 7 waiting beside the one in transmission. Compared is which
+packet the sender hands to its link when, for five seconds. The settings called `default` are
+ns-2.35's, and so the profile's; `tests` are those of these tests, which keep what ns-2 did before
+2003 to 2006: an initial timeout of 6 s, a least timeout of 1 s, a loss leaves whole packets
+(`precisionReduce_` off), and every partial ACK restarts NewReno's timer and ends its inflation.
+
+Criterion: the same packets in the same order, at times that differ by no more than one transmission
+of the slow link, 10.4 ms.
+"""
+
+VARIANTS_READING = """\
+Our flow starts 5.558807 ms later: that is the phase of the clock by which ns-2's first agent
+measures round trips. Times are counted from the start of each flow. In none of these cases does the
+queue overflow: every loss is one of those chosen.
+"""

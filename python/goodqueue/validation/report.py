@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue._core import version
-from goodqueue.validation import linux
+from goodqueue.validation import linux, variants
 from goodqueue.validation.cases import METRICS
 from goodqueue.validation.compare import estimate
 from goodqueue.validation.reading import INTRODUCTION, READING
@@ -31,7 +31,10 @@ _SCALES = {"mean_backlog_packets": 1.0, "goodput_bps": 1e-3}
 
 
 def report(
-    comparisons: Sequence[Comparison], kernel: Sequence[linux.Comparison], seeds: range
+    comparisons: Sequence[Comparison],
+    patterns: Sequence[variants.Comparison],
+    kernel: Sequence[linux.Comparison],
+    seeds: range,
 ) -> str:
     """The whole report, as Markdown."""
     main = [comparison for comparison in comparisons if comparison.agent == "Sack1"]
@@ -48,6 +51,7 @@ def report(
         _variants(others),
         READING,
         _commands(main),
+        variants.section(patterns),
         linux.section(kernel, seeds),
     ]
     return "\n".join(parts)
