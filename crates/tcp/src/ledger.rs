@@ -146,8 +146,9 @@ impl Ledger {
     pub fn if_needed(config: &TcpConfig, control: &impl CongestionControl) -> Option<Box<Self>> {
         let by_time = config.loss_detection == LossDetection::Rack;
         let rate_samples = control.needs_rate_samples();
+        let asked_for = by_time || rate_samples || control.needs_every_round_trip();
         let recovery = matches!(config.recovery, Recovery::NewReno | Recovery::Sack);
-        if !recovery || !(by_time || rate_samples) {
+        if !recovery || !asked_for {
             return None;
         }
         Some(Box::new(Self {

@@ -167,6 +167,10 @@ pub trait CongestionControl: std::fmt::Debug {
     fn needs_rate_samples(&self) -> bool {
         false
     }
+    /// Whether one round-trip sample per round trip is too few (Vegas).
+    fn needs_every_round_trip(&self) -> bool {
+        false
+    }
 }
 
 /// The built-in controls, dispatched by match so that the per-ACK path inlines, and any other.
@@ -294,6 +298,10 @@ impl CongestionControl for Controller {
 
     fn needs_rate_samples(&self) -> bool {
         dispatch!(self, control => control.needs_rate_samples())
+    }
+
+    fn needs_every_round_trip(&self) -> bool {
+        dispatch!(self, control => control.needs_every_round_trip())
     }
 }
 

@@ -124,6 +124,11 @@ impl CongestionControl for Vegas {
 
     serve_by_window!();
 
+    /// Section 3.1: the clock is read for every segment, not for one per round trip.
+    fn needs_every_round_trip(&self) -> bool {
+        true
+    }
+
     fn on_undo(&mut self, _now: Time) {
         self.window.undo();
     }
