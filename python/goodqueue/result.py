@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # What the numbers in the core's columns of the same name stand for, in order.
 KINDS = {
-    "event": ["sent", "arrived", "dropped", "service_started", "delivered"],
+    "event": ["sent", "arrived", "dropped", "service_started", "delivered", "marked"],
     "direction": ["forward", "reverse"],
-    "drop_reason": ["overlimit", "early", "target_exceeded", "link_loss"],
+    "drop_reason": ["overlimit", "early", "forced", "target_exceeded", "link_loss"],
 }
 
 
@@ -86,7 +86,7 @@ class Result:
 
         `time_s`, `event`, `link` (null at hosts), `flow`, `direction`, `number` (of the packet in
         its flow and direction, from 0), `size_bytes` (IP), `sequence`, `payload_bytes` and
-        `acknowledgement` (null unless TCP), `drop_reason` (null unless dropped), `waited_s` (null
+        `acknowledgement` (null unless TCP), `drop_reason` (null unless dropped or marked), `waited_s` (null
         unless service started).
         """
         return self._frame(self._outcome.packets()) if self._outcome.has_packets else None

@@ -97,8 +97,8 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_queue::Limit;
-    use goodqueue_sim::{QueueConfig, run, run_while};
+    use goodqueue_queue::{Configuration, Limit};
+    use goodqueue_sim::{run, run_while};
     use goodqueue_types::{Span, Time};
 
     fn ns2(case: &Case, key: &str) -> Option<f64> {
@@ -131,8 +131,7 @@ mod tests {
                 "{}",
                 case.name
             );
-            let QueueConfig::DropTail { limit } = bottleneck.queue;
-            let waiting = match limit {
+            let waiting = match bottleneck.queue.limit() {
                 Limit::Packets(packets) => packets,
                 Limit::Bytes(bytes) => bytes / 1500,
                 Limit::Unlimited => panic!("{}: no limit", case.name),

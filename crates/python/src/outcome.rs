@@ -3,7 +3,7 @@
 use crate::table::Table;
 use goodqueue_scenario::summary_json;
 use goodqueue_sim::{Network, Record};
-use goodqueue_types::{Body, DropReason, LinkId, PacketEvent, PacketEventKind, Span};
+use goodqueue_types::{Body, LinkId, PacketEvent, PacketEventKind, Span};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -142,6 +142,7 @@ fn kind_of(event: &PacketEvent) -> i64 {
         PacketEventKind::Dropped(..) => 2,
         PacketEventKind::ServiceStarted(..) => 3,
         PacketEventKind::Delivered => 4,
+        PacketEventKind::Marked(..) => 5,
     }
 }
 
@@ -150,16 +151,14 @@ fn link_of(event: &PacketEvent) -> i64 {
         PacketEventKind::Sent | PacketEventKind::Delivered => ABSENT,
         PacketEventKind::Arrived(LinkId(link))
         | PacketEventKind::Dropped(LinkId(link), _)
+        | PacketEventKind::Marked(LinkId(link), _)
         | PacketEventKind::ServiceStarted(LinkId(link), _) => i64::from(link),
     }
 }
 
 fn reason_of(event: &PacketEvent) -> i64 {
     match event.kind {
-        PacketEventKind::Dropped(_, DropReason::Overlimit) => 0,
-        PacketEventKind::Dropped(_, DropReason::Early) => 1,
-        PacketEventKind::Dropped(_, DropReason::TargetExceeded) => 2,
-        PacketEventKind::Dropped(_, DropReason::LinkLoss) => 3,
+        PacketEventKind::Dropped(_, reason) | PacketEventKind::Marked(_, reason) => reason as i64,
         _ => ABSENT,
     }
 }

@@ -119,7 +119,10 @@ impl Scenario {
         facts.set_item("link", buffer.link)?;
         facts.set_item("rate_bps", buffer.rate.0)?;
         facts.set_item("frame_bytes", buffer.frame_bytes)?;
-        facts.set_item("framing_bytes", framing.map(|config| config.framing))?;
+        facts.set_item(
+            "framing_bytes",
+            framing.map(|config| config.framing.overhead),
+        )?;
         facts.set_item("base_rtt_s", buffer.base_rtt.map(Span::as_secs_f64))?;
         facts.set_item("counted_in_bytes", matches!(buffer.limit, Limit::Bytes(_)))?;
         facts.set_item("limit_packets", buffer.packets)?;

@@ -1,85 +1,98 @@
 //! Drop tail: first in, first out, and what does not fit is lost.
 
-use crate::{Backlog, Context, Limit, QueueDiscipline};
-use goodqueue_types::{DropReason, Packet, Time};
-use std::collections::VecDeque;
+use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
+use goodqueue_types::{DropReason, Packet, RandomStream};
+
+/// What drop tail can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropTailConfig {
+    /// The most that may wait.
+    pub limit: Limit,
+}
+
+impl Configuration for DropTailConfig {
+    type Queue = DropTail;
+
+    fn build(&self, _random: &mut RandomStream) -> DropTail {
+        DropTail {
+            limit: self.limit,
+            waiting: Fifo::default(),
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    /// Any limit will do: an idle link does not ask, so even none lets packets through.
+    fn check(&self, _frame_bytes: u64) -> Result<(), Refusal> {
+        Ok(())
+    }
+}
 
 /// A FIFO that drops arrivals beyond its limit (Linux `pfifo` and `bfifo`, INET `DropTailQueue`).
 #[derive(Clone, Debug)]
 pub struct DropTail {
     limit: Limit,
-    waiting: VecDeque<Packet>,
-    backlog: Backlog,
-}
-
-impl DropTail {
-    /// An empty queue with this limit.
-    pub fn new(limit: Limit) -> Self {
-        Self {
-            limit,
-            waiting: VecDeque::new(),
-            backlog: Backlog::default(),
-        }
-    }
+    waiting: Fifo,
 }
 
 impl QueueDiscipline for DropTail {
+    #[inline]
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
-        let bytes = context.frame_bytes(&packet);
-        if self.limit.admits(self.backlog, bytes) && context.account.reserve(bytes) {
-            self.backlog.add(bytes);
-            self.waiting.push_back(packet);
-        } else {
+        if let Err(packet) = self.waiting.push(context, self.limit, packet) {
             context.drop(packet, DropReason::Overlimit);
         }
     }
 
+    #[inline]
     fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
-        let packet = self.waiting.pop_front()?;
-        let bytes = context.frame_bytes(&packet);
-        self.backlog.remove(bytes);
-        context.account.release(bytes);
-        Some(packet)
-    }
-
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        (!self.waiting.is_empty()).then_some(now)
+        self.waiting.pop(context)
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.waiting.backlog()
+    }
+
+    fn is_bypassed_when_idle(&self) -> bool {
+        true
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferAccount, Verdict};
-    use goodqueue_types::{Body, Direction, Ecn, FlowId, RandomStream};
+    use crate::{BufferPool, Verdict};
+    use goodqueue_types::{Body, Framing, Time};
 
     fn packet(number: u64, size: u32) -> Packet {
         Packet {
-            flow: FlowId(0),
-            direction: Direction::Forward,
-            ecn: Ecn::NotCapable,
             size,
             number,
-            sent: Time::ZERO,
             body: Body::Datagram,
+            ..Packet::default()
         }
     }
 
     /// Offers packets of these sizes and returns (numbers dropped, numbers served).
     fn offer(limit: Limit, capacity: u64, sizes: &[u32]) -> (Vec<u64>, Vec<u64>) {
-        let mut queue = DropTail::new(limit);
         let mut random = RandomStream::new(1, "test", 0);
-        let mut account = BufferAccount::of(capacity);
+        let mut queue = DropTailConfig { limit }.build(&mut random);
+        let mut pool = BufferPool::new(capacity, 1);
         let mut verdicts = Vec::new();
         let mut context = Context {
             now: Time::ZERO,
-            framing: 10,
+            framing: Framing::bytes(10),
             random: &mut random,
-            account: &mut account,
+            account: pool.account(0),
             verdicts: &mut verdicts,
         };
         for (number, size) in sizes.iter().enumerate() {
@@ -94,7 +107,7 @@ mod tests {
             .map(|p| p.number)
             .collect();
         assert_eq!(queue.backlog(), Backlog::default());
-        assert_eq!(account.used(), 0);
+        assert_eq!(pool.used(), 0);
         let dropped = verdicts
             .iter()
             .map(|verdict| match verdict {

@@ -5,14 +5,23 @@
 //! to put what it dropped or marked.
 
 mod account;
+mod config;
+mod discipline;
 mod drop_tail;
+mod fifo;
 mod limit;
+mod pool;
 
-pub use account::BufferAccount;
-pub use drop_tail::DropTail;
+pub use account::{BufferAccount, BufferPool};
+pub use config::{Configuration, CustomQueue, Refusal};
+pub use discipline::{Discipline, QueueConfig};
+pub use drop_tail::{DropTail, DropTailConfig};
+pub use fifo::Fifo;
 pub use limit::{Backlog, Limit};
+pub use pool::{Chain, PacketPool};
 
-use goodqueue_types::{DropReason, Packet, RandomStream, Time};
+use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
+use std::fmt::Debug;
 
 /// What a discipline did to a packet besides queueing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,20 +37,21 @@ pub enum Verdict {
 pub struct Context<'a> {
     /// The time of the call; never earlier than at the call before.
     pub now: Time,
-    /// Link-layer bytes added to each packet; they count in byte limits and on the wire.
-    pub framing: u32,
+    /// What the link layer adds to each packet; it counts in byte limits and on the wire.
+    pub framing: Framing,
     /// The link's own random stream.
     pub random: &'a mut RandomStream,
     /// The buffer that the queue draws on, its own or one shared by several ports.
-    pub account: &'a mut BufferAccount,
+    pub account: BufferAccount<'a>,
     /// Drops and marks, in the order in which they happen; the caller empties it.
     pub verdicts: &'a mut Vec<Verdict>,
 }
 
 impl Context<'_> {
     /// The bytes this packet takes in the queue and on the wire.
+    #[inline]
     pub fn frame_bytes(&self, packet: &Packet) -> u64 {
-        u64::from(packet.size) + u64::from(self.framing)
+        self.framing.frame_bytes(packet.size)
     }
 
     /// Reports a drop.
@@ -49,62 +59,54 @@ impl Context<'_> {
         self.verdicts.push(Verdict::Dropped(packet, reason));
     }
 
-    /// Reports a mark.
-    pub fn mark(&mut self, packet: Packet, reason: DropReason) {
-        self.verdicts.push(Verdict::Marked(packet, reason));
+    /// Marks a packet and reports it, if its sender understands marks (RFC 3168 section 5); false
+    /// and nothing else if it does not. A packet that is marked already counts again: this queue,
+    /// too, would have it slow down.
+    #[must_use]
+    pub fn mark(&mut self, packet: &mut Packet, reason: DropReason) -> bool {
+        let capable = packet.ecn.is_capable();
+        if capable {
+            packet.ecn = Ecn::Experienced;
+            self.verdicts.push(Verdict::Marked(*packet, reason));
+        }
+        capable
     }
 }
 
 /// A queue of packets waiting for a link. The packet in transmission has left it.
-pub trait QueueDiscipline {
+///
+/// Each packet says when it [arrived](Packet::arrived) at the queue. What a discipline does with
+/// timers (periodic updates) it catches up on at the next call: between two calls nothing changes
+/// that an update could see.
+pub trait QueueDiscipline: Debug + Send {
     /// Takes a packet, or drops it or others and says so in the context.
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet);
 
-    /// Gives the next packet to transmit, if one may go now.
+    /// Gives the next packet to transmit, if one may go now. It is also called, and gives none,
+    /// when the link becomes idle.
     fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet>;
 
     /// When [`dequeue`](Self::dequeue) may next give a packet: `None` when empty, `now` when one
     /// is ready, later when a shaper holds it back. Any call to enqueue or dequeue may change it.
-    fn next_ready(&self, now: Time) -> Option<Time>;
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        (self.backlog().packets > 0).then_some(now)
+    }
 
     /// Packets and frame bytes waiting.
     fn backlog(&self) -> Backlog;
+
+    /// Whether an idle link sends an arrival at once, without asking the queue, when nothing
+    /// waits. Then even a queue that may hold nothing lets packets through.
+    fn is_bypassed_when_idle(&self) -> bool {
+        false
+    }
+
+    /// The same queue in the same state.
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline>;
 }
 
-/// The built-in disciplines, and any other behind [`Discipline::Custom`].
-pub enum Discipline {
-    /// First in, first out, tail drop.
-    DropTail(DropTail),
-    /// A discipline from outside this crate.
-    Custom(Box<dyn QueueDiscipline + Send>),
-}
-
-impl QueueDiscipline for Discipline {
-    fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
-        match self {
-            Self::DropTail(queue) => queue.enqueue(context, packet),
-            Self::Custom(queue) => queue.enqueue(context, packet),
-        }
-    }
-
-    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
-        match self {
-            Self::DropTail(queue) => queue.dequeue(context),
-            Self::Custom(queue) => queue.dequeue(context),
-        }
-    }
-
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        match self {
-            Self::DropTail(queue) => queue.next_ready(now),
-            Self::Custom(queue) => queue.next_ready(now),
-        }
-    }
-
-    fn backlog(&self) -> Backlog {
-        match self {
-            Self::DropTail(queue) => queue.backlog(),
-            Self::Custom(queue) => queue.backlog(),
-        }
+impl Clone for Box<dyn QueueDiscipline> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
     }
 }

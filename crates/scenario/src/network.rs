@@ -4,8 +4,9 @@ use crate::flow::FlowGroup;
 use crate::layout::{AccessDelays, HostPair};
 use crate::scenario::Scenario;
 use crate::topology::{DuplexLink, LinkDirection};
-use goodqueue_sim::{FlowConfig, LinkConfig, Network, QueueConfig};
-use goodqueue_types::{LinkId, RandomStream, Span, Time};
+use goodqueue_queue::QueueConfig;
+use goodqueue_sim::{FlowConfig, LinkConfig, Network};
+use goodqueue_types::{Framing, Hosts, LinkId, RandomStream, Span, Time};
 
 /// Links of a pair of hosts, in this order after those of the trunk.
 const NEAR_UP: usize = 0;
@@ -34,6 +35,7 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
         end: Time::ZERO + scenario.duration,
         warmup: Time::ZERO + scenario.warmup,
         links,
+        pools: Vec::new(),
         flows: flows(scenario),
         record: scenario.record,
     }
@@ -44,11 +46,11 @@ fn direction(name: &str, config: &LinkDirection, delay: Span, observed: bool) ->
         name: name.to_owned(),
         rate: config.rate,
         delay,
-        framing: config.framing,
-        queue: QueueConfig::DropTail {
-            limit: config.limit,
-        },
+        framing: Framing::bytes(config.framing),
+        queue: QueueConfig::drop_tail(config.limit),
+        pool: None,
         drop_list: config.drop_list.clone(),
+        loss: None,
         observed,
     }
 }
@@ -84,12 +86,19 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
         .map(|(id, flow)| {
             let group = &scenario.flows[flow.group];
             let pair = scenario.topology.access.is_some().then_some(flow.host);
+            // Without access links every flow is a host of its own.
+            let host = pair.unwrap_or(id);
             let (forward, reverse) = routes(group, scenario.topology.trunk.len(), pair);
             FlowConfig {
                 name: group.flow_name(flow.index),
                 start: start(scenario.seed, group, flow.index, id as u64),
                 forward,
                 reverse,
+                hosts: Hosts {
+                    client: (2 * host) as u16,
+                    server: (2 * host + 1) as u16,
+                },
+                dscp: 0,
                 workload: group.workload.clone(),
             }
         })

@@ -3,6 +3,7 @@
 use crate::buffers::{BufferEcho, LIMIT_COUNTS};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
 use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Outcome};
+use goodqueue_types::DropReason;
 use serde_json::{Map, Value, json};
 
 /// The summary of one run of a scenario.
@@ -59,19 +60,31 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
     let mut keys = json!({
         "rate_bps": config.rate.0,
         "delay_s": config.delay.as_secs_f64(),
-        "framing_bytes": config.framing,
+        "framing_bytes": config.framing.overhead,
         "limit": scenario.buffer(&link.name).as_ref().map_or(Value::Null, buffer_json),
         "utilization": link.utilization,
         "throughput_bps": link.throughput_bps,
         "arrivals": link.arrivals,
         "departures": link.departures,
         "drops": link.drops,
-        "drops_overlimit": link.drops_overlimit,
-        "drops_link_loss": link.drops_link_loss,
         "loss_rate": link.loss_rate,
+        "marks": link.marks,
         "event_mean_backlog_packets": link.event_mean_backlog_packets,
     });
     if let Value::Object(map) = &mut keys {
+        for reason in DropReason::ALL {
+            let (drops, marks) = (link.drops_by, link.marks_by);
+            map.insert(
+                format!("drops_{}", reason.name()),
+                json!(drops[reason as usize]),
+            );
+            if reason.can_mark() {
+                map.insert(
+                    format!("marks_{}", reason.name()),
+                    json!(marks[reason as usize]),
+                );
+            }
+        }
         distribution(map, "backlog_packets", &link.backlog_packets);
         distribution(map, "backlog_bytes", &link.backlog_bytes);
         distribution(map, "queueing_delay_s", &link.queueing_delay_s);

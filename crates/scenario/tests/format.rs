@@ -8,7 +8,7 @@ use goodqueue_scenario::{
 use goodqueue_sim::{Network, PacketSize, WorkloadConfig};
 use goodqueue_tcp::cc::CubicConfig;
 use goodqueue_tcp::{CongestionControlConfig, Profile, Recovery, TcpConfig};
-use goodqueue_types::{LinkId, Rate, Span, Time};
+use goodqueue_types::{Framing, LinkId, Rate, Span, Time};
 
 fn parse_with(text: &str, overrides: &[&str]) -> Scenario {
     let overrides: Vec<(String, String)> = overrides
@@ -84,7 +84,7 @@ fn a_chain_routes_over_the_links_between_two_nodes() {
     assert_eq!(links[3].rate.0, 400_000);
     assert_eq!(
         (links[3].delay, links[3].framing),
-        (Span::from_millis(50), 2)
+        (Span::from_millis(50), Framing::bytes(2))
     );
     assert_eq!(links[3].drop_list, [1, 3]);
     assert!(links[2].drop_list.is_empty());

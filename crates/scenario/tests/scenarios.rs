@@ -1,9 +1,9 @@
 //! The scenarios that are shipped.
 
-use goodqueue_queue::Limit;
+use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_scenario::Scenario;
-use goodqueue_sim::{QueueConfig, WorkloadConfig};
-use goodqueue_types::{LinkId, Rate, Span, Time};
+use goodqueue_sim::WorkloadConfig;
+use goodqueue_types::{Framing, LinkId, Rate, Span, Time};
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -25,8 +25,7 @@ fn limit(scenario: &Scenario, link: &str) -> Limit {
         .iter()
         .find(|config| config.name == link)
         .expect("the link exists");
-    let QueueConfig::DropTail { limit } = link.queue;
-    limit
+    link.queue.limit()
 }
 
 fn all() -> Vec<(String, Scenario)> {
@@ -69,13 +68,11 @@ fn the_gijsbers_link_has_its_limit_on_every_interface() {
     for link in &network.links {
         assert_eq!(
             link.queue,
-            QueueConfig::DropTail {
-                limit: Limit::Packets(12)
-            },
+            QueueConfig::drop_tail(Limit::Packets(12)),
             "{}",
             link.name
         );
-        assert_eq!(link.framing, 7);
+        assert_eq!(link.framing, Framing::bytes(7));
     }
     assert_eq!(network.flows[0].forward, [LinkId(2), LinkId(0), LinkId(5)]);
     assert_eq!(network.flows[0].reverse, [LinkId(4), LinkId(1), LinkId(3)]);

@@ -4,7 +4,7 @@ use crate::link_meter::Window;
 use crate::network::{FlowConfig, Network};
 use crate::workload::{Behaviour, DATAGRAM_HEADER};
 use crate::{Distribution, FlowOutcome};
-use goodqueue_types::{Direction, Ecn, FlowId, Histogram, Packet, RandomStream, Span, Time};
+use goodqueue_types::{Direction, Ecn, FlowId, Histogram, Hosts, Packet, RandomStream, Span, Time};
 
 /// One end of a flow. Both engines make agents with [`agents`] and drive them alike: packets in
 /// order of arrival; timers before anything later, and after a delivery at the same instant.
@@ -13,6 +13,8 @@ pub struct Agent {
     flow: FlowId,
     /// The direction of what it sends.
     direction: Direction,
+    dscp: u8,
+    hosts: Hosts,
     /// Measurements are to begin at what it first does from here on; [`Time::MAX`] once they have.
     measures_from: Time,
     behaviour: Behaviour,
@@ -54,8 +56,9 @@ pub fn agents(network: &Network) -> Vec<Agent> {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
         let [client, server] = Behaviour::pair(&flow.workload, flow.start, random);
-        agents.push(Agent::new(id, Direction::Forward, network.warmup, client));
-        agents.push(Agent::new(id, Direction::Reverse, network.warmup, server));
+        for (direction, end) in [(Direction::Forward, client), (Direction::Reverse, server)] {
+            agents.push(Agent::new(id, direction, flow, network.warmup, end));
+        }
     }
     agents
 }
@@ -67,10 +70,18 @@ pub fn receiver_of(packet: &Packet) -> usize {
 }
 
 impl Agent {
-    fn new(flow: FlowId, direction: Direction, measures_from: Time, behaviour: Behaviour) -> Self {
+    fn new(
+        flow: FlowId,
+        direction: Direction,
+        config: &FlowConfig,
+        measures_from: Time,
+        behaviour: Behaviour,
+    ) -> Self {
         Self {
             flow,
             direction,
+            dscp: config.dscp,
+            hosts: config.hosts,
             measures_from,
             behaviour,
             sent: 0,
@@ -145,6 +156,8 @@ impl Agent {
         }
         packet.flow = self.flow;
         packet.direction = self.direction;
+        packet.dscp = self.dscp;
+        packet.hosts = self.hosts;
         packet.number = self.sent;
         packet.sent = now;
         self.sent += 1;

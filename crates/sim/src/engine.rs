@@ -24,6 +24,7 @@ use crate::event_queue::{Event, Kind};
 use crate::line::Lines;
 use crate::probe::{NoProbe, Probe, Recorder};
 use crate::routing::Routing;
+use crate::served_link::Service;
 use crate::{Network, Outcome, Totals};
 use goodqueue_types::{Packet, Time};
 
@@ -116,6 +117,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             match event.kind() {
                 Kind::Arrival => self.arrival(event),
                 Kind::Wake => self.wake(event),
+                Kind::Service => self.service(event),
             }
         }
     }
@@ -131,6 +133,11 @@ impl<'a, P: Probe> Simulation<'a, P> {
             Some(next) => core.events.replace(next),
             None => core.events.pop(),
         }
+        let hop = &core.routing.hops[head.hop as usize];
+        if hop.served {
+            let (link, packet, now) = (hop.link, head.packet, event.time());
+            return self.arrive(link, packet, now);
+        }
         match core.cross(&head.packet, head.hop, event.time()) {
             Crossed::Arrives(now) => {
                 let host = receiver_of(&head.packet);
@@ -144,6 +151,42 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 let packet = head.packet;
                 *self.lines.place(core.routing.hops[hop as usize].line) = packet;
                 self.line_up(hop, at, self.core.routing.rank(&packet));
+            }
+            Crossed::Ends => {}
+        }
+    }
+
+    /// A packet reaches a link with a queue discipline.
+    fn arrive(&mut self, link: u32, packet: Packet, now: Time) {
+        if let Some(service) = self.core.arrive(link, packet, now) {
+            self.begin(link, &service, now);
+        }
+    }
+
+    /// A link with a queue discipline has sent a frame, or may send what it held back.
+    fn service(&mut self, event: Event) {
+        let (link, now) = (event.index() as u32, event.time());
+        self.core.events.pop();
+        if let Some(service) = self.core.serve(link, now) {
+            self.begin(link, &service, now);
+        }
+    }
+
+    /// A transmission begins; its packet goes as far as nothing can interfere.
+    fn begin(&mut self, link: u32, service: &Service, now: Time) {
+        let packet = &service.packet;
+        match self.core.begin(link, service, now) {
+            Crossed::Arrives(now) => {
+                let host = receiver_of(packet);
+                if !self.core.receive(host, packet, now) {
+                    self.receive_late(host, packet, now);
+                }
+                self.transmit(host, now);
+            }
+            Crossed::Waits { hop, at } => {
+                let before = self.core.routing.hops[hop as usize].line;
+                *self.lines.place(before) = *packet;
+                self.line_up(hop, at, self.core.routing.rank(packet));
             }
             Crossed::Ends => {}
         }
@@ -232,13 +275,21 @@ impl<'a, P: Probe> Simulation<'a, P> {
             ..core.totals()
         };
         totals.check().unwrap_or_else(|message| panic!("{message}"));
-        let links = network.links.iter().zip(&mut core.links);
+        let links = network
+            .links
+            .iter()
+            .zip(core.links.iter_mut().zip(&mut core.served));
         let ends = core.hosts.chunks_exact(2).zip(&core.lost);
         let outcome = Outcome {
             measured_s: core.window.seconds(),
             links: links
-                .filter_map(|(config, link)| {
-                    Some(link.as_mut()?.take_meter()?.finish(&config.name))
+                .filter_map(|(config, (link, served))| {
+                    let meter = match (link, served) {
+                        (Some(link), _) => link.take_meter(),
+                        (None, Some(served)) => served.take_meter(),
+                        (None, None) => None,
+                    };
+                    Some(meter?.finish(&config.name))
                 })
                 .collect(),
             flows: network

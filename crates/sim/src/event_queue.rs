@@ -10,10 +10,12 @@ use goodqueue_types::Time;
 /// at the same instant because every frame takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
+    /// A link has sent the last bit of a frame, or what its queue held back may go.
+    Service = 0,
     /// An agent's timer or its application.
-    Wake = 0,
+    Wake = 1,
     /// The packet at the head of a line arrives at the line's link.
-    Arrival = 1,
+    Arrival = 2,
 }
 
 /// When something happens, and its place among simultaneous things: kind, then rank (a keyed hash
@@ -22,7 +24,7 @@ pub enum Kind {
 pub struct Event(u128);
 
 impl Event {
-    /// An event at `time` for the line or agent `index`.
+    /// An event at `time` for the line, link or agent `index`.
     #[inline]
     pub fn new(time: Time, kind: Kind, rank: u32, index: u32) -> Self {
         debug_assert!(rank < 1 << 30);
@@ -39,14 +41,14 @@ impl Event {
     /// What happens.
     #[inline]
     pub fn kind(self) -> Kind {
-        if (self.0 as u64) >> 62 == 0 {
-            Kind::Wake
-        } else {
-            Kind::Arrival
+        match (self.0 as u64) >> 62 {
+            0 => Kind::Service,
+            1 => Kind::Wake,
+            _ => Kind::Arrival,
         }
     }
 
-    /// The index of the line or agent.
+    /// The index of the line, link or agent.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as u32 as usize

@@ -6,18 +6,22 @@ mod event_queue;
 mod line;
 mod link;
 mod link_meter;
+mod loss;
 mod network;
 mod outcome;
 mod probe;
 mod routing;
+mod served_link;
 pub mod workload;
 
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
 pub use engine::{Simulation, run, run_while};
 pub use link_meter::{LinkMeter, Window};
+pub use loss::{LossConfig, LossModel, LossOf, LossProcess};
 pub use network::{
-    FlowConfig, LinkConfig, Network, PacketSize, QueueConfig, Record, WorkloadConfig,
+    FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };
 pub use outcome::{Distribution, FlowOutcome, LinkOutcome, Outcome, Series, Totals};
 pub use probe::{NoProbe, Probe, Recorder};
 pub use routing::TieOrder;
+pub use served_link::buffer_pools;

@@ -272,6 +272,7 @@ mod tests {
         line: 0,
         own_line: 0,
         last: true,
+        served: false,
     };
 
     fn join(lines: &mut Lines, time: u64, number: u64) -> Option<Event> {

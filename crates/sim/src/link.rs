@@ -8,10 +8,10 @@
     reason = "part of the engine's two loops, see `engine::core`"
 )]
 
+use crate::LinkConfig;
 use crate::link_meter::{LinkMeter, Window};
-use crate::{LinkConfig, QueueConfig};
 use goodqueue_queue::{Backlog, Limit};
-use goodqueue_types::{Bytes, DropReason, Rate, Span, Time};
+use goodqueue_types::{Bytes, DropReason, Framing, Rate, Span, Time};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
@@ -36,15 +36,15 @@ pub struct Transmitter {
     free_at: Time,
     delay: Span,
     picos_per_byte: NonZeroU64,
-    framing: u32,
+    framing: Framing,
 }
 
 impl Transmitter {
     /// An idle transmitter, if that is all there is to the link; and if a byte takes a whole
     /// number of picoseconds, as at most real rates.
     pub fn new(config: &LinkConfig) -> Option<Self> {
-        let QueueConfig::DropTail { limit } = config.queue;
-        if config.observed || limit != Limit::Unlimited || !config.drop_list.is_empty() {
+        let unlimited = config.fifo_limit() == Some(Limit::Unlimited);
+        if config.observed || !unlimited || !config.drop_list.is_empty() {
             return None;
         }
         Some(Self {
@@ -59,7 +59,7 @@ impl Transmitter {
     /// it reaches the next place.
     #[inline]
     pub fn send(&mut self, now: Time, ip_bytes: u32) -> (Time, Time) {
-        let frame_bytes = u64::from(ip_bytes) + u64::from(self.framing);
+        let frame_bytes = self.framing.frame_bytes(ip_bytes);
         let start = self.free_at.max(now);
         self.free_at = start + Span(frame_bytes * self.picos_per_byte.get());
         (start, self.free_at + self.delay)
@@ -75,7 +75,7 @@ pub struct Link {
     /// Zero where a byte does not take a whole number of picoseconds.
     picos_per_byte: u64,
     rate: Rate,
-    framing: u32,
+    framing: Framing,
     queue: Queue,
 }
 
@@ -100,16 +100,17 @@ struct Waiting {
 }
 
 impl Link {
-    /// An idle link.
-    pub fn new(config: &LinkConfig, window: Window) -> Self {
-        Self {
+    /// An idle link; none if it is not a drop-tail FIFO with a buffer of its own.
+    pub fn new(config: &LinkConfig, window: Window) -> Option<Self> {
+        let queue = Queue::new(config, config.fifo_limit()?, window);
+        Some(Self {
             free_at: Time::ZERO,
             delay: config.delay,
             picos_per_byte: config.rate.picos_per_byte().unwrap_or(0),
             rate: config.rate,
             framing: config.framing,
-            queue: Queue::new(config, window),
-        }
+            queue,
+        })
     }
 
     /// Offers a packet of `ip_bytes` at `now`, which is never earlier than at the call before.
@@ -121,7 +122,7 @@ impl Link {
         ip_bytes: u32,
         mut changed: impl FnMut(Time, Backlog),
     ) -> Offer {
-        let frame_bytes = u64::from(ip_bytes) + u64::from(self.framing);
+        let frame_bytes = self.framing.frame_bytes(ip_bytes);
         // A frame whose transmission ends now has left: the transmitter is free.
         let start = self.free_at.max(now);
         if let Some(reason) = self.queue.refuses(now, start, frame_bytes, &mut changed) {
@@ -179,8 +180,7 @@ impl Link {
 }
 
 impl Queue {
-    fn new(config: &LinkConfig, window: Window) -> Self {
-        let QueueConfig::DropTail { limit } = config.queue;
+    fn new(config: &LinkConfig, limit: Limit, window: Window) -> Self {
         Self {
             limit,
             backlog: Backlog::default(),
@@ -272,13 +272,11 @@ mod tests {
 
     fn link(limit: Limit, drop_list: Vec<u64>) -> Link {
         let config = LinkConfig {
-            name: String::from("test"),
-            rate: Rate(8_000_000), // a byte per microsecond
-            delay: Span::from_millis(1),
-            framing: 7,
-            queue: QueueConfig::DropTail { limit },
+            framing: Framing::bytes(7),
             drop_list,
             observed: true,
+            // A byte per microsecond.
+            ..LinkConfig::drop_tail(Rate(8_000_000), Span::from_millis(1), limit)
         };
         Link::new(
             &config,
@@ -287,6 +285,7 @@ mod tests {
                 to: Time(1_000_000_000_000),
             },
         )
+        .expect("a FIFO")
     }
 
     fn micros(us: u64) -> Time {

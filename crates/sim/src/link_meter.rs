@@ -42,8 +42,8 @@ pub struct LinkMeter {
     arrivals: u64,
     departures: u64,
     departed_ip_bytes: u64,
-    drops_overlimit: u64,
-    drops_link_loss: u64,
+    drops: [u64; DropReason::COUNT],
+    marks: [u64; DropReason::COUNT],
     busy: Span,
     backlog: Backlog,
     backlog_since: Time,
@@ -69,8 +69,8 @@ impl LinkMeter {
             arrivals: 0,
             departures: 0,
             departed_ip_bytes: 0,
-            drops_overlimit: 0,
-            drops_link_loss: 0,
+            drops: [0; DropReason::COUNT],
+            marks: [0; DropReason::COUNT],
             busy: Span::ZERO,
             backlog: Backlog::default(),
             backlog_since: Time::ZERO,
@@ -91,11 +91,12 @@ impl LinkMeter {
     /// A packet was lost.
     #[inline]
     pub fn loss(&mut self, now: Time, reason: DropReason) {
-        let counts = u64::from(self.window.contains(now));
-        match reason {
-            DropReason::LinkLoss => self.drops_link_loss += counts,
-            _ => self.drops_overlimit += counts,
-        }
+        self.drops[reason as usize] += u64::from(self.window.contains(now));
+    }
+
+    /// The queue marked a packet.
+    pub fn mark(&mut self, now: Time, reason: DropReason) {
+        self.marks[reason as usize] += u64::from(self.window.contains(now));
     }
 
     /// What waits is now `backlog`.
@@ -165,7 +166,7 @@ impl LinkMeter {
             self.window.overlap(self.backlog_since, self.window.to),
         );
         let seconds = self.window.seconds();
-        let drops = self.drops_overlimit + self.drops_link_loss;
+        let drops = self.drops.iter().sum();
         LinkOutcome {
             name: name.to_owned(),
             utilization: self.busy.as_secs_f64() / seconds,
@@ -173,8 +174,9 @@ impl LinkMeter {
             arrivals: self.arrivals,
             departures: self.departures,
             drops,
-            drops_overlimit: self.drops_overlimit,
-            drops_link_loss: self.drops_link_loss,
+            drops_by: self.drops,
+            marks: self.marks.iter().sum(),
+            marks_by: self.marks,
             loss_rate: if self.arrivals == 0 {
                 0.0
             } else {
@@ -234,10 +236,7 @@ mod tests {
         meter.backlog(second(12), Backlog::default());
         let link = meter.finish("link");
         assert_eq!((link.arrivals, link.departures), (1, 1));
-        assert_eq!(
-            (link.drops, link.drops_overlimit, link.drops_link_loss),
-            (1, 0, 1)
-        );
+        assert_eq!((link.drops, link.drops_by), (1, [0, 0, 0, 0, 1]));
         assert!((link.utilization - 0.3).abs() < 1e-12);
         assert!((link.throughput_bps - 800.0).abs() < 1e-9);
         assert!((link.backlog_packets.mean.unwrap() - 0.6).abs() < 1e-12);

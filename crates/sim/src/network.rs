@@ -1,9 +1,10 @@
 //! What a run is made of: links, flows with their routes, and what to measure. Plain values;
 //! the scenario crate builds them, both engines read them.
 
-use goodqueue_queue::Limit;
+use crate::loss::LossConfig;
+use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_tcp::TcpConfig;
-use goodqueue_types::{LinkId, Rate, Span, Time};
+use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
 use std::sync::Arc;
 
 /// A complete description of one run.
@@ -17,6 +18,8 @@ pub struct Network {
     pub warmup: Time,
     /// Unidirectional links, indexed by [`LinkId`].
     pub links: Vec<LinkConfig>,
+    /// Buffers that several links share.
+    pub pools: Vec<PoolConfig>,
     /// Flows, indexed by `FlowId`.
     pub flows: Vec<FlowConfig>,
     /// What to record besides the summary.
@@ -32,24 +35,53 @@ pub struct LinkConfig {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Span,
-    /// Link-layer bytes added to each IP packet.
-    pub framing: u32,
+    /// What the link layer adds to each IP packet.
+    pub framing: Framing,
     /// The queue in front of the transmitter.
     pub queue: QueueConfig,
+    /// The shared buffer, by index, that the queue books its bytes on; its own without one.
+    pub pool: Option<u32>,
     /// Arrivals lost whatever the queue holds: 0 is the first packet ever to arrive. Sorted.
     pub drop_list: Vec<u64>,
+    /// What the link loses at random.
+    pub loss: Option<LossConfig>,
     /// Whether the link's statistics are reported; others only count.
     pub observed: bool,
 }
 
-/// A queue discipline and its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueConfig {
-    /// Drop tail.
-    DropTail {
-        /// The most that may wait.
-        limit: Limit,
-    },
+impl LinkConfig {
+    /// A drop-tail link that loses nothing and is not observed, without framing.
+    pub fn drop_tail(rate: Rate, delay: Span, limit: Limit) -> Self {
+        Self {
+            name: String::new(),
+            rate,
+            delay,
+            framing: Framing::default(),
+            queue: QueueConfig::drop_tail(limit),
+            pool: None,
+            drop_list: Vec::new(),
+            loss: None,
+            observed: false,
+        }
+    }
+
+    /// The limit, where a packet's departure is known on its arrival: a drop-tail FIFO with a
+    /// buffer of its own.
+    pub(crate) fn fifo_limit(&self) -> Option<Limit> {
+        match &self.queue {
+            QueueConfig::DropTail(config) if self.pool.is_none() && self.loss.is_none() => {
+                Some(config.limit)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A buffer that several links share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolConfig {
+    /// Bytes, with framing.
+    pub capacity: u64,
 }
 
 /// A flow between two hosts.
@@ -63,6 +95,10 @@ pub struct FlowConfig {
     pub forward: Vec<LinkId>,
     /// Links from server to client.
     pub reverse: Vec<LinkId>,
+    /// The hosts at both ends, for queues that share among hosts.
+    pub hosts: Hosts,
+    /// The differentiated services code point of its packets, both ways.
+    pub dscp: u8,
     /// What its application does.
     pub workload: WorkloadConfig,
 }

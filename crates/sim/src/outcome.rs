@@ -3,7 +3,7 @@
 //! Names carry their unit. All figures are for the measured part of the run, from the warm-up to
 //! the end. A figure without a sample is `None`.
 
-use goodqueue_types::{Histogram, PacketEvent, Time};
+use goodqueue_types::{DropReason, Histogram, PacketEvent, Time};
 
 /// Results of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,10 +37,12 @@ pub struct LinkOutcome {
     pub departures: u64,
     /// Packets lost, all reasons.
     pub drops: u64,
-    /// Of these, lost to the limit of the queue.
-    pub drops_overlimit: u64,
-    /// Of these, lost by the link itself (drop list).
-    pub drops_link_loss: u64,
+    /// The drops by their reason, at the index `reason as usize`.
+    pub drops_by: [u64; DropReason::COUNT],
+    /// Packets marked, all reasons.
+    pub marks: u64,
+    /// The marks by their reason.
+    pub marks_by: [u64; DropReason::COUNT],
     /// Drops over arrivals; 0 without arrivals.
     pub loss_rate: f64,
     /// Packets waiting, time-weighted.

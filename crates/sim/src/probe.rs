@@ -73,8 +73,10 @@ impl Recorder {
 impl Probe for Recorder {
     const ACTIVE: bool = true;
 
-    fn packet(&mut self, event: PacketEvent) {
+    fn packet(&mut self, mut event: PacketEvent) {
         if self.record.packets {
+            // A note of the queue to itself, which a FIFO does without.
+            event.packet.arrived = Time::ZERO;
             self.packets.push(event);
         }
     }

@@ -32,6 +32,8 @@ pub struct Hop {
     pub own_line: u32,
     /// Whether the host comes next.
     pub last: bool,
+    /// Whether the link is a [`ServedLink`](crate::served_link::ServedLink).
+    pub served: bool,
 }
 
 /// All routes, and the order of simultaneous arrivals.
@@ -72,6 +74,10 @@ impl Routing {
             .flat_map(|flow| [flow.forward.as_slice(), flow.reverse.as_slice()])
             .collect();
         let mut shared = shared_links(network, &ways);
+        // What a link with a queue discipline does depends on its transmissions' ends, too.
+        for (shared, link) in shared.iter_mut().zip(&network.links) {
+            *shared |= link.fifo_limit().is_none();
+        }
         // A flow that meets no other would answer itself for ever: make it pass the event queue.
         for flow in &network.flows {
             let meets = flow
@@ -115,6 +121,7 @@ impl Routing {
                     line,
                     own_line,
                     last: position + 1 == links.len(),
+                    served: config.fifo_limit().is_none(),
                 });
             }
         }
@@ -128,6 +135,14 @@ impl Routing {
         let mut route = self.hops[first_hop as usize..].iter();
         let wait_or_end = route.find(|hop| hop.line != AT_ONCE || hop.last);
         wait_or_end.map_or(AT_ONCE, |hop| hop.line)
+    }
+
+    /// The step of a packet's route that a link is.
+    pub fn hop(&self, packet: &Packet, link: u32) -> u32 {
+        let first = self.first_hops[way(packet.flow, packet.direction)];
+        let mut route = self.hops[first as usize..].iter();
+        let position = route.position(|hop| hop.link == link);
+        first + position.expect("the packet's route has this link") as u32
     }
 
     /// A packet's place among simultaneous arrivals.
@@ -207,19 +222,14 @@ impl TieOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_types::{Body, Ecn, Time};
+    use goodqueue_types::Time;
 
     fn packet(flow: u32, direction: Direction, sent: u64) -> Packet {
-        let flow = FlowId(flow);
-        let (ecn, body) = (Ecn::NotCapable, Body::Datagram);
         Packet {
-            flow,
+            flow: FlowId(flow),
             direction,
-            ecn,
-            size: 1500,
-            number: 0,
             sent: Time(sent),
-            body,
+            ..Packet::default()
         }
     }
 

@@ -56,6 +56,7 @@ fn place_of(event: &PacketEvent) -> Place {
     match event.kind {
         PacketEventKind::Arrived(link)
         | PacketEventKind::Dropped(link, _)
+        | PacketEventKind::Marked(link, _)
         | PacketEventKind::ServiceStarted(link, _) => Place::Link(link),
         PacketEventKind::Sent => host(event.packet.direction),
         PacketEventKind::Delivered => host(event.packet.direction.opposite()),

@@ -1,8 +1,8 @@
 //! The textbook's topology: hosts with their own access links on both sides of one bottleneck.
 
 use goodqueue_queue::Limit;
-use goodqueue_sim::{FlowConfig, LinkConfig, Network, QueueConfig, Record, WorkloadConfig};
-use goodqueue_types::{LinkId, Rate, Span, Time};
+use goodqueue_sim::{FlowConfig, LinkConfig, Network, Record, WorkloadConfig};
+use goodqueue_types::{Hosts, LinkId, Rate, Span, Time};
 
 /// The bottleneck's place among the links of a [`Dumbbell`].
 pub const BOTTLENECK: LinkId = LinkId(0);
@@ -57,6 +57,11 @@ impl Dumbbell {
                 start,
                 forward: vec![LinkId(first), BOTTLENECK, LinkId(first + 1)],
                 reverse: vec![LinkId(first + 2), BACK, LinkId(first + 3)],
+                hosts: Hosts {
+                    client: 2 * index as u16,
+                    server: 2 * index as u16 + 1,
+                },
+                dscp: 0,
                 workload,
             });
         }
@@ -65,6 +70,7 @@ impl Dumbbell {
             warmup: self.warmup,
             end: self.end,
             links,
+            pools: Vec::new(),
             flows: flow_configs,
             record: Record::default(),
         }
@@ -75,11 +81,6 @@ impl Dumbbell {
 pub fn link(name: &str, rate: Rate, delay: Span, limit: Limit) -> LinkConfig {
     LinkConfig {
         name: name.to_owned(),
-        rate,
-        delay,
-        framing: 0,
-        queue: QueueConfig::DropTail { limit },
-        drop_list: Vec::new(),
-        observed: false,
+        ..LinkConfig::drop_tail(rate, delay, limit)
     }
 }

@@ -4,6 +4,7 @@
 pub mod closed_form;
 mod comparison;
 pub mod dumbbell;
+mod moody_queue;
 mod mutation;
 pub mod packetdrill;
 pub mod random_network;

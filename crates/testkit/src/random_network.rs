@@ -2,14 +2,16 @@
 //! starting times, so that much happens at the same instant; small limits; routes that share
 //! links in all combinations; ends that cut transmissions in the middle or to the picosecond.
 
-use goodqueue_queue::Limit;
+use crate::moody_queue::moody_queue;
+use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_sim::{
-    FlowConfig, LinkConfig, Network, PacketSize, QueueConfig, Record, WorkloadConfig,
+    FlowConfig, LinkConfig, LossConfig, LossModel, LossOf, Network, PacketSize, PoolConfig, Record,
+    WorkloadConfig,
 };
 use goodqueue_tcp::{
     CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
 };
-use goodqueue_types::{LinkId, Rate, Span, Time};
+use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use std::sync::Arc;
@@ -41,6 +43,7 @@ pub fn networks() -> impl Strategy<Value = Network> {
                 // From the start, from a quarter, from the middle.
                 warmup: Time(end.0 * warmup_halves / 4),
                 links: links.into_iter().enumerate().map(named).collect(),
+                pools: vec![PoolConfig { capacity: 4_000 }],
                 flows: flows.into_iter().enumerate().map(flow_named).collect(),
                 record: Record {
                     series: true,
@@ -73,21 +76,45 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         rate,
         delay,
         framing,
-        limit(),
+        queue(),
         drop_list,
+        loss(),
         prop::bool::weighted(0.8),
     )
         .prop_map(
-            |(rate, delay, framing, limit, drop_list, observed)| LinkConfig {
+            |(rate, delay, framing, (queue, pool), drop_list, loss, observed)| LinkConfig {
                 name: String::new(),
                 rate: Rate(rate),
                 delay: Span::from_micros(delay),
-                framing,
-                queue: QueueConfig::DropTail { limit },
+                framing: Framing::bytes(framing),
+                queue,
+                pool,
                 drop_list,
+                loss,
                 observed,
             },
         )
+}
+
+/// A queue and whether it books its bytes on the shared buffer.
+fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
+    let pool = || prop_oneof![5 => Just(None), 1 => Just(Some(0))];
+    prop_oneof![
+        5 => (limit().prop_map(QueueConfig::drop_tail), pool()),
+        1 => (limit().prop_map(moody_queue), pool()),
+    ]
+}
+
+fn loss() -> impl Strategy<Value = Option<LossConfig>> {
+    let of = select(vec![LossOf::Everything, LossOf::Data, LossOf::Acks]);
+    let loss = (0.0..0.3, of, any::<bool>()).prop_map(|(probability, of, after_transmission)| {
+        LossConfig {
+            model: LossModel::Independent { probability },
+            of,
+            after_transmission,
+        }
+    });
+    prop_oneof![5 => Just(None), 1 => loss.prop_map(Some)]
 }
 
 fn limit() -> impl Strategy<Value = Limit> {
@@ -109,6 +136,8 @@ fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
             start: Time::ZERO + Span::from_micros(start),
             forward,
             reverse,
+            hosts: Hosts::default(),
+            dscp: 0,
             workload,
         },
     )

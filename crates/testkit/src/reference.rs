@@ -6,17 +6,19 @@
 //! before its time. Whoever doubts a result can read this file from top to bottom.
 
 use crate::Mutation;
-use goodqueue_queue::{Backlog, BufferAccount, Context, DropTail, Limit, QueueDiscipline, Verdict};
+use goodqueue_queue::{
+    Backlog, BufferPool, Configuration, Context, Discipline, Limit, QueueDiscipline, Verdict,
+};
 use goodqueue_sim::{
-    Agent, LinkConfig, LinkMeter, Network, Outcome, Probe, QueueConfig, Recorder, Series, TieOrder,
-    Totals, Window, agents, flow_outcome, receiver_of,
+    Agent, LinkConfig, LinkMeter, LossProcess, Network, Outcome, Probe, Recorder, Series, TieOrder,
+    Totals, Window, agents, buffer_pools, flow_outcome, receiver_of,
 };
 use goodqueue_types::{
     Bytes, Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, RandomStream, Span,
     Time,
 };
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 /// Runs a network from start to end, one event at a time.
 ///
@@ -39,6 +41,8 @@ pub fn run_mutant(network: &Network, mutation: Mutation) -> Outcome {
 enum What {
     /// A link has sent the last bit of a frame.
     ServiceEnd(usize),
+    /// A link's queue may let go what it held back.
+    Ready(usize),
     /// A packet reaches its host.
     Delivery(Packet),
     /// An agent's timer or application may be due.
@@ -80,64 +84,91 @@ impl Ord for Event {
 /// A queue, the frame in transmission, and counters.
 struct Link<'a> {
     config: &'a LinkConfig,
-    queue: DropTail,
+    queue: Discipline,
     in_service: Option<Packet>,
-    /// When each packet that waits arrived.
-    arrived: BTreeMap<(u32, Direction, u64), Time>,
+    /// Whether the link loses what it transmits now.
+    loses: bool,
+    /// When the queue said it will be ready, if it held back what it has.
+    ready_at: Option<Time>,
     random: RandomStream,
-    account: BufferAccount,
+    loss: Option<LossProcess>,
+    /// Its buffer and its port there.
+    account: (usize, usize),
+    reported: Backlog,
     arrivals: u64,
     drops: u64,
     meter: Option<LinkMeter>,
 }
 
 impl<'a> Link<'a> {
-    fn new(config: &'a LinkConfig, window: Window, mutation: Option<Mutation>) -> Self {
-        let QueueConfig::DropTail { limit } = config.queue;
-        let limit = match (mutation, limit) {
-            (Some(Mutation::LimitOffByOne), Limit::Packets(limit)) => Limit::Packets(limit + 1),
-            (Some(Mutation::LimitOffByOne), Limit::Bytes(limit)) => Limit::Bytes(limit + 1),
-            _ => limit,
-        };
+    fn new(
+        config: &'a LinkConfig,
+        (seed, index): (u64, u64),
+        account: (usize, usize),
+        window: Window,
+        mutation: Option<Mutation>,
+    ) -> Self {
+        let mut queue = config.queue.clone();
+        match (mutation, queue.limit()) {
+            (Some(Mutation::LimitOffByOne), Limit::Packets(limit)) => {
+                queue.set_limit(Limit::Packets(limit + 1));
+            }
+            (Some(Mutation::LimitOffByOne), Limit::Bytes(limit)) => {
+                queue.set_limit(Limit::Bytes(limit + 1));
+            }
+            _ => {}
+        }
+        let mut random = RandomStream::new(seed, "queue", index);
+        let loss = RandomStream::new(seed, "loss", index);
         Self {
             config,
-            queue: DropTail::new(limit),
+            queue: queue.build(&mut random),
             in_service: None,
-            arrived: BTreeMap::new(),
-            // Drop tail draws nothing.
-            random: RandomStream::new(0, "unused", 0),
-            account: BufferAccount::of(u64::MAX),
+            loses: false,
+            ready_at: None,
+            random,
+            loss: config.loss.map(|config| LossProcess::new(config, loss)),
+            account,
+            reported: Backlog::default(),
             arrivals: 0,
             drops: 0,
             meter: config.observed.then(|| LinkMeter::new(window)),
         }
     }
 
-    /// Calls the queue, and returns its answer and what it dropped.
+    /// Calls the queue, and returns its answer and what it dropped and marked.
     fn with_queue<T>(
         &mut self,
         now: Time,
-        call: impl FnOnce(&mut DropTail, &mut Context<'_>) -> T,
+        pools: &mut [BufferPool],
+        call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
     ) -> (T, Vec<Verdict>) {
         let mut verdicts = Vec::new();
+        let (pool, port) = self.account;
         let mut context = Context {
             now,
             framing: self.config.framing,
             random: &mut self.random,
-            account: &mut self.account,
+            account: pools[pool].account(port),
             verdicts: &mut verdicts,
         };
         (call(&mut self.queue, &mut context), verdicts)
     }
 
-    fn frame_bytes(&self, packet: &Packet) -> u64 {
-        u64::from(packet.size) + u64::from(self.config.framing)
+    /// Whether the link loses the next packet, before the queue or after the transmission.
+    fn loses(&mut self, packet: &Packet, after_transmission: bool) -> bool {
+        let bytes = self.frame_bytes(packet);
+        match &mut self.loss {
+            Some(loss) if loss.is_after_transmission() == after_transmission => {
+                loss.loses(packet, bytes)
+            }
+            _ => false,
+        }
     }
-}
 
-/// What tells a packet from all others.
-fn name_of(packet: &Packet) -> (u32, Direction, u64) {
-    (packet.flow.0, packet.direction, packet.number)
+    fn frame_bytes(&self, packet: &Packet) -> u64 {
+        self.config.framing.frame_bytes(packet.size)
+    }
 }
 
 struct Reference<'a> {
@@ -147,6 +178,7 @@ struct Reference<'a> {
     ties: TieOrder,
     events: BinaryHeap<Reverse<Event>>,
     links: Vec<Link<'a>>,
+    pools: Vec<BufferPool>,
     agents: Vec<Agent>,
     lost: Vec<u64>,
     delivered: u64,
@@ -162,10 +194,13 @@ impl<'a> Reference<'a> {
             to: network.end,
         };
         let observed = network.links.iter().map(|link| link.observed).collect();
-        let links = network
-            .links
-            .iter()
-            .map(|link| Link::new(link, window, mutation))
+        let (pools, accounts) = buffer_pools(network);
+        let links = network.links.iter().zip(accounts).enumerate();
+        let links = links
+            .map(|(index, (link, account))| {
+                let stream = (network.seed, index as u64);
+                Link::new(link, stream, account, window, mutation)
+            })
             .collect();
         Self {
             network,
@@ -174,6 +209,7 @@ impl<'a> Reference<'a> {
             ties: TieOrder::new(network.seed, network.flows.len()),
             events: BinaryHeap::new(),
             links,
+            pools,
             agents: agents(network),
             lost: vec![0; network.flows.len()],
             delivered: 0,
@@ -197,6 +233,7 @@ impl<'a> Reference<'a> {
             self.handled += 1;
             match event.what {
                 What::ServiceEnd(link) => self.service_end(link, now),
+                What::Ready(link) => self.ready(link, now),
                 What::Delivery(packet) => self.delivery(packet, now),
                 What::Wake(agent) => self.wake(agent, now),
                 What::Arrival(link, packet) => self.arrival(link, packet, now),
@@ -212,7 +249,7 @@ impl<'a> Reference<'a> {
     /// Puts something on the heap.
     fn schedule(&mut self, time: Time, what: What) {
         let usual = match what {
-            What::ServiceEnd(_) => 1,
+            What::ServiceEnd(_) | What::Ready(_) => 1,
             What::Delivery(_) => 3,
             What::Wake(_) => 5,
             What::Arrival(..) => 7,
@@ -224,7 +261,7 @@ impl<'a> Reference<'a> {
             _ => usual,
         };
         let (rank, number) = match what {
-            What::ServiceEnd(index) | What::Wake(index) => (index as u64, 0),
+            What::ServiceEnd(index) | What::Ready(index) | What::Wake(index) => (index as u64, 0),
             What::Arrival(..) if self.has(Mutation::TiesByInsertion) => (self.scheduled, 0),
             What::Delivery(packet) | What::Arrival(_, packet) => {
                 (u64::from(self.ties.rank(&packet)), packet.number)
@@ -251,7 +288,7 @@ impl<'a> Reference<'a> {
     }
 
     /// A packet reaches a link: it is lost, transmitted, or waits.
-    fn arrival(&mut self, index: usize, packet: Packet, now: Time) {
+    fn arrival(&mut self, index: usize, mut packet: Packet, now: Time) {
         let id = LinkId(index as u32);
         self.record(now, PacketEventKind::Arrived(id), packet);
         let counts_from_one = self.has(Mutation::DropListFromOne);
@@ -261,29 +298,77 @@ impl<'a> Reference<'a> {
         }
         let place = link.arrivals + u64::from(counts_from_one);
         link.arrivals += 1;
-        if link.config.drop_list.contains(&place) {
+        packet.arrived = now;
+        let listed = link.config.drop_list.contains(&place);
+        if link.loses(&packet, false) || listed {
             self.lose(index, packet, now, DropReason::LinkLoss);
-        } else if link.in_service.is_none() {
-            self.start_service(index, packet, now, now);
+        } else if self.passes_by(index) {
+            self.start_service(index, packet, now);
         } else {
-            self.enqueue(index, packet, now);
+            self.with_queue(index, now, |queue, context| queue.enqueue(context, packet));
+            self.serve(index, now);
         }
     }
 
-    fn enqueue(&mut self, index: usize, packet: Packet, now: Time) {
-        let link = &mut self.links[index];
-        let before = link.queue.backlog();
-        link.arrived.insert(name_of(&packet), now);
-        let ((), verdicts) = link.with_queue(now, |queue, context| queue.enqueue(context, packet));
-        let changed = link.queue.backlog() != before;
+    /// Whether an arrival is sent without asking the queue.
+    fn passes_by(&self, index: usize) -> bool {
+        let link = &self.links[index];
+        link.in_service.is_none()
+            && link.queue.is_bypassed_when_idle()
+            && link.queue.backlog().packets == 0
+    }
+
+    /// Calls a link's queue and reports what it dropped and marked.
+    fn with_queue<T>(
+        &mut self,
+        index: usize,
+        now: Time,
+        call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
+    ) -> T {
+        let (answer, verdicts) = self.links[index].with_queue(now, &mut self.pools, call);
         for verdict in verdicts {
-            if let Verdict::Dropped(packet, reason) = verdict {
-                self.links[index].arrived.remove(&name_of(&packet));
-                self.lose(index, packet, now, reason);
+            match verdict {
+                Verdict::Dropped(packet, reason) => self.lose(index, packet, now, reason),
+                Verdict::Marked(packet, reason) => {
+                    if let Some(meter) = &mut self.links[index].meter {
+                        meter.mark(now, reason);
+                    }
+                    let kind = PacketEventKind::Marked(LinkId(index as u32), reason);
+                    self.record(now, kind, packet);
+                }
             }
         }
-        if changed {
-            self.report_backlog(index, now);
+        answer
+    }
+
+    /// Starts the next transmission if the link is idle and the queue gives a packet; and reports
+    /// the backlog if it is another than before.
+    fn serve(&mut self, index: usize, now: Time) {
+        if self.links[index].in_service.is_none() {
+            let next = self.with_queue(index, now, QueueDiscipline::dequeue);
+            self.report_backlog_if_new(index, now);
+            match next {
+                Some(next) => self.start_service(index, next, now),
+                None => self.await_ready(index, now),
+            }
+        } else {
+            self.report_backlog_if_new(index, now);
+        }
+    }
+
+    /// A queue that holds back what it has says when to come again.
+    fn await_ready(&mut self, index: usize, now: Time) {
+        let link = &mut self.links[index];
+        link.ready_at = link.queue.next_ready(now);
+        if let Some(ready) = link.ready_at {
+            self.schedule(ready, What::Ready(index));
+        }
+    }
+
+    fn ready(&mut self, index: usize, now: Time) {
+        let link = &self.links[index];
+        if link.in_service.is_none() && link.ready_at == Some(now) {
+            self.serve(index, now);
         }
     }
 
@@ -307,20 +392,21 @@ impl<'a> Reference<'a> {
         );
     }
 
-    /// The transmission of a packet that arrived at `arrived` begins.
-    fn start_service(&mut self, index: usize, packet: Packet, arrived: Time, now: Time) {
-        if self.has(Mutation::IdleLinkQueues) && arrived == now {
+    /// The transmission of a packet begins.
+    fn start_service(&mut self, index: usize, packet: Packet, now: Time) {
+        if self.has(Mutation::IdleLinkQueues) && packet.arrived == now {
             self.report_backlog(index, now);
         }
         let end = now + self.transmission_time(index, &packet);
         let link = &mut self.links[index];
         link.in_service = Some(packet);
+        link.loses = link.loses(&packet, true);
         if let Some(meter) = &mut link.meter {
-            meter.service(arrived, now, end, packet.size);
+            meter.service(packet.arrived, now, end, packet.size);
         }
         self.record(
             now,
-            PacketEventKind::ServiceStarted(LinkId(index as u32), now - arrived),
+            PacketEventKind::ServiceStarted(LinkId(index as u32), now - packet.arrived),
             packet,
         );
         self.schedule(end, What::ServiceEnd(index));
@@ -341,19 +427,21 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The last bit of a frame has left: the packet propagates, and the next one has its turn.
+    /// The last bit of a frame has left: the packet propagates or is lost, and the next one has
+    /// its turn.
     fn service_end(&mut self, index: usize, now: Time) {
         let link = &mut self.links[index];
         let packet = link
             .in_service
             .take()
             .expect("a transmission that ends has begun");
-        let there = now + link.config.delay;
-        let (next, _) = link.with_queue(now, QueueDiscipline::dequeue);
-        if let Some(next) = next {
-            let arrived = self.links[index].arrived.remove(&name_of(&next));
-            self.report_backlog(index, now);
-            self.start_service(index, next, arrived.expect("what waits has arrived"), now);
+        let (lost, there) = (link.loses, now + link.config.delay);
+        if lost {
+            self.lose(index, packet, now, DropReason::LinkLoss);
+        }
+        self.serve(index, now);
+        if lost {
+            return;
         }
         let route = self.route(&packet);
         let here = route.iter().position(|link| link.0 as usize == index);
@@ -365,6 +453,14 @@ impl<'a> Reference<'a> {
                 None => What::Delivery(packet),
             },
         );
+    }
+
+    fn report_backlog_if_new(&mut self, index: usize, now: Time) {
+        let link = &mut self.links[index];
+        let backlog = link.queue.backlog();
+        if backlog != std::mem::replace(&mut link.reported, backlog) {
+            self.report_backlog(index, now);
+        }
     }
 
     fn report_backlog(&mut self, index: usize, now: Time) {

@@ -2,10 +2,10 @@
 
 use goodqueue_sim::{Outcome, Totals, run};
 use goodqueue_testkit::random_network::networks;
-use goodqueue_types::{LinkId, PacketEventKind};
+use goodqueue_types::PacketEventKind;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// The same totals from what was recorded; what waits and what is on its way together.
 fn counted(outcome: &Outcome) -> (u64, u64, u64) {
@@ -25,20 +25,23 @@ fn counted(outcome: &Outcome) -> (u64, u64, u64) {
 
 /// What waits at each link at the end: arrived, but neither lost nor in transmission.
 fn waiting(outcome: &Outcome) -> u64 {
-    let mut links: BTreeMap<LinkId, i64> = BTreeMap::new();
+    let mut waiting = BTreeSet::new();
     for event in &outcome.packets {
+        let packet = (
+            event.packet.flow,
+            event.packet.direction,
+            event.packet.number,
+        );
         match event.kind {
-            PacketEventKind::Arrived(link) => *links.entry(link).or_default() += 1,
+            PacketEventKind::Arrived(link) => assert!(waiting.insert((link, packet))),
+            // A packet lost after its transmission does not wait any more.
             PacketEventKind::Dropped(link, _) | PacketEventKind::ServiceStarted(link, _) => {
-                *links.entry(link).or_default() -= 1;
+                waiting.remove(&(link, packet));
             }
-            PacketEventKind::Sent | PacketEventKind::Delivered => {}
+            PacketEventKind::Sent | PacketEventKind::Delivered | PacketEventKind::Marked(..) => {}
         }
     }
-    links
-        .values()
-        .map(|waiting| u64::try_from(*waiting).expect("no more leave than arrive"))
-        .sum()
+    waiting.len() as u64
 }
 
 proptest! {

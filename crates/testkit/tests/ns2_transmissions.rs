@@ -5,7 +5,7 @@ use goodqueue_queue::Limit;
 use goodqueue_sim::{FlowConfig, Network, Record, WorkloadConfig, run};
 use goodqueue_tcp::{InitialSsthresh, Profile, Recovery, TcpConfig};
 use goodqueue_testkit::dumbbell::link;
-use goodqueue_types::{Body, Direction, LinkId, PacketEventKind, Rate, Span, Time};
+use goodqueue_types::{Body, Direction, Hosts, LinkId, PacketEventKind, Rate, Span, Time};
 use std::sync::Arc;
 
 const NS2: &str = include_str!("data/ns2.txt");
@@ -94,11 +94,14 @@ fn network(case: &Case) -> Network {
         warmup: start,
         end: start + Span::from_millis(2500),
         links,
+        pools: Vec::new(),
         flows: vec![FlowConfig {
             name: "flow".to_owned(),
             start,
             forward: route(0),
             reverse: route(3),
+            hosts: Hosts::default(),
+            dscp: 0,
             workload: WorkloadConfig::Bulk {
                 tcp: Arc::new(tcp(case.agent)),
                 bytes: None,

@@ -7,7 +7,7 @@ use goodqueue_queue::Limit;
 use goodqueue_sim::{FlowConfig, Network, PacketSize, Record, WorkloadConfig, run};
 use goodqueue_testkit::closed_form::{FiniteQueue, md1k, mm1k};
 use goodqueue_testkit::dumbbell::link;
-use goodqueue_types::{LinkId, Rate, Span, Time};
+use goodqueue_types::{Hosts, LinkId, Rate, Span, Time};
 
 const SEEDS: u64 = 20;
 
@@ -31,11 +31,14 @@ fn network(load: f64, k: u32, packet: PacketSize, seed: u64) -> Network {
         warmup: Time::ZERO + Span::from_secs(1),
         end: Time::ZERO + Span::from_secs(61),
         links: vec![queue, back],
+        pools: Vec::new(),
         flows: vec![FlowConfig {
             name: "source".to_owned(),
             start: Time::ZERO,
             forward: vec![LinkId(0)],
             reverse: vec![LinkId(1)],
+            hosts: Hosts::default(),
+            dscp: 0,
             workload: WorkloadConfig::Poisson {
                 mean_interval: Span::from_secs_f64(service / load),
                 packet,

@@ -3,15 +3,17 @@
 //! Integers decide, floats advise: instants and durations are whole picoseconds, rates whole
 //! bits per second, sizes whole bytes, so that equal seeds give equal bytes on every machine.
 
+mod framing;
 mod histogram;
 mod packet;
 mod random;
 mod rate;
 mod time;
 
+pub use framing::{Cells, Framing};
 pub use histogram::Histogram;
 pub use packet::{
-    Body, Direction, DropReason, Ecn, FlowId, LinkId, Packet, PacketEvent, PacketEventKind,
+    Body, Direction, DropReason, Ecn, FlowId, Hosts, LinkId, Packet, PacketEvent, PacketEventKind,
     SackBlock, SackBlocks, Segment, SegmentFlags, Timestamps,
 };
 pub use random::{RandomStream, mix};

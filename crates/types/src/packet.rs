@@ -44,17 +44,65 @@ pub enum Ecn {
     Experienced,
 }
 
-/// Why a packet was lost. Kept apart in every count.
+impl Ecn {
+    /// Whether a queue may mark the packet instead of dropping it.
+    pub fn is_capable(self) -> bool {
+        self != Self::NotCapable
+    }
+}
+
+/// The hosts of a flow, as a router tells them apart: their addresses, shortened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Hosts {
+    /// The client's.
+    pub client: u16,
+    /// The server's.
+    pub server: u16,
+}
+
+/// Why a packet was lost or marked. Kept apart in every count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue's limit was reached (tail drop).
     Overlimit,
-    /// An active queue manager dropped before the limit (RED, PIE).
+    /// An active queue manager decided at random, before its limits (RED, PIE).
     Early,
+    /// An active queue manager's own upper bound was exceeded (RED above its maximum threshold,
+    /// a step threshold).
+    Forced,
     /// The sojourn time stayed above its target (`CoDel`).
     TargetExceeded,
     /// Lost by the link itself: a loss model or a drop list.
     LinkLoss,
+}
+
+impl DropReason {
+    /// How many there are.
+    pub const COUNT: usize = 5;
+    /// All of them, each at the index `reason as usize`.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Overlimit,
+        Self::Early,
+        Self::Forced,
+        Self::TargetExceeded,
+        Self::LinkLoss,
+    ];
+
+    /// Whether a queue may mark for this reason: a link's own loss and a full buffer cannot.
+    pub fn can_mark(self) -> bool {
+        !matches!(self, Self::Overlimit | Self::LinkLoss)
+    }
+
+    /// Name in results (`drops_early`, `marks_early`).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Overlimit => "overlimit",
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::TargetExceeded => "target_exceeded",
+            Self::LinkLoss => "link_loss",
+        }
+    }
 }
 
 /// One SACK block, as an offset from the segment's acknowledgement number, so that four fit.
@@ -221,12 +269,18 @@ pub struct Packet {
     pub direction: Direction,
     /// ECN field.
     pub ecn: Ecn,
+    /// The differentiated services code point (RFC 2474): 0 to 63.
+    pub dscp: u8,
+    /// Where the flow's two ends are.
+    pub hosts: Hosts,
     /// Size of the IP packet in bytes; a link adds its own framing.
     pub size: u32,
     /// Count of packets this flow sent in this direction before this one.
     pub number: u64,
     /// When its host sent it.
     pub sent: Time,
+    /// When it reached the queue that it waits in.
+    pub arrived: Time,
     /// Its content.
     pub body: Body,
 }
@@ -238,9 +292,12 @@ impl Default for Packet {
             flow: FlowId(0),
             direction: Direction::Forward,
             ecn: Ecn::NotCapable,
+            dscp: 0,
+            hosts: Hosts::default(),
             size: 0,
             number: 0,
             sent: Time::ZERO,
+            arrived: Time::ZERO,
             body: Body::Tcp(Segment::default()),
         }
     }
@@ -262,6 +319,8 @@ pub enum PacketEventKind {
     Arrived(LinkId),
     /// The link lost it.
     Dropped(LinkId, DropReason),
+    /// The link's queue marked it, for this reason.
+    Marked(LinkId, DropReason),
     /// Its transmission began after it waited so long.
     ServiceStarted(LinkId, Span),
     /// It reached the host at the other end.

@@ -12,7 +12,9 @@ use crate::link::{Link, Offer};
 use crate::link_meter::Window;
 use crate::probe::Probe;
 use crate::routing::{AT_ONCE, Routing};
+use crate::served_link::{ServedLink, Service, buffer_pools};
 use crate::{Network, Totals};
+use goodqueue_queue::{BufferPool, Verdict};
 use goodqueue_types::{Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time};
 
 /// Everything but the lines.
@@ -21,8 +23,14 @@ pub struct Core<P> {
     pub window: Window,
     pub routing: Routing,
     pub events: EventQueue,
-    /// None where the transmitter in the one hop that uses a link is all there is to it.
+    /// None where the transmitter in the one hop that uses a link is all there is to it, and
+    /// where the link is among the served.
     pub links: Vec<Option<Box<Link>>>,
+    /// By link; none where the link is a FIFO.
+    pub served: Vec<Option<Box<ServedLink>>>,
+    pools: Vec<BufferPool>,
+    /// By link, its buffer and port.
+    accounts: Vec<(usize, usize)>,
     pub hosts: Vec<Host>,
     /// Forward packets of each flow lost in the window.
     pub lost: Vec<u64>,
@@ -93,7 +101,15 @@ impl<P: Probe> Core<P> {
             .links
             .iter()
             .zip(in_its_hop)
-            .map(|(config, in_its_hop)| (!in_its_hop).then(|| Box::new(Link::new(config, window))));
+            .map(|(config, in_its_hop)| {
+                let link = Link::new(config, window).filter(|_| !in_its_hop);
+                link.map(Box::new)
+            });
+        let served = network.links.iter().enumerate().map(|(index, config)| {
+            let served = || Box::new(ServedLink::new(config, network.seed, index, window));
+            config.fifo_limit().is_none().then(served)
+        });
+        let (pools, accounts) = buffer_pools(network);
         let hosts = agents(network)
             .into_iter()
             .zip(&routing.first_hops)
@@ -108,6 +124,9 @@ impl<P: Probe> Core<P> {
             window,
             events: EventQueue::default(),
             links: links.collect(),
+            served: served.collect(),
+            pools,
+            accounts,
             hosts: hosts.collect(),
             lost: vec![0; network.flows.len()],
             delivered: 0,
@@ -288,6 +307,84 @@ impl<P: Probe> Core<P> {
         }
     }
 
+    /// A packet arrives at a link with a queue discipline; perhaps a transmission begins.
+    pub fn arrive(&mut self, link: u32, packet: Packet, now: Time) -> Option<Service> {
+        if P::ACTIVE {
+            self.observe_arrival(link, &packet, now);
+        }
+        let (pool, port) = self.accounts[link as usize];
+        let account = self.pools[pool].account(port);
+        let service = served(&mut self.served, link).arrive(now, packet, account);
+        self.after_queue(link, now);
+        service
+    }
+
+    /// A transmission of a link with a queue discipline has ended, or what its queue held back may
+    /// go; perhaps the next one begins.
+    pub fn serve(&mut self, link: u32, now: Time) -> Option<Service> {
+        let (pool, port) = self.accounts[link as usize];
+        let account = self.pools[pool].account(port);
+        let service = served(&mut self.served, link).serve(now, account);
+        self.after_queue(link, now);
+        service
+    }
+
+    /// Passes on what a queue discipline did.
+    fn after_queue(&mut self, index: u32, now: Time) {
+        let link = served(&mut self.served, index);
+        if let Some(ready) = link.next_ready(now).filter(|time| *time <= self.window.to) {
+            self.events.push(Event::new(ready, Kind::Service, 0, index));
+        }
+        if let Some(backlog) = link.new_backlog(now)
+            && P::ACTIVE
+        {
+            self.probe.backlog(LinkId(index), now, backlog);
+        }
+        if link.verdicts.is_empty() {
+            return;
+        }
+        let mut verdicts = std::mem::take(&mut link.verdicts);
+        for verdict in verdicts.drain(..) {
+            match verdict {
+                Verdict::Dropped(packet, reason) => self.lose(index, &packet, now, reason),
+                Verdict::Marked(packet, reason) if P::ACTIVE => {
+                    let kind = PacketEventKind::Marked(LinkId(index), reason);
+                    let time = now;
+                    self.probe.packet(PacketEvent { time, kind, packet });
+                }
+                Verdict::Marked(..) => {}
+            }
+        }
+        served(&mut self.served, index).verdicts = verdicts;
+    }
+
+    /// A transmission begins: what becomes of its packet.
+    pub fn begin(&mut self, link: u32, service: &Service, now: Time) -> Crossed {
+        let Service { packet, end, lost } = service;
+        if P::ACTIVE {
+            self.observe_start(link, packet, packet.arrived, now);
+        }
+        if *end <= self.window.to {
+            self.events.push(Event::new(*end, Kind::Service, 0, link));
+            if *lost {
+                served(&mut self.served, link).lose_after_transmission(*end);
+                self.lose(link, packet, *end, DropReason::LinkLoss);
+                return Crossed::Ends;
+            }
+        }
+        let arrival = *end + served(&mut self.served, link).delay;
+        if arrival > self.window.to {
+            self.in_flight += 1;
+            return Crossed::Ends;
+        }
+        let hop = self.routing.hop(packet, link);
+        if self.routing.hops[hop as usize].last {
+            Crossed::Arrives(arrival)
+        } else {
+            self.cross_from_host(packet, hop + 1, arrival)
+        }
+    }
+
     fn observe_arrival(&mut self, link: u32, packet: &Packet, now: Time) {
         let kind = PacketEventKind::Arrived(LinkId(link));
         self.probe.packet(PacketEvent {
@@ -329,11 +426,12 @@ impl<P: Probe> Core<P> {
                     probe.backlog(LinkId(index as u32), time, backlog);
                 }
             });
-            assert!(
-                link.conserves(),
-                "{}: packets not conserved",
-                network.links[index].name
-            );
+            let name = &network.links[index].name;
+            assert!(link.conserves(), "{name}: packets not conserved");
+        }
+        for (config, link) in network.links.iter().zip(&self.served) {
+            let conserves = link.as_ref().is_none_or(|link| link.conserves());
+            assert!(conserves, "{}: packets not conserved", config.name);
         }
     }
 
@@ -341,14 +439,25 @@ impl<P: Probe> Core<P> {
     pub fn totals(&self) -> Totals {
         let servers = self.hosts.iter().skip(1).step_by(2);
         let links = || self.links.iter().flatten();
+        let served = || self.served.iter().flatten();
         Totals {
             sent: self.hosts.iter().map(|host| host.agent.totals().0).sum(),
             delivered: self.delivered,
             delivered_forward: servers.map(|host| host.agent.totals().1).sum(),
-            dropped: links().map(|link| link.drops()).sum(),
-            queued: links().map(|link| link.queued()).sum::<u64>() + self.queued_untracked,
+            dropped: links().map(|link| link.drops()).sum::<u64>()
+                + served().map(|link| link.drops()).sum::<u64>(),
+            queued: links().map(|link| link.queued()).sum::<u64>()
+                + served().map(|link| link.queued()).sum::<u64>()
+                + self.queued_untracked,
             in_flight: self.in_flight,
             events: 0,
         }
     }
+}
+
+/// The link with this index, which has a queue discipline.
+fn served(links: &mut [Option<Box<ServedLink>>], index: u32) -> &mut ServedLink {
+    links[index as usize]
+        .as_mut()
+        .expect("made for every such link")
 }

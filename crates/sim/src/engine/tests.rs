@@ -1,17 +1,13 @@
 use super::*;
-use crate::{FlowConfig, LinkConfig, PacketSize, QueueConfig, Record, WorkloadConfig};
+use crate::{FlowConfig, LinkConfig, PacketSize, Record, WorkloadConfig};
 use goodqueue_queue::Limit;
-use goodqueue_types::{LinkId, Rate, Span};
+use goodqueue_types::{Hosts, LinkId, Rate, Span};
 
 fn link(name: &str, rate: u64, limit: Limit) -> LinkConfig {
     LinkConfig {
         name: name.to_owned(),
-        rate: Rate(rate),
-        delay: Span::from_millis(10),
-        framing: 0,
-        queue: QueueConfig::DropTail { limit },
-        drop_list: Vec::new(),
         observed: true,
+        ..LinkConfig::drop_tail(Rate(rate), Span::from_millis(10), limit)
     }
 }
 
@@ -22,6 +18,8 @@ fn network() -> Network {
         start: Time::ZERO,
         forward: vec![LinkId(0)],
         reverse: vec![LinkId(1)],
+        hosts: Hosts::default(),
+        dscp: 0,
         workload,
     };
     let interval = Span::from_millis(10);
@@ -33,6 +31,7 @@ fn network() -> Network {
             link("bottleneck", 1_000_000, Limit::Packets(5)),
             link("bottleneck.reverse", 1_000_000_000, Limit::Unlimited),
         ],
+        pools: Vec::new(),
         flows: vec![
             flow(
                 "cbr",

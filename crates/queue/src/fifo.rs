@@ -1,0 +1,74 @@
+//! First in, first out: what most disciplines are built on.
+
+use crate::{Backlog, Context, Limit};
+use goodqueue_types::Packet;
+use std::collections::VecDeque;
+
+/// Packets in order of arrival, booked on the context's account.
+#[derive(Clone, Debug, Default)]
+pub struct Fifo {
+    packets: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl Fifo {
+    /// Takes a packet if it fits into the limit and the buffer; gives it back if not.
+    ///
+    /// # Errors
+    /// The packet, if it does not fit.
+    #[inline]
+    pub fn push(
+        &mut self,
+        context: &mut Context<'_>,
+        limit: Limit,
+        packet: Packet,
+    ) -> Result<(), Packet> {
+        let bytes = context.frame_bytes(&packet);
+        if !limit.admits(self.backlog, bytes) || !context.account.reserve(bytes) {
+            return Err(packet);
+        }
+        self.backlog.add(bytes);
+        self.packets.push_back(packet);
+        Ok(())
+    }
+
+    /// Gives the packet that has waited longest.
+    #[inline]
+    pub fn pop(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.release(context, &packet);
+        Some(packet)
+    }
+
+    /// Gives the packet that came last.
+    pub fn pop_back(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let packet = self.packets.pop_back()?;
+        self.release(context, &packet);
+        Some(packet)
+    }
+
+    #[inline]
+    fn release(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let bytes = context.frame_bytes(packet);
+        self.backlog.remove(bytes);
+        context.account.release(bytes);
+    }
+
+    /// The packet that has waited longest.
+    #[inline]
+    pub fn head(&self) -> Option<&Packet> {
+        self.packets.front()
+    }
+
+    /// Packets and frame bytes waiting.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+}

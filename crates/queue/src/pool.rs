@@ -1,0 +1,172 @@
+//! Many FIFOs in one pool of packets, so that a thousand queues do not allocate each for itself.
+
+use crate::{Backlog, Context};
+use goodqueue_types::Packet;
+
+const NONE: u32 = u32::MAX;
+
+/// Places for packets, each in one chain or free.
+#[derive(Clone, Debug)]
+pub struct PacketPool {
+    places: Vec<Place>,
+    free: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Place {
+    packet: Packet,
+    next: u32,
+}
+
+/// A FIFO whose packets lie in a [`PacketPool`].
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    first: u32,
+    last: u32,
+    backlog: Backlog,
+}
+
+impl Default for PacketPool {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            free: NONE,
+        }
+    }
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Self {
+            first: NONE,
+            last: NONE,
+            backlog: Backlog::default(),
+        }
+    }
+}
+
+impl Chain {
+    /// Packets and frame bytes in it.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+}
+
+impl PacketPool {
+    /// Appends a packet to a chain if the context's buffer has room for it.
+    ///
+    /// # Errors
+    /// The packet, if it has not.
+    #[inline]
+    pub fn push(
+        &mut self,
+        context: &mut Context<'_>,
+        chain: &mut Chain,
+        packet: Packet,
+    ) -> Result<(), Packet> {
+        let bytes = context.frame_bytes(&packet);
+        if !context.account.reserve(bytes) {
+            return Err(packet);
+        }
+        let place = Place { packet, next: NONE };
+        let at = if let Some(free) = self.places.get_mut(self.free as usize) {
+            let at = self.free;
+            self.free = free.next;
+            *free = place;
+            at
+        } else {
+            self.places.push(place);
+            self.places.len() as u32 - 1
+        };
+        match self.places.get_mut(chain.last as usize) {
+            Some(last) => last.next = at,
+            None => chain.first = at,
+        }
+        chain.last = at;
+        chain.backlog.add(bytes);
+        Ok(())
+    }
+
+    /// Takes the first packet of a chain.
+    #[inline]
+    pub fn pop(&mut self, context: &mut Context<'_>, chain: &mut Chain) -> Option<Packet> {
+        let at = chain.first;
+        let place = self.places.get_mut(at as usize)?;
+        let packet = place.packet;
+        chain.first = place.next;
+        if chain.first == NONE {
+            chain.last = NONE;
+        }
+        place.next = self.free;
+        self.free = at;
+        let bytes = context.frame_bytes(&packet);
+        chain.backlog.remove(bytes);
+        context.account.release(bytes);
+        Some(packet)
+    }
+
+    /// The first packet of a chain.
+    #[inline]
+    pub fn head(&self, chain: &Chain) -> Option<&Packet> {
+        self.places
+            .get(chain.first as usize)
+            .map(|place| &place.packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BufferPool;
+    use goodqueue_types::{Framing, RandomStream, Time};
+
+    #[test]
+    fn chains_keep_their_order_and_share_places() {
+        let (mut buffer, mut verdicts) = (BufferPool::unlimited(), Vec::new());
+        let mut random = RandomStream::new(1, "test", 0);
+        let context = &mut Context {
+            now: Time::ZERO,
+            framing: Framing::bytes(10),
+            random: &mut random,
+            account: buffer.account(0),
+            verdicts: &mut verdicts,
+        };
+        let packet = |number| Packet {
+            number,
+            size: 90,
+            ..Packet::default()
+        };
+        let (mut pool, mut a, mut b) = (PacketPool::default(), Chain::default(), Chain::default());
+        for round in 0..3 {
+            for number in 0..4 {
+                let chain = if number % 2 == 0 { &mut a } else { &mut b };
+                pool.push(context, chain, packet(number)).unwrap();
+            }
+            assert_eq!(
+                (
+                    a.backlog().packets,
+                    a.backlog().bytes,
+                    context.account.used()
+                ),
+                (2, 200, 400),
+                "round {round}"
+            );
+            let mut take = |chain: &mut _| pool.pop(context, chain).map(|packet| packet.number);
+            let mut order = Vec::new();
+            for _ in 0..3 {
+                order.extend([take(&mut a), take(&mut b)]);
+            }
+            assert_eq!(order, [Some(0), Some(1), Some(2), Some(3), None, None]);
+        }
+        assert!(a.is_empty() && pool.head(&b).is_none());
+        assert_eq!(pool.places.len(), 4, "places are used again");
+        assert_eq!(context.account.used(), 0);
+    }
+}

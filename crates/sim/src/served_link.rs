@@ -1,0 +1,261 @@
+//! A link with any queue discipline: it has an event for the end of each transmission.
+//!
+//! Here the departure of a packet is not known on its arrival: a discipline may drop it later, or
+//! send others first. But once its transmission has begun, nothing can change when it ends, so the
+//! engine walks it on from there.
+
+use crate::link_meter::{LinkMeter, Window};
+use crate::loss::LossProcess;
+use crate::{LinkConfig, Network};
+use goodqueue_queue::{
+    Backlog, BufferAccount, BufferPool, Configuration, Context, Discipline, QueueDiscipline,
+    Verdict,
+};
+use goodqueue_types::{Bytes, DropReason, Framing, Packet, RandomStream, Rate, Span, Time};
+
+/// Where each link books its bytes: the shared buffers of a network, and after them one for each
+/// link that has its own; and of each link the index of its buffer and its port there.
+pub fn buffer_pools(network: &Network) -> (Vec<BufferPool>, Vec<(usize, usize)>) {
+    let mut ports = vec![0; network.pools.len()];
+    let mut places = Vec::with_capacity(network.links.len());
+    let mut own = 0;
+    for link in &network.links {
+        places.push(if let Some(pool) = link.pool {
+            let pool = pool as usize;
+            ports[pool] += 1;
+            (pool, ports[pool] - 1)
+        } else {
+            own += 1;
+            (network.pools.len() + own - 1, 0)
+        });
+    }
+    let shared = network.pools.iter().zip(ports);
+    let pools = shared
+        .map(|(pool, ports)| BufferPool::new(pool.capacity, ports))
+        .chain(std::iter::repeat_n(BufferPool::unlimited(), own))
+        .collect();
+    (pools, places)
+}
+
+/// A transmission that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Service {
+    /// What is sent.
+    pub packet: Packet,
+    /// Its last bit leaves.
+    pub end: Time,
+    /// Whether the link loses it then.
+    pub lost: bool,
+}
+
+/// A queue, a transmitter, and counters.
+#[derive(Debug)]
+pub struct ServedLink {
+    rate: Rate,
+    pub delay: Span,
+    framing: Framing,
+    queue: Discipline,
+    random: RandomStream,
+    loss: Option<LossProcess>,
+    drop_list: Box<[u64]>,
+    /// When the transmission under way ends.
+    busy_until: Option<Time>,
+    /// When the queue is to be asked again, because it held back what it has.
+    ready_at: Option<Time>,
+    /// What the queue did at the last call; the engine takes it from here.
+    pub verdicts: Vec<Verdict>,
+    reported: Backlog,
+    arrivals: u64,
+    drops: u64,
+    started: u64,
+    lost_after: u64,
+    meter: Option<LinkMeter>,
+}
+
+impl ServedLink {
+    /// An idle link, the `index`th of its network.
+    pub fn new(config: &LinkConfig, seed: u64, index: usize, window: Window) -> Self {
+        let index = index as u64;
+        let mut random = RandomStream::new(seed, "queue", index);
+        let loss_random = RandomStream::new(seed, "loss", index);
+        Self {
+            rate: config.rate,
+            delay: config.delay,
+            framing: config.framing,
+            queue: config.queue.build(&mut random),
+            random,
+            loss: config.loss.map(|loss| LossProcess::new(loss, loss_random)),
+            drop_list: config.drop_list.as_slice().into(),
+            busy_until: None,
+            ready_at: None,
+            verdicts: Vec::with_capacity(64),
+            reported: Backlog::default(),
+            arrivals: 0,
+            drops: 0,
+            started: 0,
+            lost_after: 0,
+            meter: config.observed.then(|| LinkMeter::new(window)),
+        }
+    }
+
+    /// A packet arrives; perhaps a transmission begins.
+    pub fn arrive(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        account: BufferAccount<'_>,
+    ) -> Option<Service> {
+        if let Some(meter) = &mut self.meter {
+            meter.arrival(now);
+        }
+        let index = self.arrivals;
+        self.arrivals += 1;
+        packet.arrived = now;
+        if self.loses_on_entry(index, &packet) {
+            self.verdicts
+                .push(Verdict::Dropped(packet, DropReason::LinkLoss));
+            self.count_verdicts(now);
+            return None;
+        }
+        let idle = self.busy_until.is_none();
+        if idle && self.queue.is_bypassed_when_idle() && self.queue.backlog().packets == 0 {
+            return Some(self.start(now, packet));
+        }
+        let service = self.with_queue(now, account, |queue, context| {
+            queue.enqueue(context, packet);
+            if idle { queue.dequeue(context) } else { None }
+        });
+        service.map(|packet| self.start(now, packet))
+    }
+
+    /// A transmission has ended, or what was held back may go; perhaps the next one begins. None,
+    /// too, if the event that says so is out of date.
+    pub fn serve(&mut self, now: Time, account: BufferAccount<'_>) -> Option<Service> {
+        if self.busy_until == Some(now) {
+            self.busy_until = None;
+        } else if self.busy_until.is_some() || self.ready_at != Some(now) {
+            return None;
+        }
+        let packet = self.with_queue(now, account, QueueDiscipline::dequeue);
+        packet.map(|packet| self.start(now, packet))
+    }
+
+    /// When the event queue must come back for what the queue holds back, if it does not know yet.
+    pub fn next_ready(&mut self, now: Time) -> Option<Time> {
+        let ready = match self.busy_until {
+            Some(_) => None,
+            None => self.queue.next_ready(now),
+        };
+        debug_assert!(
+            ready.is_none_or(|ready| ready > now),
+            "an idle link was not given what was ready"
+        );
+        let news = ready.filter(|_| ready != self.ready_at);
+        self.ready_at = ready;
+        news
+    }
+
+    /// The backlog, if it is another than at the last call.
+    pub fn new_backlog(&mut self, now: Time) -> Option<Backlog> {
+        let backlog = self.queue.backlog();
+        if backlog == self.reported {
+            return None;
+        }
+        self.reported = backlog;
+        if let Some(meter) = &mut self.meter {
+            meter.backlog(now, backlog);
+        }
+        Some(backlog)
+    }
+
+    fn loses_on_entry(&mut self, index: u64, packet: &Packet) -> bool {
+        let listed = !self.drop_list.is_empty() && self.drop_list.binary_search(&index).is_ok();
+        let bytes = self.framing.frame_bytes(packet.size);
+        let random = match &mut self.loss {
+            Some(loss) if !loss.is_after_transmission() => loss.loses(packet, bytes),
+            _ => false,
+        };
+        listed || random
+    }
+
+    fn start(&mut self, now: Time, packet: Packet) -> Service {
+        let bytes = self.framing.frame_bytes(packet.size);
+        let end = now + self.rate.transmission_time(Bytes(bytes));
+        self.busy_until = Some(end);
+        self.started += 1;
+        if let Some(meter) = &mut self.meter {
+            meter.service(packet.arrived, now, end, packet.size);
+        }
+        let lost = match &mut self.loss {
+            Some(loss) if loss.is_after_transmission() => loss.loses(&packet, bytes),
+            _ => false,
+        };
+        Service { packet, end, lost }
+    }
+
+    /// The packet that was sent last is lost at `end`, which lies within the run.
+    pub fn lose_after_transmission(&mut self, end: Time) {
+        self.lost_after += 1;
+        if let Some(meter) = &mut self.meter {
+            meter.loss(end, DropReason::LinkLoss);
+        }
+    }
+
+    fn with_queue<T>(
+        &mut self,
+        now: Time,
+        account: BufferAccount<'_>,
+        call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
+    ) -> T {
+        let mut context = Context {
+            now,
+            framing: self.framing,
+            random: &mut self.random,
+            account,
+            verdicts: &mut self.verdicts,
+        };
+        let answer = call(&mut self.queue, &mut context);
+        if !self.verdicts.is_empty() {
+            self.count_verdicts(now);
+        }
+        answer
+    }
+
+    fn count_verdicts(&mut self, now: Time) {
+        for verdict in &self.verdicts {
+            match verdict {
+                Verdict::Dropped(_, reason) => {
+                    self.drops += 1;
+                    if let Some(meter) = &mut self.meter {
+                        meter.loss(now, *reason);
+                    }
+                }
+                Verdict::Marked(_, reason) => {
+                    if let Some(meter) = &mut self.meter {
+                        meter.mark(now, *reason);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Packets lost here in the whole run.
+    pub fn drops(&self) -> u64 {
+        self.drops + self.lost_after
+    }
+
+    /// Packets waiting.
+    pub fn queued(&self) -> u64 {
+        self.queue.backlog().packets
+    }
+
+    /// Packets in = out + dropped + queued, counted each for itself.
+    pub fn conserves(&self) -> bool {
+        self.arrivals == self.drops + self.started + self.queued()
+    }
+
+    /// Takes the statistics out, if there are any.
+    pub fn take_meter(&mut self) -> Option<LinkMeter> {
+        self.meter.take()
+    }
+}
