@@ -65,7 +65,9 @@ impl Vegas {
         let (base, rtt) = (base.as_secs_f64(), self.round_rtt.as_secs_f64());
         let (cwnd, mss) = (self.window.segments(), self.window.mss());
         let target = cwnd * base / rtt;
-        let waiting = cwnd * (rtt - base) / base;
+        // (Expected - Actual) · BaseRTT of section 3.3, with Expected = cwnd / BaseRTT and Actual =
+        // cwnd / RTT. Linux multiplies by RTT, which counts more than waits, and rounds down.
+        let waiting = cwnd - target;
         if self.window.in_slow_start() {
             if waiting > self.config.gamma {
                 self.window
