@@ -11,10 +11,12 @@ pub struct Case {
     pub scenario: &'static str,
     /// Keys and values set on top of the file.
     pub overrides: Vec<(String, String)>,
-    /// Arguments of `tools/ns2/dumbbell.tcl`; the duration comes last.
+    /// Arguments of `tools/ns2/dumbbell.tcl`; the duration comes last. Without any, ns-2 is left out.
     pub ns2: Vec<String>,
     /// Simulated seconds.
     pub duration_s: u32,
+    /// The case that differs in its TCP only, whose cost is the measure of this one's.
+    pub beside: Option<&'static str>,
 }
 
 /// All cases, in the order in which they run.
@@ -25,6 +27,7 @@ pub fn all() -> Vec<Case> {
         overrides: Vec::new(),
         ns2: ns2.split(' ').map(str::to_owned).collect(),
         duration_s,
+        beside: None,
     };
     let mut cases = vec![
         fixed(
@@ -52,8 +55,22 @@ pub fn all() -> Vec<Case> {
             20,
         ),
     ];
+    cases.insert(1, linux(&cases[0]));
     cases.extend([10, 100, 400, 1000, 4000].map(growth));
     cases
+}
+
+/// The first case under the `linux` profile and nothing else: CUBIC, timestamps, delayed ACKs, a
+/// record of every transmission. Packets are as large as before. Nothing for ns-2 to do.
+fn linux(s1: &Case) -> Case {
+    let tcp = ("tcp".to_owned(), "{ profile = \"linux\" }".to_owned());
+    Case {
+        name: "s1-linux".to_owned(),
+        overrides: vec![tcp],
+        ns2: Vec::new(),
+        beside: Some("s1"),
+        ..s1.clone()
+    }
 }
 
 /// So many flows on half a megabit per second each, with 100 ms of buffer.
@@ -75,6 +92,7 @@ fn growth(flows: u32) -> Case {
             format!("buffer={buffer}"),
         ],
         duration_s: 50,
+        beside: None,
     }
 }
 
@@ -98,7 +116,8 @@ impl Case {
 mod tests {
     use super::*;
     use goodqueue_queue::{Configuration, Limit};
-    use goodqueue_sim::{run, run_while};
+    use goodqueue_sim::{WorkloadConfig, run, run_while};
+    use goodqueue_tcp::{Profile, TcpConfig};
     use goodqueue_types::{Span, Time};
 
     fn ns2(case: &Case, key: &str) -> Option<f64> {
@@ -112,20 +131,20 @@ mod tests {
     /// Both simulators run the same thing.
     #[test]
     fn scenarios_and_parameters_of_ns2_agree() {
-        for case in all() {
+        for case in all().iter().filter(|case| !case.ns2.is_empty()) {
             let network = case.scenario().network();
             assert_eq!(
                 network.end,
                 Time::ZERO + Span::from_secs(u64::from(case.duration_s))
             );
-            let flows = ns2(&case, "flows=").expect("always given");
+            let flows = ns2(case, "flows=").expect("always given");
             assert!(
                 (network.flows.len() as f64 - flows).abs() < 0.5,
                 "{}",
                 case.name
             );
             let bottleneck = &network.links[0];
-            let rate = ns2(&case, "rate=").expect("always given") * 1e6;
+            let rate = ns2(case, "rate=").expect("always given") * 1e6;
             assert!(
                 (bottleneck.rate.0 as f64 - rate).abs() < 1.0,
                 "{}",
@@ -136,9 +155,28 @@ mod tests {
                 Limit::Bytes(bytes) => bytes / 1500,
                 Limit::Unlimited => panic!("{}: no limit", case.name),
             };
-            let buffer = ns2(&case, "buffer=").expect("always given");
+            let buffer = ns2(case, "buffer=").expect("always given");
             assert!((waiting as f64 + 1.0 - buffer).abs() < 0.5, "{}", case.name);
         }
+    }
+
+    /// The `linux` profile's cost is compared over the same link, packets and flows.
+    #[test]
+    fn the_linux_case_differs_in_tcp_alone() {
+        let cases = all();
+        let [s1, linux] = [&cases[0], &cases[1]].map(|case| case.scenario().network());
+        assert_eq!(cases[1].beside, Some(cases[0].name.as_str()));
+        assert_eq!(format!("{:?}", s1.links), format!("{:?}", linux.links));
+        assert_eq!(s1.flows.len(), linux.flows.len());
+        assert_eq!(s1.end, linux.end);
+        let frame = |tcp: &TcpConfig| tcp.mss + u32::from(tcp.header);
+        let [ours, theirs] = [&s1, &linux].map(|network| match &network.flows[0].workload {
+            WorkloadConfig::Bulk { tcp, .. } => tcp.clone(),
+            _ => panic!("bulk flows"),
+        });
+        // Twelve bytes of every packet are the timestamps option.
+        assert_eq!(frame(&ours), frame(&theirs) + 12);
+        assert_eq!(*theirs, TcpConfig::profile(Profile::Linux));
     }
 
     /// What is timed gives what `goodqueue run` gives, which can be stopped on the way.

@@ -10,6 +10,8 @@ mod measure;
 mod ns2;
 
 use cases::Case;
+use measure::Cost;
+use serde::Serialize;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -53,6 +55,14 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// What a packet costs beside one of another case in the same run.
+#[derive(Clone, Copy, Serialize)]
+struct Beside {
+    case: &'static str,
+    /// User CPU time per packet over the other's.
+    ratio: f64,
+}
+
 /// Runs the cases one after the other and prints a row for each as it is done.
 fn report(chosen: impl Iterator<Item = Case>, json: bool, with_ns2: bool) {
     if !json {
@@ -75,14 +85,19 @@ fn report(chosen: impl Iterator<Item = Case>, json: bool, with_ns2: bool) {
             "w/o set-up"
         );
     }
+    let mut measured: Vec<(String, Cost)> = Vec::new();
     for case in chosen {
         let ours = measure::in_child(&case);
         let theirs = with_ns2.then(|| ns2::measure(&case)).flatten();
+        let beside = case.beside.and_then(|name| {
+            let (_, other) = measured.iter().find(|(known, _)| known == name)?;
+            let ratio = other.packets_per_cpu_s / ours.packets_per_cpu_s;
+            Some(Beside { case: name, ratio })
+        });
+        measured.push((case.name.clone(), ours));
         if json {
-            println!(
-                "{}",
-                serde_json::json!({"case": case.name, "ours": ours, "ns2": theirs})
-            );
+            let row = serde_json::json!({"case": case.name, "ours": ours, "ns2": theirs, "beside": beside});
+            println!("{row}");
             continue;
         }
         print!(
@@ -102,7 +117,10 @@ fn report(chosen: impl Iterator<Item = Case>, json: bool, with_ns2: bool) {
                 ns2.user_s / ours.user_s,
                 (ns2.user_s - ns2.setup_s) / (ours.user_s - ours.setup_s)
             ),
-            None => println!(),
+            None => match beside {
+                Some(Beside { case, ratio }) => println!(" {ratio:.2}× {case}'s time per packet"),
+                None => println!(),
+            },
         }
     }
 }
