@@ -503,11 +503,7 @@ impl Ledger {
             self.reordering,
             turn.config.mss,
         );
-        for index in 0..self.records.index_above(below) {
-            if !self.records.get(index).ever_resent {
-                self.records.mark_lost(index);
-            }
-        }
+        self.records.mark_lost_below(below);
     }
 
     /// An endpoint learns its first round trip from the handshake.

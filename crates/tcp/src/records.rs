@@ -45,6 +45,8 @@ pub(crate) struct Records {
     waiting: u32,
     /// No record below this waits.
     resend_from: u64,
+    /// Below this, whatever was sent only once and is not SACKed is marked lost.
+    counted_below: u64,
     /// Segments marked lost since the connection began, retransmissions included.
     pub lost: u64,
 }
@@ -169,8 +171,20 @@ impl Records {
         self.resend_from = self.resend_from.min(record.seq);
     }
 
+    /// Marks what was sent only once and ends at or below `position`. What was marked before is not
+    /// looked at again: a window may hold thousands of segments.
+    pub fn mark_lost_below(&mut self, position: u64) {
+        for index in self.index_above(self.counted_below)..self.index_above(position) {
+            if !self.ring[index].ever_resent {
+                self.mark_lost(index);
+            }
+        }
+        self.counted_below = self.counted_below.max(position);
+    }
+
     /// Takes back every mark of loss.
     pub fn unmark_lost(&mut self) {
+        self.counted_below = 0;
         for record in &mut self.ring {
             record.lost = false;
         }
@@ -180,6 +194,7 @@ impl Records {
 
     /// The receiver has dropped what it had SACKed.
     pub fn unmark_sacked(&mut self) {
+        self.counted_below = 0;
         for record in &mut self.ring {
             record.sacked = false;
         }
@@ -255,5 +270,59 @@ impl Records {
             && !record.sacked
             && (!record.lost || record.resent);
         counts.then_some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten segments of 1000 bytes from 1 on.
+    fn ten() -> Records {
+        let mut records = Records::default();
+        for index in 0..10 {
+            records.push(Record {
+                seq: 1 + 1000 * index,
+                end: 1 + 1000 * (index + 1),
+                sent: Time(index),
+                snapshot: Snapshot::default(),
+                sacked: false,
+                lost: false,
+                resent: false,
+                ever_resent: false,
+            });
+        }
+        records
+    }
+
+    fn lost(records: &Records) -> Vec<usize> {
+        (0..records.out() as usize)
+            .filter(|&index| records.get(index).lost)
+            .collect()
+    }
+
+    /// RFC 6675: what is SACKed is not lost, what was sent again is not lost for the same reason.
+    #[test]
+    fn everything_below_is_lost_once() {
+        let mut records = ten();
+        records.mark_sacked(1);
+        records.mark_lost_below(3001);
+        assert_eq!((lost(&records), records.lost_out), (vec![0, 2], 2));
+        records.resend(0, Time(10), Snapshot::default());
+        records.mark_lost_below(5001);
+        assert_eq!((lost(&records), records.in_flight()), (vec![0, 2, 3, 4], 6));
+        // The retransmission of the first is in flight still.
+        assert!(records.get(0).resent);
+    }
+
+    /// Marks taken back are made again by the next ACK that says the same.
+    #[test]
+    fn after_an_undo_the_count_begins_again() {
+        let mut records = ten();
+        records.mark_lost_below(3001);
+        records.unmark_lost();
+        assert_eq!(records.lost_out, 0);
+        records.mark_lost_below(3001);
+        assert_eq!(lost(&records), vec![0, 1, 2]);
     }
 }
