@@ -2,8 +2,8 @@
 
 use crate::error::Checked;
 use crate::reader::Reader;
+use crate::setting::{ReadFrom, Visitor, WriteTo};
 use crate::spec::{CONTROLS, Spec};
-use crate::tcp::{ReadFrom, Visitor, WriteTo};
 use goodqueue_tcp::cc::{
     Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
     WestwoodConfig,

@@ -13,6 +13,7 @@ mod network;
 mod reader;
 mod scenario;
 mod schema;
+mod setting;
 mod spec;
 mod summary;
 mod tcp;

@@ -3,8 +3,9 @@
 use crate::congestion;
 use crate::error::Checked;
 use crate::reader::{Field, Reader};
-use crate::spec::{DETAILS, Kind, RTO, Spec, TCP};
-use crate::units::{format_size, format_span};
+use crate::setting::{ReadFrom, Setting, Visitor, WriteTo, words};
+use crate::spec::{DETAILS, Kind, RTO, TCP};
+use crate::units::format_size;
 use goodqueue_tcp::{
     AckRule, CubicVariant, DecreaseBasis, Details, DuplicateAckRule, DuplicateAcksAtTimeout,
     EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh, InitialWindow,
@@ -12,39 +13,6 @@ use goodqueue_tcp::{
     RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
     TimingRule, WindowArithmetic,
 };
-use goodqueue_types::Span;
-
-/// An enum whose values are words in the file.
-pub(crate) trait Words: Sized + Copy + 'static {
-    const WORDS: &'static [&'static str];
-    /// The value of one of the words.
-    fn of(word: &str) -> Option<Self>;
-    fn word(self) -> &'static str;
-}
-
-macro_rules! words {
-    ($($kind:ident { $($word:literal = $value:ident),+ $(,)? })+) => {$(
-        impl Words for $kind {
-            const WORDS: &'static [&'static str] = &[$($word),+];
-            fn of(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$value),)+ _ => None }
-            }
-            fn word(self) -> &'static str {
-                match self { $(Self::$value => $word),+ }
-            }
-        }
-        impl Setting for $kind {
-            fn read(field: &Field<'_>) -> Checked<Self> {
-                let word = field.choice()?;
-                let Some(value) = Self::of(word) else { unreachable!("{word} is not a choice") };
-                Ok(value)
-            }
-            fn write(&self, _: Kind) -> String {
-                format!("\"{}\"", self.word())
-            }
-        }
-    )+};
-}
 
 words! {
     Profile { "rfc" = Rfc, "inet2011" = Inet2011, "ns2" = Ns2, "linux" = Linux }
@@ -94,111 +62,6 @@ words! {
     TimingRule { "outside_recovery" = OutsideRecovery, "new_data" = NewData, "anything" = Anything }
 }
 
-/// A value that one key holds.
-pub(crate) trait Setting: Sized {
-    fn read(field: &Field<'_>) -> Checked<Self>;
-    /// As TOML.
-    fn write(&self, kind: Kind) -> String;
-}
-
-impl Setting for bool {
-    fn read(field: &Field<'_>) -> Checked<Self> {
-        field.flag()
-    }
-    fn write(&self, _: Kind) -> String {
-        self.to_string()
-    }
-}
-
-impl Setting for f64 {
-    fn read(field: &Field<'_>) -> Checked<Self> {
-        match field.key.kind {
-            Kind::Fraction => field.fraction(),
-            _ => field.number(),
-        }
-    }
-    fn write(&self, _: Kind) -> String {
-        self.to_string()
-    }
-}
-
-impl Setting for Span {
-    fn read(field: &Field<'_>) -> Checked<Self> {
-        field.span()
-    }
-    fn write(&self, _: Kind) -> String {
-        format!("\"{}\"", format_span(*self))
-    }
-}
-
-/// The alternative that is no word.
-fn first(kind: Kind) -> Kind {
-    if let Kind::Either(kinds) = kind {
-        kinds[0]
-    } else {
-        kind
-    }
-}
-
-impl Setting for u64 {
-    fn read(field: &Field<'_>) -> Checked<Self> {
-        match first(field.key.kind) {
-            Kind::Size { .. } => field.size(),
-            Kind::Packets { .. } => field.packets(),
-            _ => field.integer(),
-        }
-    }
-    fn write(&self, kind: Kind) -> String {
-        match first(kind) {
-            Kind::Size { .. } => format!("\"{}\"", format_size(*self)),
-            Kind::Packets { .. } => format!("\"{self}p\""),
-            _ => self.to_string(),
-        }
-    }
-}
-
-macro_rules! narrow {
-    ($($kind:ident)+) => {$(
-        impl Setting for $kind {
-            fn read(field: &Field<'_>) -> Checked<Self> {
-                // The bounds of the key are those of the type or narrower.
-                Ok(u64::read(field)? as $kind)
-            }
-            fn write(&self, kind: Kind) -> String {
-                u64::from(*self).write(kind)
-            }
-        }
-    )+};
-}
-
-narrow! { u8 u16 u32 }
-
-/// Nothing is the word among the alternatives.
-impl<S: Setting> Setting for Option<S> {
-    fn read(field: &Field<'_>) -> Checked<Self> {
-        match field.as_text() {
-            Some(text) if text == none(field.key.kind) => Ok(None),
-            _ => S::read(field).map(Some),
-        }
-    }
-    fn write(&self, kind: Kind) -> String {
-        self.as_ref()
-            .map_or_else(|| format!("\"{}\"", none(kind)), |value| value.write(kind))
-    }
-}
-
-/// The word among the alternatives.
-fn none(kind: Kind) -> &'static str {
-    let Kind::Either(kinds) = kind else {
-        return "none";
-    };
-    let word = kinds.iter().find_map(|kind| match kind {
-        Kind::Choice(words) => words.first(),
-        _ => None,
-    });
-    word.copied().unwrap_or("none")
-}
-
 impl Setting for InitialWindow {
     fn read(field: &Field<'_>) -> Checked<Self> {
         Ok(match Option::<u32>::read(field)? {
@@ -231,11 +94,6 @@ impl Setting for InitialSsthresh {
             Self::Bytes(bytes) => format!("\"{}\"", format_size(*bytes)),
         }
     }
-}
-
-/// What is done with each switch.
-pub(crate) trait Visitor {
-    fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()>;
 }
 
 // Taken apart field by field, so that the compiler names a switch that has no key.
@@ -435,17 +293,6 @@ fn read_table(table: &Reader<'_>, config: &mut TcpConfig) -> Checked<()> {
     Ok(())
 }
 
-pub(crate) struct ReadFrom<'r, 'a>(pub &'r Reader<'a>);
-
-impl Visitor for ReadFrom<'_, '_> {
-    fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()> {
-        if let Some(field) = self.0.get(name) {
-            *value = S::read(&field)?;
-        }
-        Ok(())
-    }
-}
-
 fn read_estimator(table: &Reader<'_>, estimator: &mut RttEstimatorConfig) -> Checked<()> {
     match table.choice("estimator")? {
         Some("inet2011") => *estimator = RttEstimatorConfig::Inet2011,
@@ -519,40 +366,4 @@ pub(crate) fn write(config: &TcpConfig) -> String {
     main.push("rto", &rto.inline());
     main.push("details", &details.inline());
     main.inline()
-}
-
-pub(crate) struct WriteTo {
-    spec: &'static Spec,
-    pub items: Vec<String>,
-}
-
-impl WriteTo {
-    pub(crate) fn new(spec: &'static Spec) -> Self {
-        Self {
-            spec,
-            items: Vec::new(),
-        }
-    }
-
-    pub(crate) fn push(&mut self, name: &str, value: &str) {
-        self.items.push(format!("{name} = {value}"));
-    }
-
-    pub(crate) fn inline(&self) -> String {
-        format!("{{ {} }}", self.items.join(", "))
-    }
-}
-
-impl Visitor for WriteTo {
-    fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()> {
-        let key = self.spec.keys.iter().find(|key| key.name == name);
-        debug_assert!(
-            key.is_some(),
-            "{name} is not in the list of {}",
-            self.spec.name
-        );
-        let text = key.map_or_else(String::new, |key| value.write(key.kind));
-        self.push(name, &text);
-        Ok(())
-    }
 }

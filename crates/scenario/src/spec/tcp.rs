@@ -2,7 +2,7 @@
 
 use super::congestion::{CONTROLS, NAMES};
 use super::{AMOUNT, HOUR, Key, Kind, Spec, TIMER, key};
-use crate::tcp::Words;
+use crate::setting::Words;
 use goodqueue_tcp::{
     AckRule, CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
     FastRetransmitGuard, Handshake, IdleRestart, LossDetection, PartialAckTimer, Profile,
