@@ -6,6 +6,7 @@
 
 mod account;
 mod config;
+pub mod conformance;
 mod discipline;
 mod drop_tail;
 mod fifo;
