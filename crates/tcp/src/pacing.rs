@@ -42,8 +42,8 @@ impl Pacer {
     }
 
     /// A segment has left; the next burst waits as long as this one lasts at the pace, less half of
-    /// that at most for having left late.
-    pub fn on_sent(&mut self, now: Time, rate: Rate, payload: u32) {
+    /// that at most for having left late. `least` segments or more make a burst.
+    pub fn on_sent(&mut self, now: Time, rate: Rate, least: u32, payload: u32) {
         self.sent += 1;
         if self.sent <= UNPACED || rate.0 == 0 {
             return;
@@ -58,14 +58,12 @@ impl Pacer {
         wait = wait.saturating_sub(late.min(wait / 2));
         self.next = now.saturating_add(wait);
         self.burst_at = now;
-        self.together = burst(rate, payload) - 1;
+        self.together = burst(rate, least, payload) - 1;
     }
 }
 
-/// Segments that Linux hands to the device at once: a millisecond's worth, at least two, but one
-/// below 1.2 Mbit/s.
-fn burst(rate: Rate, payload: u32) -> u32 {
-    let least = if rate.0 < 1_200_000 { 1 } else { 2 };
+/// Segments that Linux hands to the device at once: a millisecond's worth, but as many at least.
+fn burst(rate: Rate, least: u32, payload: u32) -> u32 {
     let bytes = (rate.0 / 8 / 1024).min(65_216);
     ((bytes / u64::from(payload.max(1))) as u32).max(least)
 }
@@ -95,11 +93,11 @@ impl Ledger {
 mod tests {
     use super::*;
 
-    /// At 10 Mbit/s segments of 1448 bytes leave two by two, every 2 · 1158.4 µs; at 1 Mbit/s one by
-    /// one.
+    /// At 10 Mbit/s segments of 1448 bytes leave two by two, every 2 · 1158.4 µs; at 1 Mbit/s too, but
+    /// one by one if the control says so.
     #[test]
     fn segments_leave_in_bursts_at_the_pace() {
-        for (rate, together) in [(10_000_000, 2), (1_000_000, 1)] {
+        for (rate, together) in [(10_000_000, 2), (1_000_000, 2), (1_000_000, 1)] {
             let mut pacer = Pacer {
                 sent: UNPACED,
                 ..Pacer::default()
@@ -109,7 +107,7 @@ mod tests {
             for _ in 0..10 {
                 for _ in 0..together {
                     assert!(!pacer.holds_back(now));
-                    pacer.on_sent(now, Rate(rate), 1448);
+                    pacer.on_sent(now, Rate(rate), together, 1448);
                 }
                 assert!(pacer.holds_back(now));
                 now = pacer.release;

@@ -287,7 +287,8 @@ impl Ledger {
             return;
         }
         let rate = self.pacing_rate(turn);
-        turn.sender.pacer.on_sent(turn.now, rate, payload);
+        let least = turn.sender.controller.least_burst();
+        turn.sender.pacer.on_sent(turn.now, rate, least, payload);
     }
 }
 

@@ -18,9 +18,6 @@ const LARGEST: u64 = 65_536 - 320;
 /// (Linux: `tcp_tso_rtt_log`).
 const RTT_SHIFT: u32 = 9;
 
-/// Below this pace a paced control sends single segments, in bits per second (Linux's BBR).
-const SLOW: u64 = 1_200_000;
-
 /// A window that opens by this share is used (Linux: `tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
 
@@ -94,7 +91,7 @@ impl Ledger {
         })
     }
 
-    /// What the pace sends in a millisecond, and more on short paths; two segments at least.
+    /// What the pace sends in a millisecond, and more on short paths; the control says how few it may be.
     fn largest_unit(&self, turn: &Turn<'_>) -> u32 {
         let rate = self.pacing_rate(turn).0;
         let mut bytes = (rate / 8) >> PACE_SHIFT;
@@ -104,8 +101,7 @@ impl Ledger {
                 bytes += LARGEST >> shift;
             }
         }
-        let paced = turn.sender.controller.pacing_rate().is_some();
-        let least = if paced && rate < SLOW { 1 } else { 2 };
+        let least = turn.sender.controller.least_burst();
         ((bytes.min(LARGEST) / self.rules.mss) as u32).max(least)
     }
 }

@@ -148,6 +148,10 @@ pub trait CongestionControl: std::fmt::Debug {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+    /// Fewest segments that leave back to back if sending is paced (Linux: `min_tso_segs`).
+    fn least_burst(&self) -> u32 {
+        2
+    }
     /// An ACK that cannot change the window because recovery or a reduction sets it: only for
     /// what a control measures.
     fn observe(&mut self, _sample: &AckSample) {}
@@ -273,6 +277,10 @@ impl CongestionControl for Controller {
 
     fn pacing_rate(&self) -> Option<Rate> {
         dispatch!(self, control => control.pacing_rate())
+    }
+
+    fn least_burst(&self) -> u32 {
+        dispatch!(self, control => control.least_burst())
     }
 
     fn observe(&mut self, sample: &AckSample) {

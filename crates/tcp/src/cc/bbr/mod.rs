@@ -49,6 +49,12 @@ const MOST_AGGREGATION: f64 = 0.1;
 /// Rounds over which each half of the aggregation filter looks.
 const AGGREGATION_ROUNDS: u32 = 5;
 
+/// A pace below 1.2 Mbit/s, here in bytes per second, sends segments one by one (draft-ietf-ccwg-bbr
+/// section 5.6.3; Linux's `bbr_min_tso_rate`).
+pub(super) fn least_burst(pace: f64) -> u32 {
+    if pace < 150_000.0 { 1 } else { 2 }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Startup,
@@ -279,9 +285,8 @@ impl Bbr {
     /// Segments that Linux hands to the device at once: about a millisecond's worth.
     fn burst(&self) -> f64 {
         let pace = self.pace.unwrap_or(0.0);
-        let least = if pace < 150_000.0 { 1.0 } else { 2.0 };
         let bytes = (pace / 1024.0).min(65_216.0);
-        libm::floor(bytes / self.mss).clamp(least, 127.0)
+        libm::floor(bytes / self.mss).clamp(f64::from(least_burst(pace)), 127.0)
     }
 
     fn target(&self, gain: f64) -> f64 {
@@ -497,6 +502,10 @@ impl CongestionControl for Bbr {
 
     fn pacing_rate(&self) -> Option<Rate> {
         self.pace.map(|pace| Rate((8.0 * pace).max(1.0) as u64))
+    }
+
+    fn least_burst(&self) -> u32 {
+        least_burst(self.pace.unwrap_or(0.0))
     }
 
     fn on_undo(&mut self, _now: Time) {

@@ -68,3 +68,15 @@ fn losses_and_timeouts_give_the_window_back() {
     path.run(Span::from_secs(1));
     assert!(path.control.window() > 0.8 * before);
 }
+
+/// Linux: `bbr_min_tso_segs` is one below 1.2 Mbit/s, two above; other controls have two always.
+#[test]
+fn a_slow_pace_sends_single_segments() {
+    let config = TcpConfig::profile(Profile::Rfc);
+    let mut bbr = Bbr::new(&config, BbrConfig::default());
+    for (bits, least) in [(1_199_999.0, 1), (1_200_000.0, 2)] {
+        bbr.pace = Some(bits / 8.0);
+        assert_eq!(bbr.least_burst(), least);
+    }
+    assert_eq!(crate::cc::Controller::new(&config).least_burst(), 2);
+}

@@ -10,6 +10,7 @@ mod tests;
 
 use goodqueue_types::{Rate, Span, Time};
 
+use super::bbr::least_burst;
 use super::max_filter::MaxFilter;
 use super::{AckSample, CongestionControl, CongestionEvent};
 use crate::config::TcpConfig;
@@ -343,6 +344,10 @@ impl CongestionControl for Bbr3 {
 
     fn pacing_rate(&self) -> Option<Rate> {
         self.pace.map(|pace| Rate((8.0 * pace).max(1.0) as u64))
+    }
+
+    fn least_burst(&self) -> u32 {
+        least_burst(self.pace.unwrap_or(0.0))
     }
 
     /// Section 5.5.10.3 in spirit: the bounds that a false loss set are lifted.

@@ -3,6 +3,7 @@
 use goodqueue_types::Time;
 
 use super::{Bbr3, LEAST_WINDOW, MIN_RTT_AGE, Mode};
+use crate::cc::bbr::least_burst;
 use crate::cc::{AckSample, RateSample};
 
 /// Growth that shows a pipe not yet full, and rounds without it that show it full.
@@ -30,7 +31,7 @@ impl Bbr3 {
     /// Section 5.6.4.2: room for three bursts, at least four segments, two more while probing.
     pub(super) fn quantise(&self, bytes: f64) -> f64 {
         let pace = self.pace.unwrap_or(0.0);
-        let least = if pace < 150_000.0 { 1.0 } else { 2.0 };
+        let least = f64::from(least_burst(pace));
         let burst = (pace * 0.001).min(65_536.0).max(least * self.mss);
         let mut inflight = bytes.max(3.0 * burst).max(LEAST_WINDOW * self.mss);
         if self.mode == Mode::Up {
