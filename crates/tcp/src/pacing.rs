@@ -114,7 +114,7 @@ mod tests {
             }
             let each = Rate(rate).transmission_time(goodqueue_types::Bytes(1448));
             // The very first is late, and waits half.
-            assert_eq!(now - start + each / 2, each * (10 * together));
+            assert_eq!(now - start + each / 2, each * u64::from(10 * together));
         }
     }
 }
