@@ -21,6 +21,18 @@ macro_rules! disciplines {
             $($(#[$doc])* $kind($config),)+
         }
 
+        impl QueueConfig {
+            /// The names of all kinds.
+            pub const KINDS: &'static [&'static str] = &[$(stringify!($kind)),+];
+
+            /// The name of its kind.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => stringify!($kind),)+
+                }
+            }
+        }
+
         impl Configuration for QueueConfig {
             type Queue = Discipline;
 
