@@ -2,7 +2,6 @@
 
 use crate::flow::FlowGroup;
 use crate::scenario::Scenario;
-use crate::topology::LinkDirection;
 use crate::units::UnitError;
 use goodqueue_queue::Limit;
 use goodqueue_sim::{PacketSize, WorkloadConfig};
@@ -38,7 +37,7 @@ pub struct BufferEcho {
 pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<BufferEcho, UnitError> {
     let (index, direction) = scenario.find_link(link)?;
     let reverse = link != scenario.topology.trunk[index].name;
-    let frame_bytes = largest_frame(scenario, index, reverse, direction);
+    let frame_bytes = largest_frame(&scenario.flows, index, reverse, direction.framing);
     let base_rtt = scenario.layout.mean_base_rtt(Some(index));
     let bytes = match limit {
         Limit::Packets(packets) => Some(packets * frame_bytes),
@@ -68,24 +67,32 @@ pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<Buff
     })
 }
 
-/// The largest frame that flows send over a link; a full Ethernet payload if none crosses it.
-fn largest_frame(
-    scenario: &Scenario,
-    link: usize,
-    reverse: bool,
-    direction: &LinkDirection,
-) -> u64 {
-    let crossing = scenario
-        .flows
+/// The largest frame that flows send over a link of the trunk in one direction; a full Ethernet
+/// payload if none crosses it.
+pub(crate) fn largest_frame(flows: &[FlowGroup], link: usize, reverse: bool, framing: u32) -> u64 {
+    let crossing = flows
         .iter()
         .filter(|group| (group.from.min(group.to)..group.from.max(group.to)).contains(&link));
-    let packet = crossing
+    largest_frame_among(crossing, reverse, framing)
+}
+
+/// The largest frame that any flow sends over a link that all could cross.
+pub(crate) fn largest_frame_of_all(flows: &[FlowGroup], reverse: bool, framing: u32) -> u64 {
+    largest_frame_among(flows.iter(), reverse, framing)
+}
+
+fn largest_frame_among<'a>(
+    flows: impl Iterator<Item = &'a FlowGroup>,
+    reverse: bool,
+    framing: u32,
+) -> u64 {
+    let packet = flows
         .map(|group| largest_packet(group, group.reversed() != reverse))
         .max();
     // A direction without packets of its own (behind datagrams nobody answers) counts as crossed
     // by nothing.
     let packet = packet.filter(|bytes| *bytes > 0).unwrap_or(1_500);
-    packet + u64::from(direction.framing)
+    packet + u64::from(framing)
 }
 
 /// The largest IP packet from client to server, or the other way.

@@ -22,6 +22,8 @@ pub(crate) struct FlowGroup {
     pub host: Option<String>,
     pub from: usize,
     pub to: usize,
+    /// Differentiated services code point of its packets, both ways.
+    pub dscp: u8,
     pub workload: WorkloadConfig,
 }
 
@@ -204,6 +206,7 @@ fn read_flow(
         host,
         from,
         to,
+        dscp: read_dscp(table)?,
         workload,
     })
 }
@@ -273,6 +276,28 @@ fn read_ends(table: &Reader<'_>, topology: &Topology) -> Checked<(usize, usize)>
         return Err(table.problem(key, message, help));
     }
     Ok((from, to))
+}
+
+fn read_dscp(table: &Reader<'_>) -> Checked<u8> {
+    let Some(field) = table.get("dscp") else {
+        return Ok(0);
+    };
+    if field.as_text().is_none() {
+        return Ok(field.integer()? as u8);
+    }
+    Ok(code_point(field.choice()?))
+}
+
+/// RFC 2474 (cs), RFC 2597 (af), RFC 3246 (ef), RFC 5865 (va), RFC 8622 (le).
+fn code_point(name: &str) -> u8 {
+    let digit = |at: usize| name.as_bytes()[at] - b'0';
+    match name {
+        "ef" => 46,
+        "va" => 44,
+        "le" => 1,
+        _ if name.starts_with("cs") => 8 * digit(2),
+        _ => 8 * digit(2) + 2 * digit(3),
+    }
 }
 
 fn read_rtt(field: &Field<'_>, count: u64) -> Checked<RttSpread> {

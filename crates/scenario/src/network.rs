@@ -4,7 +4,6 @@ use crate::flow::FlowGroup;
 use crate::layout::{AccessDelays, HostPair};
 use crate::scenario::Scenario;
 use crate::topology::{DuplexLink, LinkDirection};
-use goodqueue_queue::QueueConfig;
 use goodqueue_sim::{FlowConfig, LinkConfig, Network};
 use goodqueue_types::{Framing, Hosts, LinkId, RandomStream, Span, Time};
 
@@ -47,10 +46,10 @@ fn direction(name: &str, config: &LinkDirection, delay: Span, observed: bool) ->
         rate: config.rate,
         delay,
         framing: Framing::bytes(config.framing),
-        queue: QueueConfig::drop_tail(config.limit),
+        queue: config.queue.clone(),
         pool: None,
         drop_list: config.drop_list.clone(),
-        loss: None,
+        loss: config.loss,
         observed,
     }
 }
@@ -98,7 +97,7 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
                     client: (2 * host) as u16,
                     server: (2 * host + 1) as u16,
                 },
-                dscp: 0,
+                dscp: group.dscp,
                 workload: group.workload.clone(),
             }
         })

@@ -16,6 +16,17 @@ pub(crate) struct Reader<'a> {
     path: String,
     /// Where the table itself stands, to place a missing key.
     pub at: Origin,
+    place: Option<Place>,
+}
+
+/// The link that a queue stands before, as far as the queue's parameters depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub rate: Rate,
+    /// Mean base round-trip time of the flows that cross it.
+    pub base_rtt: Option<Span>,
+    /// Largest frame that crosses it, in bytes.
+    pub frame_bytes: u64,
 }
 
 /// A key's value with all that a message about it needs.
@@ -24,6 +35,8 @@ pub(crate) struct Field<'a> {
     pub node: &'a Node,
     pub key: &'static Key,
     pub path: String,
+    /// In the table of a queue.
+    pub place: Option<Place>,
 }
 
 impl<'a> Reader<'a> {
@@ -47,6 +60,7 @@ impl<'a> Reader<'a> {
             spec,
             path,
             at: node.at,
+            place: None,
         };
         let unknown = table
             .entries
@@ -94,6 +108,7 @@ impl<'a> Reader<'a> {
             node,
             key: key?,
             path: self.path_of(name),
+            place: self.place,
         })
     }
 
@@ -132,6 +147,13 @@ impl<'a> Reader<'a> {
     ) -> Problem {
         let at = self.table.get(name).map_or(self.at, |node| node.at);
         Problem::new(at, self.path_of(name), message, help)
+    }
+
+    /// The keys that must be given are.
+    pub(crate) fn check_required(&self) -> Checked<()> {
+        let mut required = self.spec.keys.iter().filter(|key| key.default == REQUIRED);
+        let missing = required.find(|key| self.table.get(key.name).is_none());
+        missing.map_or(Ok(()), |key| Err(self.missing(key.name)))
     }
 
     /// A table below this one.
@@ -189,7 +211,14 @@ impl<'a> Reader<'a> {
         let (word, spec) = match table.get(tag) {
             Some(node) => {
                 let path = format!("{}.{tag}", field.path);
-                let word = Field { node, key, path }.choice()?;
+                let place = field.place;
+                let word = Field {
+                    node,
+                    key,
+                    path,
+                    place,
+                }
+                .choice()?;
                 *variants
                     .iter()
                     .find(|variant| variant.0 == word)
@@ -206,7 +235,9 @@ impl<'a> Reader<'a> {
             }
             None => fallback,
         };
-        Ok((word, Reader::open(field.node, spec, field.path.clone())?))
+        let mut reader = Reader::open(field.node, spec, field.path.clone())?;
+        reader.place = field.place;
+        Ok((word, reader))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::reader::Reader;
 use crate::spec::{RECORD, SCENARIO};
 use crate::topology::{Topology, resolve};
 use crate::units::{StatedLimit, UnitError, parse_fraction};
-use goodqueue_queue::Limit;
+use goodqueue_queue::{Configuration, Limit};
 use goodqueue_sim::{Network, Record};
 use goodqueue_types::Span;
 use std::fs::File;
@@ -148,9 +148,9 @@ impl Scenario {
         let mut changed = self.clone();
         let duplex = &mut changed.topology.trunk[index];
         if link == duplex.name {
-            duplex.forward.limit = limit;
+            duplex.forward.queue.set_limit(limit);
         } else {
-            duplex.reverse.limit = limit;
+            duplex.reverse.queue.set_limit(limit);
         }
         Ok(changed)
     }
@@ -160,7 +160,8 @@ impl Scenario {
     /// # Errors
     /// If there is no such link.
     pub fn limit(&self, link: &str) -> Result<Limit, UnitError> {
-        self.find_link(link).map(|(_, direction)| direction.limit)
+        let (_, direction) = self.find_link(link)?;
+        Ok(direction.queue.limit())
     }
 
     /// What a limit means on one link: times and BDPs become bytes, as they do in the file.
@@ -212,7 +213,7 @@ impl Scenario {
     /// If there is no such link.
     pub fn buffer(&self, link: &str) -> Result<BufferEcho, UnitError> {
         let (_, direction) = self.find_link(link)?;
-        self.buffer_of(link, direction.limit)
+        self.buffer_of(link, direction.queue.limit())
     }
 
     /// What another limit on one link would come to, in every unit.
@@ -265,7 +266,7 @@ fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
         tables[group].problem(key, message, help)
     })?;
     let waiting = flows.iter().map(|group| group.most_waiting(duration)).sum();
-    topology.read_queues(&topology_field, &layout, waiting)?;
+    topology.read_queues(&topology_field, &layout, &flows, waiting)?;
     let (record, record_access) = read_record(&root)?;
     Ok(Scenario {
         title: root.text("title")?.unwrap_or_default(),

@@ -123,7 +123,13 @@ fn tagged(
         .iter()
         .map(|(word, spec)| {
             let reference = reference(spec, definitions);
-            json!({ "allOf": [reference, { "properties": { tag: { "const": word } } }] })
+            // Only the first may leave the word out, if any may.
+            let first = *word == variants[0].0;
+            let required: &[&str] = if first { &[] } else { &[tag] };
+            json!({ "allOf": [
+                reference,
+                { "properties": { tag: { "const": word } }, "required": required },
+            ] })
         })
         .collect();
     json!({ "oneOf": variants })

@@ -1,11 +1,14 @@
 //! Links and how they are joined: a row of links between numbered nodes, and the hosts' own.
 
+use crate::buffers::{largest_frame, largest_frame_of_all};
 use crate::error::Checked;
+use crate::flow::FlowGroup;
 use crate::layout::Layout;
-use crate::reader::{Field, Reader};
+use crate::reader::{Field, Place, Reader};
 use crate::spec::MOST_LINKS;
 use crate::units::{MILLION, StatedLimit, UnitError};
-use goodqueue_queue::Limit;
+use goodqueue_queue::{Configuration, Limit, QueueConfig};
+use goodqueue_sim::LossConfig;
 use goodqueue_types::{Rate, Span};
 
 /// Longest time in seconds that a queue may take to empty; instants reach 18 million.
@@ -51,8 +54,9 @@ pub(crate) struct LinkDirection {
     pub rate: Rate,
     pub delay: Span,
     pub framing: u32,
-    pub limit: Limit,
+    pub queue: QueueConfig,
     pub drop_list: Vec<u64>,
+    pub loss: Option<LossConfig>,
 }
 
 impl Topology {
@@ -93,6 +97,7 @@ impl Topology {
         &mut self,
         field: &Field<'_>,
         layout: &Layout,
+        flows: &[FlowGroup],
         waiting: u128,
     ) -> Checked<()> {
         let (_, reader) = Reader::tagged(field)?;
@@ -108,11 +113,16 @@ impl Topology {
             let Some(own) = own else {
                 return Err(table.missing("queue"));
             };
-            link.forward.limit = read_queue(&own, link.forward.rate, base_rtt)?;
+            let place = |reverse, direction: &LinkDirection| Place {
+                rate: direction.rate,
+                base_rtt,
+                frame_bytes: largest_frame(flows, index, reverse, direction.framing),
+            };
+            link.forward.queue = read_queue(Some(own), place(false, &link.forward))?;
             let back = queue_of(table.table("reverse")?.as_ref()).or_else(|| common.clone());
-            link.reverse.limit = read_optional_queue(back.as_ref(), link.reverse.rate, base_rtt)?;
+            link.reverse.queue = read_queue(back, place(true, &link.reverse))?;
         }
-        self.read_access_queues(&reader, common.as_ref(), layout)?;
+        self.read_access_queues(&reader, common.as_ref(), layout, flows)?;
         for (table, link) in tables.iter().zip(&self.trunk) {
             link.check_backlog(table, waiting)?;
         }
@@ -128,6 +138,7 @@ impl Topology {
         reader: &Reader<'_>,
         common: Option<&Field<'_>>,
         layout: &Layout,
+        flows: &[FlowGroup],
     ) -> Checked<()> {
         let Some(access) = &mut self.access else {
             return Ok(());
@@ -145,7 +156,13 @@ impl Topology {
             (far_up, &mut access.far.forward),
             (far_down, &mut access.far.reverse),
         ] {
-            direction.limit = read_optional_queue(queue.as_ref(), direction.rate, base_rtt)?;
+            let frame = |reverse| largest_frame_of_all(flows, reverse, direction.framing);
+            let place = Place {
+                rate: direction.rate,
+                base_rtt,
+                frame_bytes: frame(false).max(frame(true)),
+            };
+            direction.queue = read_queue(queue, place)?;
         }
         Ok(())
     }
@@ -237,8 +254,9 @@ fn read_link(
         framing: reader
             .size("framing")?
             .map_or(framing, |bytes| bytes as u32),
-        limit: Limit::Unlimited,
+        queue: QueueConfig::drop_tail(Limit::Unlimited),
         drop_list: read_drop_list(reader)?,
+        loss: crate::loss::read(reader)?,
     };
     // What the far side does not say about its reverse direction it takes over from the near
     // side's reverse direction only where it has not changed the forward one.
@@ -248,8 +266,9 @@ fn read_link(
         delay: inherit(reader.get("delay").is_some()).map_or(forward.delay, |base| base.delay),
         framing: inherit(reader.get("framing").is_some())
             .map_or(forward.framing, |base| base.framing),
-        limit: Limit::Unlimited,
+        queue: QueueConfig::drop_tail(Limit::Unlimited),
         drop_list: Vec::new(),
+        loss: None,
     };
     if let Some(back) = reader.table("reverse")? {
         reverse.rate = back.rate("rate")?.unwrap_or(reverse.rate);
@@ -258,6 +277,7 @@ fn read_link(
             .size("framing")?
             .map_or(reverse.framing, |bytes| bytes as u32);
         reverse.drop_list = read_drop_list(&back)?;
+        reverse.loss = crate::loss::read(&back)?;
     }
     Ok(DuplexLink {
         name,
@@ -270,7 +290,7 @@ impl DuplexLink {
     /// Refuses a queue that could take longer to empty than instants can say.
     fn check_backlog(&self, table: &Reader<'_>, waiting: u128) -> Checked<()> {
         for direction in [&self.forward, &self.reverse] {
-            let limit = match direction.limit {
+            let limit = match direction.queue.limit() {
                 Limit::Packets(packets) => u128::from(packets) * LARGEST_FRAME,
                 Limit::Bytes(bytes) => u128::from(bytes),
                 Limit::Unlimited => u128::MAX,
@@ -286,8 +306,10 @@ impl DuplexLink {
     }
 
     fn without_drops(mut self) -> Self {
-        self.forward.drop_list.clear();
-        self.reverse.drop_list.clear();
+        for direction in [&mut self.forward, &mut self.reverse] {
+            direction.drop_list.clear();
+            direction.loss = None;
+        }
         self
     }
 }
@@ -306,21 +328,12 @@ fn queue_of<'a>(reader: Option<&Reader<'a>>) -> Option<Field<'a>> {
     reader.and_then(|reader| reader.get("queue"))
 }
 
-fn read_optional_queue(
-    field: Option<&Field<'_>>,
-    rate: Rate,
-    base_rtt: Option<Span>,
-) -> Checked<Limit> {
-    field.map_or(Ok(Limit::Unlimited), |field| {
-        read_queue(field, rate, base_rtt)
+/// A queue before this link; without a word about it, all may wait.
+fn read_queue(field: Option<Field<'_>>, place: Place) -> Checked<QueueConfig> {
+    field.map_or(Ok(QueueConfig::drop_tail(Limit::Unlimited)), |mut field| {
+        field.place = Some(place);
+        crate::queue::read(&field)
     })
-}
-
-fn read_queue(field: &Field<'_>, rate: Rate, base_rtt: Option<Span>) -> Checked<Limit> {
-    let (_, reader) = Reader::tagged(field)?;
-    let limit = reader.require("limit")?;
-    resolve(limit.limit()?, rate, base_rtt)
-        .map_err(|error| limit.problem(error.message, error.help))
 }
 
 /// Makes packets or bytes of a limit: times and BDPs are the bytes that the link sends in them.

@@ -4,7 +4,6 @@ use crate::flow::FlowGroup;
 use crate::scenario::{SCHEMA_VERSION, Scenario};
 use crate::topology::{DuplexLink, LinkDirection, Shape};
 use crate::units::{format_rate, format_size, format_span};
-use goodqueue_queue::Limit;
 use goodqueue_sim::{PacketSize, WorkloadConfig};
 use std::fmt::Write;
 
@@ -37,14 +36,6 @@ fn quote(text: &str) -> String {
 /// Writes `text` as a quoted value; for texts of this module only, which need no escapes.
 fn plain(text: impl std::fmt::Display) -> String {
     format!("\"{text}\"")
-}
-
-pub(crate) fn format_limit(limit: Limit) -> String {
-    match limit {
-        Limit::Packets(packets) => format!("{packets}p"),
-        Limit::Bytes(bytes) => format_size(bytes),
-        Limit::Unlimited => "unlimited".to_owned(),
-    }
 }
 
 pub(crate) fn write(scenario: &Scenario) -> String {
@@ -102,18 +93,18 @@ fn write_link(out: &mut String, link: &DuplexLink) {
     let _ = writeln!(out, "reverse = {}", inline(&items(&link.reverse)));
 }
 
-fn items(link: &LinkDirection) -> [(&'static str, String); 5] {
-    let queue = [
-        ("kind", plain("drop_tail")),
-        ("limit", plain(format_limit(link.limit))),
-    ];
-    [
+fn items(link: &LinkDirection) -> Vec<(&'static str, String)> {
+    let mut items = vec![
         ("rate", plain(format_rate(link.rate))),
         ("delay", plain(format_span(link.delay))),
         ("framing", plain(format_size(link.framing.into()))),
-        ("queue", inline(&queue)),
+        ("queue", crate::queue::write(&link.queue)),
         ("drop_list", format!("{:?}", link.drop_list)),
-    ]
+    ];
+    if let Some(loss) = &link.loss {
+        items.push(("loss", crate::loss::write(loss)));
+    }
+    items
 }
 
 fn write_flow(out: &mut String, group: &FlowGroup) {
@@ -124,6 +115,7 @@ fn write_flow(out: &mut String, group: &FlowGroup) {
         ("start_interval", plain(format_span(group.start_interval))),
         ("from", group.from.to_string()),
         ("to", group.to.to_string()),
+        ("dscp", group.dscp.to_string()),
     ];
     // Left out if it was: whoever averages over replicates may then jitter starts.
     if let Some(jitter) = group.start_jitter {

@@ -83,6 +83,13 @@ pub(crate) static FLOW: Spec = Spec {
             "Node where the server is attached: a number, or the link that ends there.",
         ),
         key(
+            "dscp",
+            Kind::Either(&[Kind::Integer { min: 0, max: 63 }, Kind::Choice(CODE_POINTS)]),
+            "0",
+            "\"ef\"",
+            "Differentiated services code point of the flow's packets, both ways: a number or its name.",
+        ),
+        key(
             "workload",
             Kind::Tagged {
                 tag: "kind",
@@ -101,6 +108,11 @@ pub(crate) static FLOW: Spec = Spec {
         ),
     ],
 };
+
+const CODE_POINTS: &[&str] = &[
+    "cs0", "cs1", "cs2", "cs3", "cs4", "cs5", "cs6", "cs7", "af11", "af12", "af13", "af21", "af22",
+    "af23", "af31", "af32", "af33", "af41", "af42", "af43", "ef", "va", "le",
+];
 
 const NODE: Kind = Kind::Either(&[
     Kind::Integer {

@@ -3,6 +3,8 @@
 
 mod congestion;
 mod flow;
+mod loss;
+mod queue;
 mod tcp;
 mod topology;
 
@@ -10,6 +12,8 @@ use goodqueue_types::Span;
 
 pub(crate) use congestion::CONTROLS;
 pub(crate) use flow::FLOW;
+pub(crate) use loss::INDEPENDENT;
+pub(crate) use queue::QUEUES;
 pub(crate) use tcp::{DETAILS, RTO, TCP};
 use topology::{CHAIN, DUMBBELL};
 

@@ -1,5 +1,7 @@
 //! The keys of `[topology]`.
 
+use super::loss::LOSS;
+use super::queue::QUEUE;
 use super::{DELAY, FRAMING, Key, Kind, REQUIRED, Spec, key};
 
 const SHAPE: Key = key(
@@ -110,6 +112,13 @@ const DROP_LIST: Key = key(
     "[16, 17]",
     "Packets that the link loses, counted from 0 in order of arrival at the link (a SYN counts too).",
 );
+const LINK_LOSS: Key = key(
+    "loss",
+    LOSS,
+    "none",
+    "{ probability = \"1%\" }",
+    "What the link loses at random, whatever its queue does; counted apart from the queue's drops.",
+);
 const REVERSE: Key = key(
     "reverse",
     Kind::Table(&REVERSE_LINK),
@@ -126,6 +135,7 @@ static BOTTLENECK: Spec = Spec {
         LINK_FRAMING,
         LINK_QUEUE,
         DROP_LIST,
+        LINK_LOSS,
         REVERSE,
     ],
 };
@@ -145,6 +155,7 @@ static CHAIN_LINK: Spec = Spec {
         LINK_FRAMING,
         LINK_QUEUE,
         DROP_LIST,
+        LINK_LOSS,
         REVERSE,
     ],
 };
@@ -169,6 +180,7 @@ static ACCESS_LINK: Spec = Spec {
             "The queue of the host's own interface.",
         ),
         DROP_LIST,
+        LINK_LOSS,
         REVERSE,
     ],
 };
@@ -211,6 +223,7 @@ static FAR_ACCESS_LINK: Spec = Spec {
             "[0]",
             "Packets that the link loses, counted from 0 in order of arrival at the link.",
         ),
+        LINK_LOSS,
         key(
             "reverse",
             Kind::Table(&REVERSE_LINK),
@@ -259,31 +272,6 @@ static REVERSE_LINK: Spec = Spec {
             "[0]",
             "Packets that this direction loses, counted from 0 in order of arrival.",
         ),
-    ],
-};
-
-const QUEUE: Kind = Kind::Tagged {
-    tag: "kind",
-    variants: &[("drop_tail", &DROP_TAIL)],
-};
-
-pub(crate) static DROP_TAIL: Spec = Spec {
-    name: "queue",
-    keys: &[
-        key(
-            "kind",
-            Kind::Choice(&["drop_tail"]),
-            "\"drop_tail\"",
-            "\"drop_tail\"",
-            "Queue discipline. `drop_tail`: first in, first out; an arrival that does not fit is lost.",
-        ),
-        key(
-            "limit",
-            Kind::Limit,
-            REQUIRED,
-            "\"100p\"",
-            "The most that may wait beside the frame in transmission: packets `100p`, frame bytes `64KiB`, \
-             time at the link's rate `50ms`, bandwidth-delay products `1.5bdp`, or `unlimited`.",
-        ),
+        LINK_LOSS,
     ],
 };
