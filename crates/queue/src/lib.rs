@@ -5,6 +5,7 @@
 //! to put what it dropped or marked.
 
 mod account;
+mod codel;
 mod config;
 pub mod conformance;
 mod discipline;
@@ -13,8 +14,14 @@ mod examples;
 mod fifo;
 mod limit;
 mod pool;
+#[cfg(test)]
+mod rig;
 
 pub use account::{BufferAccount, BufferPool};
+pub use codel::{
+    Codel, CodelArithmetic, CodelConfig, CodelParams, CodelQueue, CodelVars, CountReuse,
+    newton_step, newton_step_16, scaled_interval,
+};
 pub use config::{Configuration, CustomQueue, Refusal};
 pub use discipline::{Discipline, QueueConfig};
 pub use drop_tail::{DropTail, DropTailConfig};

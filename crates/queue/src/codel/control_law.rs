@@ -1,0 +1,491 @@
+//! The control law of `CoDel` (RFC 8289), apart from any queue: what to drop or mark, and when.
+//!
+//! [`CodelVars`] is the state of one queue; a discipline with a thousand queues has a thousand of
+//! them and one [`CodelParams`].
+
+use crate::{Context, Refusal};
+use goodqueue_types::{DropReason, Packet, Span};
+
+/// Linux counts `CoDel`'s time in units of 1024 ns.
+const LINUX_UNIT: u64 = 1_024_000;
+/// The highest value of Linux's 16-bit 1/√count: a hair below one.
+const REC_INV_SQRT_ONE: u16 = u16::MAX;
+
+/// With which arithmetic the spacing of drops is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodelArithmetic {
+    /// Linux's (`codel_impl.h`; ns-3 has the same): times in units of 1024 ns, 1/√count in 16 bits,
+    /// brought up to date by one Newton step for each drop, so that the second interval after
+    /// 99.998 ms is 50.001 ms and not 70.711 ms. A packet may be dropped strictly after the
+    /// interval has passed.
+    Linux,
+    /// RFC 8289 section 5: interval/√count to the nearest picosecond; a packet may be dropped as
+    /// soon as the interval has passed.
+    Exact,
+}
+
+/// From which count dropping goes on when it starts again soon after it stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountReuse {
+    /// Within 16 intervals from the number of drops of the last dropping state, if more than one
+    /// (RFC 8289 section 5.5, Linux, ns-3).
+    Delta,
+    /// Within 8 intervals from the last count less two (the first published code and the drafts
+    /// before the RFC).
+    MinusTwo,
+    /// Always from one.
+    Never,
+}
+
+/// What `CoDel` can be told, apart from its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelParams {
+    /// The sojourn time that a standing queue may have (`target`). Default 5 ms.
+    pub target: Span,
+    /// How long the sojourn time may stay above the target: a worst-case round-trip time
+    /// (`interval`). Default 100 ms.
+    pub interval: Span,
+    /// Whether ECN-capable packets are marked instead of dropped (`ecn`). Default no; `FQ-CoDel` yes.
+    pub ecn: bool,
+    /// Above this sojourn time every ECN-capable packet is marked, whatever `ecn` says
+    /// (`ce_threshold`). Default never.
+    pub ce_threshold: Option<Span>,
+    /// At most so many frame bytes behind the packet are no standing queue (Linux: the device's MTU
+    /// with its link-layer header, 1514; ns-3: fewer than `MinBytes` 1500, hence 1499).
+    pub mtu: u64,
+    /// Linux's arithmetic or the RFC's. Default Linux's.
+    pub arithmetic: CodelArithmetic,
+    /// How dropping resumes. Default as both Linux and the RFC.
+    pub reuse: CountReuse,
+}
+
+impl CodelParams {
+    /// As `tc qdisc add ... codel` without parameters.
+    pub const fn linux() -> Self {
+        Self {
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            ecn: false,
+            ce_threshold: None,
+            mtu: 1514,
+            arithmetic: CodelArithmetic::Linux,
+            reuse: CountReuse::Delta,
+        }
+    }
+
+    /// RFC 8289 with exact arithmetic.
+    pub const fn rfc8289() -> Self {
+        Self {
+            arithmetic: CodelArithmetic::Exact,
+            ..Self::linux()
+        }
+    }
+
+    /// ns-3's `CoDelQueueDisc`: Linux's but for the smallest backlog, which it compares strictly.
+    pub const fn ns3() -> Self {
+        Self {
+            mtu: 1499,
+            ..Self::linux()
+        }
+    }
+
+    /// Refuses what makes no sense.
+    ///
+    /// # Errors
+    /// The parameter, why, and what to write instead.
+    pub fn check(&self) -> Result<(), Refusal> {
+        // A target of less than a unit would be none at all in Linux's arithmetic.
+        if self.target.0 < LINUX_UNIT {
+            return Err(Refusal::new(
+                "target",
+                "a target below 1.024 us: no queue could have so short a delay",
+                "write a target of about a twentieth of the interval, as in target = \"5ms\"",
+            ));
+        }
+        if self.target > self.interval {
+            return Err(Refusal::new(
+                "target",
+                "the target is above the interval; RFC 8289 section 4.3 has it at 5 to 10 % of it",
+                "write an interval of a long round trip and a target of a twentieth of it, as in \
+                 interval = \"100ms\", target = \"5ms\"",
+            ));
+        }
+        if self.interval > Span::from_secs(1000) {
+            return Err(Refusal::new(
+                "interval",
+                "an interval of more than 1000 s is no round-trip time",
+                "write a round-trip time that most flows stay below, as in interval = \"100ms\"",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A time or span in the units of the arithmetic.
+    #[inline]
+    fn units(&self, picos: u64) -> u64 {
+        match self.arithmetic {
+            CodelArithmetic::Linux => picos / LINUX_UNIT,
+            CodelArithmetic::Exact => picos,
+        }
+    }
+}
+
+/// One step of Newton's method towards 1/√count, in 32-bit fixed point as Linux does it:
+/// x · (3 − count · x²) / 2.
+#[must_use]
+pub fn newton_step(rec_inv_sqrt: u32, count: u32) -> u32 {
+    let x = u64::from(rec_inv_sqrt);
+    let rest = (3u64 << 32).wrapping_sub(u64::from(count) * ((x * x) >> 32));
+    // A quarter first, and twice that after: so the product fits into 64 bits.
+    ((rest >> 2).wrapping_mul(x) >> 31) as u32
+}
+
+/// [`newton_step`] on the upper 16 bits, which are all that `CoDel` (but not COBALT) keeps.
+#[must_use]
+pub fn newton_step_16(rec_inv_sqrt: u16, count: u32) -> u16 {
+    (newton_step(u32::from(rec_inv_sqrt) << 16, count) >> 16) as u16
+}
+
+/// `interval` times a 32-bit fixed-point fraction: the distance to the next drop.
+#[must_use]
+pub fn scaled_interval(interval: u64, fraction: u32) -> u64 {
+    (interval * u64::from(fraction)) >> 32
+}
+
+/// The queue that a control law drops from.
+pub trait CodelQueue {
+    /// Takes out the packet that has waited longest.
+    fn pop(&mut self, context: &mut Context<'_>) -> Option<Packet>;
+
+    /// Frame bytes that wait now; in `FQ-CoDel` those of all flows.
+    fn backlog_bytes(&self) -> u64;
+}
+
+/// The state of the control law for one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelVars {
+    /// When dropping may begin if the sojourn time stays above its target until then.
+    first_above: Option<u64>,
+    /// When the next drop is due in the dropping state; kept after it.
+    pub(super) drop_next: u64,
+    /// Sojourn time of the packet looked at last.
+    delay: u64,
+    /// Drops in this dropping state, or where it resumed.
+    count: u32,
+    /// The count at the start of the dropping state.
+    last_count: u32,
+    /// Linux's 1/√count.
+    rec_inv_sqrt: u16,
+    dropping: bool,
+}
+
+impl Default for CodelVars {
+    fn default() -> Self {
+        Self {
+            first_above: None,
+            drop_next: 0,
+            delay: 0,
+            count: 0,
+            last_count: 0,
+            rec_inv_sqrt: REC_INV_SQRT_ONE,
+            dropping: false,
+        }
+    }
+}
+
+impl CodelVars {
+    /// Whether the sojourn time has been above its target for longer than an interval.
+    pub fn is_dropping(&self) -> bool {
+        self.dropping
+    }
+
+    /// Drops counted by the control law.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Counts drops that were not the control law's: `FQ-CoDel` tells it of those for its limit.
+    pub fn count_drops(&mut self, drops: u32) {
+        self.count = self.count.wrapping_add(drops);
+    }
+
+    /// Gives the next packet to transmit, after dropping those that must go.
+    #[inline]
+    pub fn dequeue(
+        &mut self,
+        params: &CodelParams,
+        context: &mut Context<'_>,
+        queue: &mut impl CodelQueue,
+    ) -> Option<Packet> {
+        let now = params.units(context.now.0);
+        let mut head = queue.pop(context);
+        let may_drop = self.may_drop(params, now, head.as_ref(), queue);
+        if !may_drop {
+            self.dropping = false;
+        } else if !self.dropping || now >= self.drop_next {
+            return self.congested(params, now, context, queue, head);
+        }
+        self.mark_above_threshold(params, context, head.as_mut());
+        head
+    }
+
+    /// It is time to drop: enters the dropping state, or stays in it.
+    #[cold]
+    fn congested(
+        &mut self,
+        params: &CodelParams,
+        now: u64,
+        context: &mut Context<'_>,
+        queue: &mut impl CodelQueue,
+        mut head: Option<Packet>,
+    ) -> Option<Packet> {
+        if !self.dropping {
+            let marked = Self::mark_or_drop(params, context, queue, &mut head);
+            if !marked {
+                self.may_drop(params, now, head.as_ref(), queue);
+            }
+            self.dropping = true;
+            self.resume(params, now);
+            self.drop_next = self.next_drop(params, now);
+            return self.finish(params, context, head, marked);
+        }
+        // With a large backlog several drops can be due at once.
+        while self.dropping && now >= self.drop_next {
+            self.count = self.count.wrapping_add(1);
+            self.rec_inv_sqrt = newton_step_16(self.rec_inv_sqrt, self.count);
+            if Self::mark_or_drop(params, context, queue, &mut head) {
+                self.drop_next = self.next_drop(params, self.drop_next);
+                return head;
+            }
+            if self.may_drop(params, now, head.as_ref(), queue) {
+                self.drop_next = self.next_drop(params, self.drop_next);
+            } else {
+                self.dropping = false;
+            }
+        }
+        self.finish(params, context, head, false)
+    }
+
+    /// Marks the head and says so; or drops it and takes the next one.
+    fn mark_or_drop(
+        params: &CodelParams,
+        context: &mut Context<'_>,
+        queue: &mut impl CodelQueue,
+        head: &mut Option<Packet>,
+    ) -> bool {
+        let Some(packet) = head else { return false };
+        if params.ecn && context.mark(packet, DropReason::TargetExceeded) {
+            return true;
+        }
+        context.drop(*packet, DropReason::TargetExceeded);
+        *head = queue.pop(context);
+        false
+    }
+
+    /// Whether this packet has seen a standing queue for an interval (RFC 8289 section 5.6).
+    #[inline]
+    fn may_drop(
+        &mut self,
+        params: &CodelParams,
+        now: u64,
+        packet: Option<&Packet>,
+        queue: &impl CodelQueue,
+    ) -> bool {
+        let Some(packet) = packet else {
+            self.first_above = None;
+            return false;
+        };
+        self.delay = now - params.units(packet.arrived.0);
+        if self.delay < params.units(params.target.0) || queue.backlog_bytes() <= params.mtu {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + params.units(params.interval.0));
+                false
+            }
+            Some(first) => match params.arithmetic {
+                CodelArithmetic::Linux => now > first,
+                CodelArithmetic::Exact => now >= first,
+            },
+        }
+    }
+
+    /// Sets the count at the start of a dropping state: the drop rate that controlled the queue a
+    /// moment ago is a good one to start with.
+    fn resume(&mut self, params: &CodelParams, now: u64) {
+        let interval = params.units(params.interval.0);
+        let since = |intervals: u64| now < self.drop_next + intervals * interval;
+        let reused = match params.reuse {
+            CountReuse::Delta => {
+                let delta = self.count.wrapping_sub(self.last_count);
+                (delta > 1 && since(16)).then_some(delta)
+            }
+            CountReuse::MinusTwo => (self.count > 2 && since(8)).then(|| self.count - 2),
+            CountReuse::Never => None,
+        };
+        if let Some(count) = reused {
+            self.count = count;
+            self.rec_inv_sqrt = newton_step_16(self.rec_inv_sqrt, count);
+        } else {
+            self.count = 1;
+            self.rec_inv_sqrt = REC_INV_SQRT_ONE;
+        }
+        self.last_count = self.count;
+    }
+
+    /// interval/√count after `from`.
+    fn next_drop(&self, params: &CodelParams, from: u64) -> u64 {
+        let interval = params.units(params.interval.0);
+        from + match params.arithmetic {
+            CodelArithmetic::Linux => scaled_interval(interval, u32::from(self.rec_inv_sqrt) << 16),
+            CodelArithmetic::Exact => {
+                libm::round(interval as f64 / libm::sqrt(f64::from(self.count))) as u64
+            }
+        }
+    }
+
+    fn finish(
+        &self,
+        params: &CodelParams,
+        context: &mut Context<'_>,
+        mut head: Option<Packet>,
+        marked: bool,
+    ) -> Option<Packet> {
+        // A packet that is marked already is not reported twice.
+        if !marked {
+            self.mark_above_threshold(params, context, head.as_mut());
+        }
+        head
+    }
+
+    #[inline]
+    fn mark_above_threshold(
+        &self,
+        params: &CodelParams,
+        context: &mut Context<'_>,
+        head: Option<&mut Packet>,
+    ) {
+        if let (Some(threshold), Some(packet)) = (params.ce_threshold, head)
+            && self.delay > params.units(threshold.0)
+        {
+            let _ = context.mark(packet, DropReason::Forced);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spacing(params: CodelParams, drops: usize) -> Vec<f64> {
+        let mut vars = CodelVars::default();
+        vars.resume(&params, 0);
+        let unit = match params.arithmetic {
+            CodelArithmetic::Linux => 1.024e-3,
+            CodelArithmetic::Exact => 1e-9,
+        };
+        let mut spacing = Vec::new();
+        for _ in 0..drops {
+            spacing.push(vars.next_drop(&params, 0) as f64 * unit);
+            vars.count += 1;
+            vars.rec_inv_sqrt = newton_step_16(vars.rec_inv_sqrt, vars.count);
+        }
+        spacing
+    }
+
+    fn assert_near(ours: &[f64], expected: &[f64], tolerance: f64) {
+        assert_eq!(ours.len(), expected.len());
+        for (ours, expected) in ours.iter().zip(expected) {
+            assert!((ours - expected).abs() <= tolerance, "{ours} {expected}");
+        }
+    }
+
+    #[test]
+    fn the_rfc_spaces_drops_by_the_inverse_square_root() {
+        // RFC 8289 section 3.3 and arithmetic: ten drops in 502.1 ms.
+        let ours = spacing(CodelParams::rfc8289(), 10);
+        let expected = [100.0, 70.711, 57.735, 50.0, 44.721, 40.825, 37.796, 35.355];
+        assert_near(&ours[..8], &expected, 5e-4);
+        assert!((ours.iter().sum::<f64>() - 502.1).abs() < 0.05);
+    }
+
+    #[test]
+    fn one_newton_step_a_drop_makes_linux_drop_sooner_at_first() {
+        // What the kernel's arithmetic gives for 100 ms: the second interval is 29 % short.
+        let expected = [
+            99.998, 50.001, 56.250, 48.779, 44.151, 40.406, 37.518, 35.151, 33.181, 31.504,
+        ];
+        // The kernel's times are whole units of 1.024 us.
+        assert_near(&spacing(CodelParams::linux(), 10), &expected, 1.1e-3);
+        assert_eq!(CodelParams::linux().units(Span::from_millis(5).0), 4882);
+    }
+
+    /// x · (3 − count · x²) / 2 with every truncation of the kernel's, written in 128 bits.
+    fn newton_in_wide_integers(rec_inv_sqrt: u16, count: u32) -> u128 {
+        let x = u128::from(rec_inv_sqrt) << 16;
+        let square = (x * x) >> 32;
+        let rest = ((3u128 << 32) - u128::from(count) * square) >> 2;
+        ((rest * x) >> 31) >> 16
+    }
+
+    #[test]
+    fn newton_steps_equal_wide_arithmetic_where_ns3_compares_with_linux() {
+        // ns-3, codel-queue-disc-test-suite: 0xff, 0x7f, ... 1 against 1, 2, 4, ... 128.
+        let mut rec_inv_sqrt = 0xffu16;
+        while rec_inv_sqrt > 0 {
+            for count in (0..8).map(|shift| 1u32 << shift) {
+                assert_eq!(
+                    u128::from(newton_step_16(rec_inv_sqrt, count)),
+                    newton_in_wide_integers(rec_inv_sqrt, count)
+                );
+            }
+            rec_inv_sqrt /= 2;
+        }
+        // By hand: 255/65536 · 1.5 is 382.5 of 65536, less a little.
+        assert_eq!(newton_step_16(0xff, 1), 382);
+        assert_eq!(newton_step_16(0xffff, 2), 32769);
+    }
+
+    #[test]
+    fn the_next_drop_equals_linux_for_ns3s_table() {
+        // 100 ms are 97656 units; 255/65536 of them 379.97.
+        let interval = CodelParams::linux().units(Span::from_millis(100).0);
+        assert_eq!(interval, 97_656);
+        let expected = [379, 189, 93, 46, 22, 10, 4, 1];
+        for (shift, expected) in expected.into_iter().enumerate() {
+            assert_eq!(scaled_interval(interval, (0xff >> shift) << 16), expected);
+        }
+    }
+
+    #[test]
+    fn newton_steps_converge_to_the_inverse_square_root() {
+        let mut x = u32::MAX;
+        for _ in 0..40 {
+            x = newton_step(x, 7);
+        }
+        let expected = f64::from(7u32).sqrt().recip() * 4_294_967_296.0;
+        assert!((f64::from(x) - expected).abs() < 16.0, "{x} {expected}");
+    }
+
+    #[test]
+    fn senseless_parameters_are_refused() {
+        let with = |target, interval| CodelParams {
+            target,
+            interval,
+            ..CodelParams::linux()
+        };
+        let key = |params: CodelParams| params.check().unwrap_err().key;
+        assert!(CodelParams::linux().check().is_ok());
+        assert_eq!(key(with(Span(0), Span::from_millis(1))), "target");
+        assert_eq!(
+            key(with(Span::from_millis(6), Span::from_millis(5))),
+            "target"
+        );
+        assert_eq!(
+            key(with(Span::from_millis(6), Span::from_secs(1001))),
+            "interval"
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! `CoDel`: drops at the head when packets have waited too long for too long (RFC 8289).
+
+mod control_law;
+
+pub use control_law::{
+    CodelArithmetic, CodelParams, CodelQueue, CodelVars, CountReuse, newton_step, newton_step_16,
+    scaled_interval,
+};
+
+use crate::config::refuse_small_limit;
+use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
+use goodqueue_types::{DropReason, Packet, RandomStream};
+
+/// What `CoDel` can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelConfig {
+    /// The most that may wait (`limit`, packets). Default 1000 packets.
+    pub limit: Limit,
+    /// The control law's parameters.
+    pub codel: CodelParams,
+}
+
+impl CodelConfig {
+    /// As `tc qdisc add ... codel limit`.
+    pub const fn linux(limit: Limit) -> Self {
+        Self {
+            limit,
+            codel: CodelParams::linux(),
+        }
+    }
+
+    /// RFC 8289 with exact arithmetic.
+    pub const fn rfc8289(limit: Limit) -> Self {
+        Self {
+            limit,
+            codel: CodelParams::rfc8289(),
+        }
+    }
+
+    /// ns-3's `CoDelQueueDisc`.
+    pub const fn ns3(limit: Limit) -> Self {
+        Self {
+            limit,
+            codel: CodelParams::ns3(),
+        }
+    }
+}
+
+impl Configuration for CodelConfig {
+    type Queue = Codel;
+
+    fn build(&self, _random: &mut RandomStream) -> Codel {
+        Codel {
+            config: *self,
+            vars: CodelVars::default(),
+            waiting: Fifo::default(),
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
+        refuse_small_limit(self.limit, frame_bytes)?;
+        self.codel.check()
+    }
+}
+
+/// A FIFO under `CoDel` (Linux `codel`, ns-3 `CoDelQueueDisc`).
+#[derive(Clone, Debug)]
+pub struct Codel {
+    config: CodelConfig,
+    vars: CodelVars,
+    waiting: Fifo,
+}
+
+impl CodelQueue for Fifo {
+    #[inline]
+    fn pop(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        self.pop(context)
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        self.backlog().bytes
+    }
+}
+
+impl QueueDiscipline for Codel {
+    #[inline]
+    fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
+        if let Err(packet) = self.waiting.push(context, self.config.limit, packet) {
+            context.drop(packet, DropReason::Overlimit);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        self.vars
+            .dequeue(&self.config.codel, context, &mut self.waiting)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;
