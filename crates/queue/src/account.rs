@@ -68,6 +68,13 @@ impl BufferAccount<'_> {
         fits
     }
 
+    /// Books again what was released in the same call to a queue, so that it is still free.
+    pub fn restore(&mut self, bytes: u64) {
+        assert!(bytes <= self.pool.free(), "restored more than was released");
+        self.pool.used += bytes;
+        self.pool.ports[self.port] += bytes;
+    }
+
     /// Gives back what a frame had booked.
     pub fn release(&mut self, bytes: u64) {
         let port = &mut self.pool.ports[self.port];

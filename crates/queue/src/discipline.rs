@@ -1,8 +1,8 @@
 //! The built-in disciplines as one type, so that a link's queue is known to the compiler.
 
 use crate::{
-    Backlog, Configuration, Context, CustomQueue, DropTail, DropTailConfig, Limit, QueueDiscipline,
-    Refusal,
+    Backlog, Configuration, Context, CustomQueue, DropTail, DropTailConfig, Limit, Prio,
+    PrioConfig, QueueDiscipline, Refusal, Tbf, TbfConfig,
 };
 use goodqueue_types::{Packet, RandomStream, Time};
 
@@ -110,6 +110,10 @@ macro_rules! disciplines {
 disciplines! {
     /// First in, first out, tail drop.
     DropTail(DropTail, DropTailConfig),
+    /// Strict priority among bands.
+    Prio(Prio, PrioConfig),
+    /// A token-bucket filter in front of another discipline.
+    Tbf(Tbf, TbfConfig),
     /// A discipline from outside this crate.
     Custom(Box<dyn QueueDiscipline>, CustomQueue),
 }

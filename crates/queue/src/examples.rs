@@ -1,17 +1,29 @@
 //! Every discipline at least once, with usual parameters for a link of 10 Mb/s and flows of 40 ms
 //! round-trip time: what tests, benchmarks and comparisons go through.
 
-use crate::{Limit, QueueConfig};
+use crate::{Limit, PrioConfig, QueueConfig, TbfConfig};
+use goodqueue_types::Rate;
 
 /// Name and configuration of each.
 pub fn examples() -> Vec<(&'static str, QueueConfig)> {
     vec![
         ("drop_tail", QueueConfig::drop_tail(Limit::Packets(100))),
+        ("drop_tail, bytes", drop_tail()),
+        ("prio", QueueConfig::Prio(PrioConfig::linux(drop_tail()))),
         (
-            "drop_tail, bytes",
-            QueueConfig::drop_tail(Limit::Bytes(50_000)),
+            "tbf",
+            QueueConfig::Tbf(TbfConfig {
+                rate: Rate(10_000_000),
+                burst: 10_000,
+                peak: None,
+                inner: Box::new(drop_tail()),
+            }),
         ),
     ]
+}
+
+fn drop_tail() -> QueueConfig {
+    QueueConfig::drop_tail(Limit::Bytes(50_000))
 }
 
 #[cfg(test)]

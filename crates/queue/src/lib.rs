@@ -5,6 +5,7 @@
 //! to put what it dropped or marked.
 
 mod account;
+mod bucket;
 mod codel;
 mod config;
 pub mod conformance;
@@ -14,6 +15,8 @@ mod examples;
 mod fifo;
 mod limit;
 mod pool;
+mod prio;
+mod tbf;
 #[cfg(test)]
 mod rig;
 
@@ -29,6 +32,8 @@ pub use examples::examples;
 pub use fifo::Fifo;
 pub use limit::{Backlog, Limit};
 pub use pool::{Chain, PacketPool};
+pub use prio::{Prio, PrioConfig, PrioMap};
+pub use tbf::{Tbf, TbfConfig, TbfPeak};
 
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
 use std::fmt::Debug;

@@ -1,0 +1,251 @@
+//! Strict priority among bands (Linux `prio`).
+
+use crate::config::refuse_small_limit;
+use crate::{
+    Backlog, Configuration, Context, Discipline, Limit, QueueConfig, QueueDiscipline, Refusal,
+};
+use goodqueue_types::{Packet, RandomStream, Time};
+
+/// What strict priority can be told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrioConfig {
+    /// The queue of each band, from 2 to 16; the first band goes first. `tc`: `bands`.
+    pub bands: Vec<QueueConfig>,
+    /// Which band a packet belongs to.
+    pub map: PrioMap,
+}
+
+/// Which band a packet belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrioMap {
+    /// The band of each Linux priority, which the kernel derives from the TOS byte by two bits
+    /// only: of DSCPs, 2 and 3 (modulo 8) count as bulk, 4 and 5 as interactive, 6 and 7 (so EF,
+    /// 46) as interactive bulk, and the others, class selectors among them, as best effort.
+    /// `tc`: `priomap`.
+    Tos([u8; 16]),
+    /// The band of each DSCP, as `tc filter` can map them.
+    Dscp([u8; 64]),
+}
+
+impl PrioMap {
+    /// The `priomap` that `tc` has when it is told none.
+    pub const LINUX: Self = Self::Tos([1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
+
+    fn bands(&self) -> &[u8] {
+        match self {
+            Self::Tos(bands) => bands,
+            Self::Dscp(bands) => bands,
+        }
+    }
+
+    /// The band of a DSCP.
+    pub fn band(&self, dscp: u8) -> usize {
+        let band = match self {
+            Self::Tos(bands) => bands[linux_priority(dscp)],
+            Self::Dscp(bands) => bands[usize::from(dscp & 63)],
+        };
+        usize::from(band)
+    }
+}
+
+/// The kernel's `ip_tos2prio`, a table over `(tos & 0x1e) >> 1`: 0 `TC_PRIO_BESTEFFORT`, 2 `_BULK`,
+/// 6 `_INTERACTIVE`, 4 `_INTERACTIVE_BULK`. The low bit of the index, of ECN, decides nothing.
+fn linux_priority(dscp: u8) -> usize {
+    [0, 2, 6, 4][usize::from(dscp >> 1 & 3)]
+}
+
+impl PrioConfig {
+    /// As `tc` makes it: three bands with such a queue each, and its `priomap`.
+    pub fn linux(queue: QueueConfig) -> Self {
+        Self {
+            bands: vec![queue; 3],
+            map: PrioMap::LINUX,
+        }
+    }
+}
+
+impl Configuration for PrioConfig {
+    type Queue = Prio;
+
+    fn build(&self, random: &mut RandomStream) -> Prio {
+        let bands = self.bands.iter().map(|band| band.build(random));
+        Prio {
+            bands: bands.collect(),
+            map: self.map.clone(),
+        }
+    }
+
+    /// What the band of unmarked packets (DSCP 0) may hold.
+    fn limit(&self) -> Limit {
+        let band = self.bands.get(self.map.band(0));
+        band.map_or(Limit::Packets(0), Configuration::limit)
+    }
+
+    /// Sets what each band may hold.
+    fn set_limit(&mut self, limit: Limit) {
+        for band in &mut self.bands {
+            band.set_limit(limit);
+        }
+    }
+
+    fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
+        let count = self.bands.len();
+        if !(2..=16).contains(&count) {
+            let message = format!("strict priority among {count} bands");
+            return Err(Refusal::new("bands", message, "write from 2 to 16 bands"));
+        }
+        if let Some(band) = self.map.bands().iter().find(|b| usize::from(**b) >= count) {
+            let message = format!("there is no band {band}");
+            let help = format!("number the bands from 0 to {}", count - 1);
+            return Err(Refusal::new("priomap", message, help));
+        }
+        for band in &self.bands {
+            refuse_small_limit(band.limit(), frame_bytes)?;
+            band.check(frame_bytes)?;
+        }
+        Ok(())
+    }
+
+    fn is_work_conserving(&self) -> bool {
+        self.bands.iter().all(Configuration::is_work_conserving)
+    }
+}
+
+/// Bands of which the first that has a packet ready gives it.
+#[derive(Clone, Debug)]
+pub struct Prio {
+    bands: Box<[Discipline]>,
+    map: PrioMap,
+}
+
+impl QueueDiscipline for Prio {
+    fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
+        self.bands[self.map.band(packet.dscp)].enqueue(context, packet);
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let mut bands = self.bands.iter_mut();
+        bands.find_map(|band| band.dequeue(context))
+    }
+
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        let bands = self.bands.iter();
+        bands.filter_map(|band| band.next_ready(now)).min()
+    }
+
+    fn backlog(&self) -> Backlog {
+        let bands = self.bands.iter().map(QueueDiscipline::backlog);
+        bands.fold(Backlog::default(), |sum, band| Backlog {
+            packets: sum.packets + band.packets,
+            bytes: sum.bytes + band.bytes,
+        })
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BufferPool, Verdict};
+    use goodqueue_types::Framing;
+
+    /// Offers packets of 100 bytes with these DSCPs and returns (DSCPs sent, DSCPs dropped).
+    fn offer(config: &PrioConfig, dscps: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let mut random = RandomStream::new(1, "test", 0);
+        let mut queue = config.build(&mut random);
+        let (mut pool, mut verdicts) = (BufferPool::unlimited(), Vec::new());
+        let mut context = Context {
+            now: Time::ZERO,
+            framing: Framing::default(),
+            random: &mut random,
+            account: pool.account(0),
+            verdicts: &mut verdicts,
+        };
+        for dscp in dscps {
+            let packet = Packet {
+                size: 100,
+                dscp: *dscp,
+                ..Packet::default()
+            };
+            queue.enqueue(&mut context, packet);
+        }
+        let waiting = queue.backlog();
+        let sent: Vec<u8> = std::iter::from_fn(|| queue.dequeue(&mut context))
+            .map(|packet| packet.dscp)
+            .collect();
+        assert_eq!(waiting.packets, sent.len() as u64);
+        assert_eq!(waiting.bytes, 100 * waiting.packets);
+        let dropped = verdicts.iter().map(|verdict| match verdict {
+            Verdict::Dropped(packet, _) => packet.dscp,
+            marked @ Verdict::Marked(..) => panic!("{marked:?}"),
+        });
+        (sent, dropped.collect())
+    }
+
+    fn two_each() -> PrioConfig {
+        PrioConfig::linux(QueueConfig::drop_tail(Limit::Packets(2)))
+    }
+
+    #[test]
+    fn the_first_band_that_holds_something_goes_first() {
+        // Interactive (4), best effort (0), bulk (2).
+        let (sent, dropped) = offer(&two_each(), &[2, 0, 4, 0, 2, 4, 0]);
+        assert_eq!(sent, [4, 4, 0, 0, 2, 2]);
+        assert_eq!(dropped, [0], "each band has a limit of its own");
+    }
+
+    /// The table of tc-prio(8): band by TOS value, here by the DSCP in its upper six bits.
+    #[test]
+    fn bands_are_those_of_the_manual() {
+        for (tos, band) in [
+            (0x00, 1), // best effort
+            (0x08, 2), // maximum throughput: bulk
+            (0x10, 0), // minimum delay: interactive
+            (0x18, 1), // both: interactive bulk
+            (0x0c, 2),
+            (0x14, 0),
+            (0x1c, 1),
+            (0x04, 1),
+            (0xb8, 1), // EF
+            (0xc0, 1), // CS6
+        ] {
+            assert_eq!(PrioMap::LINUX.band(tos >> 2), band, "TOS {tos:#x}");
+        }
+    }
+
+    #[test]
+    fn a_map_by_dscp_can_put_ef_first() {
+        let mut bands = [1; 64];
+        bands[46] = 0;
+        let config = PrioConfig {
+            map: PrioMap::Dscp(bands),
+            ..two_each()
+        };
+        assert_eq!(offer(&config, &[0, 46, 10, 46]).0, [46, 46, 0, 10]);
+    }
+
+    #[test]
+    fn a_search_for_a_buffer_sets_every_band() {
+        let mut config = two_each();
+        config.set_limit(Limit::Bytes(9_000));
+        assert!(config.bands.iter().all(|b| b.limit() == config.limit()));
+        assert_eq!(config.limit(), Limit::Bytes(9_000));
+    }
+
+    #[test]
+    fn missing_bands_and_empty_ones_are_refused() {
+        let refused = |config: &PrioConfig| config.check(1_514).unwrap_err().key;
+        assert_eq!(two_each().check(1_514), Ok(()));
+        let mut config = two_each();
+        config.bands.pop();
+        assert_eq!(refused(&config), "priomap");
+        config.bands.pop();
+        assert_eq!(refused(&config), "bands");
+        config = two_each();
+        config.bands[1].set_limit(Limit::Bytes(100));
+        assert_eq!(refused(&config), "limit");
+    }
+}

@@ -1,0 +1,343 @@
+//! A token-bucket filter in front of any discipline (Linux `tbf`).
+
+use crate::bucket::TokenBucket;
+use crate::config::refuse_small_limit;
+use crate::{
+    Backlog, Configuration, Context, Discipline, Limit, QueueConfig, QueueDiscipline, Refusal,
+};
+use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time};
+
+/// What a token-bucket filter can be told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TbfConfig {
+    /// Long-term rate of frames (IP packet plus framing). `tc`: `rate`.
+    pub rate: Rate,
+    /// Bytes that may be sent at once after a pause. `tc`: `burst` (`buffer`, `maxburst`).
+    pub burst: u64,
+    /// How fast a burst may be sent; as fast as the link without it.
+    pub peak: Option<TbfPeak>,
+    /// What waits for tokens. A plain filter has a drop-tail queue in bytes, as in Linux; `tc`
+    /// gives its size as `limit` or as [`latency`](Self::limit_of_latency).
+    pub inner: Box<QueueConfig>,
+}
+
+/// The second bucket of a token-bucket filter, which spreads bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TbfPeak {
+    /// Rate of bursts, above the filter's own. `tc`: `peakrate`.
+    pub rate: Rate,
+    /// Bytes that may be sent at once at most, in `tc`: `mtu` (`minburst`).
+    pub mtu: u64,
+}
+
+impl TbfConfig {
+    /// The limit that lets the last byte wait `latency` at most when no tokens are left: what the
+    /// buckets pass in that time and at once, `rate · latency + burst`, or the same of the peak
+    /// rate if that is less (`tc`'s `latency`).
+    pub fn limit_of_latency(&self, latency: Span) -> Limit {
+        let of = |rate: Rate, burst: u64| rate.bytes_in(latency).0.saturating_add(burst);
+        let bytes = of(self.rate, self.burst);
+        let peak = self.peak.map(|peak| of(peak.rate, peak.mtu));
+        Limit::Bytes(peak.map_or(bytes, |peak| peak.min(bytes)))
+    }
+
+    /// The largest frame that ever passes.
+    fn largest_frame(&self) -> u64 {
+        self.peak
+            .map_or(self.burst, |peak| peak.mtu.min(self.burst))
+    }
+}
+
+impl Configuration for TbfConfig {
+    type Queue = Tbf;
+
+    fn build(&self, random: &mut RandomStream) -> Tbf {
+        let peak = self.peak.map(|peak| TokenBucket::new(peak.rate, peak.mtu));
+        Tbf {
+            bucket: TokenBucket::new(self.rate, self.burst),
+            peak,
+            largest_frame: self.largest_frame(),
+            head: None,
+            inner: Box::new(self.inner.build(random)),
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        self.inner.limit()
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.inner.set_limit(limit);
+    }
+
+    fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
+        let refuse = |key, message: String, help: &str| Err(Refusal::new(key, message, help));
+        if self.rate.0 == 0 {
+            let message = "a filter that lets nothing pass".to_owned();
+            return refuse("rate", message, "write a rate, as in rate = \"10Mbps\"");
+        }
+        if self.burst < frame_bytes {
+            let burst = self.burst;
+            let message =
+                format!("a burst of {burst} bytes never holds a frame of {frame_bytes} bytes");
+            return refuse("burst", message, "write at least the largest frame");
+        }
+        if let Some(peak) = self.peak {
+            if peak.rate <= self.rate {
+                let message = "the peak rate is not above the rate".to_owned();
+                return refuse("peakrate", message, "write a higher one, or leave it out");
+            }
+            if peak.mtu < frame_bytes {
+                let mtu = peak.mtu;
+                let message =
+                    format!("an mtu of {mtu} bytes never holds a frame of {frame_bytes} bytes");
+                return refuse("mtu", message, "write at least the largest frame");
+            }
+        }
+        refuse_small_limit(self.inner.limit(), frame_bytes)?;
+        self.inner.check(frame_bytes)
+    }
+
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
+}
+
+/// A discipline whose packets wait for tokens.
+#[derive(Clone, Debug)]
+pub struct Tbf {
+    bucket: TokenBucket,
+    peak: Option<TokenBucket>,
+    largest_frame: u64,
+    /// What the inner discipline gave and there are no tokens for yet: its size must be known to
+    /// say when it may go. Linux takes it out, too (`qdisc_peek_dequeued`), and still counts it.
+    head: Option<Head>,
+    inner: Box<Discipline>,
+}
+
+/// The packet that goes next.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    packet: Packet,
+    bytes: u64,
+}
+
+impl Tbf {
+    fn ready_at(&self, bytes: u64) -> Time {
+        let at_peak = self.peak.map_or(Time::ZERO, |peak| peak.ready_at(bytes));
+        self.bucket.ready_at(bytes).max(at_peak)
+    }
+}
+
+impl QueueDiscipline for Tbf {
+    fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
+        if context.frame_bytes(&packet) > self.largest_frame {
+            return context.drop(packet, DropReason::Overlimit);
+        }
+        self.inner.enqueue(context, packet);
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let now = context.now;
+        let Head { packet, bytes } = if let Some(head) = self.head.take() {
+            context.account.release(head.bytes);
+            head
+        } else {
+            let packet = self.inner.dequeue(context)?;
+            let bytes = context.frame_bytes(&packet);
+            Head { packet, bytes }
+        };
+        if now < self.ready_at(bytes) {
+            context.account.restore(bytes);
+            self.head = Some(Head { packet, bytes });
+            return None;
+        }
+        self.bucket.take(now, bytes);
+        if let Some(peak) = &mut self.peak {
+            peak.take(now, bytes);
+        }
+        Some(packet)
+    }
+
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        match self.head {
+            Some(head) => Some(self.ready_at(head.bytes).max(now)),
+            None => self.inner.next_ready(now),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let mut backlog = self.inner.backlog();
+        if let Some(head) = self.head {
+            backlog.add(head.bytes);
+        }
+        backlog
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BufferPool, Verdict};
+    use goodqueue_types::Framing;
+
+    const MS: u64 = 1_000_000_000;
+
+    /// A byte each microsecond, 3000 at once.
+    fn filter(peak: Option<TbfPeak>) -> TbfConfig {
+        TbfConfig {
+            rate: Rate(8_000_000),
+            burst: 3_000,
+            peak,
+            inner: Box::new(QueueConfig::drop_tail(Limit::Packets(10))),
+        }
+    }
+
+    /// Offers packets of these sizes at once and empties the queue by coming when it says: times
+    /// of leaving in picoseconds, and how many were dropped.
+    fn departures(config: &TbfConfig, sizes: &[u32]) -> (Vec<u64>, usize) {
+        let mut random = RandomStream::new(1, "test", 0);
+        let mut queue = config.build(&mut random);
+        let (mut pool, mut verdicts) = (BufferPool::unlimited(), Vec::new());
+        let mut context = Context {
+            now: Time::ZERO,
+            framing: Framing::default(),
+            random: &mut random,
+            account: pool.account(0),
+            verdicts: &mut verdicts,
+        };
+        for size in sizes {
+            let packet = Packet {
+                size: *size,
+                ..Packet::default()
+            };
+            queue.enqueue(&mut context, packet);
+        }
+        let mut left = Vec::new();
+        while let Some(ready) = queue.next_ready(context.now) {
+            context.now = ready;
+            if queue.dequeue(&mut context).is_some() {
+                left.push(ready.0);
+            }
+            assert_eq!(context.account.used(), queue.backlog().bytes);
+        }
+        (left, verdicts.len())
+    }
+
+    #[test]
+    fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
+        let (left, drops) = departures(&filter(None), &[1_000; 6]);
+        assert_eq!(left, [0, 0, 0, MS, 2 * MS, 3 * MS]);
+        assert_eq!(drops, 0);
+        // 500 bytes of tokens are left of the burst: the next frame waits for the other half.
+        let (left, _) = departures(&filter(None), &[1_500, 1_000, 1_000]);
+        assert_eq!(left, [0, 0, MS / 2]);
+    }
+
+    #[test]
+    fn the_peak_rate_spreads_the_burst() {
+        let peak = TbfPeak {
+            rate: Rate(16_000_000),
+            mtu: 1_000,
+        };
+        let (left, _) = departures(&filter(Some(peak)), &[1_000; 8]);
+        // Two bytes each microsecond while tokens last: at k/2 ms k + 1 frames have left, and
+        // 3 + k/2 may have, until k = 4.
+        let half = MS / 2;
+        assert_eq!(
+            left,
+            [
+                0,
+                half,
+                2 * half,
+                3 * half,
+                4 * half,
+                6 * half,
+                8 * half,
+                10 * half
+            ]
+        );
+    }
+
+    #[test]
+    fn what_no_bucket_can_hold_is_dropped_on_arrival() {
+        let (left, drops) = departures(&filter(None), &[3_001, 3_000]);
+        assert_eq!((left, drops), (vec![0], 1));
+    }
+
+    #[test]
+    fn a_packet_that_was_looked_at_still_counts() {
+        let mut random = RandomStream::new(1, "test", 0);
+        let mut queue = filter(None).build(&mut random);
+        let (mut pool, mut verdicts) = (BufferPool::unlimited(), Vec::new());
+        let mut context = Context {
+            now: Time::ZERO,
+            framing: Framing::bytes(18),
+            random: &mut random,
+            account: pool.account(0),
+            verdicts: &mut verdicts,
+        };
+        for _ in 0..3 {
+            let packet = Packet {
+                size: 1_482,
+                ..Packet::default()
+            };
+            queue.enqueue(&mut context, packet);
+        }
+        assert!(queue.dequeue(&mut context).is_some());
+        assert!(queue.dequeue(&mut context).is_some());
+        assert!(queue.dequeue(&mut context).is_none());
+        let backlog = queue.backlog();
+        assert_eq!((backlog.packets, backlog.bytes), (1, 1_500));
+        assert_eq!(context.account.used(), 1_500);
+        // 1.5 ms for its tokens, however often the link asks before.
+        context.now = Time(MS);
+        assert!(queue.dequeue(&mut context).is_none());
+        assert_eq!(queue.next_ready(context.now), Some(Time(3 * MS / 2)));
+        assert!(!verdicts.iter().any(|v| matches!(v, Verdict::Dropped(..))));
+    }
+
+    /// `tc` (`q_tbf.c`): 0.5mbit, burst 5kb, latency 70ms, peakrate 1mbit, minburst 1540 of its
+    /// manual page come to a limit of 9495 bytes.
+    #[test]
+    fn latency_is_the_limit_that_tc_makes_of_it() {
+        let mut config = TbfConfig {
+            rate: Rate(500_000),
+            burst: 5_120,
+            peak: Some(TbfPeak {
+                rate: Rate(1_000_000),
+                mtu: 1_540,
+            }),
+            inner: Box::new(QueueConfig::drop_tail(Limit::Unlimited)),
+        };
+        let limit = |config: &TbfConfig| config.limit_of_latency(Span::from_millis(70));
+        assert_eq!(limit(&config), Limit::Bytes(9_495));
+        config.burst = 10_000;
+        assert_eq!(limit(&config), Limit::Bytes(10_290));
+    }
+
+    #[test]
+    fn buckets_that_hold_no_frame_are_refused() {
+        let refused = |config: &TbfConfig| config.check(1_514).unwrap_err().key;
+        let peak = |rate, mtu| {
+            Some(TbfPeak {
+                rate: Rate(rate),
+                mtu,
+            })
+        };
+        assert_eq!(filter(None).check(1_514), Ok(()));
+        assert_eq!(filter(peak(9_000_000, 2_000)).check(1_514), Ok(()));
+        assert_eq!(refused(&filter(peak(9_000_000, 1_000))), "mtu");
+        assert_eq!(refused(&filter(peak(8_000_000, 2_000))), "peakrate");
+        let mut config = filter(None);
+        config.burst = 1_000;
+        assert_eq!(refused(&config), "burst");
+        config = filter(None);
+        config.set_limit(Limit::Packets(0));
+        assert_eq!(refused(&config), "limit");
+    }
+}
