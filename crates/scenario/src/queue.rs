@@ -18,7 +18,7 @@ fn named(word: &str) -> QueueConfig {
 pub(crate) fn name(config: &QueueConfig) -> &'static str {
     match config {
         QueueConfig::DropTail(_) => "drop_tail",
-        QueueConfig::Custom(_) => unreachable!("no file makes a queue from outside"),
+        _ => unreachable!("no file makes such a queue"),
     }
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn name(config: &QueueConfig) -> &'static str {
 fn visit(v: &mut impl Visitor, config: &mut QueueConfig) -> Checked<()> {
     match config {
         QueueConfig::DropTail(DropTailConfig { limit }) => v.visit("limit", limit),
-        QueueConfig::Custom(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 
