@@ -46,3 +46,31 @@ impl CongestionControl for Gaimd {
         self.window.undo();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use goodqueue_types::Span;
+
+    use crate::cc::testbed::periodic_loss;
+    use crate::{CongestionControlConfig, Profile, TcpConfig};
+
+    /// Yang and Lam, without timeouts: one loss every 1/p packets leaves a mean window of
+    /// √(α (2 − β) / 2βp), β being the share given up. The second pair gets what Reno gets.
+    #[test]
+    fn the_square_root_law_with_alpha_and_beta() {
+        for (alpha, beta) in [(1.0, 0.5), (0.2, 0.125), (0.31, 0.125), (2.0, 0.75)] {
+            let mut config = TcpConfig::profile(Profile::Ns2);
+            config.congestion_control = CongestionControlConfig::Gaimd { alpha, beta };
+            for packets in [10_000, 100_000] {
+                let p = 1.0 / packets as f64;
+                let law = (alpha * (2.0 - beta) / (2.0 * beta * p)).sqrt();
+                let rtt = Span::from_millis(100);
+                let periodic = periodic_loss(&config, packets, rtt);
+                assert!(
+                    (periodic / law - 1.0).abs() < 0.05,
+                    "{alpha}, {beta}, {p}: {periodic}, {law}"
+                );
+            }
+        }
+    }
+}
