@@ -275,23 +275,14 @@ impl<'a, P: Probe> Simulation<'a, P> {
             ..core.totals()
         };
         totals.check().unwrap_or_else(|message| panic!("{message}"));
-        let links = network
-            .links
-            .iter()
-            .zip(core.links.iter_mut().zip(&mut core.served));
+        let links = network.links.iter().enumerate();
+        let links = links
+            .filter_map(|(index, config)| Some(core.take_meter(index)?.finish(&config.name)))
+            .collect();
         let ends = core.hosts.chunks_exact(2).zip(&core.lost);
         let outcome = Outcome {
             measured_s: core.window.seconds(),
-            links: links
-                .filter_map(|(config, (link, served))| {
-                    let meter = match (link, served) {
-                        (Some(link), _) => link.take_meter(),
-                        (None, Some(served)) => served.take_meter(),
-                        (None, None) => None,
-                    };
-                    Some(meter?.finish(&config.name))
-                })
-                .collect(),
+            links,
             flows: network
                 .flows
                 .iter()

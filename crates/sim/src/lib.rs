@@ -24,4 +24,4 @@ pub use network::{
 pub use outcome::{Distribution, FlowOutcome, LinkOutcome, Outcome, Series, Totals};
 pub use probe::{NoProbe, Probe, Recorder};
 pub use routing::TieOrder;
-pub use served_link::buffer_pools;
+pub use served_link::{Buffer, buffer_pools};

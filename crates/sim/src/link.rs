@@ -36,7 +36,8 @@ pub struct Transmitter {
     free_at: Time,
     delay: Span,
     picos_per_byte: NonZeroU64,
-    framing: Framing,
+    /// Bytes added to each packet, and nothing else.
+    overhead: u32,
 }
 
 impl Transmitter {
@@ -44,14 +45,15 @@ impl Transmitter {
     /// number of picoseconds, as at most real rates.
     pub fn new(config: &LinkConfig) -> Option<Self> {
         let unlimited = config.fifo_limit() == Some(Limit::Unlimited);
-        if config.observed || !unlimited || !config.drop_list.is_empty() {
+        let plain = config.framing == Framing::bytes(config.framing.overhead);
+        if config.observed || !unlimited || !plain || !config.drop_list.is_empty() {
             return None;
         }
         Some(Self {
             free_at: Time::ZERO,
             delay: config.delay,
             picos_per_byte: NonZeroU64::new(config.rate.picos_per_byte()?)?,
-            framing: config.framing,
+            overhead: config.framing.overhead,
         })
     }
 
@@ -59,7 +61,7 @@ impl Transmitter {
     /// it reaches the next place.
     #[inline]
     pub fn send(&mut self, now: Time, ip_bytes: u32) -> (Time, Time) {
-        let frame_bytes = self.framing.frame_bytes(ip_bytes);
+        let frame_bytes = u64::from(ip_bytes) + u64::from(self.overhead);
         let start = self.free_at.max(now);
         self.free_at = start + Span(frame_bytes * self.picos_per_byte.get());
         (start, self.free_at + self.delay)

@@ -4,37 +4,56 @@
 //! send others first. But once its transmission has begun, nothing can change when it ends, so the
 //! engine walks it on from there.
 
+use crate::Network;
 use crate::link_meter::{LinkMeter, Window};
 use crate::loss::LossProcess;
-use crate::{LinkConfig, Network};
 use goodqueue_queue::{
     Backlog, BufferAccount, BufferPool, Configuration, Context, Discipline, QueueDiscipline,
     Verdict,
 };
 use goodqueue_types::{Bytes, DropReason, Framing, Packet, RandomStream, Rate, Span, Time};
 
-/// Where each link books its bytes: the shared buffers of a network, and after them one for each
-/// link that has its own; and of each link the index of its buffer and its port there.
-pub fn buffer_pools(network: &Network) -> (Vec<BufferPool>, Vec<(usize, usize)>) {
+/// The shared buffers of a network.
+pub fn buffer_pools(network: &Network) -> Vec<BufferPool> {
     let mut ports = vec![0; network.pools.len()];
-    let mut places = Vec::with_capacity(network.links.len());
-    let mut own = 0;
-    for link in &network.links {
-        places.push(if let Some(pool) = link.pool {
-            let pool = pool as usize;
-            ports[pool] += 1;
-            (pool, ports[pool] - 1)
-        } else {
-            own += 1;
-            (network.pools.len() + own - 1, 0)
-        });
+    for pool in network.links.iter().filter_map(|link| link.pool) {
+        ports[pool as usize] += 1;
     }
-    let shared = network.pools.iter().zip(ports);
-    let pools = shared
+    let pools = network.pools.iter().zip(ports);
+    pools
         .map(|(pool, ports)| BufferPool::new(pool.capacity, ports))
-        .chain(std::iter::repeat_n(BufferPool::unlimited(), own))
-        .collect();
-    (pools, places)
+        .collect()
+}
+
+/// Where a link's queue books its bytes.
+#[derive(Debug)]
+pub enum Buffer {
+    /// On a buffer of its own.
+    Own(BufferPool),
+    /// On a shared buffer, by index, at this port.
+    Shared(usize, usize),
+}
+
+impl Buffer {
+    /// The buffer of the `index`th link.
+    pub fn new(network: &Network, index: usize) -> Self {
+        match network.links[index].pool {
+            None => Self::Own(BufferPool::unlimited()),
+            Some(pool) => {
+                let before = network.links[..index].iter();
+                let port = before.filter(|link| link.pool == Some(pool)).count();
+                Self::Shared(pool as usize, port)
+            }
+        }
+    }
+
+    /// The account there, given the shared buffers.
+    pub fn account<'a>(&'a mut self, pools: &'a mut [BufferPool]) -> BufferAccount<'a> {
+        match self {
+            Self::Own(pool) => pool.account(0),
+            Self::Shared(pool, port) => pools[*pool].account(*port),
+        }
+    }
 }
 
 /// A transmission that begins.
@@ -58,6 +77,7 @@ pub struct ServedLink {
     random: RandomStream,
     loss: Option<LossProcess>,
     drop_list: Box<[u64]>,
+    buffer: Buffer,
     /// When the transmission under way ends.
     busy_until: Option<Time>,
     /// When the queue is to be asked again, because it held back what it has.
@@ -73,12 +93,15 @@ pub struct ServedLink {
 }
 
 impl ServedLink {
-    /// An idle link, the `index`th of its network.
-    pub fn new(config: &LinkConfig, seed: u64, index: usize, window: Window) -> Self {
-        let index = index as u64;
-        let mut random = RandomStream::new(seed, "queue", index);
-        let loss_random = RandomStream::new(seed, "loss", index);
-        Self {
+    /// An idle link, the `index`th of its network; none if it is a FIFO that needs no events.
+    pub fn new(network: &Network, index: usize, window: Window) -> Option<Self> {
+        let config = &network.links[index];
+        if config.fifo_limit().is_some() {
+            return None;
+        }
+        let stream = |purpose| RandomStream::new(network.seed, purpose, index as u64);
+        let (mut random, loss_random) = (stream("queue"), stream("loss"));
+        Some(Self {
             rate: config.rate,
             delay: config.delay,
             framing: config.framing,
@@ -86,6 +109,7 @@ impl ServedLink {
             random,
             loss: config.loss.map(|loss| LossProcess::new(loss, loss_random)),
             drop_list: config.drop_list.as_slice().into(),
+            buffer: Buffer::new(network, index),
             busy_until: None,
             ready_at: None,
             verdicts: Vec::with_capacity(64),
@@ -95,7 +119,7 @@ impl ServedLink {
             started: 0,
             lost_after: 0,
             meter: config.observed.then(|| LinkMeter::new(window)),
-        }
+        })
     }
 
     /// A packet arrives; perhaps a transmission begins.
@@ -103,7 +127,7 @@ impl ServedLink {
         &mut self,
         now: Time,
         mut packet: Packet,
-        account: BufferAccount<'_>,
+        pools: &mut [BufferPool],
     ) -> Option<Service> {
         if let Some(meter) = &mut self.meter {
             meter.arrival(now);
@@ -121,7 +145,7 @@ impl ServedLink {
         if idle && self.queue.is_bypassed_when_idle() && self.queue.backlog().packets == 0 {
             return Some(self.start(now, packet));
         }
-        let service = self.with_queue(now, account, |queue, context| {
+        let service = self.with_queue(now, pools, |queue, context| {
             queue.enqueue(context, packet);
             if idle { queue.dequeue(context) } else { None }
         });
@@ -130,13 +154,13 @@ impl ServedLink {
 
     /// A transmission has ended, or what was held back may go; perhaps the next one begins. None,
     /// too, if the event that says so is out of date.
-    pub fn serve(&mut self, now: Time, account: BufferAccount<'_>) -> Option<Service> {
+    pub fn serve(&mut self, now: Time, pools: &mut [BufferPool]) -> Option<Service> {
         if self.busy_until == Some(now) {
             self.busy_until = None;
         } else if self.busy_until.is_some() || self.ready_at != Some(now) {
             return None;
         }
-        let packet = self.with_queue(now, account, QueueDiscipline::dequeue);
+        let packet = self.with_queue(now, pools, QueueDiscipline::dequeue);
         packet.map(|packet| self.start(now, packet))
     }
 
@@ -204,14 +228,14 @@ impl ServedLink {
     fn with_queue<T>(
         &mut self,
         now: Time,
-        account: BufferAccount<'_>,
+        pools: &mut [BufferPool],
         call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
     ) -> T {
         let mut context = Context {
             now,
             framing: self.framing,
             random: &mut self.random,
-            account,
+            account: self.buffer.account(pools),
             verdicts: &mut self.verdicts,
         };
         let answer = call(&mut self.queue, &mut context);

@@ -10,7 +10,7 @@ use goodqueue_queue::{
     Backlog, BufferPool, Configuration, Context, Discipline, Limit, QueueDiscipline, Verdict,
 };
 use goodqueue_sim::{
-    Agent, LinkConfig, LinkMeter, LossProcess, Network, Outcome, Probe, Recorder, Series, TieOrder,
+    Agent, Buffer, LinkConfig, LinkMeter, LossProcess, Network, Outcome, Probe, Recorder, Series, TieOrder,
     Totals, Window, agents, buffer_pools, flow_outcome, receiver_of,
 };
 use goodqueue_types::{
@@ -92,8 +92,7 @@ struct Link<'a> {
     ready_at: Option<Time>,
     random: RandomStream,
     loss: Option<LossProcess>,
-    /// Its buffer and its port there.
-    account: (usize, usize),
+    buffer: Buffer,
     reported: Backlog,
     arrivals: u64,
     drops: u64,
@@ -102,12 +101,12 @@ struct Link<'a> {
 
 impl<'a> Link<'a> {
     fn new(
-        config: &'a LinkConfig,
-        (seed, index): (u64, u64),
-        account: (usize, usize),
+        network: &'a Network,
+        index: usize,
         window: Window,
         mutation: Option<Mutation>,
     ) -> Self {
+        let config = &network.links[index];
         let mut queue = config.queue.clone();
         match (mutation, queue.limit()) {
             (Some(Mutation::LimitOffByOne), Limit::Packets(limit)) => {
@@ -118,8 +117,8 @@ impl<'a> Link<'a> {
             }
             _ => {}
         }
-        let mut random = RandomStream::new(seed, "queue", index);
-        let loss = RandomStream::new(seed, "loss", index);
+        let stream = |purpose| RandomStream::new(network.seed, purpose, index as u64);
+        let (mut random, loss) = (stream("queue"), stream("loss"));
         Self {
             config,
             queue: queue.build(&mut random),
@@ -128,7 +127,7 @@ impl<'a> Link<'a> {
             ready_at: None,
             random,
             loss: config.loss.map(|config| LossProcess::new(config, loss)),
-            account,
+            buffer: Buffer::new(network, index),
             reported: Backlog::default(),
             arrivals: 0,
             drops: 0,
@@ -144,12 +143,11 @@ impl<'a> Link<'a> {
         call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
     ) -> (T, Vec<Verdict>) {
         let mut verdicts = Vec::new();
-        let (pool, port) = self.account;
         let mut context = Context {
             now,
             framing: self.config.framing,
             random: &mut self.random,
-            account: pools[pool].account(port),
+            account: self.buffer.account(pools),
             verdicts: &mut verdicts,
         };
         (call(&mut self.queue, &mut context), verdicts)
@@ -194,13 +192,8 @@ impl<'a> Reference<'a> {
             to: network.end,
         };
         let observed = network.links.iter().map(|link| link.observed).collect();
-        let (pools, accounts) = buffer_pools(network);
-        let links = network.links.iter().zip(accounts).enumerate();
-        let links = links
-            .map(|(index, (link, account))| {
-                let stream = (network.seed, index as u64);
-                Link::new(link, stream, account, window, mutation)
-            })
+        let links = (0..network.links.len())
+            .map(|index| Link::new(network, index, window, mutation))
             .collect();
         Self {
             network,
@@ -209,7 +202,7 @@ impl<'a> Reference<'a> {
             ties: TieOrder::new(network.seed, network.flows.len()),
             events: BinaryHeap::new(),
             links,
-            pools,
+            pools: buffer_pools(network),
             agents: agents(network),
             lost: vec![0; network.flows.len()],
             delivered: 0,

@@ -95,3 +95,28 @@ fn an_allocation_is_counted() {
         (1, 100, 0)
     );
 }
+
+/// Every queue discipline, at a link that all flows overload: nothing is allocated once the queue
+/// has been full.
+#[test]
+fn no_queue_allocates_after_the_warm_up() {
+    let (half, end) = (
+        Time::ZERO + Span::from_secs(20),
+        Time::ZERO + Span::from_secs(40),
+    );
+    for (name, queue) in goodqueue_queue::examples() {
+        let cbr = WorkloadConfig::ConstantBitRate {
+            interval: Span::from_millis(3),
+            packet: 1000,
+        };
+        let flows = vec![cbr; 8].into_iter().map(|flow| (Time::ZERO, flow));
+        let mut network = dumbbell(end).network(flows.collect());
+        network.links[0].queue = queue;
+        let mut simulation = Simulation::new(&network, NoProbe);
+        simulation.run_until(half);
+        let cost = allocation_counter::measure(|| simulation.run_until(end));
+        let (outcome, _) = simulation.complete();
+        assert!(outcome.totals.dropped > 1000, "{name}: nothing happened");
+        assert_eq!(cost.count_total, 0, "{name}: {cost:?}");
+    }
+}

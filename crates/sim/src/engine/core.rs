@@ -9,7 +9,7 @@ use crate::agent::{Agent, agents};
 use crate::event_queue::{Event, EventQueue, Kind};
 use crate::line::Lines;
 use crate::link::{Link, Offer};
-use crate::link_meter::Window;
+use crate::link_meter::{LinkMeter, Window};
 use crate::probe::Probe;
 use crate::routing::{AT_ONCE, Routing};
 use crate::served_link::{ServedLink, Service, buffer_pools};
@@ -26,11 +26,9 @@ pub struct Core<P> {
     /// None where the transmitter in the one hop that uses a link is all there is to it, and
     /// where the link is among the served.
     pub links: Vec<Option<Box<Link>>>,
-    /// By link; none where the link is a FIFO.
+    /// By link, none where the link is a FIFO; empty if all are.
     pub served: Vec<Option<Box<ServedLink>>>,
     pools: Vec<BufferPool>,
-    /// By link, its buffer and port.
-    accounts: Vec<(usize, usize)>,
     pub hosts: Vec<Host>,
     /// Forward packets of each flow lost in the window.
     pub lost: Vec<u64>,
@@ -105,11 +103,12 @@ impl<P: Probe> Core<P> {
                 let link = Link::new(config, window).filter(|_| !in_its_hop);
                 link.map(Box::new)
             });
-        let served = network.links.iter().enumerate().map(|(index, config)| {
-            let served = || Box::new(ServedLink::new(config, network.seed, index, window));
-            config.fifo_limit().is_none().then(served)
-        });
-        let (pools, accounts) = buffer_pools(network);
+        let served = (0..network.links.len())
+            .map(|index| ServedLink::new(network, index, window).map(Box::new));
+        let mut served: Vec<_> = served.collect();
+        if served.iter().all(Option::is_none) {
+            served = Vec::new();
+        }
         let hosts = agents(network)
             .into_iter()
             .zip(&routing.first_hops)
@@ -124,9 +123,8 @@ impl<P: Probe> Core<P> {
             window,
             events: EventQueue::default(),
             links: links.collect(),
-            served: served.collect(),
-            pools,
-            accounts,
+            served,
+            pools: buffer_pools(network),
             hosts: hosts.collect(),
             lost: vec![0; network.flows.len()],
             delivered: 0,
@@ -312,9 +310,7 @@ impl<P: Probe> Core<P> {
         if P::ACTIVE {
             self.observe_arrival(link, &packet, now);
         }
-        let (pool, port) = self.accounts[link as usize];
-        let account = self.pools[pool].account(port);
-        let service = served(&mut self.served, link).arrive(now, packet, account);
+        let service = served(&mut self.served, link).arrive(now, packet, &mut self.pools);
         self.after_queue(link, now);
         service
     }
@@ -322,9 +318,7 @@ impl<P: Probe> Core<P> {
     /// A transmission of a link with a queue discipline has ended, or what its queue held back may
     /// go; perhaps the next one begins.
     pub fn serve(&mut self, link: u32, now: Time) -> Option<Service> {
-        let (pool, port) = self.accounts[link as usize];
-        let account = self.pools[pool].account(port);
-        let service = served(&mut self.served, link).serve(now, account);
+        let service = served(&mut self.served, link).serve(now, &mut self.pools);
         self.after_queue(link, now);
         service
     }
@@ -432,6 +426,15 @@ impl<P: Probe> Core<P> {
         for (config, link) in network.links.iter().zip(&self.served) {
             let conserves = link.as_ref().is_none_or(|link| link.conserves());
             assert!(conserves, "{}: packets not conserved", config.name);
+        }
+    }
+
+    /// Takes the statistics of a link out, if there are any.
+    pub fn take_meter(&mut self, index: usize) -> Option<LinkMeter> {
+        match (&mut self.links[index], self.served.get_mut(index)) {
+            (Some(link), _) => link.take_meter(),
+            (None, Some(Some(served))) => served.take_meter(),
+            _ => None,
         }
     }
 
