@@ -1,13 +1,14 @@
 //! The benchmark: how many delivered data packets a second of user CPU time buys, and how that
 //! compares with ns-2 on the same scenarios in the same run.
 //!
-//! `goodqueue-bench [CASE ...] [--no-ns2] [--json]`. Each case runs in a process of its own, with
+//! `goodqueue-bench [CASE ...] [--queues] [--no-ns2] [--json]`. Each case runs in a process of its own, with
 //! parsing and set-up included, statistics on and recording off, and is repeated until a second
 //! of user CPU time has passed.
 
 mod cases;
 mod measure;
 mod ns2;
+mod queues;
 
 use cases::Case;
 use measure::Cost;
@@ -33,6 +34,10 @@ fn main() -> ExitCode {
     let chosen = known
         .into_iter()
         .filter(|c| names.is_empty() || names.iter().any(|n| **n == c.name));
+    if flag("--queues") {
+        report_queues(flag("--json"));
+        return ExitCode::SUCCESS;
+    }
     if flag("--idle") {
         println!("{}", serde_json::json!(measure::idle_flow_bytes()));
         return ExitCode::SUCCESS;
@@ -51,6 +56,7 @@ fn main() -> ExitCode {
     );
     if names.is_empty() {
         report_idle_flows(flag("--json"));
+        report_queues(flag("--json"));
     }
     ExitCode::SUCCESS
 }
@@ -132,5 +138,23 @@ fn report_idle_flows(json: bool) {
         println!("{}", serde_json::json!({"idle_flow_bytes": bytes}));
     } else {
         println!("a flow that has not started takes {bytes:.0} bytes of resident memory");
+    }
+}
+
+/// Prints what each queue discipline costs.
+fn report_queues(json: bool) {
+    if !json {
+        println!("{:<24} {:>14} {:>8}", "queue", "per packet", "dropped");
+    }
+    for cost in queues::measure_all() {
+        if json {
+            println!("{}", serde_json::json!(cost));
+        } else {
+            let percent = 100.0 * cost.drop_share;
+            println!(
+                "{:<24} {:>11.1} ns {percent:>6.1} %",
+                cost.queue, cost.ns_per_packet
+            );
+        }
     }
 }

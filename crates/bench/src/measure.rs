@@ -89,7 +89,8 @@ pub fn measure(case: &Case) -> Cost {
     }
 }
 
-fn user_s() -> f64 {
+/// User CPU seconds of this process.
+pub fn user_s() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel accounts for this process");
     seconds(usage.user_time())
 }
