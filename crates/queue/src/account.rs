@@ -1,20 +1,58 @@
 //! The memory that queues book their bytes on: a buffer of a port's own, or one pool shared by
 //! the ports of a switch.
 
+/// How ports share a buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Sharing {
+    /// Each port may take what is free.
+    #[default]
+    Complete,
+    /// Each port may take its equal part of the buffer, no more.
+    Static,
+    /// Dynamic thresholds: a port may hold up to `alpha` times what is free (Choudhury and Hahne,
+    /// "Dynamic queue length thresholds for shared-memory packet switches", 1998, equation 1).
+    Dynamic {
+        /// The factor, above 0; switch chips have powers of two, often from 1/128 to 8.
+        alpha: f64,
+    },
+}
+
 /// Buffer memory and who uses how much of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BufferPool {
     capacity: u64,
+    sharing: Sharing,
+    /// Bytes kept for each port, which count as used by nobody else.
+    headroom: u64,
     used: u64,
+    /// Of these, bytes beyond the ports' headroom.
+    shared: u64,
     ports: Vec<u64>,
 }
 
 impl BufferPool {
     /// A buffer of this many bytes for so many ports, each of which may take all of it.
     pub fn new(capacity: u64, ports: usize) -> Self {
+        Self::shared(capacity, ports, Sharing::Complete, 0)
+    }
+
+    /// A buffer of this many bytes for so many ports. Each has `headroom` bytes that are its own;
+    /// what is left is shared, and thresholds count that alone.
+    ///
+    /// # Panics
+    /// If the buffer is smaller than its ports' headroom.
+    pub fn shared(capacity: u64, ports: usize, sharing: Sharing, headroom: u64) -> Self {
+        let reserved = headroom.checked_mul(ports as u64);
+        assert!(
+            reserved.is_some_and(|reserved| reserved <= capacity),
+            "headroom beyond the capacity"
+        );
         Self {
             capacity,
+            sharing,
+            headroom,
             used: 0,
+            shared: 0,
             ports: vec![0; ports],
         }
     }
@@ -44,9 +82,34 @@ impl BufferPool {
         self.capacity - self.used
     }
 
+    /// Bytes neither booked nor kept for a port.
+    pub fn shared_free(&self) -> u64 {
+        self.capacity - self.headroom * self.ports.len() as u64 - self.shared
+    }
+
     /// Whether a port may book so many bytes more.
-    fn admits(&self, _port: usize, bytes: u64) -> bool {
-        bytes <= self.free()
+    fn admits(&self, port: usize, bytes: u64) -> bool {
+        let after = self.ports[port] + bytes;
+        let (held, free) = (self.beyond_headroom(after), self.shared_free());
+        if held == 0 {
+            return true;
+        }
+        let fits = held - self.beyond_headroom(self.ports[port]) <= free;
+        fits && match self.sharing {
+            Sharing::Complete => true,
+            Sharing::Static => after <= self.capacity / self.ports.len() as u64,
+            Sharing::Dynamic { alpha } => held as f64 <= alpha * free as f64,
+        }
+    }
+
+    fn beyond_headroom(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.headroom)
+    }
+
+    fn set(&mut self, port: usize, bytes: u64) {
+        let before = std::mem::replace(&mut self.ports[port], bytes);
+        self.used = self.used - before + bytes;
+        self.shared = self.shared - self.beyond_headroom(before) + self.beyond_headroom(bytes);
     }
 }
 
@@ -62,8 +125,7 @@ impl BufferAccount<'_> {
     pub fn reserve(&mut self, bytes: u64) -> bool {
         let fits = self.pool.admits(self.port, bytes);
         if fits {
-            self.pool.used += bytes;
-            self.pool.ports[self.port] += bytes;
+            self.pool.set(self.port, self.used() + bytes);
         }
         fits
     }
@@ -71,16 +133,14 @@ impl BufferAccount<'_> {
     /// Books again what was released in the same call to a queue, so that it is still free.
     pub fn restore(&mut self, bytes: u64) {
         assert!(bytes <= self.pool.free(), "restored more than was released");
-        self.pool.used += bytes;
-        self.pool.ports[self.port] += bytes;
+        self.pool.set(self.port, self.used() + bytes);
     }
 
     /// Gives back what a frame had booked.
     pub fn release(&mut self, bytes: u64) {
-        let port = &mut self.pool.ports[self.port];
-        assert!(bytes <= *port, "a queue released bytes it had not booked");
-        *port -= bytes;
-        self.pool.used -= bytes;
+        let used = self.used();
+        assert!(bytes <= used, "a queue released bytes it had not booked");
+        self.pool.set(self.port, used - bytes);
     }
 
     /// Bytes this port has booked.
@@ -109,5 +169,119 @@ mod tests {
         let mut pool = BufferPool::new(10, 2);
         pool.account(0).reserve(5);
         pool.account(1).release(1);
+    }
+
+    /// Every port offers byte after byte until none is taken any more.
+    fn saturate(pool: &mut BufferPool, ports: std::ops::Range<usize>) {
+        let mut taken = true;
+        while taken {
+            taken = false;
+            for port in ports.clone() {
+                taken |= pool.account(port).reserve(1);
+            }
+        }
+    }
+
+    /// Choudhury and Hahne, section III: with N saturated ports each holds αB / (1 + Nα), and
+    /// B / (1 + Nα) stays free.
+    #[test]
+    fn saturated_ports_hold_what_dynamic_thresholds_give_them() {
+        for alpha in [0.125, 0.5, 1.0, 2.0, 8.0] {
+            for ports in [1, 2, 4, 16] {
+                // B in such units that all shares are whole.
+                let free = 800;
+                let each = (alpha * 800.0) as u64;
+                let capacity = free + ports * each;
+                for headroom in [0, 50] {
+                    let reserved = headroom * ports;
+                    let mut pool = BufferPool::shared(
+                        capacity + reserved,
+                        ports as usize,
+                        Sharing::Dynamic { alpha },
+                        headroom,
+                    );
+                    saturate(&mut pool, 0..ports as usize);
+                    for port in 0..ports as usize {
+                        let held = pool.used_by(port);
+                        assert_eq!(held, each + headroom, "α {alpha}, N {ports}");
+                    }
+                    assert_eq!(pool.shared_free(), free, "α {alpha}, N {ports}");
+                    assert_eq!(pool.free(), free, "α {alpha}, N {ports}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_port_that_wakes_finds_room_and_pushes_the_others_down_to_their_share() {
+        let mut pool = BufferPool::shared(1_200, 2, Sharing::Dynamic { alpha: 1.0 }, 0);
+        saturate(&mut pool, 0..1);
+        assert_eq!(pool.used_by(0), 600);
+        // What was kept free: the threshold sinks as it fills.
+        saturate(&mut pool, 1..2);
+        assert_eq!((pool.used_by(1), pool.free()), (300, 300));
+        // The first is above the threshold and takes nothing until it has sent what it has more
+        // than its share.
+        while !pool.account(0).reserve(1) {
+            pool.account(0).release(1);
+            saturate(&mut pool, 1..2);
+        }
+        for port in 0..2 {
+            assert!(pool.used_by(port).abs_diff(400) <= 1, "to the byte");
+        }
+    }
+
+    #[test]
+    fn a_static_partition_gives_every_port_its_part_and_complete_sharing_all() {
+        let mut pool = BufferPool::shared(1_200, 3, Sharing::Static, 0);
+        saturate(&mut pool, 0..1);
+        assert_eq!((pool.used_by(0), pool.free()), (400, 800));
+        let mut pool = BufferPool::shared(1_200, 3, Sharing::Complete, 0);
+        saturate(&mut pool, 0..1);
+        assert_eq!((pool.used_by(0), pool.free()), (1_200, 0));
+        assert!(!pool.account(1).reserve(1));
+    }
+
+    #[test]
+    fn headroom_is_there_however_full_the_rest_is() {
+        let mut pool = BufferPool::shared(1_000, 4, Sharing::Complete, 100);
+        saturate(&mut pool, 0..1);
+        assert_eq!((pool.used_by(0), pool.shared_free()), (700, 0));
+        for port in 1..4 {
+            assert!(pool.account(port).reserve(100) && !pool.account(port).reserve(1));
+        }
+        assert_eq!(pool.free(), 0);
+        // What goes first was in the shared part.
+        pool.account(0).release(10);
+        assert!(pool.account(3).reserve(10));
+        assert_eq!(pool.shared_free(), 0);
+    }
+
+    #[test]
+    fn no_sequence_of_frames_books_more_than_there_is() {
+        let mut random = goodqueue_types::RandomStream::new(1, "test", 0);
+        for sharing in [
+            Sharing::Complete,
+            Sharing::Static,
+            Sharing::Dynamic { alpha: 4.0 },
+        ] {
+            let mut pool = BufferPool::shared(20_000, 5, sharing, 2_000);
+            let mut waiting = vec![std::collections::VecDeque::new(); 5];
+            for _ in 0..20_000 {
+                let port = random.bits() as usize % 5;
+                if random.unit() < 0.6 {
+                    let bytes = 40 + random.bits() % 1_461;
+                    let own = pool.used_by(port) + bytes <= 2_000;
+                    let taken = pool.account(port).reserve(bytes);
+                    assert!(taken || !own, "headroom was refused");
+                    waiting[port].extend(taken.then_some(bytes));
+                } else if let Some(bytes) = waiting[port].pop_front() {
+                    pool.account(port).release(bytes);
+                }
+                let held = waiting.iter().map(|port| port.iter().sum::<u64>());
+                assert_eq!(held.sum::<u64>(), pool.used());
+                assert!(pool.used() <= 20_000);
+            }
+        }
     }
 }

@@ -20,7 +20,7 @@ mod tbf;
 #[cfg(test)]
 mod rig;
 
-pub use account::{BufferAccount, BufferPool};
+pub use account::{BufferAccount, BufferPool, Sharing};
 pub use codel::{
     Codel, CodelArithmetic, CodelConfig, CodelParams, CodelQueue, CodelVars, CountReuse,
     newton_step, newton_step_16, scaled_interval,
