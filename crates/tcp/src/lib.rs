@@ -49,6 +49,7 @@ mod rtt;
 mod sack;
 mod scoreboard;
 mod sender;
+mod sending;
 mod states;
 mod stats;
 mod timers;
