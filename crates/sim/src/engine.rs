@@ -291,6 +291,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                     flow_outcome(flow, core.window, &ends[0].agent, &ends[1].agent, *lost)
                 })
                 .collect(),
+            pools: core.take_pools(network),
             totals,
             series: crate::Series::default(),
             packets: Vec::new(),

@@ -12,6 +12,7 @@ mod outcome;
 mod probe;
 mod routing;
 mod served_link;
+mod shared_buffer;
 pub mod workload;
 
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
@@ -21,7 +22,7 @@ pub use loss::{LossConfig, LossModel, LossOf, LossProcess};
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };
-pub use outcome::{Distribution, FlowOutcome, LinkOutcome, Outcome, Series, Totals};
+pub use outcome::{Distribution, FlowOutcome, LinkOutcome, Outcome, PoolOutcome, Series, Totals};
 pub use probe::{NoProbe, Probe, Recorder};
 pub use routing::TieOrder;
-pub use served_link::{Buffer, buffer_pools};
+pub use shared_buffer::{Buffer, SharedBuffer, shared_buffers};

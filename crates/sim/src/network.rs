@@ -2,7 +2,7 @@
 //! the scenario crate builds them, both engines read them.
 
 use crate::loss::LossConfig;
-use goodqueue_queue::{Limit, QueueConfig};
+use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
 use std::sync::Arc;
@@ -78,10 +78,16 @@ impl LinkConfig {
 }
 
 /// A buffer that several links share.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PoolConfig {
+    /// Name in results.
+    pub name: String,
     /// Bytes, with framing.
     pub capacity: u64,
+    /// How much of it each link may take.
+    pub sharing: Sharing,
+    /// Bytes kept for each link.
+    pub headroom: u64,
 }
 
 /// A flow between two hosts.

@@ -14,6 +14,8 @@ pub struct Outcome {
     pub links: Vec<LinkOutcome>,
     /// Flows, in network order.
     pub flows: Vec<FlowOutcome>,
+    /// Shared buffers, in network order.
+    pub pools: Vec<PoolOutcome>,
     /// Counts over the whole run, for conservation and cost.
     pub totals: Totals,
     /// Time series, if asked for.
@@ -55,6 +57,17 @@ pub struct LinkOutcome {
     pub queueing_delay_s: Distribution,
     /// The waiting times themselves, in nanoseconds.
     pub queueing_delay_histogram: Histogram,
+}
+
+/// A buffer that several links share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolOutcome {
+    /// The buffer's name.
+    pub name: String,
+    /// Its size.
+    pub capacity_bytes: u64,
+    /// Bytes booked on it, time-weighted.
+    pub occupancy_bytes: Distribution,
 }
 
 /// Mean, quantiles and maximum of one quantity.

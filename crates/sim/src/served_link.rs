@@ -7,54 +7,9 @@
 use crate::Network;
 use crate::link_meter::{LinkMeter, Window};
 use crate::loss::LossProcess;
-use goodqueue_queue::{
-    Backlog, BufferAccount, BufferPool, Configuration, Context, Discipline, QueueDiscipline,
-    Verdict,
-};
+use crate::shared_buffer::{Buffer, SharedBuffer};
+use goodqueue_queue::{Backlog, Configuration, Context, Discipline, QueueDiscipline, Verdict};
 use goodqueue_types::{Bytes, DropReason, Framing, Packet, RandomStream, Rate, Span, Time};
-
-/// The shared buffers of a network.
-pub fn buffer_pools(network: &Network) -> Vec<BufferPool> {
-    let mut ports = vec![0; network.pools.len()];
-    for pool in network.links.iter().filter_map(|link| link.pool) {
-        ports[pool as usize] += 1;
-    }
-    let pools = network.pools.iter().zip(ports);
-    pools
-        .map(|(pool, ports)| BufferPool::new(pool.capacity, ports))
-        .collect()
-}
-
-/// Where a link's queue books its bytes.
-#[derive(Debug)]
-pub enum Buffer {
-    /// On a buffer of its own.
-    Own(BufferPool),
-    /// On a shared buffer, by index, at this port.
-    Shared(usize, usize),
-}
-
-impl Buffer {
-    /// The buffer of the `index`th link.
-    pub fn new(network: &Network, index: usize) -> Self {
-        match network.links[index].pool {
-            None => Self::Own(BufferPool::unlimited()),
-            Some(pool) => {
-                let before = network.links[..index].iter();
-                let port = before.filter(|link| link.pool == Some(pool)).count();
-                Self::Shared(pool as usize, port)
-            }
-        }
-    }
-
-    /// The account there, given the shared buffers.
-    pub fn account<'a>(&'a mut self, pools: &'a mut [BufferPool]) -> BufferAccount<'a> {
-        match self {
-            Self::Own(pool) => pool.account(0),
-            Self::Shared(pool, port) => pools[*pool].account(*port),
-        }
-    }
-}
 
 /// A transmission that begins.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +82,7 @@ impl ServedLink {
         &mut self,
         now: Time,
         mut packet: Packet,
-        pools: &mut [BufferPool],
+        shared: &mut [SharedBuffer],
     ) -> Option<Service> {
         if let Some(meter) = &mut self.meter {
             meter.arrival(now);
@@ -145,7 +100,7 @@ impl ServedLink {
         if idle && self.queue.is_bypassed_when_idle() && self.queue.backlog().packets == 0 {
             return Some(self.start(now, packet));
         }
-        let service = self.with_queue(now, pools, |queue, context| {
+        let service = self.with_queue(now, shared, |queue, context| {
             queue.enqueue(context, packet);
             if idle { queue.dequeue(context) } else { None }
         });
@@ -154,13 +109,13 @@ impl ServedLink {
 
     /// A transmission has ended, or what was held back may go; perhaps the next one begins. None,
     /// too, if the event that says so is out of date.
-    pub fn serve(&mut self, now: Time, pools: &mut [BufferPool]) -> Option<Service> {
+    pub fn serve(&mut self, now: Time, shared: &mut [SharedBuffer]) -> Option<Service> {
         if self.busy_until == Some(now) {
             self.busy_until = None;
         } else if self.busy_until.is_some() || self.ready_at != Some(now) {
             return None;
         }
-        let packet = self.with_queue(now, pools, QueueDiscipline::dequeue);
+        let packet = self.with_queue(now, shared, QueueDiscipline::dequeue);
         packet.map(|packet| self.start(now, packet))
     }
 
@@ -228,14 +183,14 @@ impl ServedLink {
     fn with_queue<T>(
         &mut self,
         now: Time,
-        pools: &mut [BufferPool],
+        shared: &mut [SharedBuffer],
         call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
     ) -> T {
         let mut context = Context {
             now,
             framing: self.framing,
             random: &mut self.random,
-            account: self.buffer.account(pools),
+            account: self.buffer.account(shared, now),
             verdicts: &mut self.verdicts,
         };
         let answer = call(&mut self.queue, &mut context);

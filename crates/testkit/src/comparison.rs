@@ -33,6 +33,7 @@ pub fn compare(one: &Outcome, other: &Outcome) -> Result<(), String> {
     same("totals", &totals, &other.totals)?;
     same_items("link", &one.links, &other.links)?;
     same_items("flow", &one.flows, &other.flows)?;
+    same_items("shared buffer", &one.pools, &other.pools)?;
     same_items("backlog", &one.series.backlog, &other.series.backlog)?;
     same_items("window", &one.series.windows, &other.series.windows)?;
     same_items("round-trip time", &one.series.rtt, &other.series.rtt)?;

@@ -3,7 +3,7 @@
 //! links in all combinations; ends that cut transmissions in the middle or to the picosecond.
 
 use crate::moody_queue::moody_queue;
-use goodqueue_queue::{Limit, QueueConfig};
+use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     FlowConfig, LinkConfig, LossConfig, LossModel, LossOf, Network, PacketSize, PoolConfig, Record,
     WorkloadConfig,
@@ -26,9 +26,10 @@ pub fn networks() -> impl Strategy<Value = Network> {
                 any::<u64>(),
                 end(),
                 select(vec![0, 0, 1, 2]),
+                pool(),
             )
         })
-        .prop_map(|(links, flows, seed, end, warmup_halves)| {
+        .prop_map(|(links, flows, seed, end, warmup_halves, pool)| {
             let named = |(index, link): (usize, LinkConfig)| LinkConfig {
                 name: format!("link {index}"),
                 ..link
@@ -43,7 +44,7 @@ pub fn networks() -> impl Strategy<Value = Network> {
                 // From the start, from a quarter, from the middle.
                 warmup: Time(end.0 * warmup_halves / 4),
                 links: links.into_iter().enumerate().map(named).collect(),
-                pools: vec![PoolConfig { capacity: 4_000 }],
+                pools: vec![pool],
                 flows: flows.into_iter().enumerate().map(flow_named).collect(),
                 record: Record {
                     series: true,
@@ -96,13 +97,59 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         )
 }
 
+/// A buffer for some of at most 6 links.
+fn pool() -> impl Strategy<Value = PoolConfig> {
+    let sharing = prop_oneof![
+        Just(Sharing::Complete),
+        Just(Sharing::Static),
+        select(vec![0.25, 0.5, 1.0, 4.0]).prop_map(|alpha| Sharing::Dynamic { alpha }),
+    ];
+    (sharing, select(vec![0, 0, 500])).prop_map(|(sharing, headroom)| PoolConfig {
+        name: "pool".to_owned(),
+        capacity: 4_000,
+        sharing,
+        headroom,
+    })
+}
+
 /// A queue and whether it books its bytes on the shared buffer.
 fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
     let pool = || prop_oneof![5 => Just(None), 1 => Just(Some(0))];
     prop_oneof![
         5 => (limit().prop_map(QueueConfig::drop_tail), pool()),
         1 => (limit().prop_map(moody_queue), pool()),
+        1 => (composed(), pool()),
     ]
+}
+
+/// A shaper or priorities around plain and moody queues.
+fn composed() -> impl Strategy<Value = QueueConfig> {
+    let leaf = || {
+        prop_oneof![
+            3 => limit().prop_map(QueueConfig::drop_tail),
+            1 => limit().prop_map(moody_queue),
+        ]
+    };
+    let prio = prop::collection::vec(leaf(), 3).prop_map(|bands| {
+        let map = PrioMap::LINUX;
+        QueueConfig::Prio(PrioConfig { bands, map })
+    });
+    let inner = prop_oneof![2 => leaf(), 1 => prio.clone()];
+    let peak = prop_oneof![
+        2 => Just(None),
+        1 => Just(Some(TbfPeak { rate: Rate(4_000_000), mtu: 1_000 })),
+    ];
+    let rate = select(vec![500_000, 1_000_000, 3_000_000]);
+    let burst = select(vec![1_000, 1_500, 5_000]);
+    let tbf = (rate, burst, peak, inner).prop_map(|(rate, burst, peak, inner)| {
+        QueueConfig::Tbf(TbfConfig {
+            rate: Rate(rate),
+            burst,
+            peak,
+            inner: Box::new(inner),
+        })
+    });
+    prop_oneof![prio, tbf]
 }
 
 fn loss() -> impl Strategy<Value = Option<LossConfig>> {
@@ -130,14 +177,16 @@ fn limit() -> impl Strategy<Value = Limit> {
 
 fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
     let start = select(vec![0, 0, 0, 100, 1000, 3000]);
-    (start, route(links), route(links), workload()).prop_map(
-        |(start, forward, reverse, workload)| FlowConfig {
+    // Best effort, bulk, interactive.
+    let dscp = select(vec![0, 2, 4]);
+    (start, route(links), route(links), dscp, workload()).prop_map(
+        |(start, forward, reverse, dscp, workload)| FlowConfig {
             name: String::new(),
             start: Time::ZERO + Span::from_micros(start),
             forward,
             reverse,
             hosts: Hosts::default(),
-            dscp: 0,
+            dscp,
             workload,
         },
     )

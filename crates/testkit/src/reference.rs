@@ -7,11 +7,11 @@
 
 use crate::Mutation;
 use goodqueue_queue::{
-    Backlog, BufferPool, Configuration, Context, Discipline, Limit, QueueDiscipline, Verdict,
+    Backlog, Configuration, Context, Discipline, Limit, QueueDiscipline, Verdict,
 };
 use goodqueue_sim::{
-    Agent, Buffer, LinkConfig, LinkMeter, LossProcess, Network, Outcome, Probe, Recorder, Series, TieOrder,
-    Totals, Window, agents, buffer_pools, flow_outcome, receiver_of,
+    Agent, Buffer, LinkConfig, LinkMeter, LossProcess, Network, Outcome, Probe, Recorder, Series,
+    SharedBuffer, TieOrder, Totals, Window, agents, flow_outcome, receiver_of, shared_buffers,
 };
 use goodqueue_types::{
     Bytes, Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, RandomStream, Span,
@@ -100,12 +100,7 @@ struct Link<'a> {
 }
 
 impl<'a> Link<'a> {
-    fn new(
-        network: &'a Network,
-        index: usize,
-        window: Window,
-        mutation: Option<Mutation>,
-    ) -> Self {
+    fn new(network: &'a Network, index: usize, window: Window, mutation: Option<Mutation>) -> Self {
         let config = &network.links[index];
         let mut queue = config.queue.clone();
         match (mutation, queue.limit()) {
@@ -139,7 +134,7 @@ impl<'a> Link<'a> {
     fn with_queue<T>(
         &mut self,
         now: Time,
-        pools: &mut [BufferPool],
+        shared: &mut [SharedBuffer],
         call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
     ) -> (T, Vec<Verdict>) {
         let mut verdicts = Vec::new();
@@ -147,7 +142,7 @@ impl<'a> Link<'a> {
             now,
             framing: self.config.framing,
             random: &mut self.random,
-            account: self.buffer.account(pools),
+            account: self.buffer.account(shared, now),
             verdicts: &mut verdicts,
         };
         (call(&mut self.queue, &mut context), verdicts)
@@ -176,7 +171,7 @@ struct Reference<'a> {
     ties: TieOrder,
     events: BinaryHeap<Reverse<Event>>,
     links: Vec<Link<'a>>,
-    pools: Vec<BufferPool>,
+    shared: Vec<SharedBuffer>,
     agents: Vec<Agent>,
     lost: Vec<u64>,
     delivered: u64,
@@ -202,7 +197,7 @@ impl<'a> Reference<'a> {
             ties: TieOrder::new(network.seed, network.flows.len()),
             events: BinaryHeap::new(),
             links,
-            pools: buffer_pools(network),
+            shared: shared_buffers(network),
             agents: agents(network),
             lost: vec![0; network.flows.len()],
             delivered: 0,
@@ -318,7 +313,7 @@ impl<'a> Reference<'a> {
         now: Time,
         call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
     ) -> T {
-        let (answer, verdicts) = self.links[index].with_queue(now, &mut self.pools, call);
+        let (answer, verdicts) = self.links[index].with_queue(now, &mut self.shared, call);
         for verdict in verdicts {
             match verdict {
                 Verdict::Dropped(packet, reason) => self.lose(index, packet, now, reason),
@@ -534,6 +529,11 @@ impl<'a> Reference<'a> {
                     let [client, server] = [&self.agents[2 * flow], &self.agents[2 * flow + 1]];
                     flow_outcome(config, self.window, client, server, self.lost[flow])
                 })
+                .collect(),
+            pools: std::mem::take(&mut self.shared)
+                .into_iter()
+                .zip(&self.network.pools)
+                .map(|(buffer, config)| buffer.finish(config))
                 .collect(),
             totals,
             series: Series::default(),

@@ -12,9 +12,10 @@ use crate::link::{Link, Offer};
 use crate::link_meter::{LinkMeter, Window};
 use crate::probe::Probe;
 use crate::routing::{AT_ONCE, Routing};
-use crate::served_link::{ServedLink, Service, buffer_pools};
-use crate::{Network, Totals};
-use goodqueue_queue::{BufferPool, Verdict};
+use crate::served_link::{ServedLink, Service};
+use crate::shared_buffer::{SharedBuffer, shared_buffers};
+use crate::{Network, PoolOutcome, Totals};
+use goodqueue_queue::Verdict;
 use goodqueue_types::{Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time};
 
 /// Everything but the lines.
@@ -28,7 +29,7 @@ pub struct Core<P> {
     pub links: Vec<Option<Box<Link>>>,
     /// By link, none where the link is a FIFO; empty if all are.
     pub served: Vec<Option<Box<ServedLink>>>,
-    pools: Vec<BufferPool>,
+    shared_buffers: Vec<SharedBuffer>,
     pub hosts: Vec<Host>,
     /// Forward packets of each flow lost in the window.
     pub lost: Vec<u64>,
@@ -124,7 +125,7 @@ impl<P: Probe> Core<P> {
             events: EventQueue::default(),
             links: links.collect(),
             served,
-            pools: buffer_pools(network),
+            shared_buffers: shared_buffers(network),
             hosts: hosts.collect(),
             lost: vec![0; network.flows.len()],
             delivered: 0,
@@ -310,7 +311,7 @@ impl<P: Probe> Core<P> {
         if P::ACTIVE {
             self.observe_arrival(link, &packet, now);
         }
-        let service = served(&mut self.served, link).arrive(now, packet, &mut self.pools);
+        let service = served(&mut self.served, link).arrive(now, packet, &mut self.shared_buffers);
         self.after_queue(link, now);
         service
     }
@@ -318,7 +319,7 @@ impl<P: Probe> Core<P> {
     /// A transmission of a link with a queue discipline has ended, or what its queue held back may
     /// go; perhaps the next one begins.
     pub fn serve(&mut self, link: u32, now: Time) -> Option<Service> {
-        let service = served(&mut self.served, link).serve(now, &mut self.pools);
+        let service = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
         self.after_queue(link, now);
         service
     }
@@ -436,6 +437,15 @@ impl<P: Probe> Core<P> {
             (None, Some(Some(served))) => served.take_meter(),
             _ => None,
         }
+    }
+
+    /// Takes the results of shared buffers out.
+    pub fn take_pools(&mut self, network: &Network) -> Vec<PoolOutcome> {
+        let buffers = std::mem::take(&mut self.shared_buffers).into_iter();
+        buffers
+            .zip(&network.pools)
+            .map(|(buffer, config)| buffer.finish(config))
+            .collect()
     }
 
     /// Every count from its own source: agents, links, and the engine.
