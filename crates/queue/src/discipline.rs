@@ -1,8 +1,9 @@
 //! The built-in disciplines as one type, so that a link's queue is known to the compiler.
 
 use crate::{
-    Backlog, Configuration, Context, CustomQueue, DropTail, DropTailConfig, Limit, Prio,
-    PrioConfig, QueueDiscipline, Refusal, Tbf, TbfConfig,
+    Backlog, Blue, BlueConfig, Configuration, Context, CustomQueue, DropTail, DropTailConfig, Fpq,
+    FpqConfig, HeadDrop, HeadDropConfig, Limit, LinuxRed, LinuxRedConfig, Prio, PrioConfig,
+    QueueDiscipline, Red, RedConfig, Refusal, Tbf, TbfConfig,
 };
 use goodqueue_types::{Packet, RandomStream, Time};
 
@@ -100,6 +101,12 @@ macro_rules! disciplines {
                 }
             }
 
+            fn average(&self) -> Option<f64> {
+                match self {
+                    $(Self::$kind(queue) => queue.average(),)+
+                }
+            }
+
             fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
                 Box::new(self.clone())
             }
@@ -114,6 +121,16 @@ disciplines! {
     Prio(Prio, PrioConfig),
     /// A token-bucket filter in front of another discipline.
     Tbf(Tbf, TbfConfig),
+    /// First in, first out, head drop.
+    HeadDrop(HeadDrop, HeadDropConfig),
+    /// Random early detection as Floyd and Jacobson, and ns-2, have it.
+    Red(Red, RedConfig),
+    /// Random early detection as Linux has it.
+    LinuxRed(LinuxRed, LinuxRedConfig),
+    /// Flow-proportional queueing.
+    Fpq(Fpq, FpqConfig),
+    /// A probability driven by overflow and idleness.
+    Blue(Blue, BlueConfig),
     /// A discipline from outside this crate.
     Custom(Box<dyn QueueDiscipline>, CustomQueue),
 }
@@ -137,6 +154,10 @@ impl QueueDiscipline for Box<dyn QueueDiscipline> {
 
     fn is_bypassed_when_idle(&self) -> bool {
         (**self).is_bypassed_when_idle()
+    }
+
+    fn average(&self) -> Option<f64> {
+        (**self).average()
     }
 
     fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {

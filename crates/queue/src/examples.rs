@@ -1,14 +1,35 @@
 //! Every discipline at least once, with usual parameters for a link of 10 Mb/s and flows of 40 ms
 //! round-trip time: what tests, benchmarks and comparisons go through.
 
-use crate::{Limit, PrioConfig, QueueConfig, TbfConfig};
-use goodqueue_types::Rate;
+use crate::{
+    BlueConfig, FpqConfig, HeadDropConfig, Limit, LinuxRedConfig, PrioConfig, QueueConfig,
+    RedAdaptation, RedConfig, RedLink, TbfConfig,
+};
+use goodqueue_types::{Rate, Span};
 
 /// Name and configuration of each.
 pub fn examples() -> Vec<(&'static str, QueueConfig)> {
     vec![
         ("drop_tail", QueueConfig::drop_tail(Limit::Packets(100))),
         ("drop_tail, bytes", drop_tail()),
+        (
+            "head_drop",
+            QueueConfig::HeadDrop(HeadDropConfig {
+                limit: Limit::Packets(100),
+            }),
+        ),
+        ("red, ns-2", QueueConfig::Red(red())),
+        ("red, adaptive", QueueConfig::Red(adaptive_red())),
+        (
+            "red, Linux",
+            QueueConfig::LinuxRed(LinuxRedConfig::tc(120_000, 1000)),
+        ),
+        ("fpq", QueueConfig::Fpq(FpqConfig::new(LIMIT))),
+        (
+            "fpq, red",
+            QueueConfig::Fpq(FpqConfig::red(LIMIT, RATE, 1500)),
+        ),
+        ("blue", QueueConfig::Blue(BlueConfig::new(LIMIT))),
         ("prio", QueueConfig::Prio(PrioConfig::linux(drop_tail()))),
         (
             "tbf",
@@ -20,6 +41,26 @@ pub fn examples() -> Vec<(&'static str, QueueConfig)> {
             }),
         ),
     ]
+}
+
+const RATE: Rate = Rate(10_000_000);
+const LIMIT: Limit = Limit::Packets(100);
+
+fn red() -> RedConfig {
+    let link = RedLink {
+        rate: RATE,
+        delay: Span::from_millis(20),
+        mean_packet: 1500,
+    };
+    RedConfig::ns2(link, Limit::Bytes(150_000))
+}
+
+fn adaptive_red() -> RedConfig {
+    RedConfig {
+        adaptation: Some(RedAdaptation::FLOYD_2001),
+        ecn: true,
+        ..red()
+    }
 }
 
 fn drop_tail() -> QueueConfig {

@@ -5,6 +5,7 @@
 //! to put what it dropped or marked.
 
 mod account;
+mod blue;
 mod bucket;
 mod codel;
 mod config;
@@ -13,14 +14,18 @@ mod discipline;
 mod drop_tail;
 mod examples;
 mod fifo;
+mod fpq;
+mod head_drop;
 mod limit;
 mod pool;
 mod prio;
-mod tbf;
+mod red;
 #[cfg(test)]
 mod rig;
+mod tbf;
 
 pub use account::{BufferAccount, BufferPool, Sharing};
+pub use blue::{Blue, BlueConfig};
 pub use codel::{
     Codel, CodelArithmetic, CodelConfig, CodelParams, CodelQueue, CodelVars, CountReuse,
     newton_step, newton_step_16, scaled_interval,
@@ -30,9 +35,15 @@ pub use discipline::{Discipline, QueueConfig};
 pub use drop_tail::{DropTail, DropTailConfig};
 pub use examples::examples;
 pub use fifo::Fifo;
+pub use fpq::{FlowCount, Fpq, FpqConfig, FpqControl, target_loss};
+pub use head_drop::{HeadDrop, HeadDropConfig};
 pub use limit::{Backlog, Limit};
 pub use pool::{Chain, PacketPool};
 pub use prio::{Prio, PrioConfig, PrioMap};
+pub use red::{
+    LinuxRed, LinuxRedConfig, Red, RedAdaptation, RedConfig, RedDecision, RedLaw, RedLink, RedUnit,
+    red_plog, red_wlog,
+};
 pub use tbf::{Tbf, TbfConfig, TbfPeak};
 
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
@@ -114,6 +125,12 @@ pub trait QueueDiscipline: Debug + Send {
     /// waits. Then even a queue that may hold nothing lets packets through.
     fn is_bypassed_when_idle(&self) -> bool {
         false
+    }
+
+    /// The average backlog that the discipline goes by, in its own unit (packets or bytes), if it
+    /// keeps one.
+    fn average(&self) -> Option<f64> {
+        None
     }
 
     /// The same queue in the same state.

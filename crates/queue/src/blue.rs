@@ -1,0 +1,166 @@
+//! BLUE: a probability that grows with overflow and falls with idleness (Feng, Kandlur, Saha and
+//! Shin, "The BLUE Queue Management Algorithms", IEEE/ACM Transactions on Networking, 2002).
+
+use crate::config::refuse_small_limit;
+use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
+use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time};
+
+/// What BLUE can be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlueConfig {
+    /// The most that may wait.
+    pub limit: Limit,
+    /// A backlog from which on the queue counts as overflowing already (the paper's L), or none.
+    pub threshold: Option<Limit>,
+    /// Added to the probability at an overflow (the paper's d1; 0.02).
+    pub increment: f64,
+    /// Taken from it when the link is idle (the paper's d2; 0.002).
+    pub decrement: f64,
+    /// The least time between two changes (`freeze_time`; 100 ms).
+    pub freeze_time: Span,
+    /// Whether ECN-capable packets are marked instead of dropped at random.
+    pub ecn: bool,
+}
+
+impl BlueConfig {
+    /// The paper's larger steps, every 100 ms.
+    pub fn new(limit: Limit) -> Self {
+        Self {
+            limit,
+            threshold: None,
+            increment: 0.02,
+            decrement: 0.002,
+            freeze_time: Span::from_millis(100),
+            ecn: false,
+        }
+    }
+}
+
+impl Configuration for BlueConfig {
+    type Queue = Blue;
+
+    fn build(&self, _random: &mut RandomStream) -> Blue {
+        Blue {
+            config: *self,
+            waiting: Fifo::default(),
+            probability: 0.0,
+            changed: Time::ZERO,
+            idle: true,
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
+        refuse_small_limit(self.limit, frame_bytes)?;
+        for (key, step) in [("increment", self.increment), ("decrement", self.decrement)] {
+            if !(step > 0.0 && step <= 1.0) {
+                return Err(Refusal::new(
+                    key,
+                    format!("{step} is no step of a probability"),
+                    "write a number above 0 and at most 1; the paper has 0.02 and 0.002",
+                ));
+            }
+        }
+        if self.freeze_time == Span::ZERO {
+            return Err(Refusal::new(
+                "freeze_time",
+                "without a freeze time the probability leaps with each packet",
+                "write about a round-trip time, as in freeze_time = \"100ms\"",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// BLUE over a FIFO.
+#[derive(Clone, Debug)]
+pub struct Blue {
+    config: BlueConfig,
+    waiting: Fifo,
+    probability: f64,
+    changed: Time,
+    idle: bool,
+}
+
+impl Blue {
+    /// The probability at which arrivals are marked or dropped.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    fn overflow(&mut self, now: Time) {
+        if now - self.changed > self.config.freeze_time {
+            self.probability = (self.probability + self.config.increment).min(1.0);
+            self.changed = now;
+        }
+    }
+
+    /// The link becomes idle.
+    fn underflow(&mut self, now: Time) {
+        if now - self.changed > self.config.freeze_time {
+            self.decrease(1.0);
+            self.changed = now;
+        }
+    }
+
+    /// The link was idle until now: one step for each freeze time.
+    fn idle_until(&mut self, now: Time) {
+        let frozen = self.config.freeze_time;
+        let steps = (now - self.changed).0 / frozen.0;
+        self.decrease(steps as f64);
+        self.changed = self.changed.saturating_add(frozen.saturating_mul(steps));
+    }
+
+    fn decrease(&mut self, steps: f64) {
+        self.probability = (self.probability - self.config.decrement * steps).max(0.0);
+    }
+}
+
+impl QueueDiscipline for Blue {
+    fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
+        if std::mem::take(&mut self.idle) {
+            self.idle_until(context.now);
+        }
+        let bytes = context.frame_bytes(&packet);
+        let backlog = self.waiting.backlog();
+        if let Some(threshold) = self.config.threshold
+            && !threshold.admits(backlog, bytes)
+        {
+            self.overflow(context.now);
+        }
+        if context.random.unit() < self.probability {
+            let marked = self.config.ecn && context.mark(&mut packet, DropReason::Early);
+            if !marked {
+                return context.drop(packet, DropReason::Early);
+            }
+        }
+        if let Err(packet) = self.waiting.push(context, self.config.limit, packet) {
+            self.overflow(context.now);
+            context.drop(packet, DropReason::Overlimit);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let packet = self.waiting.pop(context);
+        self.idle = packet.is_none();
+        if self.idle {
+            self.underflow(context.now);
+        }
+        packet
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}

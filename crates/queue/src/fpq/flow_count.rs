@@ -1,0 +1,78 @@
+//! How many flows are active, from a vector of bits.
+
+use goodqueue_types::{Packet, RandomStream, Span, Time, mix};
+
+/// Counts flows: each packet sets the bit that its flow hashes to, a hand goes round the vector and
+/// clears one bit after the other. A flow is forgotten when the hand comes by.
+#[derive(Clone, Debug)]
+pub struct FlowCount {
+    words: Box<[u64]>,
+    bits: u64,
+    set: u64,
+    key: u64,
+    /// The time from bit to bit.
+    step: Span,
+    hand: u64,
+    next_step: Time,
+}
+
+impl FlowCount {
+    /// No flows, in a vector of so many bits (at least one), cleared once in `interval`.
+    pub fn new(bits: u32, interval: Span, random: &mut RandomStream) -> Self {
+        let bits = u64::from(bits.max(1));
+        let step = Span((interval.0 / bits).max(1));
+        Self {
+            words: vec![0; bits.div_ceil(64) as usize].into(),
+            bits,
+            set: 0,
+            key: random.bits(),
+            step,
+            hand: 0,
+            next_step: Time::ZERO + step,
+        }
+    }
+
+    /// A packet is seen.
+    pub fn see(&mut self, now: Time, packet: &Packet) {
+        self.clear_until(now);
+        let flow = u64::from(packet.flow.0) << 1 | packet.direction as u64;
+        let (word, bit) = place(mix(self.key ^ mix(flow)) % self.bits);
+        self.set += u64::from(self.words[word] & bit == 0);
+        self.words[word] |= bit;
+    }
+
+    /// Bits that are set: Morris's count, which takes two flows on one bit for one.
+    pub fn bits_set(&self) -> u64 {
+        self.set
+    }
+
+    /// The number of flows: `n` flows leave a share of e^(-n / bits) of the bits unset (Whang,
+    /// Vander-Zanden and Taylor, "A Linear-Time Probabilistic Counting Algorithm", 1990).
+    pub fn flows(&self) -> f64 {
+        let bits = self.bits as f64;
+        let unset = (self.bits - self.set).max(1) as f64;
+        -bits * libm::log(unset / bits)
+    }
+
+    /// Moves the hand to where it is by now; more than a round would clear nothing more.
+    fn clear_until(&mut self, now: Time) {
+        let steps = (now.saturating_since(self.next_step).0 / self.step.0) + 1;
+        if now < self.next_step {
+            return;
+        }
+        for _ in 0..steps.min(self.bits) {
+            let (word, bit) = place(self.hand);
+            self.set -= u64::from(self.words[word] & bit != 0);
+            self.words[word] &= !bit;
+            self.hand = (self.hand + 1) % self.bits;
+        }
+        self.next_step = self
+            .next_step
+            .saturating_add(self.step.saturating_mul(steps));
+    }
+}
+
+/// The word that a bit lies in, and the bit there.
+fn place(index: u64) -> (usize, u64) {
+    ((index / 64) as usize, 1 << (index % 64))
+}

@@ -1,0 +1,83 @@
+//! Random early detection (Floyd and Jacobson, 1993): as in ns-2, and as in Linux.
+
+mod config;
+mod law;
+mod linux;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use config::check_probability;
+pub use config::{RedAdaptation, RedConfig, RedLink, RedUnit};
+pub use law::{RedDecision, RedLaw};
+pub use linux::{LinuxRed, LinuxRedConfig, red_plog, red_wlog};
+
+use crate::{Backlog, Context, Fifo, QueueDiscipline};
+use goodqueue_types::{DropReason, Packet};
+
+/// RED in floating point, with ns-2's switches.
+#[derive(Clone, Debug)]
+pub struct Red {
+    law: RedLaw,
+    waiting: Fifo,
+}
+
+impl Red {
+    pub(crate) fn new(config: RedConfig) -> Self {
+        Self {
+            law: RedLaw::new(config),
+            waiting: Fifo::default(),
+        }
+    }
+
+    /// The control law in its present state.
+    pub fn law(&self) -> &RedLaw {
+        &self.law
+    }
+}
+
+impl QueueDiscipline for Red {
+    fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
+        let config = *self.law.config();
+        let (backlog, bytes) = (self.waiting.backlog(), context.frame_bytes(&packet));
+        let decision = self.law.arrive(context.now, backlog, bytes, context.random);
+        match decision {
+            // Whatever was decided, what does not fit is lost for that reason.
+            _ if !config.limit.admits(backlog, bytes) => {}
+            RedDecision::Pass => {}
+            RedDecision::Early(probability) => {
+                let may_mark = config.mark_below.is_none_or(|limit| probability < limit);
+                if !(config.ecn && may_mark && context.mark(&mut packet, DropReason::Early)) {
+                    return context.drop(packet, DropReason::Early);
+                }
+            }
+            RedDecision::Forced => {
+                self.law.restart_count();
+                return context.drop(packet, DropReason::Forced);
+            }
+        }
+        if let Err(packet) = self.waiting.push(context, config.limit, packet) {
+            self.law.restart_count();
+            context.drop(packet, DropReason::Overlimit);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let packet = self.waiting.pop(context);
+        if packet.is_none() {
+            self.law.idle(context.now);
+        }
+        packet
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.law.average())
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}
