@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import tempfile
+from typing import Any
 
 import pytest
 
@@ -53,3 +54,11 @@ def test_the_scenario_in_the_readme_is_the_file() -> None:
 def test_links_lead_somewhere(page: str) -> None:
     for link in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text()):
         assert (ROOT / page).parent.joinpath(link).exists(), link
+
+
+def test_the_queue_of_ones_own_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/queues/own.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102 - our own page
+    assert names["result"].summary["links"]["bottleneck"]["max_backlog_packets"] == 10

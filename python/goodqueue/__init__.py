@@ -13,18 +13,34 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.errors import RequestError, RuleError, ScenarioError
 
 if TYPE_CHECKING:
     from goodqueue.api import load, run, schema
+    from goodqueue.queues import QueueDiscipline, QueueReport, check_queue
     from goodqueue.result import Result, Series
 
-__all__ = ["RequestError", "Result", "ScenarioError", "Series", "load", "run", "schema"]
+__all__ = [
+    "QueueDiscipline",
+    "QueueReport",
+    "RequestError",
+    "Result",
+    "RuleError",
+    "ScenarioError",
+    "Series",
+    "check_queue",
+    "load",
+    "run",
+    "schema",
+]
 
 # Frames take a quarter of a second to import, which `goodqueue --help` must not wait for.
 _HOMES = {
+    "QueueDiscipline": "goodqueue.queues",
+    "QueueReport": "goodqueue.queues",
     "Result": "goodqueue.result",
     "Series": "goodqueue.result",
+    "check_queue": "goodqueue.queues",
     "load": "goodqueue.api",
     "run": "goodqueue.api",
     "schema": "goodqueue.api",

@@ -1,6 +1,7 @@
 """The compiled core: conversions between Python and the Rust crates."""
 
-from typing import TypeAlias, TypedDict, final
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias, TypedDict, final
 
 Table: TypeAlias = dict[str, tuple[str, bytes]]
 """Columns by name: numpy type and bytes. Absent values are -1 or NaN."""
@@ -30,6 +31,77 @@ def parse_fraction(what: str, text: str) -> float:
 
 def parse_span(what: str, text: str) -> float:
     """Reads a time (`50ms`) as seconds; `what` names it in messages."""
+
+def check_queue(
+    factory: Callable[[], object], *, seed: int, work_conserving: bool, largest_packet: int
+) -> tuple[dict[str, int], tuple[str, str, int, str] | None]:
+    """Tries a queue discipline: counts; or the rule it broke, the load, the call, what was seen."""
+
+@final
+class Packet:
+    """A packet as a queue sees it."""
+
+    @property
+    def flow(self) -> int:
+        """Number of its flow."""
+
+    @property
+    def is_forward(self) -> bool:
+        """Whether it goes from the flow's client to its server."""
+
+    @property
+    def number(self) -> int:
+        """How many packets its flow sent in this direction before."""
+
+    @property
+    def size(self) -> int:
+        """Size of the IP packet in bytes."""
+
+    @property
+    def arrived_s(self) -> float:
+        """When it reached the queue, in seconds."""
+
+    @property
+    def ecn(self) -> Literal["not-ect", "ect0", "ect1", "ce"]:
+        """The ECN field."""
+
+    @property
+    def dscp(self) -> int:
+        """Its differentiated services code point."""
+
+    @property
+    def hosts(self) -> tuple[int, int]:
+        """Numbers of the flow's hosts: client and server."""
+
+    @property
+    def is_ack(self) -> bool:
+        """Whether it is a TCP segment without payload."""
+
+@final
+class QueueContext:
+    """What a queue is given at each call."""
+
+    @property
+    def now_s(self) -> float:
+        """The time, in seconds."""
+
+    def frame_bytes(self, packet: Packet) -> int:
+        """The bytes that a packet takes in the queue and on the wire."""
+
+    def random(self) -> float:
+        """A number from 0 to below 1, from the link's own random stream."""
+
+    def drop(
+        self,
+        packet: Packet,
+        reason: Literal["overlimit", "early", "forced", "target_exceeded"] = "overlimit",
+    ) -> None:
+        """Drops a packet."""
+
+    def mark(
+        self, packet: Packet, reason: Literal["early", "forced", "target_exceeded"] = "early"
+    ) -> bool:
+        """Marks a packet that understands marks; says whether it did."""
 
 @final
 class Cancel:
@@ -87,10 +159,12 @@ class Scenario:
         series: bool | None = None,
         packets: bool | None = None,
         cancel: Cancel | None = None,
+        queues: Sequence[tuple[str, Callable[[], object]]] = (),
     ) -> Outcome:
         """Runs it, without holding the interpreter's lock.
 
-        What is recorded is as the scenario says unless given.
+        What is recorded is as the scenario says unless given. `queues` are factories of queue
+        disciplines, by link.
 
         Raises:
             KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.

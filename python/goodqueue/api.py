@@ -12,6 +12,7 @@ from goodqueue import _core
 from goodqueue.errors import ScenarioError
 
 if TYPE_CHECKING:
+    from goodqueue.queues import QueueFactory
     from goodqueue.result import Result
 
 Source = str | PathLike[str] | Mapping[str, Any]
@@ -41,13 +42,14 @@ def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _co
     return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
 
 
-def run(
+def run(  # noqa: PLR0913 - all but the scenario are options, by name
     source: Source,
     *,
     set: Overrides = (),  # noqa: A002
     seed: int | None = None,
     series: bool | None = None,
     packets: bool | None = None,
+    queues: Mapping[str, QueueFactory] | None = None,
 ) -> Result:
     """Runs a scenario from start to end.
 
@@ -61,6 +63,8 @@ def run(
         series: whether to record backlog, windows and round-trip times over time; None for what
             the scenario's `record` table says.
         packets: whether to record every packet event; None likewise.
+        queues: queue disciplines in Python, by link, in place of the scenario's. They are slow, a
+            few microseconds per packet, and must pass `goodqueue.check_queue`.
 
     Raises:
         ScenarioError: with place, mistake and remedy.
@@ -68,7 +72,7 @@ def run(
     from goodqueue.result import Result
 
     scenario = load(source, set=set, seed=seed)
-    outcome = scenario.run(series=series, packets=packets)
+    outcome = scenario.run(series=series, packets=packets, queues=list((queues or {}).items()))
     return Result(outcome, scenario.resolved_toml())
 
 

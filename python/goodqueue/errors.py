@@ -38,3 +38,22 @@ class ScenarioError(ValueError):
 
 class RequestError(ValueError):
     """A request that cannot be met whatever the scenario: said before anything runs."""
+
+
+class RuleError(AssertionError):
+    """A queue discipline broke a rule that all must keep.
+
+    Attributes:
+        rule: the rule: Conservation, Backlog, Account, FlowOrder, WorkConservation, Readiness,
+            Replay, Marks or Contents.
+        load: the load under which it happened.
+        call: the call of `enqueue` or `dequeue`, counted from 1, at which it was seen.
+        message: what was seen.
+    """
+
+    def __init__(self, rule: str, load: str, call: int, message: str) -> None:
+        super().__init__(f"{rule} ({load}, call {call}): {message}")
+        self.rule = rule
+        self.load = load
+        self.call = call
+        self.message = message

@@ -86,8 +86,8 @@ class Result:
 
         `time_s`, `event`, `link` (null at hosts), `flow`, `direction`, `number` (of the packet in
         its flow and direction, from 0), `size_bytes` (IP), `sequence`, `payload_bytes` and
-        `acknowledgement` (null unless TCP), `drop_reason` (null unless dropped or marked), `waited_s` (null
-        unless service started).
+        `acknowledgement` (null unless TCP), `drop_reason` (null unless dropped or marked),
+        `waited_s` (null unless service started).
         """
         return self._frame(self._outcome.packets()) if self._outcome.has_packets else None
 

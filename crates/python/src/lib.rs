@@ -2,6 +2,7 @@
 
 mod error;
 mod outcome;
+mod queue;
 mod scenario;
 mod table;
 
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]
     use crate::scenario::{Cancel, Scenario, parse_fraction, parse_span, schema, version};
 }

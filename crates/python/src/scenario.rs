@@ -2,6 +2,7 @@
 
 use crate::error::{scenario_error, unit_error};
 use crate::outcome::Outcome;
+use crate::queue::{Raised, python_queue};
 use goodqueue_queue::Limit;
 use goodqueue_types::Span;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -133,25 +134,38 @@ impl Scenario {
     }
 
     /// Runs it, without holding the interpreter's lock. What is recorded is as the scenario says
-    /// unless given.
-    #[pyo3(signature = (*, series = None, packets = None, cancel = None))]
+    /// unless given. `queues` are factories of queue disciplines, by link.
+    #[pyo3(signature = (*, series = None, packets = None, cancel = None, queues = Vec::new()))]
     fn run(
         &self,
         py: Python<'_>,
         series: Option<bool>,
         packets: Option<bool>,
         cancel: Option<&Cancel>,
+        queues: Vec<(String, Py<PyAny>)>,
     ) -> PyResult<Outcome> {
         let scenario = &self.0;
+        let raised = Raised::default();
+        let mut network = scenario.network();
+        for (link, factory) in queues {
+            scenario
+                .limit(&link)
+                .map_err(|error| unit_error(py, "queues", error))?;
+            for config in network.links.iter_mut().filter(|other| other.name == link) {
+                config.queue = python_queue(factory.clone_ref(py), &raised);
+            }
+        }
         let switch = cancel.map(|switch| Arc::clone(&switch.0));
         py.detach(|| {
-            let mut network = scenario.network();
             let record = &mut network.record;
             record.series = series.unwrap_or(record.series);
             record.packets = packets.unwrap_or(record.packets);
             let mut interrupt = None;
             // Ctrl-C is seen in the main thread only; runs in other threads have a switch.
             let outcome = goodqueue_sim::run_while(&network, || {
+                if raised.is_some() {
+                    return false;
+                }
                 if let Some(switch) = &switch {
                     return !switch.load(Ordering::Relaxed);
                 }
@@ -161,6 +175,9 @@ impl Scenario {
                 interrupt = signals.err();
                 interrupt.is_none()
             });
+            if let Some(error) = raised.take() {
+                return Err(error);
+            }
             match (outcome, interrupt) {
                 (Some(outcome), _) => Ok(Outcome::new(scenario, &network, outcome)),
                 (None, Some(interrupt)) => Err(interrupt),

@@ -1,0 +1,379 @@
+//! Queue disciplines written in Python: tried by the conformance suite, or run in a link.
+
+use goodqueue_queue::conformance::{self, Claims, Violation};
+use goodqueue_queue::{Backlog, Context, CustomQueue, Limit, QueueConfig, QueueDiscipline};
+use goodqueue_types::{Body, Direction, DropReason, Ecn, Framing, RandomStream, Span, Time};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A packet as a queue sees it.
+#[pyclass(module = "goodqueue._core")]
+#[derive(Clone, Copy)]
+pub struct Packet(goodqueue_types::Packet);
+
+#[pymethods]
+impl Packet {
+    /// Number of its flow.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.0.flow.0
+    }
+
+    /// Whether it goes from the flow's client to its server.
+    #[getter]
+    fn is_forward(&self) -> bool {
+        self.0.direction == Direction::Forward
+    }
+
+    /// How many packets its flow sent in this direction before.
+    #[getter]
+    fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    /// Size of the IP packet in bytes.
+    #[getter]
+    fn size(&self) -> u32 {
+        self.0.size
+    }
+
+    /// When it reached the queue, in seconds.
+    #[getter]
+    fn arrived_s(&self) -> f64 {
+        (self.0.arrived - Time::ZERO).as_secs_f64()
+    }
+
+    /// The ECN field: `not-ect`, `ect0`, `ect1` or `ce`.
+    #[getter]
+    fn ecn(&self) -> &'static str {
+        match self.0.ecn {
+            Ecn::NotCapable => "not-ect",
+            Ecn::Capable0 => "ect0",
+            Ecn::Capable1 => "ect1",
+            Ecn::Experienced => "ce",
+        }
+    }
+
+    /// Its differentiated services code point.
+    #[getter]
+    fn dscp(&self) -> u8 {
+        self.0.dscp
+    }
+
+    /// Numbers of the flow's hosts: client and server.
+    #[getter]
+    fn hosts(&self) -> (u16, u16) {
+        (self.0.hosts.client, self.0.hosts.server)
+    }
+
+    /// Whether it is a TCP segment without payload.
+    #[getter]
+    fn is_ack(&self) -> bool {
+        matches!(&self.0.body, Body::Tcp(segment) if segment.payload == 0)
+    }
+
+    fn __copy__(&self) -> Self {
+        *self
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyDict>) -> Self {
+        *self
+    }
+}
+
+/// What a queue is given at each call.
+#[pyclass(module = "goodqueue._core")]
+pub struct QueueContext {
+    now: Time,
+    framing: Framing,
+    random: RandomStream,
+    verdicts: Vec<Verdict>,
+}
+
+struct Verdict {
+    packet: goodqueue_types::Packet,
+    reason: DropReason,
+    marked: bool,
+}
+
+fn reason_of(name: &str) -> PyResult<DropReason> {
+    let known = DropReason::ALL.into_iter();
+    let mut queues = known.filter(|reason| *reason != DropReason::LinkLoss);
+    queues.find(|reason| reason.name() == name).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "no reason \"{name}\": write overlimit, early, forced or target_exceeded"
+        ))
+    })
+}
+
+#[pymethods]
+impl QueueContext {
+    /// The time, in seconds.
+    #[getter]
+    fn now_s(&self) -> f64 {
+        (self.now - Time::ZERO).as_secs_f64()
+    }
+
+    /// The bytes that a packet takes in the queue and on the wire.
+    fn frame_bytes(&self, packet: &Packet) -> u64 {
+        self.framing.frame_bytes(packet.0.size)
+    }
+
+    /// A number from 0 to below 1, from the link's own random stream.
+    fn random(&mut self) -> f64 {
+        self.random.unit()
+    }
+
+    /// Drops a packet.
+    #[pyo3(signature = (packet, reason = "overlimit"))]
+    fn drop(&mut self, packet: &Packet, reason: &str) -> PyResult<()> {
+        self.verdicts.push(Verdict {
+            packet: packet.0,
+            reason: reason_of(reason)?,
+            marked: false,
+        });
+        Ok(())
+    }
+
+    /// Marks a packet that understands marks; says whether it did.
+    #[pyo3(signature = (packet, reason = "early"))]
+    fn mark(&mut self, packet: &mut Packet, reason: &str) -> PyResult<bool> {
+        let reason = reason_of(reason)?;
+        let capable = packet.0.ecn.is_capable();
+        if capable {
+            packet.0.ecn = Ecn::Experienced;
+            self.verdicts.push(Verdict {
+                packet: packet.0,
+                reason,
+                marked: true,
+            });
+        }
+        Ok(capable)
+    }
+}
+
+/// The first exception that a queue raised.
+#[derive(Clone, Debug, Default)]
+pub struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    /// Takes it out.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Whether there is one.
+    pub fn is_some(&self) -> bool {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
+    }
+
+    fn set(&self, error: PyErr) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error);
+    }
+}
+
+/// A queue whose methods are Python's. Its bytes are booked for it.
+#[derive(Debug)]
+struct PythonQueue {
+    queue: Option<Py<PyAny>>,
+    raised: Raised,
+}
+
+impl PythonQueue {
+    fn make(factory: &Py<PyAny>, raised: &Raised) -> Self {
+        let queue = Python::attach(|py| factory.call0(py));
+        Self {
+            queue: queue.map_err(|error| raised.set(error)).ok(),
+            raised: raised.clone(),
+        }
+    }
+
+    /// Calls a method; none if it raised, now or before.
+    fn call<T>(&self, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<T>) -> Option<T> {
+        let queue = self.queue.as_ref().filter(|_| !self.raised.is_some())?;
+        Python::attach(|py| call(py, queue))
+            .map_err(|error| self.raised.set(error))
+            .ok()
+    }
+
+    /// Calls a method with a context, and carries out what it asked for.
+    fn call_with<T>(
+        &self,
+        context: &mut Context<'_>,
+        call: impl FnOnce(Python<'_>, &Py<PyAny>, &Py<QueueContext>) -> PyResult<T>,
+    ) -> Option<T> {
+        let given = QueueContext {
+            now: context.now,
+            framing: context.framing,
+            random: context.random.clone(),
+            verdicts: Vec::new(),
+        };
+        let (answer, random, verdicts) = self.call(|py, queue| {
+            let given = Py::new(py, given)?;
+            let answer = call(py, queue, &given)?;
+            let mut given = given.borrow_mut(py);
+            let verdicts = std::mem::take(&mut given.verdicts);
+            Ok((answer, given.random.clone(), verdicts))
+        })?;
+        *context.random = random;
+        for Verdict {
+            packet,
+            reason,
+            marked,
+        } in verdicts
+        {
+            if marked {
+                let verdict = goodqueue_queue::Verdict::Marked(packet, reason);
+                context.verdicts.push(verdict);
+            } else {
+                self.release(context, &packet);
+                context.drop(packet, reason);
+            }
+        }
+        Some(answer)
+    }
+
+    /// Gives back a packet's bytes, if it had any to give back.
+    fn release(&self, context: &mut Context<'_>, packet: &goodqueue_types::Packet) {
+        let bytes = context.frame_bytes(packet);
+        if bytes <= context.account.used() {
+            context.account.release(bytes);
+        } else {
+            let message = "the queue dropped or gave more packets than it had";
+            self.raised.set(PyValueError::new_err(message));
+        }
+    }
+}
+
+impl QueueDiscipline for PythonQueue {
+    fn enqueue(&mut self, context: &mut Context<'_>, packet: goodqueue_types::Packet) {
+        let bytes = context.frame_bytes(&packet);
+        if self.raised.is_some() || !context.account.reserve(bytes) {
+            return context.drop(packet, DropReason::Overlimit);
+        }
+        self.call_with(context, |py, queue, context| {
+            let packet = Py::new(py, Packet(packet))?;
+            queue.call_method1(py, "enqueue", (context, packet))
+        });
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<goodqueue_types::Packet> {
+        let packet = self.call_with(context, |py, queue, context| {
+            let packet = queue.call_method1(py, "dequeue", (context,))?;
+            let packet = packet.bind(py);
+            if packet.is_none() {
+                return Ok(None);
+            }
+            Ok(Some(packet.cast::<Packet>()?.borrow().0))
+        })??;
+        self.release(context, &packet);
+        Some(packet)
+    }
+
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        let seconds = (now - Time::ZERO).as_secs_f64();
+        let ready = self.call(|py, queue| {
+            if queue.bind(py).hasattr("next_ready")? {
+                let ready = queue.call_method1(py, "next_ready", (seconds,))?;
+                return Ok(Some(ready.extract::<Option<f64>>(py)?));
+            }
+            Ok(None)
+        })?;
+        match ready {
+            // A queue that never holds anything back need not say so.
+            None => (self.backlog().packets > 0).then_some(now),
+            // A nanosecond late, so that no rounding lets a request come too early.
+            Some(ready) => ready.map(|ready| {
+                if ready <= seconds {
+                    return now;
+                }
+                Time::ZERO + Span::from_secs_f64(ready) + Span(1_000)
+            }),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let told = self.call(|py, queue| {
+            let told = queue.call_method0(py, "backlog")?;
+            told.extract::<(u64, u64)>(py)
+        });
+        let (packets, bytes) = told.unwrap_or_default();
+        Backlog { packets, bytes }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        let queue = self.call(|py, queue| {
+            let copy = py.import("copy")?.getattr("deepcopy")?;
+            Ok(copy.call1((queue,))?.unbind())
+        });
+        Box::new(Self {
+            queue,
+            raised: self.raised.clone(),
+        })
+    }
+}
+
+/// The configuration of a link's queue that `factory()` makes.
+pub fn python_queue(factory: Py<PyAny>, raised: &Raised) -> QueueConfig {
+    let raised = raised.clone();
+    QueueConfig::Custom(CustomQueue {
+        name: "python",
+        make: Arc::new(move || Box::new(PythonQueue::make(&factory, &raised))),
+        limit: Limit::Unlimited,
+    })
+}
+
+/// Tries a queue discipline against every rule. `factory()` makes an empty queue. Returns counts;
+/// or, as second, the rule that was broken, the load, the call, and what was seen.
+#[pyfunction]
+#[pyo3(signature = (factory, *, seed, work_conserving, largest_packet))]
+#[expect(clippy::type_complexity, reason = "a tuple is what Python takes apart")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "Python hands over a reference of its own"
+)]
+pub fn check_queue<'py>(
+    py: Python<'py>,
+    factory: Py<PyAny>,
+    seed: u64,
+    work_conserving: bool,
+    largest_packet: u32,
+) -> PyResult<(Bound<'py, PyDict>, Option<(String, String, usize, String)>)> {
+    let raised = Raised::default();
+    let claims = Claims {
+        work_conserving,
+        largest_packet,
+    };
+    let result = conformance::check(
+        |_| Box::new(PythonQueue::make(&factory, &raised)),
+        claims,
+        seed,
+    );
+    if let Some(error) = raised.take() {
+        return Err(error);
+    }
+    let counts = PyDict::new(py);
+    match result {
+        Ok(report) => {
+            counts.set_item("offered", report.offered)?;
+            counts.set_item("sent", report.sent)?;
+            counts.set_item("dropped", report.dropped.iter().sum::<u64>())?;
+            counts.set_item("marked", report.marked.iter().sum::<u64>())?;
+            Ok((counts, None))
+        }
+        Err(Violation {
+            rule,
+            load,
+            call,
+            message,
+        }) => Ok((counts, Some((format!("{rule:?}"), load, call, message)))),
+    }
+}
