@@ -57,7 +57,9 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 def test_the_queue_of_ones_own_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/queues/own.md").read_text(), re.DOTALL)
+    (code,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs/queues/own.md").read_text(), re.DOTALL
+    )
     monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {}
     exec(code, names)  # noqa: S102 - our own page
