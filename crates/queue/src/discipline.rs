@@ -1,9 +1,10 @@
 //! The built-in disciplines as one type, so that a link's queue is known to the compiler.
 
 use crate::{
-    Backlog, Blue, BlueConfig, Configuration, Context, CustomQueue, DropTail, DropTailConfig, Fpq,
-    FpqConfig, HeadDrop, HeadDropConfig, Limit, LinuxRed, LinuxRedConfig, Prio, PrioConfig,
-    QueueDiscipline, Red, RedConfig, Refusal, Tbf, TbfConfig,
+    Backlog, Blue, BlueConfig, Codel, CodelConfig, Configuration, Context, CustomQueue, DropTail,
+    DropTailConfig, DualPi2, DualPi2Config, Fpq, FpqConfig, HeadDrop, HeadDropConfig, Limit,
+    LinuxRed, LinuxRedConfig, Pi2, Pi2Config, Pie, PieConfig, Prio, PrioConfig, QueueDiscipline,
+    Red, RedConfig, Refusal, Step, StepConfig, Tbf, TbfConfig,
 };
 use goodqueue_types::{Packet, RandomStream, Time};
 
@@ -131,6 +132,16 @@ disciplines! {
     Fpq(Fpq, FpqConfig),
     /// A probability driven by overflow and idleness.
     Blue(Blue, BlueConfig),
+    /// Drops at the head after a standing delay.
+    Codel(Codel, CodelConfig),
+    /// A drop probability that holds the delay.
+    Pie(Pie, PieConfig),
+    /// A drop probability that is squared for classic traffic.
+    Pi2(Pi2, Pi2Config),
+    /// Coupled queues for low-latency and classic traffic.
+    DualPi2(DualPi2, DualPi2Config),
+    /// Marks beyond a threshold.
+    Step(Step, StepConfig),
     /// A discipline from outside this crate.
     Custom(Box<dyn QueueDiscipline>, CustomQueue),
 }

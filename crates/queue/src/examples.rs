@@ -2,14 +2,15 @@
 //! round-trip time: what tests, benchmarks and comparisons go through.
 
 use crate::{
-    BlueConfig, FpqConfig, HeadDropConfig, Limit, LinuxRedConfig, PrioConfig, QueueConfig,
-    RedAdaptation, RedConfig, RedLink, TbfConfig,
+    BlueConfig, CodelConfig, CodelParams, DualPi2Config, DualScheduler, FpqConfig, HeadDropConfig,
+    Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, PrioConfig, QueueConfig, RedAdaptation,
+    RedConfig, RedLink, StepConfig, TbfConfig,
 };
 use goodqueue_types::{Rate, Span};
 
 /// Name and configuration of each.
 pub fn examples() -> Vec<(&'static str, QueueConfig)> {
-    vec![
+    let mut examples = vec![
         ("drop_tail", QueueConfig::drop_tail(Limit::Packets(100))),
         ("drop_tail, bytes", drop_tail()),
         (
@@ -40,7 +41,9 @@ pub fn examples() -> Vec<(&'static str, QueueConfig)> {
                 inner: Box::new(drop_tail()),
             }),
         ),
-    ]
+    ];
+    examples.extend(delay_based());
+    examples
 }
 
 const RATE: Rate = Rate(10_000_000);
@@ -61,6 +64,64 @@ fn adaptive_red() -> RedConfig {
         ecn: true,
         ..red()
     }
+}
+
+fn delay_based() -> [(&'static str, QueueConfig); 9] {
+    let ecn_codel = CodelParams {
+        ecn: true,
+        ce_threshold: Some(Span::from_millis(2)),
+        ..CodelParams::rfc8289()
+    };
+    let ecn_pie = PieParams {
+        ecn: true,
+        bytemode: true,
+        dq_rate_estimator: true,
+        ..PieParams::rfc8033()
+    };
+    let dual = DualPi2Config::linux(LIMIT);
+    let shifted = DualPi2Config {
+        drop_early: true,
+        drop_overload: false,
+        scheduler: DualScheduler::TimeShifted {
+            shift: Span::from_millis(30),
+        },
+        ..dual
+    };
+    [
+        ("codel", QueueConfig::Codel(CodelConfig::linux(LIMIT))),
+        (
+            "codel, RFC 8289, ECN",
+            QueueConfig::Codel(CodelConfig {
+                limit: LIMIT,
+                codel: ecn_codel,
+            }),
+        ),
+        ("pie", QueueConfig::Pie(PieConfig::linux(LIMIT))),
+        (
+            "pie, RFC 8033, ECN",
+            QueueConfig::Pie(PieConfig {
+                limit: LIMIT,
+                pie: ecn_pie,
+            }),
+        ),
+        ("pie, ns-3", QueueConfig::Pie(PieConfig::ns3(LIMIT))),
+        (
+            "pi2",
+            QueueConfig::Pi2(Pi2Config {
+                ecn: true,
+                ..Pi2Config::new(LIMIT)
+            }),
+        ),
+        ("dualpi2", QueueConfig::DualPi2(dual)),
+        ("dualpi2, time-shifted", QueueConfig::DualPi2(shifted)),
+        (
+            "step",
+            QueueConfig::Step(StepConfig {
+                limit: LIMIT,
+                threshold: Limit::Packets(20),
+            }),
+        ),
+    ]
 }
 
 fn drop_tail() -> QueueConfig {

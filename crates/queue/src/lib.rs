@@ -12,16 +12,20 @@ mod config;
 pub mod conformance;
 mod discipline;
 mod drop_tail;
+mod dualpi2;
 mod examples;
 mod fifo;
 mod fpq;
 mod head_drop;
 mod limit;
+mod pi2;
+mod pie;
 mod pool;
 mod prio;
 mod red;
 #[cfg(test)]
 mod rig;
+mod step;
 mod tbf;
 
 pub use account::{BufferAccount, BufferPool, Sharing};
@@ -33,17 +37,21 @@ pub use codel::{
 pub use config::{Configuration, CustomQueue, Refusal};
 pub use discipline::{Discipline, QueueConfig};
 pub use drop_tail::{DropTail, DropTailConfig};
+pub use dualpi2::{DualPi2, DualPi2Config, DualScheduler, StepThreshold};
 pub use examples::examples;
 pub use fifo::Fifo;
 pub use fpq::{FlowCount, Fpq, FpqConfig, FpqControl, target_loss};
 pub use head_drop::{HeadDrop, HeadDropConfig};
 pub use limit::{Backlog, Limit};
+pub use pi2::{Pi2, Pi2Config, Pi2Params, Pi2Vars};
+pub use pie::{Pie, PieConfig, PieFlavour, PieParams, PieVars, Updates};
 pub use pool::{Chain, PacketPool};
 pub use prio::{Prio, PrioConfig, PrioMap};
 pub use red::{
     LinuxRed, LinuxRedConfig, Red, RedAdaptation, RedConfig, RedDecision, RedLaw, RedLink, RedUnit,
     red_plog, red_wlog,
 };
+pub use step::{Step, StepConfig};
 pub use tbf::{Tbf, TbfConfig, TbfPeak};
 
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};

@@ -1,0 +1,326 @@
+//! `DualPI2`: a queue for low-latency traffic and one for classic traffic, coupled so that flows share
+//! fairly (RFC 9332).
+
+use crate::config::refuse_small_limit;
+use crate::pi2::{Pi2Params, Pi2Vars, refuse_coupling};
+use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
+use goodqueue_types::{DropReason, Ecn, Packet, RandomStream, Span, Time};
+
+/// Above what the low-latency queue marks every packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepThreshold {
+    /// Packets that waited longer (`step_thresh` in microseconds).
+    Delay(Span),
+    /// Packets that leave more than so many behind them (`step_thresh` in packets).
+    Packets(u64),
+}
+
+/// Which of the two queues is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DualScheduler {
+    /// Weighted round robin by bytes (`c_protection`): this percentage is the classic queue's while
+    /// both have something, the rest the low-latency queue's.
+    Weighted {
+        /// The classic queue's share in percent.
+        classic_percent: u8,
+    },
+    /// A time-shifted FIFO (RFC 9332 section 4.2.1): the packet that has waited longer, the
+    /// low-latency one so much favoured.
+    TimeShifted {
+        /// What is added to the low-latency packet's wait.
+        shift: Span,
+    },
+}
+
+/// What `DualPI2` can be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2Config {
+    /// The most that may wait in both queues together (`limit`, packets). Default 10000 packets.
+    pub limit: Limit,
+    /// The controller's parameters.
+    pub pi2: Pi2Params,
+    /// Above what the low-latency queue marks every packet (`step_thresh`). Default 1 ms.
+    pub step: StepThreshold,
+    /// k: how much more often low-latency packets are marked than the square root of the classic
+    /// drop probability (`coupling_factor`). Default 2.
+    pub coupling: f64,
+    /// Whether, when marking every packet is not enough, low-latency packets are dropped (true) or
+    /// the queues may grow to the limit (`drop_on_overload`, `overflow`). Default true.
+    pub drop_overload: bool,
+    /// Whether random drops and marks happen on arrival (`drop_enqueue`) and not when a packet
+    /// leaves (`drop_dequeue`). Default no.
+    pub drop_early: bool,
+    /// How the queues share the link (`c_protection`). Default weighted, 10 % classic.
+    pub scheduler: DualScheduler,
+}
+
+impl DualPi2Config {
+    /// As `tc qdisc add ... dualpi2 limit` (Linux 6.17).
+    pub const fn linux(limit: Limit) -> Self {
+        Self {
+            limit,
+            pi2: Pi2Params::linux(),
+            step: StepThreshold::Delay(Span::from_millis(1)),
+            coupling: 2.0,
+            drop_overload: true,
+            drop_early: false,
+            scheduler: DualScheduler::Weighted {
+                classic_percent: 10,
+            },
+        }
+    }
+
+    /// Where the credit starts when both queues are empty: with the queue of the larger weight.
+    fn initial_credit(&self) -> i64 {
+        match self.scheduler {
+            DualScheduler::Weighted { classic_percent } => {
+                self.pi2.mtu as i64 * (2 * i64::from(classic_percent) - 100)
+            }
+            DualScheduler::TimeShifted { .. } => 0,
+        }
+    }
+}
+
+impl Configuration for DualPi2Config {
+    type Queue = DualPi2;
+
+    fn build(&self, _random: &mut RandomStream) -> DualPi2 {
+        DualPi2 {
+            config: *self,
+            vars: Pi2Vars::new(&self.pi2),
+            credit: self.initial_credit(),
+            low_latency: Fifo::default(),
+            classic: Fifo::default(),
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
+        refuse_small_limit(self.limit, frame_bytes)?;
+        refuse_coupling(self.coupling)?;
+        if let DualScheduler::Weighted { classic_percent } = self.scheduler
+            && classic_percent > 100
+        {
+            return Err(Refusal::new(
+                "c_protection",
+                format!("a share of {classic_percent} %"),
+                "write the classic queue's share in percent, as in c_protection = 10",
+            ));
+        }
+        self.pi2.check()
+    }
+}
+
+/// Two FIFOs, one controller (Linux `dualpi2`).
+#[derive(Clone, Debug)]
+pub struct DualPi2 {
+    config: DualPi2Config,
+    vars: Pi2Vars,
+    /// Whose turn it is: the classic queue's when positive.
+    credit: i64,
+    low_latency: Fifo,
+    classic: Fifo,
+}
+
+/// RFC 9331 section 5.1: ECT(1), and CE, which may have been ECT(1).
+fn is_l4s(packet: &Packet) -> bool {
+    matches!(packet.ecn, Ecn::Capable1 | Ecn::Experienced)
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decision {
+    Pass,
+    Mark,
+    Drop,
+}
+
+/// A packet that leaves.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    packet: Packet,
+    low_latency: bool,
+    /// By how much sending it changes the credit.
+    credit: i64,
+}
+
+impl DualPi2 {
+    /// p' of RFC 9332.
+    pub fn probability(&self) -> f64 {
+        self.vars.probability()
+    }
+
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        let arrived = |queue: &Fifo| queue.head().map_or(Time::MAX, |packet| packet.arrived);
+        let oldest = arrived(&self.low_latency).min(arrived(&self.classic));
+        let oldest = (oldest != Time::MAX).then_some(oldest);
+        // Without drops there is no use in more than marking every low-latency packet.
+        let bound = if self.config.drop_overload {
+            1.0
+        } else {
+            1.0 / self.config.coupling
+        };
+        self.vars.catch_up(&self.config.pi2, now, oldest, bound);
+    }
+
+    /// What the controller does to a packet of one of the queues.
+    fn decide(
+        &self,
+        context: &mut Context<'_>,
+        packet: &mut Packet,
+        low_latency: bool,
+    ) -> Decision {
+        let DualPi2Config {
+            coupling,
+            drop_overload,
+            ..
+        } = self.config;
+        if self.backlog().bytes < 2 * self.config.pi2.mtu {
+            return Decision::Pass;
+        }
+        let overloaded = self.vars.is_overloaded(coupling);
+        let drop = if low_latency {
+            overloaded && drop_overload && self.vars.hits_classic(context.random)
+        } else {
+            let hit = self.vars.hits_classic(context.random);
+            if !hit {
+                return Decision::Pass;
+            }
+            overloaded || !packet.ecn.is_capable()
+        };
+        if drop {
+            return Decision::Drop;
+        }
+        let mark = !low_latency || overloaded || self.vars.hits_scalable(context.random, coupling);
+        if mark && context.mark(packet, DropReason::Early) {
+            return Decision::Mark;
+        }
+        Decision::Pass
+    }
+
+    /// Takes the packet whose turn it is.
+    fn take(&mut self, context: &mut Context<'_>) -> Option<Taken> {
+        let both = !self.low_latency.is_empty() && !self.classic.is_empty();
+        let low_latency =
+            self.classic.is_empty() || (both && self.is_low_latency_next(context.now));
+        let queue = if low_latency {
+            &mut self.low_latency
+        } else {
+            &mut self.classic
+        };
+        let packet = queue.pop(context)?;
+        // Each queue pays with the other's weight, and nothing if it was alone.
+        let weight = match self.config.scheduler {
+            DualScheduler::Weighted { classic_percent } if both && low_latency => {
+                i64::from(classic_percent)
+            }
+            DualScheduler::Weighted { classic_percent } if both => i64::from(classic_percent) - 100,
+            _ => 0,
+        };
+        Some(Taken {
+            packet,
+            low_latency,
+            credit: weight * context.frame_bytes(&packet) as i64,
+        })
+    }
+
+    /// Which of two queues that both have something is next.
+    fn is_low_latency_next(&self, now: Time) -> bool {
+        let waited = |queue: &Fifo| {
+            queue
+                .head()
+                .map_or(Span::ZERO, |packet| now - packet.arrived)
+        };
+        match self.config.scheduler {
+            DualScheduler::Weighted { .. } => self.credit <= 0,
+            DualScheduler::TimeShifted { shift } => {
+                waited(&self.low_latency) + shift >= waited(&self.classic)
+            }
+        }
+    }
+
+    /// Marks a packet that leaves the low-latency queue above its threshold.
+    fn step(&self, context: &mut Context<'_>, packet: &mut Packet) {
+        let above = match self.config.step {
+            StepThreshold::Delay(threshold) => context.now - packet.arrived > threshold,
+            StepThreshold::Packets(threshold) => self.low_latency.backlog().packets > threshold,
+        };
+        if above {
+            let _ = context.mark(packet, DropReason::Forced);
+        }
+    }
+}
+
+impl QueueDiscipline for DualPi2 {
+    fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
+        self.catch_up(context.now);
+        let bytes = context.frame_bytes(&packet);
+        if !self.config.limit.admits(self.backlog(), bytes) {
+            context.drop(packet, DropReason::Overlimit);
+            return;
+        }
+        let low_latency = is_l4s(&packet);
+        if self.config.drop_early
+            && self.decide(context, &mut packet, low_latency) == Decision::Drop
+        {
+            context.drop(packet, DropReason::Early);
+            return;
+        }
+        let queue = if low_latency {
+            &mut self.low_latency
+        } else {
+            &mut self.classic
+        };
+        if let Err(packet) = queue.push(context, Limit::Unlimited, packet) {
+            context.drop(packet, DropReason::Overlimit);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        self.catch_up(context.now);
+        while let Some(taken) = self.take(context) {
+            let Taken {
+                mut packet,
+                low_latency,
+                credit,
+            } = taken;
+            let decision = if self.config.drop_early {
+                Decision::Pass
+            } else {
+                self.decide(context, &mut packet, low_latency)
+            };
+            if decision == Decision::Drop {
+                context.drop(packet, DropReason::Early);
+                continue;
+            }
+            // A packet that is marked already is not reported twice.
+            if low_latency && decision == Decision::Pass {
+                self.step(context, &mut packet);
+            }
+            self.credit += credit;
+            return Some(packet);
+        }
+        self.credit = self.config.initial_credit();
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (low_latency, classic) = (self.low_latency.backlog(), self.classic.backlog());
+        Backlog {
+            packets: low_latency.packets + classic.packets,
+            bytes: low_latency.bytes + classic.bytes,
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}

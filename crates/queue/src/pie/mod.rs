@@ -1,0 +1,161 @@
+//! PIE: random early drops with a probability that holds the queueing delay (RFC 8033).
+
+mod control;
+
+pub(crate) use control::refuse_gains;
+pub use control::{PieFlavour, PieParams, PieVars};
+
+use crate::config::refuse_small_limit;
+use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
+use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time};
+
+/// What PIE can be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PieConfig {
+    /// The most that may wait (`limit`, packets). Default 1000 packets.
+    pub limit: Limit,
+    /// The controller's parameters.
+    pub pie: PieParams,
+}
+
+impl PieConfig {
+    /// As `tc qdisc add ... pie limit`.
+    pub const fn linux(limit: Limit) -> Self {
+        let pie = PieParams::linux();
+        Self { limit, pie }
+    }
+
+    /// RFC 8033.
+    pub const fn rfc8033(limit: Limit) -> Self {
+        let pie = PieParams::rfc8033();
+        Self { limit, pie }
+    }
+
+    /// ns-3's `PieQueueDisc`.
+    pub const fn ns3(limit: Limit) -> Self {
+        let pie = PieParams::ns3();
+        Self { limit, pie }
+    }
+}
+
+impl Configuration for PieConfig {
+    type Queue = Pie;
+
+    fn build(&self, _random: &mut RandomStream) -> Pie {
+        Pie {
+            config: *self,
+            vars: PieVars::new(&self.pie),
+            updates: Updates::new(self.pie.first_update(), self.pie.period()),
+            waiting: Fifo::default(),
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
+        refuse_small_limit(self.limit, frame_bytes)?;
+        self.pie.check()
+    }
+}
+
+/// A periodic timer that is caught up with at the next call.
+#[derive(Clone, Copy, Debug)]
+pub struct Updates {
+    next: Time,
+    period: Span,
+}
+
+impl Updates {
+    /// The first update, and the time from one to the next.
+    pub fn new(first: Time, period: Span) -> Self {
+        Self {
+            next: first,
+            period,
+        }
+    }
+
+    /// Makes the updates that are due, each told its time. Once one changes nothing that it says
+    /// would change at the next, the rest are passed over.
+    #[inline]
+    pub fn catch_up(&mut self, now: Time, mut update: impl FnMut(Time) -> bool) {
+        while self.next <= now {
+            let changed = update(self.next);
+            self.next += self.period;
+            if !changed && self.next <= now {
+                let missed = (now - self.next).0 / self.period.0 + 1;
+                self.next += self.period * missed;
+            }
+        }
+    }
+}
+
+/// A FIFO under PIE (Linux `pie`, ns-3 `PieQueueDisc`).
+#[derive(Clone, Debug)]
+pub struct Pie {
+    config: PieConfig,
+    vars: PieVars,
+    updates: Updates,
+    waiting: Fifo,
+}
+
+impl Pie {
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        let (params, backlog) = (&self.config.pie, self.waiting.backlog().bytes);
+        let vars = &mut self.vars;
+        self.updates.catch_up(now, |_| {
+            let before = *vars;
+            vars.update(params, backlog);
+            *vars != before
+        });
+    }
+}
+
+impl QueueDiscipline for Pie {
+    fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
+        self.catch_up(context.now);
+        let params = &self.config.pie;
+        let (backlog, bytes) = (self.waiting.backlog(), context.frame_bytes(&packet));
+        let reason = if !self.config.limit.admits(backlog, bytes) {
+            DropReason::Overlimit
+        } else if self.vars.drop_early(params, context.random, backlog, bytes)
+            && !(self.vars.may_mark(params) && context.mark(&mut packet, DropReason::Early))
+        {
+            DropReason::Early
+        } else {
+            match self.waiting.push(context, self.config.limit, packet) {
+                Ok(()) => return,
+                Err(_) => DropReason::Overlimit,
+            }
+        };
+        self.vars.dropped();
+        context.drop(packet, reason);
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        self.catch_up(context.now);
+        let packet = self.waiting.pop(context)?;
+        self.vars.departed(
+            &self.config.pie,
+            context.now,
+            context.now - packet.arrived,
+            context.frame_bytes(&packet),
+            self.waiting.backlog().bytes,
+        );
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}
