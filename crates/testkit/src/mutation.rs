@@ -27,11 +27,21 @@ pub enum Mutation {
     DropListBehindQueue,
     /// What happens at the very end does not happen.
     EndExcluded,
+    /// An idle link sends an arrival at once, whatever its discipline.
+    EveryQueueBypassed,
+    /// A queue is not asked when its link becomes idle and nothing waits.
+    EmptyQueueNotAsked,
+    /// A queue that holds packets back is not asked again before the next arrival.
+    ReadinessForgotten,
+    /// What is lost after its transmission is lost before the queue, and the other way round.
+    LossPlacesSwapped,
+    /// Every queue has a buffer of its own.
+    BuffersNotShared,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 17] = [
         Self::LimitOffByOne,
         Self::TiesByInsertion,
         Self::TimerBeforeDelivery,
@@ -44,5 +54,10 @@ impl Mutation {
         Self::DropListFromOne,
         Self::DropListBehindQueue,
         Self::EndExcluded,
+        Self::EveryQueueBypassed,
+        Self::EmptyQueueNotAsked,
+        Self::ReadinessForgotten,
+        Self::LossPlacesSwapped,
+        Self::BuffersNotShared,
     ];
 }

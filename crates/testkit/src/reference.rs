@@ -6,8 +6,9 @@
 //! before its time. Whoever doubts a result can read this file from top to bottom.
 
 use crate::Mutation;
+use crate::plain_service::PlainService;
 use goodqueue_queue::{
-    Backlog, Configuration, Context, Discipline, Limit, QueueDiscipline, Verdict,
+    Backlog, BufferPool, Configuration, Context, Discipline, Limit, QueueDiscipline, Verdict,
 };
 use goodqueue_sim::{
     Agent, Buffer, LinkConfig, LinkMeter, LossProcess, Network, Outcome, Probe, Recorder, Series,
@@ -86,6 +87,8 @@ struct Link<'a> {
     config: &'a LinkConfig,
     queue: Discipline,
     in_service: Option<Packet>,
+    /// Where the rate changes.
+    varying: Option<PlainService<'a>>,
     /// Whether the link loses what it transmits now.
     loses: bool,
     /// When the queue said it will be ready, if it held back what it has.
@@ -118,11 +121,15 @@ impl<'a> Link<'a> {
             config,
             queue: queue.build(&mut random),
             in_service: None,
+            varying: PlainService::new(network, index),
             loses: false,
             ready_at: None,
             random,
             loss: config.loss.map(|config| LossProcess::new(config, loss)),
-            buffer: Buffer::new(network, index),
+            buffer: match mutation {
+                Some(Mutation::BuffersNotShared) => Buffer::Own(BufferPool::unlimited()),
+                _ => Buffer::new(network, index),
+            },
             reported: Backlog::default(),
             arrivals: 0,
             drops: 0,
@@ -288,9 +295,10 @@ impl<'a> Reference<'a> {
         link.arrivals += 1;
         packet.arrived = now;
         let listed = link.config.drop_list.contains(&place);
-        if link.loses(&packet, false) || listed {
+        let swapped = self.mutation == Some(Mutation::LossPlacesSwapped);
+        if link.loses(&packet, swapped) || listed {
             self.lose(index, packet, now, DropReason::LinkLoss);
-        } else if self.passes_by(index) {
+        } else if self.passes_by(index, now) {
             self.start_service(index, packet, now);
         } else {
             self.with_queue(index, now, |queue, context| queue.enqueue(context, packet));
@@ -299,11 +307,11 @@ impl<'a> Reference<'a> {
     }
 
     /// Whether an arrival is sent without asking the queue.
-    fn passes_by(&self, index: usize) -> bool {
+    fn passes_by(&self, index: usize, now: Time) -> bool {
         let link = &self.links[index];
-        link.in_service.is_none()
-            && link.queue.is_bypassed_when_idle()
-            && link.queue.backlog().packets == 0
+        let now_open = self.opens(index, now) == now;
+        let bypassed = link.queue.is_bypassed_when_idle() || self.has(Mutation::EveryQueueBypassed);
+        link.in_service.is_none() && now_open && bypassed && link.queue.backlog().packets == 0
     }
 
     /// Calls a link's queue and reports what it dropped and marked.
@@ -332,7 +340,13 @@ impl<'a> Reference<'a> {
     /// Starts the next transmission if the link is idle and the queue gives a packet; and reports
     /// the backlog if it is another than before.
     fn serve(&mut self, index: usize, now: Time) {
-        if self.links[index].in_service.is_none() {
+        let link = &self.links[index];
+        let skipped = self.has(Mutation::EmptyQueueNotAsked) && link.queue.backlog().packets == 0;
+        let outage = link.queue.backlog().packets > 0 && self.opens(index, now) > now;
+        if link.in_service.is_none() && outage {
+            self.report_backlog_if_new(index, now);
+            self.await_ready(index, now);
+        } else if link.in_service.is_none() && !skipped {
             let next = self.with_queue(index, now, QueueDiscipline::dequeue);
             self.report_backlog_if_new(index, now);
             match next {
@@ -346,10 +360,19 @@ impl<'a> Reference<'a> {
 
     /// A queue that holds back what it has says when to come again.
     fn await_ready(&mut self, index: usize, now: Time) {
-        let link = &mut self.links[index];
-        link.ready_at = link.queue.next_ready(now);
-        if let Some(ready) = link.ready_at {
+        let ready = self.links[index].queue.next_ready(now);
+        let ready = ready.map(|ready| self.opens(index, ready));
+        self.links[index].ready_at = ready;
+        if let Some(ready) = ready.filter(|_| !self.has(Mutation::ReadinessForgotten)) {
             self.schedule(ready, What::Ready(index));
+        }
+    }
+
+    /// When a link can next begin a transmission.
+    fn opens(&self, index: usize, time: Time) -> Time {
+        match &self.links[index].varying {
+            Some(varying) if !self.has(Mutation::OutageIgnored) => varying.opens(time),
+            _ => time,
         }
     }
 
@@ -385,10 +408,14 @@ impl<'a> Reference<'a> {
         if self.has(Mutation::IdleLinkQueues) && packet.arrived == now {
             self.report_backlog(index, now);
         }
-        let end = now + self.transmission_time(index, &packet);
+        let end = self.end_of_transmission(index, &packet, now);
+        let window = self.window;
         let link = &mut self.links[index];
+        if let Some(varying) = &mut link.varying {
+            varying.count(now, end, window);
+        }
         link.in_service = Some(packet);
-        link.loses = link.loses(&packet, true);
+        link.loses = link.loses(&packet, self.mutation != Some(Mutation::LossPlacesSwapped));
         if let Some(meter) = &mut link.meter {
             meter.service(packet.arrived, now, end, packet.size);
         }
@@ -400,14 +427,17 @@ impl<'a> Reference<'a> {
         self.schedule(end, What::ServiceEnd(index));
     }
 
-    fn transmission_time(&self, index: usize, packet: &Packet) -> Span {
+    fn end_of_transmission(&self, index: usize, packet: &Packet, now: Time) -> Time {
         let link = &self.links[index];
         let rate = link.config.rate;
         let bytes = match self.mutation {
             Some(Mutation::FramingForgotten) => u64::from(packet.size),
             _ => link.frame_bytes(packet),
         };
-        match self.mutation {
+        if let Some(varying) = &link.varying {
+            return varying.end(now, bytes);
+        }
+        now + match self.mutation {
             Some(Mutation::ServiceTimeRoundedDown) => {
                 Span((u128::from(bytes) * 8_000_000_000_000 / u128::from(rate.0)) as u64)
             }
@@ -518,7 +548,13 @@ impl<'a> Reference<'a> {
             links: self
                 .links
                 .iter_mut()
-                .filter_map(|link| Some(link.meter.take()?.finish(&link.config.name)))
+                .filter_map(|link| {
+                    let mut meter = link.meter.take()?;
+                    if let Some(varying) = &link.varying {
+                        meter.set_utilization(varying.utilization(self.window));
+                    }
+                    Some(meter.finish(&link.config.name))
+                })
                 .collect(),
             flows: self
                 .network
