@@ -118,6 +118,12 @@ macro_rules! disciplines {
 disciplines! {
     /// First in, first out, tail drop.
     DropTail(DropTail, DropTailConfig),
+    /// Deficit round robin.
+    Drr(crate::Drr, crate::DrrConfig),
+    /// Stochastic fairness queueing, as Linux has it.
+    Sfq(crate::Sfq, crate::SfqConfig),
+    /// `CoDel` for each of many queues.
+    FqCodel(crate::FqCodel, crate::FqCodelConfig),
     /// Strict priority among bands.
     Prio(Prio, PrioConfig),
     /// A token-bucket filter in front of another discipline.

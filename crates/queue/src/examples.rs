@@ -1,6 +1,7 @@
 //! Every discipline at least once, with usual parameters for a link of 10 Mb/s and flows of 40 ms
 //! round-trip time: what tests, benchmarks and comparisons go through.
 
+use crate::flows::fair_queues;
 use crate::{
     BlueConfig, CodelConfig, CodelParams, DualPi2Config, DualScheduler, FpqConfig, HeadDropConfig,
     Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, PrioConfig, QueueConfig, RedAdaptation,
@@ -43,6 +44,7 @@ pub fn examples() -> Vec<(&'static str, QueueConfig)> {
         ),
     ];
     examples.extend(delay_based());
+    examples.extend(fair_queues(LIMIT));
     examples
 }
 

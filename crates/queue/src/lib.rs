@@ -12,10 +12,13 @@ mod config;
 pub mod conformance;
 mod discipline;
 mod drop_tail;
+mod drr;
 mod dualpi2;
 mod examples;
 mod fifo;
+mod flows;
 mod fpq;
+mod fq_codel;
 mod head_drop;
 mod limit;
 mod pi2;
@@ -25,6 +28,7 @@ mod prio;
 mod red;
 #[cfg(test)]
 mod rig;
+mod sfq;
 mod step;
 mod tbf;
 
@@ -37,10 +41,13 @@ pub use codel::{
 pub use config::{Configuration, CustomQueue, Refusal};
 pub use discipline::{Discipline, QueueConfig};
 pub use drop_tail::{DropTail, DropTailConfig};
+pub use drr::{Drr, DrrConfig};
 pub use dualpi2::{DualPi2, DualPi2Config, DualScheduler, StepThreshold};
 pub use examples::examples;
 pub use fifo::Fifo;
+pub use flows::truesize;
 pub use fpq::{FlowCount, Fpq, FpqConfig, FpqControl, target_loss};
+pub use fq_codel::{ComparedBacklog, FqCodel, FqCodelConfig};
 pub use head_drop::{HeadDrop, HeadDropConfig};
 pub use limit::{Backlog, Limit};
 pub use pi2::{Pi2, Pi2Config, Pi2Params, Pi2Vars};
@@ -51,6 +58,7 @@ pub use red::{
     LinuxRed, LinuxRedConfig, Red, RedAdaptation, RedConfig, RedDecision, RedLaw, RedLink, RedUnit,
     red_plog, red_wlog,
 };
+pub use sfq::{Sfq, SfqConfig};
 pub use step::{Step, StepConfig};
 pub use tbf::{Tbf, TbfConfig, TbfPeak};
 

@@ -48,6 +48,17 @@ impl Limit {
             Self::Unlimited => true,
         }
     }
+
+    /// Whether more waits than may, as queues find that take a packet first and then drop another
+    /// (Linux `sfq`, `fq_codel`).
+    #[inline]
+    pub fn is_exceeded_by(self, backlog: Backlog) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets > limit,
+            Self::Bytes(limit) => backlog.bytes > limit,
+            Self::Unlimited => false,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -66,5 +77,7 @@ mod tests {
         assert!(!Limit::Bytes(1500).admits(two, 301));
         assert!(Limit::Unlimited.admits(two, u64::MAX - 1200));
         assert!(!Limit::Packets(0).admits(Backlog::default(), 1));
+        assert!(Limit::Packets(1).is_exceeded_by(two) && !Limit::Packets(2).is_exceeded_by(two));
+        assert!(Limit::Bytes(1199).is_exceeded_by(two) && !Limit::Bytes(1200).is_exceeded_by(two));
     }
 }

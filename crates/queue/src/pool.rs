@@ -16,6 +16,8 @@ pub struct PacketPool {
 struct Place {
     packet: Packet,
     next: u32,
+    /// The one before, unless it is the first of its chain.
+    previous: u32,
 }
 
 /// A FIFO whose packets lie in a [`PacketPool`].
@@ -75,7 +77,11 @@ impl PacketPool {
         if !context.account.reserve(bytes) {
             return Err(packet);
         }
-        let place = Place { packet, next: NONE };
+        let place = Place {
+            packet,
+            next: NONE,
+            previous: chain.last,
+        };
         let at = if let Some(free) = self.places.get_mut(self.free as usize) {
             let at = self.free;
             self.free = free.next;
@@ -99,17 +105,36 @@ impl PacketPool {
     pub fn pop(&mut self, context: &mut Context<'_>, chain: &mut Chain) -> Option<Packet> {
         let at = chain.first;
         let place = self.places.get_mut(at as usize)?;
-        let packet = place.packet;
         chain.first = place.next;
         if chain.first == NONE {
             chain.last = NONE;
         }
+        Some(self.free(context, chain, at))
+    }
+
+    /// Takes the last packet of a chain.
+    pub fn pop_back(&mut self, context: &mut Context<'_>, chain: &mut Chain) -> Option<Packet> {
+        let at = chain.last;
+        let previous = self.places.get(at as usize)?.previous;
+        if at == chain.first {
+            (chain.first, chain.last) = (NONE, NONE);
+        } else {
+            self.places[previous as usize].next = NONE;
+            chain.last = previous;
+        }
+        Some(self.free(context, chain, at))
+    }
+
+    #[inline]
+    fn free(&mut self, context: &mut Context<'_>, chain: &mut Chain, at: u32) -> Packet {
+        let place = &mut self.places[at as usize];
         place.next = self.free;
         self.free = at;
+        let packet = place.packet;
         let bytes = context.frame_bytes(&packet);
         chain.backlog.remove(bytes);
         context.account.release(bytes);
-        Some(packet)
+        packet
     }
 
     /// The first packet of a chain.
@@ -165,6 +190,16 @@ mod tests {
             }
             assert_eq!(order, [Some(0), Some(1), Some(2), Some(3), None, None]);
         }
+        for number in 0..3 {
+            pool.push(context, &mut a, packet(number)).unwrap();
+        }
+        let mut order = Vec::new();
+        for _ in 0..2 {
+            order.extend(pool.pop_back(context, &mut a).map(|packet| packet.number));
+            order.extend(pool.pop(context, &mut a).map(|packet| packet.number));
+        }
+        assert_eq!(order, [2, 0, 1], "from both ends");
+        assert!(pool.pop_back(context, &mut a).is_none());
         assert!(a.is_empty() && pool.head(&b).is_none());
         assert_eq!(pool.places.len(), 4, "places are used again");
         assert_eq!(context.account.used(), 0);

@@ -1,0 +1,44 @@
+//! What all fair queues refuse.
+
+use crate::Refusal;
+use crate::flows::truesize;
+
+/// The most queues that Linux's flow queues take.
+const MOST_FLOWS: u32 = 65_536;
+
+/// Refuses a round in which nobody may send anything.
+pub fn refuse_quantum(quantum: u32) -> Result<(), Refusal> {
+    if quantum > 0 {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "quantum",
+        "a quantum of no byte: no flow could ever send",
+        "write the size of the largest frame, as in quantum = 1514",
+    ))
+}
+
+/// Refuses numbers of queues that no kernel takes.
+pub fn refuse_flows(flows: u32) -> Result<(), Refusal> {
+    if (1..=MOST_FLOWS).contains(&flows) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "flows",
+        format!("{flows} queues"),
+        "write a number of queues from 1 to 65536, as in flows = 1024",
+    ))
+}
+
+/// Refuses memory into which not one frame fits.
+pub fn refuse_memory(memory_limit: u64, frame_bytes: u64) -> Result<(), Refusal> {
+    let needed = truesize(frame_bytes);
+    if needed <= memory_limit {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "memory_limit",
+        format!("{memory_limit} bytes of memory hold no frame: one takes {needed}"),
+        "write the kernel's default, as in memory_limit = \"32MiB\"",
+    ))
+}

@@ -1,0 +1,363 @@
+//! Many queues served in turn: what DRR, SFQ, FQ-CoDel, FQ-PIE and CAKE have in common.
+
+mod check;
+mod examples;
+mod hash;
+mod memory;
+#[cfg(test)]
+pub(crate) mod rig;
+mod set_associative;
+
+pub use check::{refuse_flows, refuse_memory, refuse_quantum};
+pub use examples::fair_queues;
+pub use hash::{FlowHash, scale};
+pub use memory::truesize;
+pub use set_associative::{Probe, SetAssociative};
+
+use crate::{Backlog, Chain, Context, PacketPool};
+use goodqueue_types::Packet;
+
+const NONE: u32 = u32::MAX;
+
+/// Which round a flow takes part in. A round is a list: its first flow is served next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// None: it has nothing to send.
+    Out,
+    /// Flows that have just become active; served before the others (RFC 8290 section 4.2).
+    New,
+    /// The flows of plain round robin.
+    Old,
+}
+
+/// A queue for each flow, or for each bucket of flows, and their places in the rounds. The packets
+/// of all share one pool.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    pool: PacketPool,
+    queues: Vec<Flow>,
+    rounds: [Ends; 3],
+    backlog: Backlog,
+    memory: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    chain: Chain,
+    deficit: i64,
+    previous: u32,
+    next: u32,
+    round: Round,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    first: u32,
+    last: u32,
+}
+
+impl Flows {
+    /// So many empty queues.
+    pub fn new(count: u32) -> Self {
+        let mut flows = Self {
+            pool: PacketPool::default(),
+            queues: Vec::new(),
+            rounds: [Ends {
+                first: NONE,
+                last: NONE,
+            }; 3],
+            backlog: Backlog::default(),
+            memory: 0,
+        };
+        flows.grow_to(count);
+        flows
+    }
+
+    /// Makes new queues until there are `count`.
+    pub fn grow_to(&mut self, count: u32) {
+        let idle = Flow {
+            chain: Chain::default(),
+            deficit: 0,
+            previous: NONE,
+            next: NONE,
+            round: Round::Out,
+        };
+        if count as usize > self.queues.len() {
+            self.queues.resize(count as usize, idle);
+        }
+    }
+}
+
+/// Packets.
+impl Flows {
+    /// Appends a packet to a flow's queue if the context's buffer has room for it.
+    ///
+    /// # Errors
+    /// The packet, if it has not.
+    #[inline]
+    pub fn push(
+        &mut self,
+        context: &mut Context<'_>,
+        flow: u32,
+        packet: Packet,
+    ) -> Result<(), Packet> {
+        let bytes = context.frame_bytes(&packet);
+        let chain = &mut self.queues[flow as usize].chain;
+        self.pool.push(context, chain, packet)?;
+        self.backlog.add(bytes);
+        self.memory += truesize(bytes);
+        Ok(())
+    }
+
+    /// Takes the first packet of a flow.
+    #[inline]
+    pub fn pop(&mut self, context: &mut Context<'_>, flow: u32) -> Option<Packet> {
+        let packet = self
+            .pool
+            .pop(context, &mut self.queues[flow as usize].chain)?;
+        self.forget(context, &packet);
+        Some(packet)
+    }
+
+    /// Takes the last packet of a flow.
+    pub fn pop_back(&mut self, context: &mut Context<'_>, flow: u32) -> Option<Packet> {
+        let packet = self
+            .pool
+            .pop_back(context, &mut self.queues[flow as usize].chain)?;
+        self.forget(context, &packet);
+        Some(packet)
+    }
+
+    #[inline]
+    fn forget(&mut self, context: &Context<'_>, packet: &Packet) {
+        let bytes = context.frame_bytes(packet);
+        self.backlog.remove(bytes);
+        self.memory -= truesize(bytes);
+    }
+
+    /// The first packet of a flow.
+    #[inline]
+    pub fn head(&self, flow: u32) -> Option<&Packet> {
+        self.pool.head(&self.queues[flow as usize].chain)
+    }
+
+    /// What waits, in all queues.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// What waits in one queue.
+    #[inline]
+    pub fn backlog_of(&self, flow: u32) -> Backlog {
+        self.queues[flow as usize].chain.backlog()
+    }
+
+    /// Bytes of kernel memory that what waits would take: see [`truesize`].
+    #[inline]
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// The queue with the most bytes, the first of several; `None` when all are empty.
+    pub fn fattest(&self) -> Option<u32> {
+        let (mut fattest, mut most) = (None, 0);
+        for (index, flow) in self.queues.iter().enumerate() {
+            let bytes = flow.chain.backlog().bytes;
+            if bytes > most {
+                (fattest, most) = (Some(index as u32), bytes);
+            }
+        }
+        fattest
+    }
+
+    /// The indices of all queues.
+    pub fn indices(&self) -> std::ops::Range<u32> {
+        0..self.queues.len() as u32
+    }
+}
+
+/// Deficit round robin.
+impl Flows {
+    /// The round a flow is in.
+    #[inline]
+    pub fn round(&self, flow: u32) -> Round {
+        self.queues[flow as usize].round
+    }
+
+    /// The flow that is next in a round.
+    #[inline]
+    pub fn first(&self, round: Round) -> Option<u32> {
+        let first = self.rounds[place(round)].first;
+        (first != NONE).then_some(first)
+    }
+
+    /// Bytes a flow may still send in this turn, negative when it has sent more than it might.
+    #[inline]
+    pub fn deficit(&self, flow: u32) -> i64 {
+        self.queues[flow as usize].deficit
+    }
+
+    /// A flow has sent a frame.
+    #[inline]
+    pub fn charge(&mut self, flow: u32, frame_bytes: u64) {
+        self.queues[flow as usize].deficit -= frame_bytes as i64;
+    }
+
+    /// Puts an inactive flow last in a round, with this many bytes to send.
+    #[inline]
+    pub fn activate(&mut self, flow: u32, round: Round, quantum: i64) {
+        if self.round(flow) == Round::Out {
+            self.queues[flow as usize].deficit = quantum;
+            self.append(flow, round);
+        }
+    }
+
+    /// The flow whose turn it is: the first one with bytes to send, new flows before old ones.
+    /// Those that come before it get another quantum and go to the end of the old round.
+    #[inline]
+    pub fn turn(&mut self, quantum: i64) -> Option<u32> {
+        loop {
+            let flow = self.first(Round::New).or_else(|| self.first(Round::Old))?;
+            if self.queues[flow as usize].deficit > 0 {
+                return Some(flow);
+            }
+            self.replenish(flow, quantum);
+        }
+    }
+
+    /// Ends a flow's turn: it gets a quantum for the next one and goes to the end of the old
+    /// round.
+    #[inline]
+    pub fn replenish(&mut self, flow: u32, quantum: i64) {
+        self.queues[flow as usize].deficit += quantum;
+        self.move_to(flow, Round::Old);
+    }
+
+    /// Its turn has come and the flow has nothing to send. A new one passes through the old round
+    /// first: otherwise a flow that comes and goes would starve the old ones (RFC 8290 section
+    /// 4.2).
+    #[inline]
+    pub fn rest(&mut self, flow: u32) {
+        if self.round(flow) == Round::New && self.first(Round::Old).is_some() {
+            self.move_to(flow, Round::Old);
+        } else {
+            self.leave(flow);
+        }
+    }
+
+    /// Moves a flow to the end of another round, or of its own.
+    #[inline]
+    pub fn move_to(&mut self, flow: u32, round: Round) {
+        self.leave(flow);
+        self.append(flow, round);
+    }
+
+    /// Takes a flow out of its round.
+    #[inline]
+    pub fn leave(&mut self, flow: u32) {
+        let Flow {
+            previous,
+            next,
+            round,
+            ..
+        } = self.queues[flow as usize];
+        if round == Round::Out {
+            return;
+        }
+        match self.queues.get_mut(previous as usize) {
+            Some(before) => before.next = next,
+            None => self.rounds[place(round)].first = next,
+        }
+        match self.queues.get_mut(next as usize) {
+            Some(after) => after.previous = previous,
+            None => self.rounds[place(round)].last = previous,
+        }
+        self.queues[flow as usize].round = Round::Out;
+    }
+
+    fn append(&mut self, flow: u32, round: Round) {
+        let ends = &mut self.rounds[place(round)];
+        let last = std::mem::replace(&mut ends.last, flow);
+        match self.queues.get_mut(last as usize) {
+            Some(before) => before.next = flow,
+            None => ends.first = flow,
+        }
+        let flow = &mut self.queues[flow as usize];
+        (flow.previous, flow.next, flow.round) = (last, NONE, round);
+    }
+}
+
+/// Where a round's ends are kept.
+fn place(round: Round) -> usize {
+    match round {
+        Round::New => 0,
+        Round::Old => 1,
+        Round::Out => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(flows: &Flows, round: Round) -> Vec<u32> {
+        let next = |flow: &u32| {
+            let next = flows.queues[*flow as usize].next;
+            (next != NONE).then_some(next)
+        };
+        std::iter::successors(flows.first(round), next).collect()
+    }
+
+    #[test]
+    fn flows_join_at_the_end_and_leave_from_anywhere() {
+        let mut flows = Flows::new(5);
+        for flow in [3, 1, 4, 0] {
+            flows.activate(flow, Round::New, 100);
+        }
+        flows.activate(4, Round::New, 7);
+        assert_eq!(order(&flows, Round::New), [3, 1, 4, 0]);
+        assert_eq!(flows.deficit(4), 100, "an active flow keeps its deficit");
+        flows.leave(1);
+        flows.leave(1);
+        flows.leave(0);
+        flows.move_to(3, Round::Old);
+        flows.activate(0, Round::New, 100);
+        assert_eq!(order(&flows, Round::New), [4, 0]);
+        assert_eq!(order(&flows, Round::Old), [3]);
+        flows.leave(3);
+        assert_eq!(
+            (flows.first(Round::Old), flows.round(3)),
+            (None, Round::Out)
+        );
+    }
+
+    #[test]
+    fn a_turn_goes_to_the_first_flow_with_credit_new_ones_before_old_ones() {
+        let mut flows = Flows::new(3);
+        flows.activate(0, Round::Old, 100);
+        flows.activate(1, Round::New, 100);
+        assert_eq!(flows.turn(100), Some(1));
+        flows.charge(1, 100);
+        assert_eq!(flows.turn(100), Some(0));
+        flows.charge(0, 101);
+        assert_eq!(flows.turn(100), Some(1));
+        assert_eq!(order(&flows, Round::Old), [1, 0]);
+        assert_eq!((flows.deficit(0), flows.deficit(1)), (99, 100));
+        flows.rest(1);
+        flows.rest(0);
+        assert_eq!(flows.turn(100), None);
+    }
+
+    #[test]
+    fn an_empty_new_flow_passes_through_the_old_round() {
+        let mut flows = Flows::new(2);
+        flows.activate(0, Round::New, 1);
+        flows.rest(0);
+        assert_eq!(flows.round(0), Round::Out, "nobody to protect");
+        flows.activate(1, Round::Old, 1);
+        flows.activate(0, Round::New, 1);
+        flows.rest(0);
+        assert_eq!(order(&flows, Round::Old), [1, 0]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Set-associative hashing: a flow looks for a queue of its own among the few of its set.
+
+/// Where in its set a flow begins to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// At the queue its hash points at, and around from there (CAKE).
+    FromHash,
+    /// At the first queue of the set, which is also shared when the set is full (ns-3).
+    FromStart,
+}
+
+/// How a flow came to its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// The queue its hash points at was its own already.
+    Direct,
+    /// Another queue of the set was its own already.
+    Hit,
+    /// It took a queue of the set that nobody used.
+    Miss,
+    /// All were in use: it shares one with another flow.
+    Collision,
+}
+
+/// Which flow each queue belongs to.
+#[derive(Clone, Debug)]
+pub struct SetAssociative {
+    tags: Vec<u32>,
+    ways: u32,
+    probe: Probe,
+}
+
+impl SetAssociative {
+    /// For `queues` queues in sets of `ways`, which must divide it.
+    pub fn new(queues: u32, ways: u32, probe: Probe) -> Self {
+        assert!(ways > 0 && queues.is_multiple_of(ways));
+        Self {
+            tags: vec![0; queues as usize],
+            ways,
+            probe,
+        }
+    }
+
+    /// The queue of the flow with this hash, given which queues are in use.
+    #[inline]
+    pub fn queue(&mut self, hash: u32, in_use: impl Fn(u32) -> bool) -> (u32, Lookup) {
+        let target = hash % self.tags.len() as u32;
+        if self.probe == Probe::FromHash && self.tags[target as usize] == hash && in_use(target) {
+            return (target, Lookup::Direct);
+        }
+        let (queue, lookup) = match self.probe {
+            Probe::FromHash => self.own_or_free(hash, target, in_use),
+            Probe::FromStart => self.own_or_free_in_order(hash, target, in_use),
+        };
+        self.tags[queue as usize] = hash;
+        (queue, lookup)
+    }
+
+    /// The set's queues, beginning with this one.
+    fn set_from(&self, target: u32) -> impl Iterator<Item = u32> + use<> {
+        let (ways, start) = (self.ways, target - target % self.ways);
+        (0..ways).map(move |step| start + (target - start + step) % ways)
+    }
+
+    /// First a queue that is the flow's own, even if empty by now; only then a free one.
+    fn own_or_free(&self, hash: u32, target: u32, in_use: impl Fn(u32) -> bool) -> (u32, Lookup) {
+        let own = |queue: &u32| self.tags[*queue as usize] == hash;
+        if let Some(queue) = self.set_from(target).find(own) {
+            let lookup = if queue == target {
+                Lookup::Direct
+            } else {
+                Lookup::Hit
+            };
+            return (queue, lookup);
+        }
+        match self.set_from(target).find(|queue| !in_use(*queue)) {
+            Some(queue) => (queue, Lookup::Miss),
+            None => (target, Lookup::Collision),
+        }
+    }
+
+    fn own_or_free_in_order(
+        &self,
+        hash: u32,
+        target: u32,
+        in_use: impl Fn(u32) -> bool,
+    ) -> (u32, Lookup) {
+        let start = target - target % self.ways;
+        for queue in start..start + self.ways {
+            if !in_use(queue) {
+                return (queue, Lookup::Miss);
+            }
+            if self.tags[queue as usize] == hash {
+                return (queue, Lookup::Hit);
+            }
+        }
+        (start, Lookup::Collision)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asks for these hashes in turn, each taking its queue into use.
+    fn place(table: &mut SetAssociative, used: &mut [bool], hashes: &[u32]) -> Vec<(u32, Lookup)> {
+        let mut answers = Vec::new();
+        for hash in hashes {
+            let answer = table.queue(*hash, |queue| used[queue as usize]);
+            used[answer.0 as usize] = true;
+            answers.push(answer);
+        }
+        answers
+    }
+
+    /// ns-3's `FqCoDelQueueDiscSetLinearProbing`: packets per queue.
+    #[test]
+    fn ns3_probes_from_the_start_of_the_set() {
+        let mut table = SetAssociative::new(1024, 8, Probe::FromStart);
+        let mut used = vec![false; 1024];
+        let hashes = [0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 1024];
+        let mut counts = [0; 16];
+        for (queue, _) in place(&mut table, &mut used, &hashes) {
+            counts[queue as usize] += 1;
+        }
+        assert_eq!(counts[..8], [2, 2, 1, 1, 2, 1, 1, 1]);
+        assert_eq!(
+            place(&mut table, &mut used, &[1025, 10]),
+            [(0, Lookup::Collision), (8, Lookup::Miss)]
+        );
+    }
+
+    #[test]
+    fn cake_probes_from_the_hash_around_the_set() {
+        use Lookup::{Collision, Direct, Hit, Miss};
+        let mut table = SetAssociative::new(1024, 8, Probe::FromHash);
+        let mut used = vec![false; 1024];
+        let colliding = |step: u32| 6 + 1024 * step;
+        // Hash 6 wants queue 6; seven more flows that want the same go round its set.
+        let hashes: Vec<u32> = (0..8).map(colliding).collect();
+        let answers = place(&mut table, &mut used, &hashes);
+        assert_eq!(answers, [6, 7, 0, 1, 2, 3, 4, 5].map(|queue| (queue, Miss)));
+        assert_eq!(
+            place(&mut table, &mut used, &hashes[..2]),
+            [(6, Direct), (7, Hit)]
+        );
+        // The ninth shares the queue its hash points at and takes it over.
+        let ninth = colliding(8);
+        assert_eq!(
+            place(&mut table, &mut used, &[ninth, ninth]),
+            [(6, Collision), (6, Direct)]
+        );
+        // The flow whose queue was taken finds a free one when there is one.
+        used[3] = false;
+        assert_eq!(place(&mut table, &mut used, &hashes[..1]), [(3, Miss)]);
+    }
+}
