@@ -1,6 +1,7 @@
 //! What a limit comes to in every unit: people think in different ones.
 
 use crate::flow::FlowGroup;
+use crate::queue::drain_rate;
 use crate::scenario::Scenario;
 use crate::units::UnitError;
 use goodqueue_queue::Limit;
@@ -48,7 +49,7 @@ pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<Buff
         Limit::Packets(packets) => Some(packets),
         _ => bytes.map(|bytes| bytes / frame_bytes),
     };
-    let bits_per_second = direction.rate.0 as f64;
+    let bits_per_second = drain_rate(&direction.queue, direction.rate).0 as f64;
     let ms = bytes.map(|bytes| bytes as f64 * 8e3 / bits_per_second);
     let bdp_bytes = base_rtt.map(|rtt| bits_per_second * rtt.as_secs_f64() / 8.0);
     let bdp = bytes
@@ -101,7 +102,9 @@ fn largest_packet(group: &FlowGroup, backward: bool) -> u64 {
         WorkloadConfig::Bulk { tcp, .. } => {
             let options = if tcp.option_bytes && tcp.recovery == goodqueue_tcp::Recovery::Sack {
                 // An ACK with all its SACK blocks.
-                u64::from(tcp.details.sack_blocks) * 8 + u64::from(tcp.details.sack_option_overhead)
+                let room = if tcp.timestamps.is_some() { 3 } else { 4 };
+                let blocks = u64::from(tcp.details.sack_blocks).min(room);
+                8 * blocks + u64::from(tcp.details.sack_option_overhead)
             } else {
                 0
             };

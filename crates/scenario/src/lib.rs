@@ -25,6 +25,7 @@ mod write;
 
 pub use buffers::{BufferEcho, LIMIT_COUNTS};
 pub use error::ScenarioError;
+pub use queue::queue_toml;
 pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
 pub use schema::{reference_markdown, schema};
 pub use summary::{buffer_json, summary_json};

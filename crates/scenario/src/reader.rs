@@ -23,6 +23,7 @@ pub(crate) struct Reader<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub rate: Rate,
+    pub delay: Span,
     /// Mean base round-trip time of the flows that cross it.
     pub base_rtt: Option<Span>,
     /// Largest frame that crosses it, in bytes.
@@ -149,6 +150,27 @@ impl<'a> Reader<'a> {
         Problem::new(at, self.path_of(name), message, help)
     }
 
+    /// The link that this table's queue stands before.
+    pub(crate) fn place(&self) -> Place {
+        let Some(place) = self.place else {
+            unreachable!("{} is no queue's table", self.path)
+        };
+        place
+    }
+
+    /// The same table before a link of another rate.
+    pub(crate) fn at_rate(&self, rate: Rate) -> Self {
+        let place = Some(Place {
+            rate,
+            ..self.place()
+        });
+        Self {
+            path: self.path.clone(),
+            place,
+            ..*self
+        }
+    }
+
     /// The keys that must be given are.
     pub(crate) fn check_required(&self) -> Checked<()> {
         let mut required = self.spec.keys.iter().filter(|key| key.default == REQUIRED);
@@ -195,10 +217,7 @@ impl<'a> Reader<'a> {
 
     /// The table at `tag`'s word: opens `node` with the keys that the word allows.
     pub(crate) fn tagged(field: &Field<'a>) -> Checked<(&'static str, Reader<'a>)> {
-        let (tag, variants) = field.alternative(|kind| match kind {
-            Kind::Tagged { tag, variants } => Some((tag, variants)),
-            _ => None,
-        });
+        let (tag, variants) = field.alternative(Kind::variants);
         let fallback = variants[0];
         let Value::Table(table) = &field.node.value else {
             Reader::open(field.node, fallback.1, field.path.clone())?;
@@ -467,6 +486,47 @@ impl<'a> Field<'a> {
             )),
             None => Ok(numbers),
         }
+    }
+
+    /// So many whole numbers in order.
+    pub(crate) fn numbers(&self) -> Checked<Vec<u8>> {
+        let (count, max) = self.alternative(|kind| match kind {
+            Kind::Numbers { count, max } => Some((count, max)),
+            _ => None,
+        });
+        let problem = || {
+            let message = format!("{count} whole numbers from 0 to {max} belong here");
+            self.problem(
+                message,
+                format!("write {} = {}", self.key.name, self.key.example),
+            )
+        };
+        let Value::List(items) = &self.node.value else {
+            return Err(problem());
+        };
+        let numbers = items.iter().map(|item| match &item.value {
+            Value::Integer(_, Some(value)) => u8::try_from(*value).ok(),
+            _ => None,
+        });
+        let numbers: Option<Vec<u8>> = numbers.collect();
+        numbers
+            .filter(|numbers| {
+                numbers.len() == count && numbers.iter().all(|n| u64::from(*n) <= max)
+            })
+            .ok_or_else(problem)
+    }
+
+    /// This value as a list of such values.
+    pub(crate) fn items(&self) -> Checked<Vec<Field<'a>>> {
+        let Value::List(items) = &self.node.value else {
+            return Err(self.wrong("a list"));
+        };
+        let field = |(index, node)| Field {
+            node,
+            path: format!("{}.{index}", self.path),
+            ..*self
+        };
+        Ok(items.iter().enumerate().map(field).collect())
     }
 
     /// This value as a table of fixed keys.

@@ -5,6 +5,7 @@ use crate::document::Document;
 use crate::error::{Checked, ScenarioError, nearest, shorten};
 use crate::flow::{FlowGroup, read_flows};
 use crate::layout::{Layout, Misplaced};
+use crate::queue::drain_rate;
 use crate::reader::Reader;
 use crate::spec::{RECORD, SCENARIO};
 use crate::topology::{Topology, resolve};
@@ -172,7 +173,7 @@ impl Scenario {
         let (index, direction) = self.find_link(link)?;
         resolve(
             stated,
-            direction.rate,
+            drain_rate(&direction.queue, direction.rate),
             self.layout.mean_base_rtt(Some(index)),
         )
     }

@@ -101,11 +101,21 @@ fn value(kind: Kind, definitions: &mut Map<String, Value>) -> Value {
             "uniqueItems": true,
             "items": { "type": "integer", "minimum": 0, "maximum": max },
         }),
+        Kind::Numbers { count, max } => json!({
+            "type": "array",
+            "minItems": count,
+            "maxItems": count,
+            "items": { "type": "integer", "minimum": 0, "maximum": max },
+        }),
+        Kind::ListOf(kind) => json!({ "type": "array", "items": value(*kind, definitions) }),
         Kind::Table(spec) => reference(spec, definitions),
         Kind::List(spec) => {
             json!({ "type": "array", "minItems": 1, "items": reference(spec, definitions) })
         }
-        Kind::Tagged { tag, variants } => tagged(tag, variants, definitions),
+        Kind::Tagged { .. } | Kind::Queue => {
+            let (tag, variants) = kind.variants().unwrap_or_default();
+            tagged(tag, variants, definitions)
+        }
         Kind::Either(kinds) => {
             let any: Vec<Value> = kinds.iter().map(|one| value(*one, definitions)).collect();
             json!({ "anyOf": any })
@@ -188,10 +198,12 @@ fn default_text(default: &str) -> String {
 fn below(path: &str, kind: Kind, waiting: &mut Vec<(String, &'static Spec)>) {
     match kind {
         Kind::Table(spec) | Kind::List(spec) => waiting.push((path.to_owned(), spec)),
-        Kind::Tagged { variants, .. } => {
+        Kind::Tagged { .. } | Kind::Queue => {
+            let (_, variants) = kind.variants().unwrap_or_default();
             waiting.extend(variants.iter().map(|(_, spec)| (path.to_owned(), *spec)));
         }
         Kind::Either(kinds) => kinds.iter().for_each(|kind| below(path, *kind, waiting)),
+        Kind::ListOf(kind) => below(path, *kind, waiting),
         _ => {}
     }
 }
@@ -217,9 +229,12 @@ fn value_text(kind: Kind) -> String {
             .collect::<Vec<_>>()
             .join(", "),
         Kind::Integers { .. } => "list of whole numbers".to_owned(),
+        Kind::Numbers { count, max } => format!("{count} whole numbers, 0 to {max}"),
+        Kind::ListOf(kind) => format!("list: {}", value_text(*kind)),
         Kind::Table(_) => "table".to_owned(),
         Kind::List(_) => "list of tables".to_owned(),
         Kind::Tagged { tag, .. } => format!("table, by `{tag}`"),
+        Kind::Queue => "table, by `kind`".to_owned(),
         Kind::Either(kinds) => kinds
             .iter()
             .map(|kind| value_text(*kind))

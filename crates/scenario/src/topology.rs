@@ -4,6 +4,7 @@ use crate::buffers::{largest_frame, largest_frame_of_all};
 use crate::error::Checked;
 use crate::flow::FlowGroup;
 use crate::layout::Layout;
+use crate::queue::drain_rate;
 use crate::reader::{Field, Place, Reader};
 use crate::spec::MOST_LINKS;
 use crate::units::{MILLION, StatedLimit, UnitError};
@@ -115,6 +116,7 @@ impl Topology {
             };
             let place = |reverse, direction: &LinkDirection| Place {
                 rate: direction.rate,
+                delay: direction.delay,
                 base_rtt,
                 frame_bytes: largest_frame(flows, index, reverse, direction.framing),
             };
@@ -159,6 +161,7 @@ impl Topology {
             let frame = |reverse| largest_frame_of_all(flows, reverse, direction.framing);
             let place = Place {
                 rate: direction.rate,
+                delay: direction.delay,
                 base_rtt,
                 frame_bytes: frame(false).max(frame(true)),
             };
@@ -290,12 +293,13 @@ impl DuplexLink {
     /// Refuses a queue that could take longer to empty than instants can say.
     fn check_backlog(&self, table: &Reader<'_>, waiting: u128) -> Checked<()> {
         for direction in [&self.forward, &self.reverse] {
+            let rate = drain_rate(&direction.queue, direction.rate);
             let limit = match direction.queue.limit() {
                 Limit::Packets(packets) => u128::from(packets) * LARGEST_FRAME,
                 Limit::Bytes(bytes) => u128::from(bytes),
                 Limit::Unlimited => u128::MAX,
             };
-            let seconds = limit.min(waiting) * 8 / u128::from(direction.rate.0);
+            let seconds = limit.min(waiting) * 8 / u128::from(rate.0);
             if seconds > LONGEST_BACKLOG {
                 let message = format!("this link could need {seconds} s to empty its queue");
                 let help = "raise the rate, limit the queue, or send less";

@@ -154,7 +154,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("shape = \"dumbbell\"", "shape = \"chain\""),
         ("shape = \"dumbbell\"", "shape = \"ring\""),
         ("kind = \"ping\"", "kind = \"bulk\""),
-        ("kind = \"drop_tail\"", "kind = \"red\""),
+        ("kind = \"drop_tail\"", "kind = \"green\""),
         ("profile = \"rfc\"", "profile = \"linus\""),
         ("seed = 1", "seed = -1"),
         ("mss = \"536B\"", "nagle = 1"),

@@ -13,7 +13,7 @@ use goodqueue_types::Span;
 pub(crate) use congestion::CONTROLS;
 pub(crate) use flow::FLOW;
 pub(crate) use loss::INDEPENDENT;
-pub(crate) use queue::QUEUES;
+pub(crate) use queue::{ADAPTATIONS, FPQ_CONTROLS, QUEUES};
 pub(crate) use tcp::{DETAILS, RTO, TCP};
 use topology::{CHAIN, DUMBBELL};
 
@@ -36,6 +36,9 @@ pub(crate) struct Key {
     pub example: &'static str,
     pub doc: &'static str,
 }
+
+/// Words with the keys that each allows.
+pub(crate) type Variants = &'static [(&'static str, &'static Spec)];
 
 /// What a value is.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +71,10 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
     /// A list of whole numbers.
     Integers { max: u64 },
+    /// So many whole numbers from 0 on, in order.
+    Numbers { count: usize, max: u64 },
+    /// A list of such values.
+    ListOf(&'static Kind),
     /// A table.
     Table(&'static Spec),
     /// A list of tables.
@@ -75,10 +82,25 @@ pub(crate) enum Kind {
     /// A table whose keys depend on the word at `tag`; the first is the default if any is.
     Tagged {
         tag: &'static str,
-        variants: &'static [(&'static str, &'static Spec)],
+        variants: Variants,
     },
+    /// The table of a queue, which may hold others.
+    Queue,
     /// One of several.
     Either(&'static [Kind]),
+}
+
+impl Kind {
+    /// The tag and its variants of a table whose keys depend on a word, or of a list of such.
+    pub(crate) fn variants(self) -> Option<(&'static str, Variants)> {
+        match self {
+            Self::Tagged { tag, variants } => Some((tag, variants)),
+            // Not a constant: queues within queues would refer to themselves.
+            Self::Queue => Some(("kind", QUEUES)),
+            Self::ListOf(kind) => kind.variants(),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) const fn key(

@@ -1,7 +1,6 @@
 //! The keys of `[topology]`.
 
 use super::loss::LOSS;
-use super::queue::QUEUE;
 use super::{DELAY, FRAMING, Key, Kind, REQUIRED, Spec, key};
 
 const SHAPE: Key = key(
@@ -20,7 +19,7 @@ const ALL_FRAMING: Key = key(
 );
 const ALL_QUEUE: Key = key(
     "queue",
-    QUEUE,
+    Kind::Queue,
     "{ limit = \"unlimited\" }",
     "{ limit = \"100p\" }",
     "Queue of every link and direction that does not say otherwise.",
@@ -100,7 +99,7 @@ const LINK_FRAMING: Key = key(
 );
 const LINK_QUEUE: Key = key(
     "queue",
-    QUEUE,
+    Kind::Queue,
     "`topology.queue`, which one of the two must give",
     "{ limit = \"100p\" }",
     "The queue in front of the link.",
@@ -174,7 +173,7 @@ static ACCESS_LINK: Spec = Spec {
         LINK_FRAMING,
         key(
             "queue",
-            QUEUE,
+            Kind::Queue,
             "`topology.queue`",
             "{ limit = \"100p\" }",
             "The queue of the host's own interface.",
@@ -211,7 +210,7 @@ static FAR_ACCESS_LINK: Spec = Spec {
         ),
         key(
             "queue",
-            QUEUE,
+            Kind::Queue,
             "as `access`",
             "{ limit = \"100p\" }",
             "The queue of the host's own interface.",
@@ -260,7 +259,7 @@ static REVERSE_LINK: Spec = Spec {
         ),
         key(
             "queue",
-            QUEUE,
+            Kind::Queue,
             "`topology.queue`, else unlimited",
             "{ limit = \"100p\" }",
             "The queue in front of this direction. It is not taken over from the forward direction.",
