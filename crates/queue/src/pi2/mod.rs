@@ -121,3 +121,53 @@ impl QueueDiscipline for Pi2 {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::Rig;
+    use goodqueue_types::Ecn::{Capable0, Capable1, NotCapable};
+    use goodqueue_types::Span;
+
+    /// 400 packets of a kind, one each millisecond, of which one leaves each 1.25 ms.
+    fn hits(ecn: Ecn, config: Pi2Config) -> (usize, usize) {
+        let mut rig = Rig::new(&config);
+        for quarter in 0..1600 {
+            rig.at(Span::from_micros(250) * quarter);
+            if quarter % 4 == 0 {
+                rig.enqueue(1, 1500, ecn);
+            }
+            if quarter % 5 == 0 {
+                rig.dequeue();
+            }
+        }
+        (rig.drops(DropReason::Early), rig.marks(DropReason::Early))
+    }
+
+    #[test]
+    fn what_cannot_be_marked_is_dropped() {
+        let limit = Limit::Packets(1000);
+        let off = Pi2Config::new(limit);
+        let on = Pi2Config { ecn: true, ..off };
+        for (ecn, config, marks) in [
+            (Capable0, off, false),
+            (Capable1, off, false),
+            (NotCapable, on, false),
+            (Capable0, on, true),
+            (Capable1, on, true),
+        ] {
+            let (drops, marked) = hits(ecn, config);
+            assert!(drops + marked > 0);
+            assert_eq!((drops > 0, marked > 0), (!marks, marks), "{ecn:?}");
+        }
+        // The same probability hits scalable packets far more often.
+        assert!(hits(Capable1, on).1 > 2 * hits(Capable0, on).1);
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        let mut rig = Rig::new(&Pi2Config::new(Limit::Packets(10)));
+        rig.enqueue(12, 1500, NotCapable);
+        assert_eq!((rig.waiting(), rig.drops(DropReason::Overlimit)), (10, 2));
+    }
+}

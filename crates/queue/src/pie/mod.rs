@@ -159,3 +159,6 @@ impl QueueDiscipline for Pie {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests;
