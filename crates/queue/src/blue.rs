@@ -164,3 +164,109 @@ impl QueueDiscipline for Blue {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::Rig;
+    use goodqueue_types::Ecn;
+
+    fn rig() -> Rig<Blue> {
+        Rig::new(&BlueConfig::new(Limit::Packets(10)))
+    }
+
+    #[track_caller]
+    fn assert_probability(rig: &Rig<Blue>, expected: f64) {
+        let found = rig.queue.probability();
+        assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn overflow_raises_the_probability_once_in_a_freeze_time() {
+        let mut rig = rig();
+        rig.queue.idle = false;
+        rig.at(Span::from_millis(101));
+        rig.enqueue(20, 1000, Ecn::NotCapable);
+        assert_probability(&rig, 0.02);
+        assert_eq!(rig.waiting(), 10);
+        rig.at(Span::from_millis(201));
+        rig.enqueue(5, 1000, Ecn::NotCapable);
+        assert_probability(&rig, 0.02);
+        rig.at(Span::from_millis(202));
+        rig.enqueue(5, 1000, Ecn::NotCapable);
+        assert_probability(&rig, 0.04);
+    }
+
+    #[test]
+    fn each_freeze_time_of_idleness_lowers_it() {
+        let mut rig = rig();
+        rig.queue.probability = 0.02;
+        rig.at(Span::from_millis(1));
+        rig.call(|queue, context| {
+            queue.idle = false;
+            queue
+                .waiting
+                .push(context, Limit::Unlimited, Packet::default())
+        })
+        .unwrap();
+        // Busy for a long time: one step where it ends.
+        rig.at(Span::from_secs(5));
+        assert!(rig.dequeue().is_some());
+        assert_probability(&rig, 0.02);
+        assert!(rig.dequeue().is_none());
+        assert_probability(&rig, 0.018);
+        rig.at(Span::from_millis(5350));
+        rig.enqueue(1, 1000, Ecn::NotCapable);
+        assert_probability(&rig, 0.012);
+        while rig.dequeue().is_some() {}
+        rig.at(Span::from_secs(60));
+        rig.enqueue(1, 1000, Ecn::NotCapable);
+        assert_probability(&rig, 0.0);
+    }
+
+    #[test]
+    fn packets_are_lost_or_marked_at_that_probability() {
+        for ecn in [Ecn::NotCapable, Ecn::Capable0] {
+            let mut rig = Rig::new(&BlueConfig {
+                ecn: true,
+                ..BlueConfig::new(Limit::Unlimited)
+            });
+            rig.queue.probability = 0.1;
+            rig.queue.idle = false;
+            rig.enqueue(40_000, 1000, ecn);
+            let (marks, drops) = (rig.marks(DropReason::Early), rig.drops(DropReason::Early));
+            assert_eq!(if ecn == Ecn::NotCapable { marks } else { drops }, 0);
+            // Four standard errors: sqrt(40,000 * 0.1 * 0.9) = 60.
+            assert!((marks + drops).abs_diff(4000) < 240, "{marks} {drops}");
+        }
+    }
+
+    #[test]
+    fn steps_and_freeze_times_of_nothing_are_refused() {
+        let good = BlueConfig::new(Limit::Packets(10));
+        let key = |config: BlueConfig| config.check(1500).unwrap_err().key;
+        assert_eq!(good.check(1500), Ok(()));
+        assert_eq!(
+            key(BlueConfig {
+                increment: 0.0,
+                ..good
+            }),
+            "increment"
+        );
+        assert_eq!(
+            key(BlueConfig {
+                decrement: 1.1,
+                ..good
+            }),
+            "decrement"
+        );
+        let freeze_time = Span::ZERO;
+        assert_eq!(
+            key(BlueConfig {
+                freeze_time,
+                ..good
+            }),
+            "freeze_time"
+        );
+    }
+}

@@ -39,6 +39,10 @@ pub struct HeadDrop {
 
 impl QueueDiscipline for HeadDrop {
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
+        let bytes = context.frame_bytes(&packet);
+        if !self.limit.admits(Backlog::default(), bytes) {
+            return context.drop(packet, DropReason::Overlimit);
+        }
         let mut offered = packet;
         while let Err(refused) = self.waiting.push(context, self.limit, offered) {
             // Linux drops one and takes one: in packets that is the same. In bytes a large
@@ -61,5 +65,43 @@ impl QueueDiscipline for HeadDrop {
 
     fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+    use crate::rig::Rig;
+    use goodqueue_types::Ecn;
+
+    fn numbers(rig: &mut Rig<HeadDrop>) -> (Vec<u64>, Vec<u64>) {
+        let dropped = |verdict: &Verdict| match verdict {
+            Verdict::Dropped(packet, DropReason::Overlimit) => packet.number,
+            other => panic!("{other:?}"),
+        };
+        let dropped = rig.verdicts.iter().map(dropped).collect();
+        let served = std::iter::from_fn(|| rig.dequeue()).map(|packet| packet.number);
+        (dropped, served.collect())
+    }
+
+    #[test]
+    fn the_oldest_packets_make_room_for_the_newest() {
+        let mut rig = Rig::new(&HeadDropConfig {
+            limit: Limit::Packets(3),
+        });
+        rig.enqueue(5, 1000, Ecn::NotCapable);
+        assert_eq!(numbers(&mut rig), (vec![0, 1], vec![2, 3, 4]));
+    }
+
+    #[test]
+    fn in_bytes_a_large_packet_takes_the_place_of_small_ones_and_one_too_large_of_none() {
+        let mut rig = Rig::new(&HeadDropConfig {
+            limit: Limit::Bytes(1000),
+        });
+        rig.enqueue(5, 200, Ecn::NotCapable);
+        rig.enqueue(1, 500, Ecn::NotCapable);
+        rig.enqueue(1, 1001, Ecn::NotCapable);
+        assert_eq!(numbers(&mut rig), (vec![0, 1, 2, 6], vec![3, 4, 5]));
     }
 }

@@ -16,7 +16,11 @@ pub struct Rig<Q> {
 
 impl<Q: QueueDiscipline> Rig<Q> {
     pub fn new<C: Configuration<Queue = Q>>(config: &C) -> Self {
-        let mut random = RandomStream::new(1, "test", 0);
+        Self::seeded(config, 1)
+    }
+
+    pub fn seeded<C: Configuration<Queue = Q>>(config: &C, seed: u64) -> Self {
+        let mut random = RandomStream::new(seed, "test", 0);
         Self {
             queue: config.build(&mut random),
             now: Time::ZERO,

@@ -138,7 +138,7 @@ impl Configuration for FpqConfig {
                 weight,
                 ..
             } => {
-                check_probability("target_loss", 2.0 * target_loss)?;
+                check_probability("target_loss", target_loss)?;
                 check_probability("weight", weight)
             }
         }
@@ -146,8 +146,9 @@ impl Configuration for FpqConfig {
 }
 
 impl FpqConfig {
-    /// RED whose straight line from 0 to (twice the target queue, twice the target loss) runs
-    /// through the target; the thresholds move with the number of flows.
+    /// RED whose straight line runs through the target: thresholds of 0 and twice the target, which
+    /// move with the number of flows. Uniform gaps of 1 to 1/p - 1 packets lose a share of 2p, so
+    /// that the target loss belongs to half its probability.
     fn red_law(&self) -> Option<RedLaw> {
         let FpqControl::Red {
             target_loss,
@@ -162,7 +163,7 @@ impl FpqConfig {
             unit: RedUnit::Packets,
             min: 0.0,
             weight,
-            max_probability: 2.0 * target_loss,
+            max_probability: target_loss,
             gentle: true,
             ..RedConfig::floyd_jacobson(bandwidth, mean_packet, self.limit)
         }))

@@ -1,9 +1,10 @@
 //! RED as Linux has it (`net/sched/sch_red.c`, `include/net/red.h`), in its fixed-point arithmetic.
 
 use super::config::{check_probability, check_thresholds};
+use super::tc::{IdleTable, red_wlog};
 use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{Bytes, DropReason, Packet, RandomStream, Rate, Span, Time};
+use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time};
 
 /// Parameters of Linux `red`, by the names of `tc`. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,66 +64,6 @@ impl LinuxRedConfig {
     pub fn default_burst(min: u32, max: u32, avpkt: u32) -> u32 {
         let bytes = (2 * u64::from(min) + u64::from(max)) / (3 * u64::from(avpkt.max(1)));
         bytes.min(u64::from(u32::MAX)) as u32
-    }
-}
-
-/// tc's weight: the smallest w from 1 on for which a burst keeps the average below `min`, that is
-/// burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W with W = 2^-w; none if there is none.
-pub fn red_wlog(min: u32, burst: u32, avpkt: u32) -> Option<u8> {
-    let above = f64::from(burst) + 1.0 - f64::from(min) / f64::from(avpkt);
-    let holds = |wlog: &u8| {
-        let weight = libm::exp2(-f64::from(*wlog));
-        above <= (1.0 - libm::pow(1.0 - weight, f64::from(burst))) / weight
-    };
-    (above >= 1.0).then(|| (1..32).find(holds))?
-}
-
-/// The bits of a random number that give roughly this probability: how often it must be doubled
-/// until, divided by max - min, it exceeds 1. Kernels since 3.3 take the probability itself.
-pub fn red_plog(min: u32, max: u32, probability: f64) -> Option<u8> {
-    let range = max.checked_sub(min).filter(|range| *range > 0)?;
-    let share = probability / f64::from(range);
-    (0..32).find(|bits| share * libm::exp2(f64::from(*bits)) > 1.0)
-}
-
-/// How an idle link forgets: time is cut into cells of 2^`cell_log` microseconds, and after n
-/// cells the average is shifted right by `shifts[n]` bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct IdleTable {
-    cell_log: u32,
-    shifts: [u8; 256],
-}
-
-impl IdleTable {
-    /// tc's table (`tc_red_eval_idle_damping`). It counts in the packet scheduler's ticks of
-    /// 64 ns, but the kernel looks microseconds up in it, and it counts the decay in natural
-    /// logarithms, but the kernel shifts bits: an average fades by half in the time in which
-    /// 15.625 times the bandwidth would have it fade by e. That is what runs in the field.
-    fn new(wlog: u8, avpkt: u32, bandwidth: Rate) -> Option<Self> {
-        let transmission = bandwidth.transmission_time(Bytes(u64::from(avpkt)));
-        let microseconds = transmission.0 / 1_000_000;
-        let ticks = (microseconds * 1000 / 64).max(1) as f64;
-        let rate = -libm::log1p(-libm::exp2(-f64::from(wlog))) / ticks;
-        let longest = 31.0 / rate;
-        let cell_log = (0..32).find(|log| longest / libm::exp2(f64::from(*log)) < 512.0)?;
-        let mut shifts = [31; 256];
-        for (cells, shift) in shifts.iter_mut().enumerate().take(255) {
-            let time = (cells as f64) * libm::exp2(f64::from(cell_log));
-            *shift = (time * rate).min(31.0) as u8;
-        }
-        Some(Self { cell_log, shifts })
-    }
-
-    /// The average, in fixed point, after an idle time.
-    fn decay(&self, average: u64, idle: Span) -> u64 {
-        let microseconds = (idle.0 / 1_000_000).min(255 << self.cell_log);
-        let shift = self.shifts[(microseconds >> self.cell_log) as usize & 255];
-        if shift > 0 {
-            return average >> shift;
-        }
-        // The first cell, where the table is too coarse, decays linearly.
-        let less = (u128::from(average) * u128::from(microseconds)) >> self.cell_log;
-        average - (less as u64).min(average / 2)
     }
 }
 
@@ -227,10 +168,7 @@ impl LinuxRed {
         Self {
             config,
             wlog,
-            idle_table: idle_table.unwrap_or(IdleTable {
-                cell_log: 31,
-                shifts: [31; 256],
-            }),
+            idle_table: idle_table.unwrap_or_default(),
             waiting: Fifo::default(),
             max_probability,
             step: (max_probability / range(&config)).max(1),
@@ -362,5 +300,141 @@ impl QueueDiscipline for LinuxRed {
 
     fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::red::tests::chi_square;
+    use crate::rig::Rig;
+    use goodqueue_types::Ecn;
+
+    const BASE: LinuxRedConfig = LinuxRedConfig {
+        limit: Limit::Bytes(200_000),
+        min: 30_000,
+        max: 90_000,
+        avpkt: 1000,
+        burst: 55,
+        probability: 0.02,
+        bandwidth: Rate(10_000_000),
+        adaptive: false,
+        ecn: true,
+        harddrop: false,
+        nodrop: false,
+    };
+
+    /// A queue whose average is so many bytes.
+    fn at_average(config: LinuxRedConfig, bytes: u64) -> LinuxRed {
+        let mut queue = LinuxRed::new(config);
+        queue.average = bytes << queue.wlog;
+        queue
+    }
+
+    /// Halfway between the thresholds the probability is 0.01: gaps of 1 to 100 packets, each as
+    /// likely (the kernel's whole numbers leave room for a few of 101). Quantile: 0.999.
+    #[test]
+    fn gaps_between_marks_are_uniform() {
+        let (mut queue, mut random) = (at_average(BASE, 60_000), RandomStream::new(2, "gaps", 0));
+        let (mut counts, mut gap, mut seen) = (vec![0_u64; 102], 0, 0);
+        while seen <= 50_000 {
+            gap += 1;
+            if queue.action(&mut random) == Action::Early {
+                counts[gap] += u64::from(seen > 0);
+                (gap, seen) = (0, seen + 1);
+            }
+        }
+        assert_eq!(counts.iter().sum::<u64>(), 50_000);
+        assert!(counts[101] < 100, "{counts:?}");
+        assert!(chi_square(&counts[1..101]) < 148.2, "{counts:?}");
+    }
+
+    /// avg' = avg + (backlog - avg) / 32 for a burst of 55, in whole units of 1/32 byte.
+    #[test]
+    fn the_average_is_in_fixed_point_and_sees_the_backlog_before_the_arrival() {
+        let mut rig = Rig::new(&BASE);
+        rig.enqueue(3, 1000, Ecn::NotCapable);
+        // Idle until the first; then 1000 and 2000 bytes are found.
+        let scaled = 1000 + 2000 - (1000 >> 5);
+        assert_eq!(rig.queue.average, scaled);
+        assert_eq!(rig.queue.average(), Some(scaled as f64 / 32.0));
+    }
+
+    /// A burst of 55 passes with the average below `min`: what the weight was chosen for.
+    #[test]
+    fn a_burst_as_long_as_told_leaves_the_average_below_min() {
+        let mut rig = Rig::new(&BASE);
+        rig.enqueue(55, 1000, Ecn::NotCapable);
+        assert!(rig.queue.average_bytes() < 30_000.0);
+        assert!(rig.verdicts.is_empty());
+    }
+
+    /// (marked early, dropped early, marked above max, dropped above max) of one packet each.
+    fn fates(config: LinuxRedConfig, ecn: Ecn) -> [usize; 4] {
+        let mut fates = [0; 4];
+        for (index, bytes) in [(0, 60_000), (2, 90_000)] {
+            let mut rig = Rig::new(&config);
+            rig.queue = at_average(config, bytes);
+            rig.queue.idle_since = None;
+            (rig.queue.count, rig.queue.mark_at) = (Some(0), 0);
+            // A backlog that holds the average where it is.
+            rig.call(|queue, context| {
+                let packet = Packet {
+                    size: bytes as u32,
+                    ..Packet::default()
+                };
+                queue.waiting.push(context, Limit::Unlimited, packet)
+            })
+            .unwrap();
+            rig.enqueue(1, 1000, ecn);
+            let reason = [DropReason::Early, DropReason::Forced][index / 2];
+            fates[index] = rig.marks(reason);
+            fates[index + 1] = rig.drops(reason);
+        }
+        fates
+    }
+
+    /// ecn marks; harddrop drops above max all the same; nodrop spares who cannot be marked.
+    #[test]
+    fn flags_do_what_tc_says() {
+        let (capable, other) = (Ecn::Capable0, Ecn::NotCapable);
+        let off = LinuxRedConfig { ecn: false, ..BASE };
+        let hard = LinuxRedConfig {
+            harddrop: true,
+            ..BASE
+        };
+        let nodrop = LinuxRedConfig {
+            nodrop: true,
+            ..BASE
+        };
+        assert_eq!(fates(off, capable), [0, 1, 0, 1]);
+        assert_eq!(fates(BASE, capable), [1, 0, 1, 0]);
+        assert_eq!(fates(BASE, other), [0, 1, 0, 1]);
+        assert_eq!(fates(hard, capable), [1, 0, 0, 1]);
+        assert_eq!(fates(nodrop, other), [0, 0, 0, 0]);
+        assert_eq!(fates(nodrop, capable), [1, 0, 1, 0]);
+    }
+
+    /// `max_P` as the kernel turns it each half second: by a quarter or 0.01, and by 9/10.
+    #[test]
+    fn adaptive_turns_the_probability_every_half_second() {
+        let config = LinuxRedConfig {
+            adaptive: true,
+            ..BASE
+        };
+        let mut queue = at_average(config, 70_000);
+        queue.idle_since = None;
+        assert_eq!(queue.max_probability, 85_899_345);
+        queue.adapt_until(Time::ZERO + Span::from_millis(499));
+        assert_eq!(queue.max_probability, 85_899_345);
+        queue.adapt_until(Time::ZERO + Span::from_millis(500));
+        assert_eq!(queue.max_probability, 85_899_345 + 21_474_836);
+        queue.average = 53_000 << queue.wlog;
+        queue.adapt_until(Time::ZERO + Span::from_millis(1000));
+        assert_eq!(queue.max_probability, 10_737_418 * 9);
+        queue.average = 60_000 << queue.wlog;
+        queue.adapt_until(Time::ZERO + Span::from_secs(100));
+        assert_eq!(queue.max_probability, 10_737_418 * 9);
+        assert_eq!(queue.step, (96_636_762 + 30_000) / 60_000);
     }
 }

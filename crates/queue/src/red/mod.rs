@@ -3,13 +3,15 @@
 mod config;
 mod law;
 mod linux;
+mod tc;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use config::check_probability;
 pub use config::{RedAdaptation, RedConfig, RedLink, RedUnit};
 pub use law::{RedDecision, RedLaw};
-pub use linux::{LinuxRed, LinuxRedConfig, red_plog, red_wlog};
+pub use linux::{LinuxRed, LinuxRedConfig};
+pub use tc::{red_plog, red_wlog};
 
 use crate::{Backlog, Context, Fifo, QueueDiscipline};
 use goodqueue_types::{DropReason, Packet};
