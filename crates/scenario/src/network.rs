@@ -4,6 +4,7 @@ use crate::flow::FlowGroup;
 use crate::layout::{AccessDelays, HostPair};
 use crate::scenario::Scenario;
 use crate::topology::{DuplexLink, LinkDirection};
+use goodqueue_queue::Limit;
 use goodqueue_sim::{FlowConfig, LinkConfig, Network};
 use goodqueue_types::{Framing, Hosts, LinkId, RandomStream, Span, Time};
 
@@ -43,14 +44,12 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
 fn direction(name: &str, config: &LinkDirection, delay: Span, observed: bool) -> LinkConfig {
     LinkConfig {
         name: name.to_owned(),
-        rate: config.rate,
-        delay,
         framing: Framing::bytes(config.framing),
         queue: config.queue.clone(),
-        pool: None,
         drop_list: config.drop_list.clone(),
         loss: config.loss,
         observed,
+        ..LinkConfig::drop_tail(config.rate, delay, Limit::Unlimited)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Queue disciplines by name, with their parameters.
 
+mod delay;
+mod fair;
 mod red;
 mod service;
 
@@ -8,8 +10,8 @@ use crate::reader::{Field, Reader};
 use crate::setting::{ReadFrom, Setting, Visitor, WriteTo};
 use crate::spec::{Kind, QUEUES, Spec};
 use goodqueue_queue::{
-    BlueConfig, Configuration, DropTailConfig, FpqConfig, HeadDropConfig, Limit, QueueConfig,
-    Refusal,
+    BlueConfig, CodelConfig, Configuration, DropTailConfig, DrrConfig, FpqConfig, FqCodelConfig,
+    HeadDropConfig, Limit, Pi2Config, QueueConfig, Refusal, SfqConfig, StepConfig,
 };
 use goodqueue_types::Rate;
 
@@ -53,6 +55,14 @@ kinds! {
     "ns2_red": Red, red::read_ns2_red;
     "blue": Blue, over(BlueConfig::new(Limit::Unlimited));
     "fpq": Fpq, over(FpqConfig::new(Limit::Unlimited));
+    "codel": Codel, over(CodelConfig::linux(Limit::Packets(1_000)));
+    "pie": Pie, delay::read_pie;
+    "pi2": Pi2, over(Pi2Config::new(Limit::Unlimited));
+    "dualpi2": DualPi2, delay::read_dualpi2;
+    "step": Step, over(StepConfig { limit: Limit::Unlimited, threshold: Limit::Unlimited });
+    "drr": Drr, over(DrrConfig::new(Limit::Unlimited));
+    "sfq": Sfq, over(SfqConfig::linux(Limit::Packets(127)));
+    "fq_codel": FqCodel, over(FqCodelConfig::linux(Limit::Packets(10_240)));
     "tbf": Tbf, service::read_tbf;
     "prio": Prio, service::read_prio;
 }

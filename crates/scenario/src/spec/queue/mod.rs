@@ -1,5 +1,7 @@
 //! The keys of `queue`, by discipline.
 
+mod delay;
+mod fair;
 mod red;
 mod service;
 
@@ -15,6 +17,14 @@ pub(crate) const QUEUES: &[(&str, &Spec)] = &[
     ("ns2_red", &red::NS2_RED),
     ("blue", &red::BLUE),
     ("fpq", &red::FPQ),
+    ("codel", &delay::CODEL),
+    ("pie", &delay::PIE),
+    ("pi2", &delay::PI2),
+    ("dualpi2", &delay::DUALPI2),
+    ("step", &delay::STEP),
+    ("drr", &fair::DRR),
+    ("sfq", &fair::SFQ),
+    ("fq_codel", &fair::FQ_CODEL),
     ("tbf", &service::TBF),
     ("prio", &service::PRIO),
 ];
@@ -27,6 +37,14 @@ const NAMES: &[&str] = &[
     "ns2_red",
     "blue",
     "fpq",
+    "codel",
+    "pie",
+    "pi2",
+    "dualpi2",
+    "step",
+    "drr",
+    "sfq",
+    "fq_codel",
     "tbf",
     "prio",
 ];
