@@ -77,6 +77,7 @@ impl Stream {
                 client: flow as u16 % 10,
                 server: flow as u16,
             },
+            connection: 0,
             size: 1500,
             number: 0,
             sent: Time::ZERO,

@@ -151,6 +151,7 @@ impl Agent {
     #[inline]
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         packet.ecn = Ecn::NotCapable;
+        packet.connection = 0;
         if !self.behaviour.transmit_into(now, packet) {
             return false;
         }

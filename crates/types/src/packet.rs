@@ -273,6 +273,8 @@ pub struct Packet {
     pub dscp: u8,
     /// Where the flow's two ends are.
     pub hosts: Hosts,
+    /// Which of the flow's connections it belongs to: what tells them apart is their ports.
+    pub connection: u32,
     /// Size of the IP packet in bytes; a link adds its own framing.
     pub size: u32,
     /// Count of packets this flow sent in this direction before this one.
@@ -294,6 +296,7 @@ impl Default for Packet {
             ecn: Ecn::NotCapable,
             dscp: 0,
             hosts: Hosts::default(),
+            connection: 0,
             size: 0,
             number: 0,
             sent: Time::ZERO,

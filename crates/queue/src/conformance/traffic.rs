@@ -148,6 +148,7 @@ impl Traffic {
                 client: (flow % 5) as u16,
                 server: 100 + (flow % 3) as u16,
             },
+            connection: 0,
             size,
             number,
             sent: self.now,

@@ -17,11 +17,12 @@ impl FlowHash {
         }
     }
 
-    /// The hash of a packet's flow and direction: of what its addresses, ports and protocol would
+    /// The hash of a packet's flow, connection and direction: of what its addresses, ports and protocol would
     /// say.
     #[inline]
     pub fn flow(self, packet: &Packet) -> u32 {
-        self.of((u64::from(packet.flow.0) << 1) | packet.direction as u64)
+        let connection = u64::from(packet.connection) << 33;
+        self.of(connection | u64::from(packet.flow.0) << 1 | packet.direction as u64)
     }
 
     /// The hash of any number.
