@@ -127,6 +127,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         header,
         option_bytes,
         ecn,
+        l4s,
         handshake,
         syn_loss,
         congestion_control: _,
@@ -160,6 +161,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("header", header)?;
     v.visit("option_bytes", option_bytes)?;
     v.visit("ecn", ecn)?;
+    v.visit("l4s", l4s)?;
     v.visit("handshake", handshake)?;
     v.visit("syn_loss", syn_loss)
 }

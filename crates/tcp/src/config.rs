@@ -75,6 +75,8 @@ pub struct TcpConfig {
     pub option_bytes: bool,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// Data carry ECT(1), by which queues tell scalable traffic (RFC 9331 section 4.1), not ECT(0).
+    pub l4s: bool,
     /// Retransmission timer.
     pub rto: RtoConfig,
     /// How a connection opens.

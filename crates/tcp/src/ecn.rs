@@ -21,6 +21,8 @@ const MARKS_PER_ACK: u32 = 2;
 #[derive(Debug)]
 pub(crate) struct EcnState {
     mode: EcnMode,
+    /// What data carry.
+    pub codepoint: Ecn,
     /// What ACKs echo: a mark not yet answered by CWR, or (DCTCP) whether the last packet was marked.
     echo: bool,
     /// DCTCP: an ACK of what came before the change of `echo` is to leave first.
@@ -51,9 +53,10 @@ pub(crate) struct Feedback {
 }
 
 impl EcnState {
-    pub fn new(mode: EcnMode) -> Option<Box<Self>> {
+    pub fn new(mode: EcnMode, l4s: bool) -> Option<Box<Self>> {
         let state = Self {
             mode,
+            codepoint: if l4s { Ecn::Capable1 } else { Ecn::Capable0 },
             echo: false,
             early_ack: None,
             received: FIRST_COUNT,
@@ -276,7 +279,7 @@ mod tests {
     /// the most that fits is assumed.
     #[test]
     fn the_counter_wraps() {
-        let mut ecn = EcnState::new(EcnMode::AccEcn).expect("on");
+        let mut ecn = EcnState::new(EcnMode::AccEcn, false).expect("on");
         let told = |ecn: &mut EcnState, count: u32, packets: u64| {
             ecn.feedback(counter_flags(count), packets * 1000, 1000)
                 .marked

@@ -65,7 +65,7 @@ impl TcpEndpoint {
             sender: Sender::new(&config, controller),
             receiver: Receiver::new(&config),
             stats: TcpStats::default(),
-            ecn: EcnState::new(config.ecn),
+            ecn: EcnState::new(config.ecn, config.l4s),
             reset: None,
             closes_last: false,
             transmit_ecn: Ecn::NotCapable,
@@ -573,7 +573,7 @@ impl TcpEndpoint {
             segment.flags = segment.flags.with(ecn.data_flags());
         }
         self.transmit_ecn = if is_new {
-            Ecn::Capable0
+            ecn.codepoint
         } else {
             Ecn::NotCapable
         };

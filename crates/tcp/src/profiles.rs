@@ -76,6 +76,8 @@ fn rfc() -> TcpConfig {
         option_bytes: true,
         // RFC 3168 leaves it to the host.
         ecn: EcnMode::Off,
+        // RFC 9331 asks for a scalable congestion control first.
+        l4s: false,
         rto: RtoConfig {
             initial: Span::from_secs(1),
             minimum: Span::from_secs(1),

@@ -40,6 +40,23 @@ fn connected(ecn: EcnMode, answer: SegmentFlags) -> Peer {
     peer
 }
 
+/// RFC 9331 section 4.1: the L4S identifier is ECT(1), on what would carry ECT(0) else.
+#[test]
+fn l4s_data_carry_ect_1() {
+    let mut peer = Peer::new(config(|config| {
+        config.ecn = EcnMode::Dctcp;
+        config.l4s = true;
+    }));
+    peer.host.connect(peer.now);
+    peer.listen();
+    peer.wait(100);
+    peer.say(peer.segment(0, 1, SYN.with(ACK).with(ECE), 0));
+    assert_eq!(sends(&mut peer).1, Ecn::Capable1);
+    let (_, again) = peer.expire();
+    assert_eq!((again[0].seq, again[0].payload), (1, MSS as u32));
+    assert_eq!(peer.host.transmit_ecn(), Ecn::NotCapable);
+}
+
 /// The peer opens with these flags beside SYN; what the SYN-ACK says.
 fn accepted(ecn: EcnMode, asks: SegmentFlags, mark: Ecn) -> (Peer, SegmentFlags) {
     let mut peer = Peer::new(with(ecn));

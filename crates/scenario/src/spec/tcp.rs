@@ -222,6 +222,10 @@ pub(crate) static TCP: Spec = Spec {
             "Explicit congestion notification: none; ECE until CWR (RFC 3168); ECE per packet (DCTCP, RFC 8257); a counter \
              of marked packets (accurate ECN, RFC 9768).",
         ),
+        flag(
+            "l4s",
+            "With `ecn`, data carry ECT(1), the mark of scalable traffic (RFC 9331), and not ECT(0).",
+        ),
         switch(
             "rto",
             Kind::Table(&RTO),
