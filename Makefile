@@ -50,7 +50,7 @@ demo: setup ## reproduce a published study of bufferbloat, then size its buffer
 bench: ## the native benchmark, beside ns-2 where it is installed
 	cargo run --locked --release --quiet --package goodqueue-bench
 
-validate: setup ## run ns-2 beside goodqueue, compare with Linux, write docs/validation.md
+validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write docs/validation.md
 	$(BIN)/python -m goodqueue.validation
 
 conformance: ## run public TCP scripts: make conformance PACKETDRILL=folder-of-scripts

@@ -1,4 +1,4 @@
-"""Runs ns-2 and goodqueue on every link, compares both and Linux, and writes docs/validation.md.
+"""Runs ns-2, ns-3 and goodqueue, compares them and Linux, and writes docs/validation.md.
 
 Exit codes: 0 all criteria hold but those known not to; 1 another does not, or a run failed;
 2 something is missing.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue.parallel import Workers
-    from goodqueue.validation import linux, variants
+    from goodqueue.validation import linux, ns3, variants
     from goodqueue.validation.cases import Case
     from goodqueue.validation.compare import Comparison
     from goodqueue.validation.simulators import Figures
@@ -38,9 +38,13 @@ def missing() -> list[str]:
         lacks.append("`awk` (Debian: apt-get install mawk)")
     if importlib.util.find_spec("goodqueue._core") is None:
         lacks.append("goodqueue itself, built (make setup)")
+        return lacks
     if not Path("tools/ns2/dumbbell.tcl").is_file():
         lacks.append("tools/ns2/dumbbell.tcl (run this in the root of the source tree)")
-    return lacks
+
+    from goodqueue.validation import ns3
+
+    return lacks + ns3.missing()
 
 
 def submit(threads: Workers, case: Case, agent: str, seeds: range) -> list[list[Future[Figures]]]:
@@ -99,6 +103,19 @@ def compare_variants() -> list[variants.Comparison]:
         ]
 
 
+def compare_ns3(program: Path, seeds: range) -> list[ns3.Comparison]:
+    """Every link with ns-3."""
+    from goodqueue.parallel import workers
+    from goodqueue.validation import ns3
+
+    with workers(PROCESSES) as threads:
+        started = ns3.submit(threads, program, seeds)
+        return [
+            ns3.Comparison(case, [run.result() for run in theirs], [run.result() for run in ours])
+            for case, theirs, ours in started
+        ]
+
+
 def main() -> int:
     """Runs the validation."""
     parser = argparse.ArgumentParser(prog="python -m goodqueue.validation", description=__doc__)
@@ -113,7 +130,7 @@ def main() -> int:
         print("validation needs: " + "; ".join(lacks), file=sys.stderr)
         return 2
 
-    from goodqueue.validation import linux, variants
+    from goodqueue.validation import linux, ns3, ns3_pictures, variants
     from goodqueue.validation.report import report, verdict
     from goodqueue.validation.simulators import Ns2Error
 
@@ -121,19 +138,23 @@ def main() -> int:
     try:
         patterns = compare_variants()
         kernel = compare_linux(seeds)
+        program = ns3.build()
+        controls = compare_ns3(program, seeds)
         comparisons = compare_all(seeds)
-    except Ns2Error as error:
-        print(f"ns-2 failed: {error}", file=sys.stderr)
+    except (Ns2Error, ns3.Ns3Error) as error:
+        print(f"a simulator failed: {error}", file=sys.stderr)
         return 1
-    text = report(comparisons, patterns, kernel, seeds)
+    text = report(comparisons, patterns, controls, kernel, seeds)
     if quick:
         print(text)
     else:
+        ns3_pictures.pictures(program)
         REPORT.write_text(text, encoding="utf-8")
         print(f"wrote {REPORT}", file=sys.stderr)
     for miss in linux.verdict(kernel, known=True):
         print(f"known not to agree: {miss}", file=sys.stderr)
-    failures = verdict(comparisons) + variants.verdict(patterns) + linux.verdict(kernel)
+    failures = verdict(comparisons) + variants.verdict(patterns)
+    failures += ns3.verdict(controls) + linux.verdict(kernel)
     for failure in failures:
         print(f"does not agree: {failure}", file=sys.stderr)
     if not failures:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue._core import version
-from goodqueue.validation import linux, variants
+from goodqueue.validation import linux, ns3_report, variants
 from goodqueue.validation.cases import METRICS
 from goodqueue.validation.compare import estimate
 from goodqueue.validation.reading import INTRODUCTION, READING
@@ -17,6 +17,7 @@ from goodqueue.validation.simulators import ns2_arguments, ns2_version, override
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from goodqueue.validation import ns3
     from goodqueue.validation.compare import Check, Comparison, Estimate
     from goodqueue.validation.simulators import Figures
 
@@ -33,6 +34,7 @@ _SCALES = {"mean_backlog_packets": 1.0, "goodput_bps": 1e-3}
 def report(
     comparisons: Sequence[Comparison],
     patterns: Sequence[variants.Comparison],
+    controls: Sequence[ns3.Comparison],
     kernel: Sequence[linux.Comparison],
     seeds: range,
 ) -> str:
@@ -52,6 +54,7 @@ def report(
         READING,
         _commands(main),
         variants.section(patterns),
+        ns3_report.section(controls, seeds),
         linux.section(kernel, seeds),
     ]
     return "\n".join(parts)
