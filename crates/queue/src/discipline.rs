@@ -124,6 +124,10 @@ disciplines! {
     Sfq(crate::Sfq, crate::SfqConfig),
     /// `CoDel` for each of many queues.
     FqCodel(crate::FqCodel, crate::FqCodelConfig),
+    /// PIE for each of many queues.
+    FqPie(crate::FqPie, crate::FqPieConfig),
+    /// A shaper with tins, host fairness and COBALT.
+    Cake(crate::Cake, crate::CakeConfig),
     /// Strict priority among bands.
     Prio(Prio, PrioConfig),
     /// A token-bucket filter in front of another discipline.

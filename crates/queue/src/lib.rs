@@ -7,6 +7,7 @@
 mod account;
 mod blue;
 mod bucket;
+mod cake;
 mod codel;
 mod config;
 pub mod conformance;
@@ -19,6 +20,7 @@ mod fifo;
 mod flows;
 mod fpq;
 mod fq_codel;
+mod fq_pie;
 mod head_drop;
 mod limit;
 mod pi2;
@@ -34,6 +36,7 @@ mod tbf;
 
 pub use account::{BufferAccount, BufferPool, Sharing};
 pub use blue::{Blue, BlueConfig};
+pub use cake::{Cake, CakeConfig, CakeDiffserv, CakeFirstInterval, CakeIsolation, CakeWays};
 pub use codel::{
     Codel, CodelArithmetic, CodelConfig, CodelParams, CodelQueue, CodelVars, CountReuse,
     newton_step, newton_step_16, scaled_interval,
@@ -48,6 +51,7 @@ pub use fifo::Fifo;
 pub use flows::truesize;
 pub use fpq::{FlowCount, Fpq, FpqConfig, FpqControl, target_loss};
 pub use fq_codel::{ComparedBacklog, FqCodel, FqCodelConfig};
+pub use fq_pie::{FqPie, FqPieConfig};
 pub use head_drop::{HeadDrop, HeadDropConfig};
 pub use limit::{Backlog, Limit};
 pub use pi2::{Pi2, Pi2Config, Pi2Params, Pi2Vars};

@@ -1,7 +1,10 @@
 //! The fair queues' part of [`crate::examples()`].
 
-use crate::{DrrConfig, FqCodelConfig, Limit, QueueConfig, SfqConfig};
-use goodqueue_types::Span;
+use crate::{
+    CakeConfig, CakeDiffserv, CakeIsolation, DrrConfig, FqCodelConfig, FqPieConfig, Limit,
+    QueueConfig, SfqConfig,
+};
+use goodqueue_types::{Framing, Rate, Span};
 
 /// Name and configuration of each.
 pub fn fair_queues(limit: Limit) -> Vec<(&'static str, QueueConfig)> {
@@ -33,6 +36,34 @@ pub fn fair_queues(limit: Limit) -> Vec<(&'static str, QueueConfig)> {
         (
             "fq_codel, ns-3",
             QueueConfig::FqCodel(FqCodelConfig::ns3(limit)),
+        ),
+        ("fq_pie", QueueConfig::FqPie(FqPieConfig::linux(limit))),
+        (
+            "cake",
+            QueueConfig::Cake(CakeConfig {
+                limit,
+                diffserv: CakeDiffserv::Diffserv4,
+                ..CakeConfig::linux(Some(Rate(10_000_000)))
+            }),
+        ),
+        (
+            "cake, unlimited",
+            QueueConfig::Cake(CakeConfig {
+                isolation: CakeIsolation::Flows,
+                memory_limit: Some(100_000),
+                ..CakeConfig::linux(None)
+            }),
+        ),
+        (
+            "cake, ingress",
+            QueueConfig::Cake(CakeConfig {
+                diffserv: CakeDiffserv::BestEffort,
+                isolation: CakeIsolation::DualDstHost,
+                framing: Some(Framing::bytes(44)),
+                ingress: true,
+                limit,
+                ..CakeConfig::linux(Some(Rate(9_500_000)))
+            }),
         ),
     ]
 }

@@ -12,7 +12,7 @@ pub use check::{refuse_flows, refuse_memory, refuse_quantum};
 pub use examples::fair_queues;
 pub use hash::{FlowHash, scale};
 pub use memory::truesize;
-pub use set_associative::{Probe, SetAssociative};
+pub use set_associative::{Lookup, Probe, SetAssociative};
 
 use crate::{Backlog, Chain, Context, PacketPool};
 use goodqueue_types::Packet;
@@ -28,6 +28,8 @@ pub enum Round {
     New,
     /// The flows of plain round robin.
     Old,
+    /// Empty flows whose control law is still running down (CAKE).
+    Decaying,
 }
 
 /// A queue for each flow, or for each bucket of flows, and their places in the rounds. The packets
@@ -293,7 +295,7 @@ fn place(round: Round) -> usize {
     match round {
         Round::New => 0,
         Round::Old => 1,
-        Round::Out => 2,
+        Round::Decaying | Round::Out => 2,
     }
 }
 

@@ -1,0 +1,143 @@
+//! How many flows with standing queues each host has, and what that leaves to each of them.
+
+use crate::cake::CakeIsolation;
+use crate::flows::{Probe, SetAssociative};
+use goodqueue_types::RandomStream;
+
+/// Queues in a tin, and places for hosts on each side.
+pub const QUEUES: u32 = 1024;
+/// Queues in a set.
+pub const WAYS: u32 = 8;
+
+/// The hosts of one side, told apart by a set-associative hash.
+#[derive(Clone, Debug)]
+struct Side {
+    places: SetAssociative,
+    bulk_flows: Vec<u16>,
+}
+
+impl Side {
+    fn new() -> Self {
+        Self {
+            places: SetAssociative::new(QUEUES, WAYS, Probe::FromHash),
+            bulk_flows: vec![0; QUEUES as usize],
+        }
+    }
+
+    /// The place of a host; one with flows keeps its place.
+    fn place(&mut self, hash: u32) -> u16 {
+        let bulk_flows = &self.bulk_flows;
+        let in_use = |place: u32| bulk_flows[place as usize] > 0;
+        self.places.queue(hash, in_use).0 as u16
+    }
+}
+
+/// The places of a flow's two hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostPair {
+    source: u16,
+    destination: u16,
+}
+
+/// The hosts of a tin.
+#[derive(Clone, Debug)]
+pub struct HostTable {
+    sources: Option<Side>,
+    destinations: Option<Side>,
+}
+
+impl HostTable {
+    /// For this isolation: hosts matter only where flows have queues of their own.
+    pub fn new(isolation: CakeIsolation) -> Self {
+        let flows = isolation.separates_flows();
+        Self {
+            sources: (flows && isolation.sees_sources()).then(Side::new),
+            destinations: (flows && isolation.sees_destinations()).then(Side::new),
+        }
+    }
+
+    /// The places of two hosts with these hashes.
+    pub fn pair(&mut self, source: u32, destination: u32) -> HostPair {
+        let place =
+            |side: &mut Option<Side>, hash| side.as_mut().map_or(0, |side| side.place(hash));
+        HostPair {
+            source: place(&mut self.sources, source),
+            destination: place(&mut self.destinations, destination),
+        }
+    }
+
+    /// One of their flows has a standing queue from now on.
+    pub fn add(&mut self, pair: HostPair) {
+        for count in self.counts(pair) {
+            *count += 1;
+        }
+    }
+
+    /// One of their flows has none any more.
+    pub fn remove(&mut self, pair: HostPair) {
+        for count in self.counts(pair) {
+            *count -= 1;
+        }
+    }
+
+    fn counts(&mut self, pair: HostPair) -> impl Iterator<Item = &mut u16> {
+        let sides = [
+            (self.sources.as_mut(), pair.source),
+            (self.destinations.as_mut(), pair.destination),
+        ];
+        sides
+            .into_iter()
+            .filter_map(|(side, place)| side.map(|side| &mut side.bulk_flows[place as usize]))
+    }
+
+    /// What a flow of these hosts may send in a round: the busier one's share for each of its
+    /// flows, rounded at random so that nothing is lost on average.
+    pub fn quantum(&mut self, pair: HostPair, whole: u32, random: &mut RandomStream) -> i64 {
+        let busiest = self.counts(pair).map(|count| *count).max();
+        let flows = u32::from(busiest.unwrap_or(1).max(1));
+        let dither = (random.bits() >> 48) as u32;
+        // 16-bit fixed point: at most 1514 · 65535 + 65535.
+        i64::from((whole * (65_535 / flows) + dither) >> 16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busier_host_decides() {
+        let random = &mut RandomStream::new(1, "test", 0);
+        let mut hosts = HostTable::new(CakeIsolation::TripleIsolate);
+        let lonely = hosts.pair(1, 2);
+        let busy = hosts.pair(3, 4);
+        for _ in 0..4 {
+            hosts.add(busy);
+        }
+        hosts.add(lonely);
+        let mut mean = |pair| {
+            let total: i64 = (0..1000).map(|_| hosts.quantum(pair, 1514, random)).sum();
+            total as f64 / 1000.0
+        };
+        assert!((mean(lonely) - 1514.0).abs() < 0.5);
+        assert!((mean(busy) - 1514.0 / 4.0).abs() < 0.5);
+        let mixed = HostPair {
+            source: lonely.source,
+            destination: busy.destination,
+        };
+        assert!((mean(mixed) - 1514.0 / 4.0).abs() < 0.5);
+    }
+
+    #[test]
+    fn a_place_is_kept_while_its_host_has_flows() {
+        let mut hosts = HostTable::new(CakeIsolation::DualSrcHost);
+        let first = hosts.pair(5, 0);
+        hosts.add(first);
+        let second = hosts.pair(5 + QUEUES, 0);
+        assert_ne!(first, second);
+        hosts.remove(first);
+        assert_eq!(hosts.pair(5 + 2 * QUEUES, 0), first);
+        let mut blind = HostTable::new(CakeIsolation::Hosts);
+        assert_eq!(blind.pair(1, 2), HostPair::default());
+    }
+}

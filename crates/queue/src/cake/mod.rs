@@ -1,0 +1,185 @@
+//! A shaper like CAKE: tins by priority, in each of them queues for flows and hosts, each under
+//! COBALT (Linux `cake`).
+
+mod cobalt;
+mod config;
+mod hosts;
+mod shaper;
+mod tin;
+mod tins;
+
+pub use config::{CakeConfig, CakeDiffserv, CakeFirstInterval, CakeIsolation};
+pub use tin::CakeWays;
+
+use crate::flows::FlowHash;
+use crate::{Backlog, Context, QueueDiscipline};
+use goodqueue_types::{DropReason, Packet, RandomStream, Time};
+use shaper::Shaper;
+use tin::{Tin, Turn};
+
+/// Tins behind a shaper.
+#[derive(Clone, Debug)]
+pub struct Cake {
+    config: CakeConfig,
+    hash: FlowHash,
+    shaper: Shaper,
+    tins: Vec<Tin>,
+    memory_limit: u64,
+    /// Whose turn it is where there is no bandwidth.
+    current: usize,
+}
+
+impl Cake {
+    pub(crate) fn new(config: CakeConfig, random: &mut RandomStream) -> Self {
+        let shares = tins::shares(config.diffserv, config.bandwidth);
+        let tin = |share| Tin::new(&config, share);
+        Self {
+            hash: FlowHash::new(random),
+            shaper: Shaper::new(config.bandwidth),
+            tins: shares.into_iter().map(tin).collect(),
+            memory_limit: config.memory(),
+            current: 0,
+            config,
+        }
+    }
+
+    /// How flows came to their queues, tin by tin.
+    pub fn ways(&self) -> impl Iterator<Item = CakeWays> {
+        self.tins.iter().map(|tin| tin.ways)
+    }
+
+    /// Bytes of a packet in the accounts of shaper, tins and flows.
+    fn wire_bytes(config: &CakeConfig) -> impl Fn(&Context<'_>, &Packet) -> u64 + use<> {
+        let framing = config.framing;
+        move |context, packet| match framing {
+            Some(framing) => framing.frame_bytes(packet.size),
+            None => context.frame_bytes(packet),
+        }
+    }
+
+    fn memory(&self) -> u64 {
+        self.tins.iter().map(|tin| tin.flows.memory()).sum()
+    }
+
+    fn is_overloaded(&self) -> bool {
+        self.memory() > self.memory_limit || self.config.limit.is_exceeded_by(self.backlog())
+    }
+
+    /// Drops a packet of the longest queue of all tins.
+    #[cold]
+    fn drop_from_fattest(&mut self, context: &mut Context<'_>) {
+        let fattest = |(index, tin): (usize, &Tin)| {
+            let flow = tin.flows.fattest()?;
+            Some((tin.flows.backlog_of(flow).bytes, index, flow))
+        };
+        let all = self.tins.iter().enumerate().filter_map(fattest);
+        let Some((_, index, flow)) = all.max_by_key(|(bytes, ..)| *bytes) else {
+            return;
+        };
+        let wire_bytes = Self::wire_bytes(&self.config);
+        let bytes = self.tins[index].drop_overflow(context, flow, wire_bytes);
+        if self.config.ingress {
+            self.shaper.dropped(bytes);
+        }
+    }
+
+    fn choose_tin(&mut self, now: Time) -> Option<usize> {
+        if self.shaper.is_limited() {
+            self.tin_by_clock(now)
+        } else {
+            self.tin_by_turn()
+        }
+    }
+
+    /// The highest tin within its threshold; if there is none the one that will be first.
+    fn tin_by_clock(&self, now: Time) -> Option<usize> {
+        let mut best = None;
+        let mut earliest = Time::MAX;
+        for (index, tin) in self.tins.iter().enumerate() {
+            let next = tin.clock.next();
+            if tin.is_active() && (next <= now || next <= earliest) {
+                (best, earliest) = (Some(index), next);
+            }
+        }
+        best
+    }
+
+    /// Deficit round robin among tins.
+    fn tin_by_turn(&mut self) -> Option<usize> {
+        if !self.tins.iter().any(Tin::is_active) {
+            return None;
+        }
+        loop {
+            let tin = &mut self.tins[self.current];
+            if tin.deficit >= 0 && tin.is_active() {
+                return Some(self.current);
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.quantum;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+}
+
+impl QueueDiscipline for Cake {
+    fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
+        let index = tins::tin_of(self.config.diffserv, packet.dscp);
+        let is_idle = self.backlog().packets == 0;
+        let tin = &mut self.tins[index];
+        if tin.flows.backlog().packets == 0 {
+            tin.clock.forget_pause(context.now);
+            if is_idle {
+                self.shaper.forget_pause(context.now);
+            }
+        }
+        if let Err(packet) = tin.push(context, self.hash, packet) {
+            return context.drop(packet, DropReason::Overlimit);
+        }
+        while self.is_overloaded() {
+            self.drop_from_fattest(context);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let wire_bytes = Self::wire_bytes(&self.config);
+        let mut visit_decaying = true;
+        while self.backlog().packets > 0 {
+            if self.shaper.held_until(context.now).is_some() {
+                return None;
+            }
+            let index = self.choose_tin(context.now)?;
+            let shaper = &mut self.shaper;
+            let turn = self.tins[index].serve(context, &wire_bytes, &mut visit_decaying, |bytes| {
+                shaper.dropped(bytes);
+            });
+            if let Turn::Sent(packet) = turn {
+                self.shaper.sent(wire_bytes(context, &packet));
+                return Some(packet);
+            }
+        }
+        None
+    }
+
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        let waiting = self.backlog().packets > 0;
+        waiting.then(|| self.shaper.held_until(now).unwrap_or(now))
+    }
+
+    fn backlog(&self) -> Backlog {
+        let mut all = Backlog::default();
+        for tin in &self.tins {
+            let Backlog { packets, bytes } = tin.flows.backlog();
+            all.packets += packets;
+            all.bytes += bytes;
+        }
+        all
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

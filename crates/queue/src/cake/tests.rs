@@ -1,0 +1,383 @@
+//! CAKE as a whole: shares of hosts, flows and tins, and the shaper.
+
+use super::*;
+use crate::flows::rig::packet;
+use crate::rig::Rig;
+use crate::{Configuration, Limit};
+use goodqueue_types::{Cells, Ecn, Framing, Hosts, Rate, Span};
+
+const MEGABITS_10: Rate = Rate(10_000_000);
+
+/// A sender that always has so many packets waiting.
+#[derive(Clone, Copy)]
+struct Sender {
+    flow: u32,
+    hosts: Hosts,
+    dscp: u8,
+    size: u32,
+}
+
+fn sender(flow: u32, client: u16, server: u16) -> Sender {
+    Sender {
+        flow,
+        hosts: Hosts { client, server },
+        dscp: 0,
+        size: 1514,
+    }
+}
+
+/// Asks for packets over `rate` while all senders keep 20 packets in the queue; returns the bytes
+/// that each of them sent in `seconds`.
+fn contest(config: CakeConfig, senders: &[Sender], rate: Rate, seconds: u64) -> Vec<u64> {
+    let mut rig = Rig::new(&config);
+    let mut waiting = vec![0_u32; senders.len()];
+    let mut sent = vec![0; senders.len()];
+    let mut number = 0;
+    let end = Span::from_secs(seconds);
+    let mut now = Span::ZERO;
+    while now < end {
+        for (index, sender) in senders.iter().enumerate() {
+            while waiting[index] < 20 {
+                number += 1;
+                waiting[index] += 1;
+                rig.at(now).offer(Packet {
+                    hosts: sender.hosts,
+                    dscp: sender.dscp,
+                    ecn: Ecn::Capable0,
+                    ..packet(sender.flow, number, sender.size)
+                });
+            }
+        }
+        let index_of = |packet: &Packet| {
+            let position = senders.iter().position(|s| s.flow == packet.flow.0);
+            position.expect("one of theirs")
+        };
+        if let Some(packet) = rig.at(now).dequeue() {
+            sent[index_of(&packet)] += u64::from(packet.size);
+            waiting[index_of(&packet)] -= 1;
+            now += shaper::transmission(Some(rate), u64::from(packet.size));
+        } else {
+            let ready = rig.queue.next_ready(Time::ZERO + now).expect("backlogged");
+            now = ready - Time::ZERO;
+        }
+        for verdict in std::mem::take(&mut rig.verdicts) {
+            if let crate::Verdict::Dropped(packet, _) = verdict {
+                waiting[index_of(&packet)] -= 1;
+            }
+        }
+    }
+    sent
+}
+
+fn isolated(isolation: CakeIsolation) -> CakeConfig {
+    CakeConfig {
+        isolation,
+        diffserv: CakeDiffserv::BestEffort,
+        ..CakeConfig::linux(None)
+    }
+}
+
+/// The share of the first of two groups.
+fn share(sent: &[u64], first: usize) -> f64 {
+    let part: u64 = sent[..first].iter().sum();
+    part as f64 / sent.iter().sum::<u64>() as f64
+}
+
+/// Host 1 has one flow, host 2 eight; all to different servers, or the other way round.
+fn one_against_eight(isolation: CakeIsolation, by_source: bool) -> f64 {
+    let senders: Vec<Sender> = (0..9)
+        .map(|flow| {
+            let host = if flow == 0 { 1 } else { 2 };
+            let other = 100 + flow as u16;
+            if by_source {
+                sender(flow, host, other)
+            } else {
+                sender(flow, other, host)
+            }
+        })
+        .collect();
+    let sent = contest(isolated(isolation), &senders, MEGABITS_10, 20);
+    let eight = &sent[1..];
+    if isolation.separates_flows() {
+        let (least, most) = (eight.iter().min().unwrap(), eight.iter().max().unwrap());
+        assert!(*least as f64 > 0.95 * *most as f64, "{sent:?}");
+    }
+    share(&sent, 1)
+}
+
+#[test]
+fn hosts_get_equal_shares_however_many_flows_they_have() {
+    use CakeIsolation::{DstHost, DualDstHost, DualSrcHost, Flows, SrcHost, TripleIsolate};
+    for (isolation, by_source, expected) in [
+        (Flows, true, 1.0 / 9.0),
+        (DualSrcHost, true, 0.5),
+        (DualSrcHost, false, 1.0 / 9.0),
+        (DualDstHost, false, 0.5),
+        (DualDstHost, true, 1.0 / 9.0),
+        (TripleIsolate, true, 0.5),
+        (TripleIsolate, false, 0.5),
+        (SrcHost, true, 0.5),
+        (DstHost, false, 0.5),
+    ] {
+        let share = one_against_eight(isolation, by_source);
+        assert!(
+            (share - expected).abs() < 0.01,
+            "{isolation:?} {by_source}: {share}"
+        );
+    }
+}
+
+#[test]
+fn pairs_of_hosts_and_nobody() {
+    // Two flows of one pair against one of another.
+    let senders = [sender(0, 1, 9), sender(1, 1, 9), sender(2, 2, 9)];
+    let pairs = contest(isolated(CakeIsolation::Hosts), &senders, MEGABITS_10, 10);
+    assert!((share(&pairs, 2) - 0.5).abs() < 0.01, "{pairs:?}");
+    // A FIFO: each has as many packets in it as the others.
+    let blind = contest(
+        isolated(CakeIsolation::FlowBlind),
+        &senders,
+        MEGABITS_10,
+        10,
+    );
+    assert!((share(&blind, 2) - 2.0 / 3.0).abs() < 0.01, "{blind:?}");
+}
+
+#[test]
+fn small_packets_get_as_many_bytes() {
+    let mut senders = [sender(0, 1, 9), sender(1, 2, 9)];
+    senders[1].size = 300;
+    let sent = contest(isolated(CakeIsolation::Flows), &senders, MEGABITS_10, 10);
+    assert!((share(&sent, 1) - 0.5).abs() < 0.01, "{sent:?}");
+}
+
+/// Senders of one code point each, all with more than the link carries.
+fn tins(config: CakeConfig, codes: &[u8], rate: Rate) -> Vec<f64> {
+    let senders: Vec<Sender> = (0..)
+        .zip(codes)
+        .map(|(flow, dscp)| Sender {
+            dscp: *dscp,
+            ..sender(flow, flow as u16, 9)
+        })
+        .collect();
+    let sent = contest(config, &senders, rate, 20);
+    let total = sent.iter().sum::<u64>() as f64;
+    sent.iter().map(|bytes| *bytes as f64 / total).collect()
+}
+
+/// Without a bandwidth, tins take turns with their quanta: 1024 : 64 : 512 : 256.
+#[test]
+fn tins_share_by_their_quanta_without_a_bandwidth() {
+    let config = CakeConfig {
+        diffserv: CakeDiffserv::Diffserv4,
+        ..CakeConfig::linux(None)
+    };
+    let shares = tins(config, &[0, 8, 34, 46], MEGABITS_10);
+    for (share, quantum) in shares.iter().zip([1024.0, 64.0, 512.0, 256.0]) {
+        let expected = quantum / 1856.0;
+        assert!((share - expected).abs() < 0.005, "{shares:?}");
+    }
+}
+
+/// With a bandwidth a tin has priority up to its threshold: voice a quarter, video a half, and best
+/// effort the rest, of which bulk gets its sixteenth.
+#[test]
+fn tins_have_priority_up_to_their_thresholds_with_a_bandwidth() {
+    let config = CakeConfig {
+        diffserv: CakeDiffserv::Diffserv4,
+        ..CakeConfig::linux(Some(MEGABITS_10))
+    };
+    let shares = tins(config, &[0, 8, 34, 46], Rate(1_000_000_000));
+    for (share, expected) in shares.iter().zip([3.0, 1.0, 8.0, 4.0]) {
+        assert!((share - expected / 16.0).abs() < 0.01, "{shares:?}");
+    }
+    // Alone, each may have all.
+    assert!((tins(config, &[8], Rate(1_000_000_000))[0] - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_shaper_sends_at_its_bandwidth_with_all_overhead() {
+    // 1500 bytes and 10 of PPPoE in ATM: 32 cells of 53 bytes.
+    let config = CakeConfig {
+        framing: Some(Framing {
+            overhead: 10,
+            minimum: 0,
+            cells: Cells::Atm,
+        }),
+        ..CakeConfig::linux(Some(MEGABITS_10))
+    };
+    let mut alone = sender(0, 1, 2);
+    alone.size = 1500;
+    let sent = contest(config, &[alone], Rate(1_000_000_000), 10)[0];
+    let expected = 10_000_000.0 / 8.0 * 10.0 * 1500.0 / (32.0 * 53.0);
+    assert!((sent as f64 / expected - 1.0).abs() < 1e-3, "{sent}");
+}
+
+#[test]
+fn what_is_held_back_says_until_when() {
+    let mut rig = Rig::new(&CakeConfig::linux(Some(MEGABITS_10)));
+    rig.at(Span::from_secs(1));
+    for number in 0..2 {
+        rig.offer(packet(0, number, 1250));
+    }
+    assert_eq!(rig.next(), Some((0, 0)));
+    assert_eq!(rig.next(), None);
+    let ready = Time::ZERO + Span::from_micros(1_001_000);
+    assert_eq!(rig.queue.next_ready(rig.now), Some(ready));
+    rig.at(Span::from_micros(1_001_000));
+    assert_eq!(rig.next(), Some((0, 1)));
+    assert_eq!(rig.queue.next_ready(rig.now), None);
+}
+
+#[test]
+fn at_ingress_drops_slow_the_sender_down_as_well() {
+    let config = |ingress| CakeConfig {
+        ingress,
+        ..CakeConfig::linux(Some(MEGABITS_10))
+    };
+    let sent = |ingress| {
+        let mut rig = Rig::new(&config(ingress));
+        let mut sent = 0;
+        // Twice the bandwidth of what ignores drops.
+        for step in 0..20_000_u64 {
+            rig.at(Span::from_micros(500) * step);
+            rig.offer(packet(0, step, 1250));
+            sent += u64::from(rig.next().is_some());
+        }
+        sent
+    };
+    let (egress, ingress) = (sent(false), sent(true));
+    assert!(egress >= 9_990, "{egress}");
+    // The failsafe lets at least two thirds through.
+    assert!(ingress < 9_000 && ingress > 6_600, "{ingress}");
+}
+
+#[test]
+fn the_fattest_queue_of_all_tins_gives_way() {
+    let mut rig = Rig::new(&CakeConfig {
+        memory_limit: Some(10 * 2304),
+        ..CakeConfig::linux(None)
+    });
+    for number in 0..9 {
+        rig.offer(packet(0, number, 1514));
+    }
+    let voice = Packet {
+        dscp: 46,
+        ..packet(1, 0, 1514)
+    };
+    rig.offer(voice);
+    assert!(rig.verdicts.is_empty());
+    rig.offer(Packet { number: 1, ..voice });
+    assert_eq!(rig.dropped(DropReason::Overlimit), [(0, 0)]);
+}
+
+#[test]
+fn flows_have_queues_of_their_own_until_a_set_is_full() {
+    let mut rig = Rig::new(&CakeConfig {
+        isolation: CakeIsolation::Flows,
+        diffserv: CakeDiffserv::BestEffort,
+        ..CakeConfig::linux(None)
+    });
+    let flows = 512;
+    for flow in 0..flows {
+        for number in 0..2 {
+            rig.offer(packet(flow, number, 100));
+        }
+    }
+    // A set of 8 gets 4 of 512 flows on average; the chance of a ninth is 2 % (Poisson), so some
+    // collide, but far fewer than the 110 that a plain hash would have.
+    let ways = rig.queue.ways().next().expect("one tin");
+    assert!(ways.collisions < 20, "{ways:?}");
+    assert!(ways.misses + ways.collisions >= u64::from(flows));
+    let direct = 2 * u64::from(flows) - ways.misses - ways.collisions - ways.indirect_hits;
+    assert!(direct > 0 && ways.indirect_hits > 0);
+}
+
+#[test]
+fn bufferbloat_is_signalled_to_the_flow_that_makes_it() {
+    let mut rig = Rig::new(&CakeConfig::linux(Some(MEGABITS_10)));
+    let mut number = 0;
+    for step in 0..2_000_u64 {
+        rig.at(Span::from_millis(1) * step);
+        for _ in 0..2 {
+            number += 1;
+            let ecn = Ecn::Capable0;
+            rig.offer(Packet {
+                ecn,
+                ..packet(0, number, 1250)
+            });
+        }
+        if step % 10 == 0 {
+            rig.offer(packet(1, step, 100));
+        }
+        rig.dequeue();
+    }
+    let marked = |flow| {
+        let marked = rig.verdicts.iter().filter(|verdict| {
+            matches!(verdict, crate::Verdict::Marked(packet, DropReason::TargetExceeded)
+                if packet.flow.0 == flow)
+        });
+        marked.count()
+    };
+    assert!(marked(0) > 50, "{}", marked(0));
+    assert_eq!(marked(1), 0);
+    assert!(rig.dropped(DropReason::TargetExceeded).is_empty());
+}
+
+#[test]
+fn memory_follows_bandwidth_and_round_trip_time() {
+    let memory = |config: CakeConfig| config.memory();
+    assert_eq!(memory(CakeConfig::linux(Some(MEGABITS_10))), 4 << 20);
+    // 4 · 125 MB/s · 100 ms is above 10240 frames.
+    let frames = 10_240 * 1514;
+    assert_eq!(memory(CakeConfig::linux(Some(Rate(1_000_000_000)))), frames);
+    assert_eq!(memory(CakeConfig::linux(None)), frames);
+    let between = CakeConfig::linux(Some(Rate(200_000_000)));
+    assert_eq!(memory(between), 10_000_000);
+    let own = CakeConfig {
+        memory_limit: Some(99_999_999),
+        ..between
+    };
+    assert_eq!(memory(own), 99_999_999);
+}
+
+#[test]
+fn nonsense_is_refused_by_key() {
+    let config = CakeConfig::linux(Some(MEGABITS_10));
+    assert_eq!(config.check(1514), Ok(()));
+    let cases = [
+        (
+            CakeConfig {
+                rtt: Span::ZERO,
+                ..config
+            },
+            "rtt",
+        ),
+        (CakeConfig { mtu: 0, ..config }, "memory_limit"),
+        (
+            CakeConfig {
+                bandwidth: Some(Rate(100)),
+                ..config
+            },
+            "bandwidth",
+        ),
+        (
+            CakeConfig {
+                memory_limit: Some(1000),
+                ..config
+            },
+            "memory_limit",
+        ),
+        (
+            CakeConfig {
+                limit: Limit::Packets(0),
+                ..config
+            },
+            "limit",
+        ),
+    ];
+    for (config, key) in cases {
+        assert_eq!(config.check(1514).unwrap_err().key, key);
+    }
+    assert!(!config.is_work_conserving() && CakeConfig::linux(None).is_work_conserving());
+}

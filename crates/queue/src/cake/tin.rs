@@ -1,0 +1,312 @@
+//! A tin: flow queues under COBALT, served by deficit round robin in which a host's flows share
+//! its quantum.
+
+use crate::Context;
+use crate::cake::cobalt::{CobaltParams, CobaltQueue, CobaltVars};
+use crate::cake::hosts::{HostPair, HostTable, QUEUES, WAYS};
+use crate::cake::shaper::{TinClock, transmission};
+use crate::cake::tins::Share;
+use crate::cake::{CakeConfig, CakeIsolation};
+use crate::flows::{FlowHash, Flows, Lookup, Probe, Round, SetAssociative};
+use goodqueue_types::{Direction, DropReason, Packet, Rate, Time};
+
+/// What a queue counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Load {
+    /// Not in use.
+    Idle,
+    /// It has sent less than a quantum since it became active.
+    Sparse,
+    /// The same, but it has used up its quantum and was empty then.
+    SparseWaiting,
+    /// It has a standing queue: it counts for its hosts.
+    Bulk,
+    /// Empty, and COBALT's state is running down.
+    Decaying,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FlowState {
+    cobalt: CobaltVars,
+    hosts: HostPair,
+    load: Load,
+}
+
+/// How flows came to their queues, as `tc -s` counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CakeWays {
+    /// Packets whose flow has a queue that its hash does not point at (`way_inds`).
+    pub indirect_hits: u64,
+    /// Times that a flow took a free queue (`way_miss`).
+    pub misses: u64,
+    /// Times that a flow had to share (`way_cols`).
+    pub collisions: u64,
+}
+
+/// What a tin's turn came to.
+pub enum Turn {
+    /// This packet is sent.
+    Sent(Packet),
+    /// A queue whose turn it was turned out to be empty: begin again.
+    Empty,
+}
+
+/// A tin.
+#[derive(Clone, Debug)]
+pub struct Tin {
+    isolation: CakeIsolation,
+    ingress: bool,
+    pub(super) flows: Flows,
+    states: Vec<FlowState>,
+    queues: SetAssociative,
+    hosts: HostTable,
+    params: CobaltParams,
+    flow_quantum: u32,
+    /// Bytes it gets when its turn comes, and has left, where there is no bandwidth.
+    pub(super) quantum: i64,
+    pub(super) deficit: i64,
+    pub(super) clock: TinClock,
+    pub(super) ways: CakeWays,
+    sparse: u32,
+    bulk: u32,
+}
+
+impl Tin {
+    /// An empty tin with this share.
+    pub fn new(config: &CakeConfig, share: Share) -> Self {
+        let mtu_time = transmission(share.threshold, u64::from(config.mtu));
+        let state = FlowState {
+            cobalt: CobaltVars::new(config.first_interval),
+            hosts: HostPair::default(),
+            load: Load::Idle,
+        };
+        Self {
+            isolation: config.isolation,
+            ingress: config.ingress,
+            flows: Flows::new(QUEUES),
+            states: vec![state; QUEUES as usize],
+            queues: SetAssociative::new(QUEUES, WAYS, Probe::FromHash),
+            hosts: HostTable::new(config.isolation),
+            params: CobaltParams::new(config.target(), config.rtt, mtu_time),
+            flow_quantum: flow_quantum(share.threshold),
+            quantum: share.quantum,
+            deficit: 0,
+            clock: TinClock::new(share.threshold),
+            ways: CakeWays::default(),
+            sparse: 0,
+            bulk: 0,
+        }
+    }
+
+    /// Whether a flow takes part in the rounds.
+    pub fn is_active(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+
+    /// Takes a packet; gives it back if the context's buffer has no room.
+    pub fn push(
+        &mut self,
+        context: &mut Context<'_>,
+        hash: FlowHash,
+        packet: Packet,
+    ) -> Result<(), Packet> {
+        let flow = self.queue_of(hash, &packet);
+        self.flows.push(context, flow, packet)?;
+        let state = &mut self.states[flow as usize];
+        match state.load {
+            Load::Idle | Load::Decaying => {
+                state.load = Load::Sparse;
+                self.sparse += 1;
+                let quantum = self
+                    .hosts
+                    .quantum(state.hosts, self.flow_quantum, context.random);
+                self.flows.leave(flow);
+                self.flows.activate(flow, Round::New, quantum);
+            }
+            Load::SparseWaiting => self.make_bulk(flow),
+            Load::Sparse | Load::Bulk => {}
+        }
+        Ok(())
+    }
+
+    /// The queue of a packet's flow; its hosts are noted if it is new there.
+    fn queue_of(&mut self, hash: FlowHash, packet: &Packet) -> u32 {
+        if self.isolation == CakeIsolation::FlowBlind {
+            return 0;
+        }
+        let (source, destination) = host_hashes(hash, packet);
+        let mut key = 0;
+        if self.isolation.separates_flows() {
+            key = hash.flow(packet);
+        } else {
+            key ^= if self.isolation.sees_sources() {
+                source
+            } else {
+                0
+            };
+            key ^= if self.isolation.sees_destinations() {
+                destination
+            } else {
+                0
+            };
+        }
+        let states = &self.states;
+        let in_use = |queue: u32| states[queue as usize].load != Load::Idle;
+        let (queue, lookup) = self.queues.queue(key, in_use);
+        let state = &mut self.states[queue as usize];
+        match lookup {
+            Lookup::Direct => {}
+            Lookup::Hit => self.ways.indirect_hits += 1,
+            Lookup::Miss => self.ways.misses += 1,
+            Lookup::Collision => self.ways.collisions += 1,
+        }
+        if state.load == Load::Idle || lookup == Lookup::Collision {
+            // A queue that changes hands counts for its new hosts.
+            if state.load == Load::Bulk {
+                self.hosts.remove(state.hosts);
+            }
+            state.hosts = self.hosts.pair(source, destination);
+            if state.load == Load::Bulk {
+                self.hosts.add(state.hosts);
+            }
+        }
+        queue
+    }
+
+    fn make_bulk(&mut self, flow: u32) {
+        let state = &mut self.states[flow as usize];
+        state.load = Load::Bulk;
+        self.hosts.add(state.hosts);
+        self.sparse -= 1;
+        self.bulk += 1;
+    }
+
+    /// Gives the next packet of the tin. What it drops goes into `dropped`, in bytes on the wire,
+    /// for the shaper; `wire_bytes` says what a packet takes there. At most one decaying queue is
+    /// visited for each packet: `visit_decaying` says whether it is still to be done.
+    pub fn serve(
+        &mut self,
+        context: &mut Context<'_>,
+        wire_bytes: impl Fn(&Context<'_>, &Packet) -> u64,
+        visit_decaying: &mut bool,
+        mut dropped: impl FnMut(u64),
+    ) -> Turn {
+        'flows: loop {
+            let Some(flow) = self.next_flow(std::mem::take(visit_decaying)) else {
+                return Turn::Empty;
+            };
+            if self.flows.deficit(flow) <= 0 {
+                self.next_round(context, flow);
+                continue;
+            }
+            loop {
+                let Some(mut packet) = self.flows.pop(context, flow) else {
+                    self.found_empty(context.now, flow);
+                    return Turn::Empty;
+                };
+                let bytes = wire_bytes(context, &packet);
+                let queue = CobaltQueue {
+                    is_last: self.flows.head(flow).is_none(),
+                    bulk_flows: if self.ingress { self.bulk } else { 0 },
+                };
+                let cobalt = &mut self.states[flow as usize].cobalt;
+                let reason = cobalt.decide(&self.params, context, &mut packet, queue);
+                if reason.is_none() || self.ingress {
+                    self.flows.charge(flow, bytes);
+                    self.deficit -= bytes as i64;
+                    self.clock.charge(context.now, bytes);
+                }
+                let Some(reason) = reason else {
+                    return Turn::Sent(packet);
+                };
+                context.drop(packet, reason);
+                if self.ingress {
+                    dropped(bytes);
+                    continue 'flows;
+                }
+            }
+        }
+    }
+
+    fn next_flow(&self, visit_decaying: bool) -> Option<u32> {
+        let decaying = self.flows.first(Round::Decaying);
+        let first = if visit_decaying { decaying } else { None };
+        first
+            .or_else(|| self.flows.first(Round::New))
+            .or_else(|| self.flows.first(Round::Old))
+            .or(decaying)
+    }
+
+    /// The flow has used up what it had: it gets more for the next round.
+    fn next_round(&mut self, context: &mut Context<'_>, flow: u32) {
+        if self.states[flow as usize].load == Load::Sparse {
+            if self.flows.head(flow).is_some() {
+                self.make_bulk(flow);
+            } else {
+                self.states[flow as usize].load = Load::SparseWaiting;
+            }
+        }
+        let hosts = self.states[flow as usize].hosts;
+        let quantum = self.hosts.quantum(hosts, self.flow_quantum, context.random);
+        self.flows.replenish(flow, quantum);
+    }
+
+    fn found_empty(&mut self, now: Time, flow: u32) {
+        let state = &mut self.states[flow as usize];
+        state.cobalt.queue_empty(&self.params, now);
+        match state.load {
+            Load::Sparse | Load::SparseWaiting => self.sparse -= 1,
+            Load::Bulk => {
+                self.bulk -= 1;
+                self.hosts.remove(state.hosts);
+            }
+            Load::Idle | Load::Decaying => {}
+        }
+        if state.cobalt.is_decaying(now) {
+            state.load = Load::Decaying;
+            self.flows.move_to(flow, Round::Decaying);
+        } else {
+            state.load = Load::Idle;
+            self.flows.leave(flow);
+        }
+    }
+
+    /// Drops the oldest packet of a queue because all memory is taken; returns its bytes on the
+    /// wire.
+    pub fn drop_overflow(
+        &mut self,
+        context: &mut Context<'_>,
+        flow: u32,
+        wire_bytes: impl Fn(&Context<'_>, &Packet) -> u64,
+    ) -> u64 {
+        let Some(packet) = self.flows.pop(context, flow) else {
+            return 0;
+        };
+        self.states[flow as usize]
+            .cobalt
+            .queue_full(&self.params, context.now);
+        let bytes = wire_bytes(context, &packet);
+        if self.ingress {
+            self.clock.charge(context.now, bytes);
+        }
+        context.drop(packet, DropReason::Overlimit);
+        bytes
+    }
+}
+
+/// Linux: a 4096th of a second's bytes, but no less than 300 and no more than 1514.
+fn flow_quantum(threshold: Option<Rate>) -> u32 {
+    threshold.map_or(1514, |rate| (rate.0 / 8 / 4096).clamp(300, 1514) as u32)
+}
+
+/// Hashes of the hosts that send and receive a packet.
+fn host_hashes(hash: FlowHash, packet: &Packet) -> (u32, u32) {
+    let (client, server) = (packet.hosts.client, packet.hosts.server);
+    let (source, destination) = match packet.direction {
+        Direction::Forward => (client, server),
+        Direction::Reverse => (server, client),
+    };
+    // Keys that no flow has: flows take 33 bits.
+    let key = |side: u64, host: u16| side << 40 | u64::from(host);
+    (hash.of(key(1, source)), hash.of(key(2, destination)))
+}
