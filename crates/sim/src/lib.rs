@@ -12,6 +12,7 @@ mod outcome;
 mod probe;
 mod routing;
 mod served_link;
+mod service;
 mod shared_buffer;
 pub mod workload;
 
@@ -25,4 +26,8 @@ pub use network::{
 pub use outcome::{Distribution, FlowOutcome, LinkOutcome, Outcome, PoolOutcome, Series, Totals};
 pub use probe::{NoProbe, Probe, Recorder};
 pub use routing::TieOrder;
+pub use service::{
+    BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES, RandomRate, RateDraw, RateTrace,
+    ServiceConfig, Stretch, Stretches, VaryingRate,
+};
 pub use shared_buffer::{Buffer, SharedBuffer, shared_buffers};

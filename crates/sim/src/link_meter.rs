@@ -45,6 +45,7 @@ pub struct LinkMeter {
     drops: [u64; DropReason::COUNT],
     marks: [u64; DropReason::COUNT],
     busy: Span,
+    utilization: Option<f64>,
     backlog: Backlog,
     backlog_since: Time,
     backlog_packets: Histogram,
@@ -72,6 +73,7 @@ impl LinkMeter {
             drops: [0; DropReason::COUNT],
             marks: [0; DropReason::COUNT],
             busy: Span::ZERO,
+            utilization: None,
             backlog: Backlog::default(),
             backlog_since: Time::ZERO,
             backlog_packets: reserved(1 << 24),
@@ -159,6 +161,12 @@ impl LinkMeter {
         self.backlog_since = now;
     }
 
+    /// Says what share of its rate a link used whose rate changes: the share of the time would
+    /// say nothing.
+    pub fn set_utilization(&mut self, utilization: f64) {
+        self.utilization = Some(utilization);
+    }
+
     /// The results, at the end of the run.
     pub fn finish(mut self, name: &str) -> LinkOutcome {
         self.close_backlog(
@@ -169,7 +177,9 @@ impl LinkMeter {
         let drops = self.drops.iter().sum();
         LinkOutcome {
             name: name.to_owned(),
-            utilization: self.busy.as_secs_f64() / seconds,
+            utilization: self
+                .utilization
+                .unwrap_or_else(|| self.busy.as_secs_f64() / seconds),
             throughput_bps: self.departed_ip_bytes as f64 * 8.0 / seconds,
             arrivals: self.arrivals,
             departures: self.departures,

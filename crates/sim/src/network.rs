@@ -2,6 +2,7 @@
 //! the scenario crate builds them, both engines read them.
 
 use crate::loss::LossConfig;
+use crate::service::ServiceConfig;
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
@@ -31,8 +32,11 @@ pub struct Network {
 pub struct LinkConfig {
     /// Name in results (`bottleneck`, `bottleneck.reverse`).
     pub name: String,
-    /// Transmission rate, at the layer where frames are IP packet plus framing.
+    /// Transmission rate, at the layer where frames are IP packet plus framing; the mean rate of a
+    /// link whose rate changes.
     pub rate: Rate,
+    /// How the rate changes, if it does.
+    pub service: Option<ServiceConfig>,
     /// Propagation delay.
     pub delay: Span,
     /// What the link layer adds to each IP packet.
@@ -55,6 +59,7 @@ impl LinkConfig {
         Self {
             name: String::new(),
             rate,
+            service: None,
             delay,
             framing: Framing::default(),
             queue: QueueConfig::drop_tail(limit),
@@ -68,10 +73,9 @@ impl LinkConfig {
     /// The limit, where a packet's departure is known on its arrival: a drop-tail FIFO with a
     /// buffer of its own.
     pub(crate) fn fifo_limit(&self) -> Option<Limit> {
+        let plain = self.pool.is_none() && self.loss.is_none() && self.service.is_none();
         match &self.queue {
-            QueueConfig::DropTail(config) if self.pool.is_none() && self.loss.is_none() => {
-                Some(config.limit)
-            }
+            QueueConfig::DropTail(config) if plain => Some(config.limit),
             _ => None,
         }
     }

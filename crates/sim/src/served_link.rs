@@ -7,6 +7,7 @@
 use crate::Network;
 use crate::link_meter::{LinkMeter, Window};
 use crate::loss::LossProcess;
+use crate::service::VaryingRate;
 use crate::shared_buffer::{Buffer, SharedBuffer};
 use goodqueue_queue::{Backlog, Configuration, Context, Discipline, QueueDiscipline, Verdict};
 use goodqueue_types::{Bytes, DropReason, Framing, Packet, RandomStream, Rate, Span, Time};
@@ -26,6 +27,8 @@ pub struct Service {
 #[derive(Debug)]
 pub struct ServedLink {
     rate: Rate,
+    /// Where the rate changes.
+    varying: Option<Box<VaryingRate>>,
     pub delay: Span,
     framing: Framing,
     queue: Discipline,
@@ -58,6 +61,10 @@ impl ServedLink {
         let (mut random, loss_random) = (stream("queue"), stream("loss"));
         Some(Self {
             rate: config.rate,
+            varying: config.service.as_ref().map(|service| {
+                let stretches = service.stretches(network.seed, index);
+                Box::new(VaryingRate::new(stretches, window))
+            }),
             delay: config.delay,
             framing: config.framing,
             queue: config.queue.build(&mut random),
@@ -97,12 +104,14 @@ impl ServedLink {
             return None;
         }
         let idle = self.busy_until.is_none();
-        if idle && self.queue.is_bypassed_when_idle() && self.queue.backlog().packets == 0 {
+        let open = idle && self.opens(now) == now;
+        if open && self.queue.is_bypassed_when_idle() && self.queue.backlog().packets == 0 {
             return Some(self.start(now, packet));
         }
         let service = self.with_queue(now, shared, |queue, context| {
             queue.enqueue(context, packet);
-            if idle { queue.dequeue(context) } else { None }
+            let asked = open || idle && queue.backlog().packets == 0;
+            if asked { queue.dequeue(context) } else { None }
         });
         service.map(|packet| self.start(now, packet))
     }
@@ -115,6 +124,10 @@ impl ServedLink {
         } else if self.busy_until.is_some() || self.ready_at != Some(now) {
             return None;
         }
+        // In an outage what waits stays in the queue; an empty one learns that the link is idle.
+        if self.opens(now) > now && self.queue.backlog().packets > 0 {
+            return None;
+        }
         let packet = self.with_queue(now, shared, QueueDiscipline::dequeue);
         packet.map(|packet| self.start(now, packet))
     }
@@ -123,7 +136,10 @@ impl ServedLink {
     pub fn next_ready(&mut self, now: Time) -> Option<Time> {
         let ready = match self.busy_until {
             Some(_) => None,
-            None => self.queue.next_ready(now),
+            None => match self.queue.next_ready(now) {
+                Some(ready) if ready == now => Some(self.opens(now)),
+                later => later,
+            },
         };
         debug_assert!(
             ready.is_none_or(|ready| ready > now),
@@ -147,6 +163,14 @@ impl ServedLink {
         Some(backlog)
     }
 
+    /// When an idle link can begin a transmission: now, but for outages.
+    fn opens(&mut self, now: Time) -> Time {
+        match &mut self.varying {
+            Some(varying) => varying.opens(now),
+            None => now,
+        }
+    }
+
     fn loses_on_entry(&mut self, index: u64, packet: &Packet) -> bool {
         let listed = !self.drop_list.is_empty() && self.drop_list.binary_search(&index).is_ok();
         let bytes = self.framing.frame_bytes(packet.size);
@@ -159,7 +183,10 @@ impl ServedLink {
 
     fn start(&mut self, now: Time, packet: Packet) -> Service {
         let bytes = self.framing.frame_bytes(packet.size);
-        let end = now + self.rate.transmission_time(Bytes(bytes));
+        let end = match &mut self.varying {
+            Some(varying) => varying.transmit(now, bytes),
+            None => now + self.rate.transmission_time(Bytes(bytes)),
+        };
         self.busy_until = Some(end);
         self.started += 1;
         if let Some(meter) = &mut self.meter {
@@ -235,6 +262,9 @@ impl ServedLink {
 
     /// Takes the statistics out, if there are any.
     pub fn take_meter(&mut self) -> Option<LinkMeter> {
+        if let (Some(meter), Some(varying)) = (&mut self.meter, &self.varying) {
+            meter.set_utilization(varying.utilization());
+        }
         self.meter.take()
     }
 }

@@ -7,6 +7,7 @@ pub mod dumbbell;
 mod moody_queue;
 mod mutation;
 pub mod packetdrill;
+mod plain_service;
 pub mod random_network;
 mod reference;
 

@@ -37,11 +37,13 @@ pub enum Mutation {
     LossPlacesSwapped,
     /// Every queue has a buffer of its own.
     BuffersNotShared,
+    /// Transmissions begin in outages, too.
+    OutageIgnored,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::LimitOffByOne,
         Self::TiesByInsertion,
         Self::TimerBeforeDelivery,
@@ -59,5 +61,6 @@ impl Mutation {
         Self::ReadinessForgotten,
         Self::LossPlacesSwapped,
         Self::BuffersNotShared,
+        Self::OutageIgnored,
     ];
 }

@@ -5,8 +5,8 @@
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
-    FlowConfig, LinkConfig, LossConfig, LossModel, LossOf, Network, PacketSize, PoolConfig, Record,
-    WorkloadConfig,
+    DeliveryTrace, FlowConfig, LinkConfig, LossConfig, LossModel, LossOf, Network, PacketSize,
+    PoolConfig, RandomRate, RateDraw, RateTrace, Record, ServiceConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{
     CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
@@ -80,19 +80,23 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         queue(),
         drop_list,
         loss(),
+        service(),
         prop::bool::weighted(0.8),
     )
         .prop_map(
-            |(rate, delay, framing, (queue, pool), drop_list, loss, observed)| LinkConfig {
-                name: String::new(),
-                rate: Rate(rate),
-                delay: Span::from_micros(delay),
-                framing: Framing::bytes(framing),
-                queue,
-                pool,
-                drop_list,
-                loss,
-                observed,
+            |(rate, delay, framing, (queue, pool), drop_list, loss, service, observed)| {
+                LinkConfig {
+                    name: String::new(),
+                    rate: Rate(rate),
+                    service,
+                    delay: Span::from_micros(delay),
+                    framing: Framing::bytes(framing),
+                    queue,
+                    pool,
+                    drop_list,
+                    loss,
+                    observed,
+                }
             },
         )
 }
@@ -110,6 +114,54 @@ fn pool() -> impl Strategy<Value = PoolConfig> {
         sharing,
         headroom,
     })
+}
+
+/// A rate that changes, often at times at which other things happen.
+fn service() -> impl Strategy<Value = Option<ServiceConfig>> {
+    let rate = || select(vec![0, 1_000_000, 4_000_000, 7_000_000, 8_000_000]).prop_map(Rate);
+    let steps = prop::collection::vec((1_u64..30, rate()), 1..6);
+    let trace = (rate(), steps, any::<bool>()).prop_map(|(first, steps, repeats)| {
+        let mut time = Span::ZERO;
+        let mut trace = vec![(time, first)];
+        for (millis, rate) in steps {
+            time += Span::from_millis(millis);
+            trace.push((time, rate));
+        }
+        ServiceConfig::Trace(RateTrace {
+            steps: trace.into(),
+            repeat: repeats.then_some(time + Span::from_micros(2_500)),
+        })
+    });
+    let opportunities = prop::collection::vec(0_u32..4, 1..12).prop_map(|gaps| {
+        let mut time = 0;
+        let times = gaps.into_iter().map(|gap| {
+            time += gap;
+            time
+        });
+        let mut milliseconds: Vec<u32> = times.collect();
+        milliseconds.push(milliseconds[milliseconds.len() - 1] + 1);
+        ServiceConfig::Opportunities(DeliveryTrace {
+            milliseconds: milliseconds.into(),
+        })
+    });
+    let draw = prop_oneof![
+        Just(RateDraw::Uniform(Rate(0), Rate(8_000_000))),
+        (prop::collection::vec(rate(), 2..4), 0.0..1.0).prop_map(|(rates, stay)| {
+            let rates = rates.into();
+            RateDraw::Markov { rates, stay }
+        }),
+    ];
+    let random = (select(vec![500, 2_000, 10_000]), draw).prop_map(|(micros, draw)| {
+        ServiceConfig::Random(RandomRate {
+            interval: Span::from_micros(micros),
+            draw,
+        })
+    });
+    let service = prop_oneof![trace, opportunities, random]
+        .prop_filter("nothing ever passes", |service| {
+            service.mean_rate(Span::from_secs(1)) > Rate(0)
+        });
+    prop_oneof![5 => Just(None), 1 => service.prop_map(Some)]
 }
 
 /// A queue and whether it books its bytes on the shared buffer.

@@ -367,7 +367,7 @@ impl<P: Probe> Core<P> {
                 return Crossed::Ends;
             }
         }
-        let arrival = *end + served(&mut self.served, link).delay;
+        let arrival = end.saturating_add(served(&mut self.served, link).delay);
         if arrival > self.window.to {
             self.in_flight += 1;
             return Crossed::Ends;

@@ -1,0 +1,80 @@
+//! A changing rate, plainly: every question is answered from the beginning of the run on.
+
+use goodqueue_sim::{LinkConfig, Network, ServiceConfig, Window};
+use goodqueue_types::{Span, Time};
+
+/// A link's changing rate.
+#[derive(Debug)]
+pub struct PlainService<'a> {
+    config: &'a ServiceConfig,
+    seed: u64,
+    link: usize,
+    used: u128,
+}
+
+impl<'a> PlainService<'a> {
+    /// That of the `index`th link, if its rate changes.
+    pub fn new(network: &'a Network, index: usize) -> Option<Self> {
+        let LinkConfig { service, .. } = &network.links[index];
+        Some(Self {
+            config: service.as_ref()?,
+            seed: network.seed,
+            link: index,
+            used: 0,
+        })
+    }
+
+    /// Stretches as (from, until, rate), those that have ended by `time` left out.
+    fn stretches(&self, time: Time) -> impl Iterator<Item = (Time, Time, u128)> {
+        let mut from = Time::ZERO;
+        let all = self.config.stretches(self.seed, self.link);
+        all.map(move |stretch| {
+            let begin = std::mem::replace(&mut from, stretch.until);
+            (begin, stretch.until, u128::from(stretch.rate.0))
+        })
+        .skip_while(move |(_, until, _)| *until <= time)
+    }
+
+    /// The first instant from `time` on at which the rate is not zero.
+    pub fn opens(&self, time: Time) -> Time {
+        let open = self.stretches(time).find(|(_, _, rate)| *rate > 0);
+        open.map_or(Time::MAX, |(from, ..)| from.max(time))
+    }
+
+    /// When so many bytes have passed, from `start` on.
+    pub fn end(&self, start: Time, bytes: u64) -> Time {
+        let mut left = u128::from(bytes) * 8_000_000_000_000;
+        for (from, until, rate) in self.stretches(start) {
+            let from = from.max(start);
+            let offered = rate * u128::from((until - from).0);
+            if left <= offered {
+                return from.saturating_add(Span(left.div_ceil(rate) as u64));
+            }
+            left -= offered;
+        }
+        Time::MAX
+    }
+
+    /// Bits that the link offers in a time, in units of bit/s · ps.
+    fn offered(&self, start: Time, end: Time) -> u128 {
+        let stretches = self.stretches(start).take_while(|(from, ..)| *from < end);
+        stretches
+            .map(|(from, until, rate)| {
+                rate * u128::from(until.min(end).saturating_since(from.max(start)).0)
+            })
+            .sum()
+    }
+
+    /// A transmission from `start` to `end` counts as far as it lies in the window.
+    pub fn count(&mut self, start: Time, end: Time, window: Window) {
+        self.used += self.offered(start.max(window.from), end.min(window.to));
+    }
+
+    /// The share of what was offered in the window that transmissions took.
+    pub fn utilization(&self, window: Window) -> f64 {
+        match self.offered(window.from, window.to) {
+            0 => 0.0,
+            offered => self.used as f64 / offered as f64,
+        }
+    }
+}
