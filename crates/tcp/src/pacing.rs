@@ -41,6 +41,11 @@ impl Pacer {
         held
     }
 
+    /// How far the pace's clock is ahead.
+    pub fn ahead(&self, now: Time) -> Span {
+        self.next.saturating_since(now)
+    }
+
     /// A segment has left; the next burst waits as long as this one lasts at the pace, less half of
     /// that at most for having left late. `least` segments or more make a burst.
     pub fn on_sent(&mut self, now: Time, rate: Rate, least: u32, payload: u32) {

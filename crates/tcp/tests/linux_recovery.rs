@@ -3,6 +3,7 @@
 
 mod peer;
 
+use goodqueue_tcp::cc::BbrConfig;
 use goodqueue_tcp::{
     CaState, CongestionControlConfig, ENDLESS, InitialWindow, Profile, RecoveryWindow, TcpConfig,
 };
@@ -280,4 +281,27 @@ fn the_window_leaves_at_a_pace() {
     assert!((10..=13).contains(&at_once), "{at_once}");
     // Eight more segments at 400 per second.
     assert!((15..=20).contains(&millis), "{millis}");
+}
+
+/// Linux's BBR: the first round of recovery sends what is delivered (in flight and newly delivered, here
+/// 6 and 1), and its end gives the window back.
+#[test]
+fn bbr_conserves_packets_for_a_round() {
+    let mut bbr = config(10);
+    bbr.congestion_control = CongestionControlConfig::Bbr(BbrConfig::default());
+    let mut peer = Peer::connected(bbr);
+    write(&mut peer, 10);
+    peer.wait(100);
+    ack(&mut peer, 0, &[(1, 2)], 0);
+    ack(&mut peer, 0, &[(1, 3)], 0);
+    let before = state(&peer).1;
+    assert!(before >= 10, "{before}");
+    ack(&mut peer, 0, &[(1, 4)], 0);
+    assert_eq!(state(&peer).0, CaState::Recovery);
+    assert_eq!(state(&peer).1, 7);
+    peer.wait(100);
+    ack(&mut peer, 10, &[], 0);
+    ack(&mut peer, 10, &[], 0);
+    assert_eq!(state(&peer).0, CaState::Open);
+    assert!(state(&peer).1 >= before, "{}", state(&peer).1);
 }

@@ -56,6 +56,8 @@ pub struct AckSample {
     pub prior_in_flight: u64,
     /// Bytes in flight after this ACK.
     pub in_flight: u64,
+    /// For how long the pace forbids to send: what left last still takes so much of it.
+    pub pace_ahead: Span,
     /// The acknowledgement number, and the highest sequence number sent: a round trip has passed
     /// when the first reaches what the second was.
     pub acked_to: u64,

@@ -384,7 +384,7 @@ mod anything {
         let rtt = proptest::option::of(prop_oneof![0..1_000u64, 0..1u64 << 50]);
         let ack = (
             (bytes(), bytes(), bytes(), bytes(), bytes()),
-            (bytes(), bytes(), bytes()),
+            (bytes(), bytes(), bytes(), bytes()),
             flags,
             rtt,
             rate(),
@@ -401,6 +401,7 @@ mod anything {
                 lost: a.2,
                 prior_in_flight: a.3,
                 in_flight: a.4,
+                pace_ahead: Span(b.3),
                 acked_to: b.0,
                 sent_to: b.1,
                 is_window_limited: flags.2,

@@ -299,11 +299,10 @@ impl Bbr {
         };
         let min_rtt = self.min_rtt.unwrap_or(Span::ZERO);
         let is_full_length = sample.now.saturating_since(self.cycle_start) > min_rtt;
-        let in_flight = sample.prior_in_flight as f64;
         let gain = self.pacing_gain();
+        let in_flight = self.in_flight_at_departure(sample, sample.prior_in_flight);
         let is_over = if gain > 1.0 {
-            let reached = in_flight + self.burst() * self.mss >= self.target(gain);
-            is_full_length && (sample.lost > 0 || reached)
+            is_full_length && (sample.lost > 0 || in_flight >= self.target(gain))
         } else if gain < 1.0 {
             is_full_length || in_flight <= self.target(1.0)
         } else {
@@ -313,6 +312,18 @@ impl Bbr {
             self.mode = Mode::ProbeBandwidth((phase + 1) % CYCLE.len());
             self.cycle_start = sample.now;
         }
+    }
+
+    /// What will be in flight when the pace lets the next burst out (Linux:
+    /// `bbr_packets_in_net_at_edt`): less what is delivered until then, and more by the burst while
+    /// the flight shall grow.
+    fn in_flight_at_departure(&self, sample: &AckSample, in_flight: u64) -> f64 {
+        let mut bytes = in_flight as f64;
+        if self.pacing_gain() > 1.0 {
+            bytes += self.burst() * self.mss;
+        }
+        let delivered = self.bandwidth() * sample.pace_ahead.as_secs_f64();
+        (bytes - libm::floor(delivered / self.mss) * self.mss).max(0.0)
     }
 
     /// Anywhere in the cycle but where it drains. Drawn from the seed and the time, so that
@@ -329,7 +340,8 @@ impl Bbr {
             self.mode = Mode::Drain;
             self.ssthresh = self.target(1.0) as u64;
         }
-        if self.mode == Mode::Drain && sample.in_flight as f64 <= self.target(1.0) {
+        let in_flight = self.in_flight_at_departure(sample, sample.in_flight);
+        if self.mode == Mode::Drain && in_flight <= self.target(1.0) {
             self.probe_bandwidth(sample.now);
         }
     }

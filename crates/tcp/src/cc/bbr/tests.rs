@@ -80,3 +80,32 @@ fn a_slow_pace_sends_single_segments() {
     }
     assert_eq!(crate::cc::Controller::new(&config).least_burst(), 2);
 }
+
+/// Linux's `bbr_packets_in_net_at_edt`: while the next burst waits whole segments are delivered, and it
+/// counts itself while the flight shall grow.
+#[test]
+fn the_flight_is_that_of_the_next_departure() {
+    let config = TcpConfig::profile(Profile::Linux);
+    let mut bbr = Bbr::new(&config, BbrConfig::default());
+    bbr.bandwidth.update(0, 1448.0 * 1000.0);
+    bbr.pace = Some(1448.0 * 1000.0);
+    let mut segments = |mode: Mode, ahead: u64| {
+        bbr.mode = mode;
+        let sample = AckSample {
+            pace_ahead: Span::from_micros(ahead),
+            ..AckSample::default()
+        };
+        bbr.in_flight_at_departure(&sample, 40 * 1448) / 1448.0
+    };
+    for (mode, ahead, expected) in [
+        (Mode::ProbeBandwidth(0), 0, 42.0),
+        (Mode::ProbeBandwidth(0), 2400, 40.0),
+        (Mode::ProbeBandwidth(1), 0, 40.0),
+        (Mode::ProbeBandwidth(1), 999, 40.0),
+        (Mode::ProbeBandwidth(1), 2400, 38.0),
+        (Mode::Drain, 50_000, 0.0),
+    ] {
+        let found = segments(mode, ahead);
+        assert!((found - expected).abs() < 1e-9, "{mode:?} {ahead}: {found}");
+    }
+}
