@@ -74,15 +74,16 @@ LINUX_READING = """\
   Linux's until BBR had Linux's long-term estimate of the bandwidth, which takes such a link for a
   policed one and keeps its rate for 48 round trips.
 * **BBR, one flow, 8 packets** loses as Linux does and uses as much of the link; the mean queue
-  misses by 0.04 packets what is allowed. Linux's queue under BBR is half a packet to a packet longer
-  with every buffer. The likely reason is noise in the recording: BBR takes the largest of ten round
-  trips' rate samples for the bandwidth and paces one per cent below it, so that between probes its
-  queue drains by a third of a packet per round trip. Here every sample is exact. The forwarder's
-  lateness, 30 to 50 µs on average and more at times within the 42 ms that a sample covers, raises the
-  largest of some hundred samples above the link's rate and uses the margin up. With all samples 0.3 %
-  too high this row agrees; with 0.6 % the mean queues of one flow become 2.3, 7.7 and 7.7 packets.
-  Linux's rule for delayed ACKs concerns segments below the full size only, and its ticks lengthen the
-  200 ms of a round-trip measurement by at most 4 ms: neither matters here.
+  misses by 0.04 packets what is allowed. Linux's queue under BBR is half a packet to a packet
+  longer with every buffer. The likely reason is noise in the recording: BBR takes the largest of
+  ten round trips' rate samples for the bandwidth and paces one per cent below it, so that between
+  probes its queue drains by a third of a packet per round trip. Here every sample is exact. The
+  forwarder's lateness, 30 to 50 µs on average and more at times within the 42 ms that a sample
+  covers, raises the largest of some hundred samples above the link's rate and uses the margin up.
+  With all samples 0.3 % too high this row agrees; with 0.6 % the mean queues of one flow become
+  2.3, 7.7 and 7.7 packets. Linux's rule for delayed ACKs concerns segments below the full size
+  only, and its ticks lengthen the 200 ms of a round-trip measurement by at most 4 ms: neither
+  matters here.
 """
 
 VARIANTS = """\
