@@ -3,11 +3,14 @@
 use crate::error::Checked;
 use crate::reader::Reader;
 use crate::setting::{ReadFrom, Visitor, WriteTo, words};
-use crate::spec::INDEPENDENT;
-use goodqueue_sim::{LossConfig, LossModel, LossOf};
+use crate::spec::{GILBERT_ELLIOTT, INDEPENDENT};
+use goodqueue_sim::{LossConfig, LossModel, LossOf, LossUnit};
 
 words! {
     LossOf { "all" = Everything, "data" = Data, "acks" = Acks }
+}
+words! {
+    LossUnit { "packet" = Packet, "byte" = Byte }
 }
 
 // Taken apart field by field, so that the compiler names a parameter that has no key.
@@ -19,7 +22,23 @@ fn visit(v: &mut impl Visitor, config: &mut LossConfig) -> Checked<()> {
         after_transmission,
     } = config;
     match model {
-        LossModel::Independent { probability } => v.visit("probability", probability)?,
+        LossModel::Independent { probability, per } => {
+            v.visit("probability", probability)?;
+            v.visit("per", per)?;
+        }
+        LossModel::GilbertElliott {
+            to_bad,
+            to_good,
+            loss_bad,
+            loss_good,
+            per,
+        } => {
+            v.visit("to_bad", to_bad)?;
+            v.visit("to_good", to_good)?;
+            v.visit("loss_bad", loss_bad)?;
+            v.visit("loss_good", loss_good)?;
+            v.visit("per", per)?;
+        }
     }
     v.visit("of", of)?;
     v.visit("after_transmission", after_transmission)
@@ -30,10 +49,22 @@ pub(crate) fn read(link: &Reader<'_>) -> Checked<Option<LossConfig>> {
     let Some(field) = link.get("loss") else {
         return Ok(None);
     };
-    let (_, table) = Reader::tagged(&field)?;
+    let (kind, table) = Reader::tagged(&field)?;
     table.check_required()?;
     let mut config = LossConfig {
-        model: LossModel::Independent { probability: 0.0 },
+        model: match kind {
+            "gilbert_elliott" => LossModel::GilbertElliott {
+                to_bad: 0.0,
+                to_good: 0.0,
+                loss_bad: 1.0,
+                loss_good: 0.0,
+                per: LossUnit::default(),
+            },
+            _ => LossModel::Independent {
+                probability: 0.0,
+                per: LossUnit::default(),
+            },
+        },
         of: LossOf::default(),
         after_transmission: false,
     };
@@ -45,6 +76,7 @@ pub(crate) fn read(link: &Reader<'_>) -> Checked<Option<LossConfig>> {
 pub(crate) fn write(config: &LossConfig) -> String {
     let (kind, spec) = match config.model {
         LossModel::Independent { .. } => ("independent", &INDEPENDENT),
+        LossModel::GilbertElliott { .. } => ("gilbert_elliott", &GILBERT_ELLIOTT),
     };
     let mut table = WriteTo::new(spec);
     table.push("kind", &format!("\"{kind}\""));

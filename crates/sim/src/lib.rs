@@ -19,7 +19,7 @@ pub mod workload;
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
 pub use engine::{Simulation, run, run_while};
 pub use link_meter::{LinkMeter, Window};
-pub use loss::{LossConfig, LossModel, LossOf, LossProcess};
+pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };

@@ -12,7 +12,7 @@ use goodqueue_types::Span;
 
 pub(crate) use congestion::CONTROLS;
 pub(crate) use flow::FLOW;
-pub(crate) use loss::INDEPENDENT;
+pub(crate) use loss::{GILBERT_ELLIOTT, INDEPENDENT};
 pub(crate) use queue::{ADAPTATIONS, FPQ_CONTROLS, QUEUES};
 pub(crate) use tcp::{DETAILS, RTO, TCP};
 use topology::{CHAIN, DUMBBELL};
