@@ -14,8 +14,8 @@ pub struct DrrConfig {
     /// Frame bytes that each flow may send in a round (`quantum`). Default 1514. With less than the
     /// largest frame a flow may have to wait for several rounds.
     pub quantum: u32,
-    /// Into how many queues flows are hashed (`flows`); `None`, the default, gives each flow and
-    /// direction a queue of its own.
+    /// Into how many queues connections are hashed (`flows`); `None`, the default, gives each flow a
+    /// queue of its own in each direction, which its connections share.
     pub flows: Option<u32>,
     /// Whether the longest queue loses its oldest packet and not its newest when the limit is
     /// exceeded (`headdrop`). Default no.

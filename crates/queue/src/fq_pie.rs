@@ -43,6 +43,8 @@ impl Configuration for FqPieConfig {
             flows: Flows::new(self.flows),
             vars: vec![PieVars::new(&self.pie); self.flows as usize],
             updates: Updates::new(self.pie.first_update(), self.pie.period()),
+            awake: Vec::with_capacity(self.flows as usize),
+            is_awake: vec![false; self.flows as usize],
         }
     }
 
@@ -70,6 +72,9 @@ pub struct FqPie {
     flows: Flows,
     vars: Vec<PieVars>,
     updates: Updates,
+    /// Queues whose next update may change something.
+    awake: Vec<u32>,
+    is_awake: Vec<bool>,
 }
 
 impl FqPie {
@@ -77,15 +82,26 @@ impl FqPie {
     #[inline]
     fn catch_up(&mut self, now: Time) {
         let (params, flows, all) = (&self.config.pie, &self.flows, &mut self.vars);
+        let (awake, is_awake) = (&mut self.awake, &mut self.is_awake);
         self.updates.catch_up(now, |_| {
-            let mut changed = false;
-            for (flow, vars) in all.iter_mut().enumerate() {
+            awake.retain(|flow| {
+                let vars = &mut all[*flow as usize];
                 let before = *vars;
-                vars.update(params, flows.backlog_of(flow as u32).bytes);
-                changed |= *vars != before;
-            }
-            changed
+                vars.update(params, flows.backlog_of(*flow).bytes);
+                // What one update leaves as it was, the next would, too.
+                let changed = *vars != before;
+                is_awake[*flow as usize] = changed;
+                changed
+            });
+            !awake.is_empty()
         });
+    }
+
+    /// A packet comes or goes.
+    fn wake(&mut self, flow: u32) {
+        if !std::mem::replace(&mut self.is_awake[flow as usize], true) {
+            self.awake.push(flow);
+        }
     }
 }
 
@@ -93,6 +109,7 @@ impl QueueDiscipline for FqPie {
     fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
         self.catch_up(context.now);
         let flow = scale(self.hash.flow(&packet), self.config.flows);
+        self.wake(flow);
         let (params, vars) = (&self.config.pie, &mut self.vars[flow as usize]);
         let bytes = context.frame_bytes(&packet);
         let own = self.flows.backlog_of(flow);
@@ -125,6 +142,7 @@ impl QueueDiscipline for FqPie {
             };
             let bytes = context.frame_bytes(&packet);
             self.flows.charge(flow, bytes);
+            self.wake(flow);
             self.vars[flow as usize].departed(
                 &self.config.pie,
                 context.now,

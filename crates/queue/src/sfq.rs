@@ -180,7 +180,7 @@ impl Sfq {
             let packets = self.flows.backlog_of(*queue).packets;
             (packets, self.slots[*queue as usize].changed)
         };
-        let longest = self.flows.indices().max_by_key(length)?;
+        let longest = self.flows.active().max_by_key(length)?;
         if length(&longest).0 > 1 {
             return Some(longest);
         }

@@ -306,7 +306,7 @@ fn host_hashes(hash: FlowHash, packet: &Packet) -> (u32, u32) {
         Direction::Forward => (client, server),
         Direction::Reverse => (server, client),
     };
-    // Keys that no flow has: flows take 33 bits.
+    // A host is another as sender than as receiver.
     let key = |side: u64, host: u16| side << 40 | u64::from(host);
     (hash.of(key(1, source)), hash.of(key(2, destination)))
 }

@@ -51,6 +51,7 @@ pub fn fair_queues(limit: Limit) -> Vec<(&'static str, QueueConfig)> {
             QueueConfig::Cake(CakeConfig {
                 isolation: CakeIsolation::Flows,
                 memory_limit: Some(100_000),
+                limit,
                 ..CakeConfig::linux(None)
             }),
         ),

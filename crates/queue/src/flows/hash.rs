@@ -17,8 +17,8 @@ impl FlowHash {
         }
     }
 
-    /// The hash of a packet's flow, connection and direction: of what its addresses, ports and protocol would
-    /// say.
+    /// The hash of a packet's flow, connection and direction: of what its addresses, ports and
+    /// protocol would say.
     #[inline]
     pub fn flow(self, packet: &Packet) -> u32 {
         let connection = u64::from(packet.connection) << 33;

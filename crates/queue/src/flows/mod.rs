@@ -16,6 +16,7 @@ pub use set_associative::{Lookup, Probe, SetAssociative};
 
 use crate::{Backlog, Chain, Context, PacketPool};
 use goodqueue_types::Packet;
+use std::cmp::Reverse;
 
 const NONE: u32 = u32::MAX;
 
@@ -161,16 +162,22 @@ impl Flows {
         self.memory
     }
 
-    /// The queue with the most bytes, the first of several; `None` when all are empty.
+    /// The flows of the new and the old round, one of which each flow with packets is in.
+    pub fn active(&self) -> impl Iterator<Item = u32> {
+        let next = |flow: &u32| {
+            let next = self.queues[*flow as usize].next;
+            (next != NONE).then_some(next)
+        };
+        let round = move |round| std::iter::successors(self.first(round), next);
+        round(Round::New).chain(round(Round::Old))
+    }
+
+    /// The queue with the most bytes, of several that with the lowest index; `None` when all are
+    /// empty.
     pub fn fattest(&self) -> Option<u32> {
-        let (mut fattest, mut most) = (None, 0);
-        for (index, flow) in self.queues.iter().enumerate() {
-            let bytes = flow.chain.backlog().bytes;
-            if bytes > most {
-                (fattest, most) = (Some(index as u32), bytes);
-            }
-        }
-        fattest
+        let bytes = |flow: &u32| (self.backlog_of(*flow).bytes, Reverse(*flow));
+        let fattest = self.active().max_by_key(bytes)?;
+        (self.backlog_of(fattest).bytes > 0).then_some(fattest)
     }
 
     /// The indices of all queues.
@@ -304,11 +311,8 @@ mod tests {
     use super::*;
 
     fn order(flows: &Flows, round: Round) -> Vec<u32> {
-        let next = |flow: &u32| {
-            let next = flows.queues[*flow as usize].next;
-            (next != NONE).then_some(next)
-        };
-        std::iter::successors(flows.first(round), next).collect()
+        let active = flows.active();
+        active.filter(|flow| flows.round(*flow) == round).collect()
     }
 
     #[test]
