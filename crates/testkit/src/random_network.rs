@@ -5,8 +5,8 @@
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
-    DeliveryTrace, FlowConfig, LinkConfig, LossConfig, LossModel, LossOf, Network, PacketSize,
-    PoolConfig, RandomRate, RateDraw, RateTrace, Record, ServiceConfig, WorkloadConfig,
+    DeliveryTrace, FlowConfig, LinkConfig, LossConfig, LossModel, LossOf, LossUnit, Network,
+    PacketSize, PoolConfig, RandomRate, RateDraw, RateTrace, Record, ServiceConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{
     CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
@@ -206,12 +206,34 @@ fn composed() -> impl Strategy<Value = QueueConfig> {
 
 fn loss() -> impl Strategy<Value = Option<LossConfig>> {
     let of = select(vec![LossOf::Everything, LossOf::Data, LossOf::Acks]);
-    let loss = (0.0..0.3, of, any::<bool>()).prop_map(|(probability, of, after_transmission)| {
-        LossConfig {
-            model: LossModel::Independent { probability },
-            of,
-            after_transmission,
-        }
+    let per = || select(vec![LossUnit::Packet, LossUnit::Byte]);
+    let independent = (0.0..0.3, per()).prop_map(|(probability, per)| LossModel::Independent {
+        probability: match per {
+            LossUnit::Packet => probability,
+            LossUnit::Byte => probability / 1000.0,
+        },
+        per,
+    });
+    let probabilities = (0.0..0.1, 0.1..1.0, 0.5..=1.0, 0.0..0.05);
+    let bursts =
+        (probabilities, per()).prop_map(|((to_bad, to_good, loss_bad, loss_good), per)| {
+            let scale = match per {
+                LossUnit::Packet => 1.0,
+                LossUnit::Byte => 0.001,
+            };
+            LossModel::GilbertElliott {
+                to_bad: to_bad * scale,
+                to_good: to_good * scale,
+                loss_bad,
+                loss_good: loss_good * scale,
+                per,
+            }
+        });
+    let model = prop_oneof![independent, bursts];
+    let loss = (model, of, any::<bool>()).prop_map(|(model, of, after_transmission)| LossConfig {
+        model,
+        of,
+        after_transmission,
     });
     prop_oneof![5 => Just(None), 1 => loss.prop_map(Some)]
 }
