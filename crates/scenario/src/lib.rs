@@ -18,6 +18,7 @@ mod schema;
 mod setting;
 mod spec;
 mod summary;
+mod tc;
 mod tcp;
 mod topology;
 mod units;
@@ -29,6 +30,7 @@ pub use queue::queue_toml;
 pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
 pub use schema::{reference_markdown, schema};
 pub use summary::{buffer_json, summary_json};
+pub use tc::{ETHERNET_HEADER, Qdisc, parse_qdisc, qdisc_commands};
 pub use units::{
     StatedLimit, UnitError, format_rate, format_size, format_span, parse_fraction, parse_limit,
     parse_rate, parse_size, parse_span,
