@@ -143,9 +143,8 @@ mod tests {
     use crate::rig::Rig;
     use goodqueue_types::Direction;
 
-    /// The paper's figures 2 and 3: quantum 500; queue 1 holds packets of 20, 750 and 200 bytes (the
-    /// first to leave is the 200), queue 2 two of 500, queue 3 100 and 600, queue 4 others. In the
-    /// first round queue 1 sends its 200 and keeps 300.
+    /// The paper's figures 2 and 3: with a quantum of 500, queue 1 sends its packet of 200 and keeps
+    /// 300, because the next has 750; then it is queue 2's turn, with packets of 500.
     #[test]
     fn what_a_flow_may_not_send_it_keeps_for_the_next_round() {
         let config = DrrConfig {
