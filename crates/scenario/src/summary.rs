@@ -70,6 +70,8 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
         "loss_rate": link.loss_rate,
         "marks": link.marks,
         "event_mean_backlog_packets": link.event_mean_backlog_packets,
+        "average_queue_mean": link.average_queue.map(|average| average.mean),
+        "average_queue_variance": link.average_queue.map(|average| average.variance),
     });
     if let Value::Object(map) = &mut keys {
         for reason in DropReason::ALL {

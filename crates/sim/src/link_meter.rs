@@ -1,6 +1,6 @@
 //! Statistics of one link, fed by either engine.
 
-use crate::{Distribution, LinkOutcome};
+use crate::{AverageQueue, Distribution, LinkOutcome};
 use goodqueue_queue::Backlog;
 use goodqueue_types::{DropReason, Histogram, Span, Time};
 
@@ -53,6 +53,31 @@ pub struct LinkMeter {
     backlog_changes: u64,
     backlog_change_sum: u64,
     waits_ns: Histogram,
+    average: Moments,
+}
+
+/// A mean and a variance that grow sample by sample (Welford 1962).
+#[derive(Clone, Copy, Debug, Default)]
+struct Moments {
+    samples: u64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn add(&mut self, value: f64) {
+        self.samples += 1;
+        let from_old = value - self.mean;
+        self.mean += from_old / self.samples as f64;
+        self.squares += from_old * (value - self.mean);
+    }
+
+    fn outcome(self) -> Option<AverageQueue> {
+        (self.samples > 0).then(|| AverageQueue {
+            mean: self.mean,
+            variance: self.squares / self.samples as f64,
+        })
+    }
 }
 
 impl LinkMeter {
@@ -81,6 +106,7 @@ impl LinkMeter {
             backlog_changes: 0,
             backlog_change_sum: 0,
             waits_ns: reserved(100_000_000_000),
+            average: Moments::default(),
         }
     }
 
@@ -94,6 +120,13 @@ impl LinkMeter {
     #[inline]
     pub fn loss(&mut self, now: Time, reason: DropReason) {
         self.drops[reason as usize] += u64::from(self.window.contains(now));
+    }
+
+    /// An arrival moved the discipline's own average to this.
+    pub fn average(&mut self, now: Time, average: f64) {
+        if self.window.contains(now) {
+            self.average.add(average);
+        }
     }
 
     /// The queue marked a packet.
@@ -196,6 +229,7 @@ impl LinkMeter {
             backlog_bytes: Distribution::of(&self.backlog_bytes, 1.0),
             event_mean_backlog_packets: (self.backlog_changes > 0)
                 .then(|| self.backlog_change_sum as f64 / self.backlog_changes as f64),
+            average_queue: self.average.outcome(),
             queueing_delay_s: Distribution::of(&self.waits_ns, 1e9),
             queueing_delay_histogram: self.waits_ns,
         }
@@ -229,6 +263,10 @@ mod tests {
         });
         meter.arrival(second(9));
         meter.arrival(second(10));
+        meter.average(second(9), 100.0);
+        for value in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
+            meter.average(second(11), value);
+        }
         meter.loss(second(9), DropReason::Overlimit);
         meter.loss(second(15), DropReason::LinkLoss);
         // Transmission from 8 to 12 s: 2 s of it inside; waited 0.
@@ -250,6 +288,8 @@ mod tests {
         assert!((link.utilization - 0.3).abs() < 1e-12);
         assert!((link.throughput_bps - 800.0).abs() < 1e-9);
         assert!((link.backlog_packets.mean.unwrap() - 0.6).abs() < 1e-12);
+        let (mean, variance) = (5.0, 4.0);
+        assert_eq!(link.average_queue, Some(AverageQueue { mean, variance }));
         assert_eq!(link.event_mean_backlog_packets, Some(0.0));
         assert_eq!(link.queueing_delay_s.max, Some(2.0));
     }

@@ -53,10 +53,22 @@ pub struct LinkOutcome {
     pub backlog_bytes: Distribution,
     /// Packets waiting, averaged over changes of the backlog instead of time, as INET does.
     pub event_mean_backlog_packets: Option<f64>,
+    /// The average that the queue discipline goes by (RED), if it keeps one.
+    pub average_queue: Option<AverageQueue>,
     /// Time from arrival to the start of transmission, per packet transmitted, in seconds.
     pub queueing_delay_s: Distribution,
     /// The waiting times themselves, in nanoseconds.
     pub queueing_delay_histogram: Histogram,
+}
+
+/// What a discipline's own average was, seen at each arrival that reached the queue, in the
+/// discipline's unit: packets or frame bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AverageQueue {
+    /// Mean.
+    pub mean: f64,
+    /// Variance.
+    pub variance: f64,
 }
 
 /// A buffer that several links share.

@@ -113,6 +113,9 @@ impl ServedLink {
             let asked = open || idle && queue.backlog().packets == 0;
             if asked { queue.dequeue(context) } else { None }
         });
+        if let (Some(meter), Some(average)) = (&mut self.meter, self.queue.average()) {
+            meter.average(now, average);
+        }
         service.map(|packet| self.start(now, packet))
     }
 

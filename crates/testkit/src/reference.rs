@@ -302,6 +302,10 @@ impl<'a> Reference<'a> {
             self.start_service(index, packet, now);
         } else {
             self.with_queue(index, now, |queue, context| queue.enqueue(context, packet));
+            let link = &mut self.links[index];
+            if let (Some(meter), Some(average)) = (&mut link.meter, link.queue.average()) {
+                meter.average(now, average);
+            }
             self.serve(index, now);
         }
     }
