@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use crate::units::UnitError;
 use goodqueue_queue::Limit;
 use goodqueue_sim::{PacketSize, WorkloadConfig};
-use goodqueue_types::{Rate, Span};
+use goodqueue_types::{Framing, Rate, Span};
 
 /// What a limit counts, to be printed beside every limit.
 pub const LIMIT_COUNTS: &str =
@@ -70,7 +70,12 @@ pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<Buff
 
 /// The largest frame that flows send over a link of the trunk in one direction; a full Ethernet
 /// payload if none crosses it.
-pub(crate) fn largest_frame(flows: &[FlowGroup], link: usize, reverse: bool, framing: u32) -> u64 {
+pub(crate) fn largest_frame(
+    flows: &[FlowGroup],
+    link: usize,
+    reverse: bool,
+    framing: Framing,
+) -> u64 {
     let crossing = flows
         .iter()
         .filter(|group| (group.from.min(group.to)..group.from.max(group.to)).contains(&link));
@@ -78,14 +83,14 @@ pub(crate) fn largest_frame(flows: &[FlowGroup], link: usize, reverse: bool, fra
 }
 
 /// The largest frame that any flow sends over a link that all could cross.
-pub(crate) fn largest_frame_of_all(flows: &[FlowGroup], reverse: bool, framing: u32) -> u64 {
+pub(crate) fn largest_frame_of_all(flows: &[FlowGroup], reverse: bool, framing: Framing) -> u64 {
     largest_frame_among(flows.iter(), reverse, framing)
 }
 
 fn largest_frame_among<'a>(
     flows: impl Iterator<Item = &'a FlowGroup>,
     reverse: bool,
-    framing: u32,
+    framing: Framing,
 ) -> u64 {
     let packet = flows
         .map(|group| largest_packet(group, group.reversed() != reverse))
@@ -93,7 +98,7 @@ fn largest_frame_among<'a>(
     // A direction without packets of its own (behind datagrams nobody answers) counts as crossed
     // by nothing.
     let packet = packet.filter(|bytes| *bytes > 0).unwrap_or(1_500);
-    packet + u64::from(framing)
+    framing.frame_bytes(packet as u32)
 }
 
 /// The largest IP packet from client to server, or the other way.

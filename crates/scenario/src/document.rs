@@ -72,7 +72,7 @@ impl Value {
 
 /// A file and its overrides, with what is needed to say where a mistake is.
 pub(crate) struct Document<'a> {
-    file: &'a str,
+    pub file: &'a str,
     text: &'a str,
     overrides: &'a [(String, String)],
     pub root: Node,

@@ -8,19 +8,23 @@ mod congestion;
 mod document;
 mod error;
 mod flow;
+mod framing;
 mod layout;
 mod loss;
 mod network;
+mod pool;
 mod queue;
 mod reader;
 mod scenario;
 mod schema;
+mod service;
 mod setting;
 mod spec;
 mod summary;
 mod tc;
 mod tcp;
 mod topology;
+mod trace;
 mod units;
 mod write;
 
@@ -31,6 +35,7 @@ pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
 pub use schema::{reference_markdown, schema};
 pub use summary::{buffer_json, summary_json};
 pub use tc::{ETHERNET_HEADER, Qdisc, parse_qdisc, qdisc_commands};
+pub use trace::{TraceError, parse_mahimahi, parse_rate_csv};
 pub use units::{
     StatedLimit, UnitError, format_rate, format_size, format_span, parse_fraction, parse_limit,
     parse_rate, parse_size, parse_span,

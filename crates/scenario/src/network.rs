@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use crate::topology::{DuplexLink, LinkDirection};
 use goodqueue_queue::Limit;
 use goodqueue_sim::{FlowConfig, LinkConfig, Network};
-use goodqueue_types::{Framing, Hosts, LinkId, RandomStream, Span, Time};
+use goodqueue_types::{Hosts, LinkId, RandomStream, Span, Time};
 
 /// Links of a pair of hosts, in this order after those of the trunk.
 const NEAR_UP: usize = 0;
@@ -35,7 +35,7 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
         end: Time::ZERO + scenario.duration,
         warmup: Time::ZERO + scenario.warmup,
         links,
-        pools: Vec::new(),
+        pools: scenario.topology.pools.clone(),
         flows: flows(scenario),
         record: scenario.record,
     }
@@ -44,8 +44,13 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
 fn direction(name: &str, config: &LinkDirection, delay: Span, observed: bool) -> LinkConfig {
     LinkConfig {
         name: name.to_owned(),
-        framing: Framing::bytes(config.framing),
+        service: config
+            .service
+            .as_ref()
+            .map(|service| service.config.clone()),
+        framing: config.framing,
         queue: config.queue.clone(),
+        pool: config.pool,
         drop_list: config.drop_list.clone(),
         loss: config.loss,
         observed,

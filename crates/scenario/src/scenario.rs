@@ -37,7 +37,8 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario. `file` names it in messages; each override is a path of keys and a value
+    /// Reads a scenario. `file` names it in messages, and the files that it names are looked for in
+    /// the same folder; each override is a path of keys and a value
     /// (`topology.bottleneck.queue.limit`, `30p`) laid over the file before anything is checked.
     ///
     /// # Errors
@@ -247,7 +248,9 @@ fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
     let duration = root.require("duration")?.span()?;
     let warmup = read_warmup(&root, duration)?;
     let topology_field = root.require("topology")?;
-    let mut topology = Topology::read(&topology_field)?;
+    let folder = Path::new(document.file).parent();
+    let folder = folder.unwrap_or(Path::new(""));
+    let mut topology = Topology::read(&topology_field, folder, duration)?;
     let tcp = root.table("tcp")?;
     // `[tcp]` is checked even if no flow uses it.
     crate::tcp::read(tcp.as_ref(), None)?;

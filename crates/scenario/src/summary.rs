@@ -2,6 +2,8 @@
 
 use crate::buffers::{BufferEcho, LIMIT_COUNTS};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
+use crate::setting::Words;
+use goodqueue_sim::PoolOutcome;
 use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Outcome};
 use goodqueue_types::DropReason;
 use serde_json::{Map, Value, json};
@@ -22,7 +24,7 @@ pub fn summary_json(scenario: &Scenario, outcome: &Outcome) -> Value {
         .map(|flow| (flow.name.clone(), flow_json(flow)))
         .collect();
     let totals = &outcome.totals;
-    json!({
+    let mut summary = json!({
         "schema_version": SCHEMA_VERSION,
         "title": scenario.title(),
         "seed": scenario.seed(),
@@ -38,7 +40,21 @@ pub fn summary_json(scenario: &Scenario, outcome: &Outcome) -> Value {
             "in_flight": totals.in_flight,
             "events": totals.events,
         },
-    })
+    });
+    if let (Value::Object(map), false) = (&mut summary, outcome.pools.is_empty()) {
+        let pools = outcome.pools.iter();
+        let pools: Map<String, Value> = pools.map(|p| (p.name.clone(), pool_json(p))).collect();
+        map.insert("pools".to_owned(), Value::Object(pools));
+    }
+    summary
+}
+
+fn pool_json(pool: &PoolOutcome) -> Value {
+    let mut keys = json!({ "capacity_bytes": pool.capacity_bytes });
+    if let Value::Object(map) = &mut keys {
+        distribution(map, "occupancy_bytes", &pool.occupancy_bytes);
+    }
+    keys
 }
 
 /// One buffer in every unit, as in the summary.
@@ -61,6 +77,8 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
         "rate_bps": config.rate.0,
         "delay_s": config.delay.as_secs_f64(),
         "framing_bytes": config.framing.overhead,
+        "framing_minimum_bytes": config.framing.minimum,
+        "framing_cells": config.framing.cells.word(),
         "limit": scenario.buffer(&link.name).as_ref().map_or(Value::Null, buffer_json),
         "utilization": link.utilization,
         "throughput_bps": link.throughput_bps,

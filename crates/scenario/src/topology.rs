@@ -4,18 +4,22 @@ use crate::buffers::{largest_frame, largest_frame_of_all};
 use crate::error::Checked;
 use crate::flow::FlowGroup;
 use crate::layout::Layout;
+use crate::pool;
 use crate::queue::drain_rate;
 use crate::reader::{Field, Place, Reader};
+use crate::service::{self, Service};
+use crate::setting::Setting;
 use crate::spec::MOST_LINKS;
 use crate::units::{MILLION, StatedLimit, UnitError};
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
-use goodqueue_sim::LossConfig;
-use goodqueue_types::{Rate, Span};
+use goodqueue_sim::{LossConfig, PoolConfig};
+use goodqueue_types::{Framing, Rate, Span};
+use std::path::Path;
 
 /// Longest time in seconds that a queue may take to empty; instants reach 18 million.
 const LONGEST_BACKLOG: u128 = 10_000_000;
-/// The largest IP packet with the most framing.
-const LARGEST_FRAME: u128 = 65_535 + 1_024;
+/// The largest IP packet with the most framing, in ATM cells.
+const LARGEST_FRAME: u128 = (65_535_u128 + 1_024).div_ceil(48) * 53;
 
 /// The shape a scenario names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub(crate) struct Topology {
     /// Link k joins node k to node k + 1.
     pub trunk: Vec<DuplexLink>,
     pub access: Option<Access>,
+    /// Buffers that links share.
+    pub pools: Vec<PoolConfig>,
 }
 
 /// The links of hosts at the near (lower) and far (higher) end of their path.
@@ -52,28 +58,50 @@ pub(crate) struct DuplexLink {
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LinkDirection {
+    /// The mean rate, where it changes.
     pub rate: Rate,
+    /// How the rate changes, if it does.
+    pub service: Option<Service>,
     pub delay: Span,
-    pub framing: u32,
+    pub framing: Framing,
     pub queue: QueueConfig,
+    /// The shared buffer, by its place in the topology's list.
+    pub pool: Option<u32>,
     pub drop_list: Vec<u64>,
     pub loss: Option<LossConfig>,
 }
 
+/// What all links of a topology are read with.
+struct Common<'a> {
+    framing: Framing,
+    pools: &'a [PoolConfig],
+    /// Where files are looked for.
+    folder: &'a Path,
+    /// Length of the run.
+    duration: Span,
+}
+
 impl Topology {
-    /// Reads everything but the queues, whose limits may depend on the flows.
-    pub(crate) fn read(field: &Field<'_>) -> Checked<Self> {
+    /// Reads everything but the queues, whose limits may depend on the flows. Files are looked for
+    /// from `folder` on; mean rates are those of a run of this duration.
+    pub(crate) fn read(field: &Field<'_>, folder: &Path, duration: Span) -> Checked<Self> {
         let (shape, reader) = Reader::tagged(field)?;
-        let framing = reader.size("framing")?.unwrap_or(0) as u32;
+        let pools = pool::read(&reader)?;
+        let common = &Common {
+            framing: read_framing(&reader)?.unwrap_or_default(),
+            pools: &pools,
+            folder,
+            duration,
+        };
         let (shape, trunk) = if shape == "dumbbell" {
             let link = reader.require("bottleneck")?.table()?;
-            let trunk = vec![read_link(&link, "bottleneck".to_owned(), framing, None)?];
+            let trunk = vec![read_link(&link, "bottleneck".to_owned(), common, None)?];
             (Shape::Dumbbell, trunk)
         } else {
-            (Shape::Chain, read_chain(&reader, framing)?)
+            (Shape::Chain, read_chain(&reader, common)?)
         };
         let access = match (reader.table("access")?, reader.table("far_access")?) {
-            (Some(near), far) => Some(read_access(&near, far.as_ref(), framing)?),
+            (Some(near), far) => Some(read_access(&near, far.as_ref(), common)?),
             (None, None) => None,
             (None, Some(_)) => {
                 let help = "add access = { rate = \"1Gbps\" }, or leave far_access out";
@@ -88,6 +116,7 @@ impl Topology {
             shape,
             trunk,
             access,
+            pools,
         })
     }
 
@@ -125,6 +154,7 @@ impl Topology {
             link.reverse.queue = read_queue(back, place(true, &link.reverse))?;
         }
         self.read_access_queues(&reader, common.as_ref(), layout, flows)?;
+        pool::check(&reader, &self.pools, &self.links_of_pools(layout))?;
         for (table, link) in tables.iter().zip(&self.trunk) {
             link.check_backlog(table, waiting)?;
         }
@@ -170,6 +200,21 @@ impl Topology {
         Ok(())
     }
 
+    /// How many links share each buffer.
+    fn links_of_pools(&self, layout: &Layout) -> Vec<u64> {
+        let hosts = layout.hosts.len() as u64;
+        let trunk = self.trunk.iter().map(|link| (link, 1));
+        let access = self.access.iter();
+        let access = access.flat_map(|access| [(&access.near, hosts), (&access.far, hosts)]);
+        let mut links = vec![0; self.pools.len()];
+        for (link, count) in trunk.chain(access) {
+            for pool in [link.forward.pool, link.reverse.pool].into_iter().flatten() {
+                links[pool as usize] += count;
+            }
+        }
+        links
+    }
+
     /// The direction with this name in results (`bottleneck`, `bottleneck.reverse`).
     pub(crate) fn direction(&self, name: &str) -> Option<(usize, &LinkDirection)> {
         let (base, reverse) = match name.strip_suffix(".reverse") {
@@ -196,7 +241,7 @@ impl Topology {
     }
 }
 
-fn read_chain(reader: &Reader<'_>, framing: u32) -> Checked<Vec<DuplexLink>> {
+fn read_chain(reader: &Reader<'_>, common: &Common<'_>) -> Checked<Vec<DuplexLink>> {
     let tables = reader.require("link")?.tables()?;
     if tables.is_empty() || tables.len() > MOST_LINKS {
         let message = format!("a chain of {} links", tables.len());
@@ -214,15 +259,19 @@ fn read_chain(reader: &Reader<'_>, framing: u32) -> Checked<Vec<DuplexLink>> {
             let message = format!("two links are called \"{name}\"");
             return Err(table.problem("name", message, "give each link its own name"));
         }
-        trunk.push(read_link(table, name, framing, None)?);
+        trunk.push(read_link(table, name, common, None)?);
     }
     Ok(trunk)
 }
 
-fn read_access(near: &Reader<'_>, far: Option<&Reader<'_>>, framing: u32) -> Checked<Access> {
-    let near = read_link(near, "access".to_owned(), framing, None)?;
+fn read_access(
+    near: &Reader<'_>,
+    far: Option<&Reader<'_>>,
+    common: &Common<'_>,
+) -> Checked<Access> {
+    let near = read_link(near, "access".to_owned(), common, None)?;
     let far = match far {
-        Some(far) => read_link(far, "far_access".to_owned(), framing, Some(&near))?,
+        Some(far) => read_link(far, "far_access".to_owned(), common, Some(&near))?,
         None => DuplexLink {
             name: "far_access".to_owned(),
             ..near.clone()
@@ -236,57 +285,86 @@ fn read_access(near: &Reader<'_>, far: Option<&Reader<'_>>, framing: u32) -> Che
 fn read_link(
     reader: &Reader<'_>,
     name: String,
-    framing: u32,
+    common: &Common<'_>,
     base: Option<&DuplexLink>,
 ) -> Checked<DuplexLink> {
-    let framing = base.map_or(framing, |base| base.forward.framing);
-    let rate = match (reader.rate("rate")?, base) {
-        (Some(rate), _) => rate,
-        (None, Some(base)) => base.forward.rate,
-        (None, None) => return Err(reader.missing("rate")),
+    let start = match base {
+        Some(base) => base.forward.clone(),
+        None => LinkDirection::plain(common.framing),
     };
-    let delay = match (reader.span("delay")?, base) {
-        (Some(delay), _) => delay,
-        (None, Some(base)) => base.forward.delay,
-        (None, None) if name == "access" => Span::ZERO,
-        (None, None) => return Err(reader.missing("delay")),
-    };
-    let forward = LinkDirection {
-        rate,
-        delay,
-        framing: reader
-            .size("framing")?
-            .map_or(framing, |bytes| bytes as u32),
-        queue: QueueConfig::drop_tail(Limit::Unlimited),
-        drop_list: read_drop_list(reader)?,
-        loss: crate::loss::read(reader)?,
-    };
+    let forward = read_direction(reader, common, start)?;
+    if forward.rate.0 == 0 {
+        return Err(reader.missing("rate"));
+    }
+    if base.is_none() && name != "access" {
+        reader.require("delay")?;
+    }
     // What the far side does not say about its reverse direction it takes over from the near
     // side's reverse direction only where it has not changed the forward one.
-    let inherit = |given: bool| base.filter(|_| !given).map(|base| &base.reverse);
-    let mut reverse = LinkDirection {
-        rate: inherit(reader.get("rate").is_some()).map_or(forward.rate, |base| base.rate),
-        delay: inherit(reader.get("delay").is_some()).map_or(forward.delay, |base| base.delay),
-        framing: inherit(reader.get("framing").is_some())
-            .map_or(forward.framing, |base| base.framing),
-        queue: QueueConfig::drop_tail(Limit::Unlimited),
-        drop_list: Vec::new(),
-        loss: None,
+    let inherit = |key: &str| base.filter(|_| reader.get(key).is_none());
+    let given = |key: &str| inherit(key).map(|base| &base.reverse);
+    let (rate, service) = match given("rate").and(given("service")) {
+        Some(base) => (base.rate, base.service.clone()),
+        None => (forward.rate, None),
     };
-    if let Some(back) = reader.table("reverse")? {
-        reverse.rate = back.rate("rate")?.unwrap_or(reverse.rate);
-        reverse.delay = back.span("delay")?.unwrap_or(reverse.delay);
-        reverse.framing = back
-            .size("framing")?
-            .map_or(reverse.framing, |bytes| bytes as u32);
-        reverse.drop_list = read_drop_list(&back)?;
-        reverse.loss = crate::loss::read(&back)?;
-    }
+    let start = LinkDirection {
+        rate,
+        service,
+        delay: given("delay").map_or(forward.delay, |base| base.delay),
+        framing: given("framing").map_or(forward.framing, |base| base.framing),
+        pool: base.and_then(|base| base.reverse.pool),
+        ..LinkDirection::plain(common.framing)
+    };
+    let reverse = match reader.table("reverse")? {
+        Some(back) => read_direction(&back, common, start)?,
+        None => start,
+    };
     Ok(DuplexLink {
         name,
         forward,
         reverse,
     })
+}
+
+/// Reads one direction of a link; what is missing is as in `start`, but for losses.
+fn read_direction(
+    reader: &Reader<'_>,
+    common: &Common<'_>,
+    start: LinkDirection,
+) -> Checked<LinkDirection> {
+    let rate = service::read(reader, common.folder, common.duration)?;
+    let (rate, service) = rate.unwrap_or((start.rate, start.service));
+    Ok(LinkDirection {
+        rate,
+        service,
+        delay: reader.span("delay")?.unwrap_or(start.delay),
+        framing: read_framing(reader)?.unwrap_or(start.framing),
+        queue: QueueConfig::drop_tail(Limit::Unlimited),
+        pool: pool::of_link(reader, common.pools)?.or(start.pool),
+        drop_list: read_drop_list(reader)?,
+        loss: crate::loss::read(reader)?,
+    })
+}
+
+fn read_framing(reader: &Reader<'_>) -> Checked<Option<Framing>> {
+    let field = reader.get("framing");
+    field.map(|field| Framing::read(&field)).transpose()
+}
+
+impl LinkDirection {
+    /// A direction of which nothing is known yet; its rate, zero, must be given.
+    fn plain(framing: Framing) -> Self {
+        Self {
+            rate: Rate(0),
+            service: None,
+            delay: Span::ZERO,
+            framing,
+            queue: QueueConfig::drop_tail(Limit::Unlimited),
+            pool: None,
+            drop_list: Vec::new(),
+            loss: None,
+        }
+    }
 }
 
 impl DuplexLink {

@@ -2,13 +2,16 @@
 
 use crate::flow::FlowGroup;
 use crate::scenario::{SCHEMA_VERSION, Scenario};
+use crate::setting::Setting;
+use crate::spec::Kind;
 use crate::topology::{DuplexLink, LinkDirection, Shape};
 use crate::units::{format_rate, format_size, format_span};
+use goodqueue_sim::PoolConfig;
 use goodqueue_sim::{PacketSize, WorkloadConfig};
 use std::fmt::Write;
 
 /// `{ a = 1, b = 2 }`.
-fn inline(items: &[(&str, String)]) -> String {
+pub(crate) fn inline(items: &[(&str, String)]) -> String {
     let items: Vec<String> = items
         .iter()
         .map(|(key, value)| format!("{key} = {value}"))
@@ -17,7 +20,7 @@ fn inline(items: &[(&str, String)]) -> String {
 }
 
 /// A TOML basic string.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
@@ -33,8 +36,8 @@ fn quote(text: &str) -> String {
     quoted + "\""
 }
 
-/// Writes `text` as a quoted value; for texts of this module only, which need no escapes.
-fn plain(text: impl std::fmt::Display) -> String {
+/// Writes `text` as a quoted value; for texts of this crate only, which need no escapes.
+pub(crate) fn plain(text: impl std::fmt::Display) -> String {
     format!("\"{text}\"")
 }
 
@@ -69,10 +72,13 @@ fn write_topology(out: &mut String, scenario: &Scenario) {
         Shape::Chain => "chain",
     };
     let _ = writeln!(out, "\n[topology]\nshape = \"{shape}\"");
+    for pool in &topology.pools {
+        crate::pool::write(out, pool);
+    }
     if let Some(access) = &topology.access {
         for (name, link) in [("access", &access.near), ("far_access", &access.far)] {
             let _ = writeln!(out, "\n[topology.{name}]");
-            write_link(out, link);
+            write_link(out, link, &topology.pools);
         }
     }
     for link in &topology.trunk {
@@ -82,25 +88,31 @@ fn write_topology(out: &mut String, scenario: &Scenario) {
                 let _ = writeln!(out, "\n[[topology.link]]\nname = \"{}\"", link.name);
             }
         }
-        write_link(out, link);
+        write_link(out, link, &topology.pools);
     }
 }
 
-fn write_link(out: &mut String, link: &DuplexLink) {
-    for (key, value) in items(&link.forward) {
+fn write_link(out: &mut String, link: &DuplexLink, pools: &[PoolConfig]) {
+    for (key, value) in items(&link.forward, pools) {
         let _ = writeln!(out, "{key} = {value}");
     }
-    let _ = writeln!(out, "reverse = {}", inline(&items(&link.reverse)));
+    let _ = writeln!(out, "reverse = {}", inline(&items(&link.reverse, pools)));
 }
 
-fn items(link: &LinkDirection) -> Vec<(&'static str, String)> {
+fn items(link: &LinkDirection, pools: &[PoolConfig]) -> Vec<(&'static str, String)> {
     let mut items = vec![
-        ("rate", plain(format_rate(link.rate))),
+        match &link.service {
+            None => ("rate", plain(format_rate(link.rate))),
+            Some(service) => ("service", crate::service::write(service)),
+        },
         ("delay", plain(format_span(link.delay))),
-        ("framing", plain(format_size(link.framing.into()))),
+        ("framing", link.framing.write(Kind::Flag)),
         ("queue", crate::queue::write(&link.queue)),
         ("drop_list", format!("{:?}", link.drop_list)),
     ];
+    if let Some(pool) = link.pool {
+        items.push(("pool", plain(&pools[pool as usize].name)));
+    }
     if let Some(loss) = &link.loss {
         items.push(("loss", crate::loss::write(loss)));
     }

@@ -3,8 +3,11 @@
 
 mod congestion;
 mod flow;
+mod framing;
 mod loss;
+mod pool;
 mod queue;
+mod service;
 mod tcp;
 mod topology;
 
@@ -12,6 +15,7 @@ use goodqueue_types::Span;
 
 pub(crate) use congestion::CONTROLS;
 pub(crate) use flow::FLOW;
+pub(crate) use framing::{FRAMING_TABLE, PRESETS};
 pub(crate) use loss::{GILBERT_ELLIOTT, INDEPENDENT};
 pub(crate) use queue::{ADAPTATIONS, FPQ_CONTROLS, QUEUES};
 pub(crate) use tcp::{DETAILS, RTO, TCP};
@@ -148,7 +152,6 @@ pub(crate) const AMOUNT: Kind = Kind::Size {
     min: 1,
     max: crate::units::LARGEST,
 };
-const FRAMING: Kind = Kind::Size { min: 0, max: 1_024 };
 const COUNT: Kind = Kind::Integer {
     min: 1,
     max: MOST_FLOWS,

@@ -1,7 +1,10 @@
 //! The keys of `[topology]`.
 
+use super::framing::FRAMING;
 use super::loss::LOSS;
-use super::{DELAY, FRAMING, Key, Kind, REQUIRED, Spec, key};
+use super::pool::{LINK_POOL, POOLS};
+use super::service::SERVICE;
+use super::{DELAY, Key, Kind, REQUIRED, Spec, key};
 
 const SHAPE: Key = key(
     "shape",
@@ -15,7 +18,7 @@ const ALL_FRAMING: Key = key(
     FRAMING,
     "\"0B\"",
     "\"7B\"",
-    "Link-layer bytes added to every IP packet, on every link that does not say otherwise.",
+    "What the link layer adds to every IP packet, on every link that does not say otherwise: bytes, a link layer by name, or a table.",
 );
 const ALL_QUEUE: Key = key(
     "queue",
@@ -46,6 +49,7 @@ pub(crate) static DUMBBELL: Spec = Spec {
         SHAPE,
         ALL_FRAMING,
         ALL_QUEUE,
+        POOLS,
         ACCESS,
         FAR_ACCESS,
         key(
@@ -64,6 +68,7 @@ pub(crate) static CHAIN: Spec = Spec {
         SHAPE,
         ALL_FRAMING,
         ALL_QUEUE,
+        POOLS,
         ACCESS,
         FAR_ACCESS,
         key(
@@ -79,9 +84,16 @@ pub(crate) static CHAIN: Spec = Spec {
 const RATE: Key = key(
     "rate",
     Kind::Rate,
-    REQUIRED,
+    "none, where `service` is given",
     "\"1Mbps\"",
     "Transmission rate, of frames (IP packet plus framing). From 1bps to 10Tbps.",
+);
+const LINK_SERVICE: Key = key(
+    "service",
+    SERVICE,
+    "none, where `rate` is given",
+    "{ kind = \"mahimahi\", file = \"lte.trace\" }",
+    "How the rate changes, in place of `rate`; see docs/queues/service.md.",
 );
 const LINK_DELAY: Key = key(
     "delay",
@@ -95,7 +107,7 @@ const LINK_FRAMING: Key = key(
     FRAMING,
     "`topology.framing`",
     "\"14B\"",
-    "Link-layer bytes added to every IP packet.",
+    "What the link layer adds to every IP packet: bytes, a link layer by name, or a table.",
 );
 const LINK_QUEUE: Key = key(
     "queue",
@@ -130,9 +142,11 @@ static BOTTLENECK: Spec = Spec {
     name: "bottleneck",
     keys: &[
         RATE,
+        LINK_SERVICE,
         LINK_DELAY,
         LINK_FRAMING,
         LINK_QUEUE,
+        LINK_POOL,
         DROP_LIST,
         LINK_LOSS,
         REVERSE,
@@ -150,9 +164,11 @@ static CHAIN_LINK: Spec = Spec {
             "Name in results.",
         ),
         RATE,
+        LINK_SERVICE,
         LINK_DELAY,
         LINK_FRAMING,
         LINK_QUEUE,
+        LINK_POOL,
         DROP_LIST,
         LINK_LOSS,
         REVERSE,
@@ -163,6 +179,7 @@ static ACCESS_LINK: Spec = Spec {
     name: "access link",
     keys: &[
         RATE,
+        LINK_SERVICE,
         key(
             "delay",
             DELAY,
@@ -178,6 +195,7 @@ static ACCESS_LINK: Spec = Spec {
             "{ limit = \"100p\" }",
             "The queue of the host's own interface.",
         ),
+        LINK_POOL,
         DROP_LIST,
         LINK_LOSS,
         REVERSE,
@@ -194,6 +212,7 @@ static FAR_ACCESS_LINK: Spec = Spec {
             "\"100Mbps\"",
             "Transmission rate. From 1bps to 10Tbps.",
         ),
+        LINK_SERVICE,
         key(
             "delay",
             DELAY,
@@ -206,7 +225,7 @@ static FAR_ACCESS_LINK: Spec = Spec {
             FRAMING,
             "as `access`",
             "\"14B\"",
-            "Link-layer bytes added to every IP packet.",
+            "What the link layer adds to every IP packet: bytes, a link layer by name, or a table.",
         ),
         key(
             "queue",
@@ -215,6 +234,7 @@ static FAR_ACCESS_LINK: Spec = Spec {
             "{ limit = \"100p\" }",
             "The queue of the host's own interface.",
         ),
+        LINK_POOL,
         key(
             "drop_list",
             Kind::Integers { max: u64::MAX >> 1 },
@@ -243,6 +263,7 @@ static REVERSE_LINK: Spec = Spec {
             "\"256kbps\"",
             "Transmission rate. From 1bps to 10Tbps.",
         ),
+        LINK_SERVICE,
         key(
             "delay",
             DELAY,
@@ -255,7 +276,7 @@ static REVERSE_LINK: Spec = Spec {
             FRAMING,
             "as forward",
             "\"14B\"",
-            "Link-layer bytes added to every IP packet.",
+            "What the link layer adds to every IP packet: bytes, a link layer by name, or a table.",
         ),
         key(
             "queue",
@@ -264,6 +285,7 @@ static REVERSE_LINK: Spec = Spec {
             "{ limit = \"100p\" }",
             "The queue in front of this direction. It is not taken over from the forward direction.",
         ),
+        LINK_POOL,
         key(
             "drop_list",
             Kind::Integers { max: u64::MAX >> 1 },

@@ -1,0 +1,244 @@
+//! `service` of a link: how its rate changes.
+
+use crate::error::{Checked, Problem, shorten};
+use crate::reader::{Field, Reader};
+use crate::trace::{LARGEST_TRACE, TraceError, parse_mahimahi, parse_rate_csv, rate_or_zero};
+use crate::units::{format_rate, format_span};
+use crate::write::{inline, plain, quote};
+use goodqueue_sim::{RandomRate, RateDraw, RateTrace, ServiceConfig};
+use goodqueue_types::{Rate, Span};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How a link's rate changes, and the file that says so.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Service {
+    pub config: ServiceConfig,
+    file: Option<TraceFile>,
+}
+
+/// A file, and what was in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TraceFile {
+    path: PathBuf,
+    checksum: u64,
+}
+
+/// Reads what a link's table says of its rate: `rate`, or `service` and its mean rate over a run of
+/// `duration`; files are looked for from `folder` on.
+pub(crate) fn read(
+    link: &Reader<'_>,
+    folder: &Path,
+    duration: Span,
+) -> Checked<Option<(Rate, Option<Service>)>> {
+    match (link.rate("rate")?, link.get("service")) {
+        (None, None) => Ok(None),
+        (Some(rate), None) => Ok(Some((rate, None))),
+        (Some(_), Some(service)) => {
+            let message = "\"rate\" and \"service\" both say how fast the link is";
+            Err(service.problem(message, "keep one of the two"))
+        }
+        (None, Some(field)) => {
+            let service = read_service(&field, folder)?;
+            let mean = service.config.mean_rate(duration);
+            if mean.0 > 0 {
+                return Ok(Some((mean, Some(service))));
+            }
+            let message = "on this link nothing ever passes";
+            Err(field.problem(message, "give it a rate above 0bps at some time"))
+        }
+    }
+}
+
+fn read_service(field: &Field<'_>, folder: &Path) -> Checked<Service> {
+    let (kind, table) = Reader::tagged(field)?;
+    table.check_required()?;
+    let plain = |config| Service { config, file: None };
+    match kind {
+        "steps" => read_steps(&table).map(plain),
+        "mahimahi" | "csv" => read_trace(kind, &table, folder),
+        _ => read_random(kind, &table).map(plain),
+    }
+}
+
+fn read_steps(table: &Reader<'_>) -> Checked<ServiceConfig> {
+    let field = table.require("steps")?;
+    let mut steps: Vec<(Span, Rate)> = Vec::new();
+    for step in field.tables()? {
+        let at = step.require("at")?.span()?;
+        let late = match steps.last() {
+            None => at > Span::ZERO,
+            Some((last, _)) => *last >= at,
+        };
+        if late {
+            let message = "steps begin at 0s and come one after the other";
+            return Err(step.problem("at", message, "sort them by \"at\""));
+        }
+        steps.push((at, read_rate(&step.require("rate")?)?));
+    }
+    if steps.is_empty() {
+        return Err(table.missing("steps"));
+    }
+    trace(steps, table)
+}
+
+/// A trace of these steps, with the table's `repeat`.
+fn trace(steps: Vec<(Span, Rate)>, table: &Reader<'_>) -> Checked<ServiceConfig> {
+    let repeat = table.span("repeat")?;
+    let last = steps.last().map_or(Span::ZERO, |step| step.0);
+    if repeat.is_some_and(|repeat| repeat <= last) {
+        let message = "the trace would begin again before its last step";
+        let help = format!("write more than \"{}\"", format_span(last));
+        return Err(table.problem("repeat", message, help));
+    }
+    let steps = steps.into();
+    Ok(ServiceConfig::Trace(RateTrace { steps, repeat }))
+}
+
+fn read_trace(kind: &str, table: &Reader<'_>, folder: &Path) -> Checked<Service> {
+    let field = table.require("file")?;
+    let path = folder.join(field.text()?);
+    let bytes = read_file(&path).map_err(|message| {
+        let message = format!("cannot read the trace {}: {message}", path.display());
+        field.problem(message, "give its path, seen from the scenario's folder")
+    })?;
+    let found = checksum(&bytes);
+    if let Some(stated) = table.get("checksum")
+        && stated.text()? != format!("{found:016x}")
+    {
+        let message = format!("the trace has changed: its checksum is {found:016x}");
+        return Err(stated.problem(message, "restore the file, or leave \"checksum\" out"));
+    }
+    let in_file = |error: TraceError| in_file(&field, &path, error);
+    let config = if kind == "mahimahi" {
+        ServiceConfig::Opportunities(parse_mahimahi(&bytes).map_err(in_file)?)
+    } else {
+        trace(parse_rate_csv(&bytes).map_err(in_file)?, table)?
+    };
+    let file = Some(TraceFile {
+        path: std::path::absolute(&path).unwrap_or(path),
+        checksum: found,
+    });
+    Ok(Service { config, file })
+}
+
+fn in_file(field: &Field<'_>, path: &Path, error: TraceError) -> Problem {
+    let TraceError {
+        line,
+        message,
+        help,
+    } = error;
+    let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+    let name = shorten(&path.display().to_string());
+    field.problem(format!("{name}{line}: {message}"), help)
+}
+
+/// All of a file, if it is no larger than a trace may be.
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let regular = file.metadata().is_ok_and(|data| data.is_file());
+    if !regular {
+        return Err("it is no file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_TRACE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > LARGEST_TRACE {
+        return Err("it has more than 64 MiB".to_owned());
+    }
+    Ok(bytes)
+}
+
+/// FNV-1a with 64 bits: tells a changed file, not a forged one.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn read_random(kind: &str, table: &Reader<'_>) -> Checked<ServiceConfig> {
+    let interval = table.require("interval")?.span()?;
+    let draw = if kind == "uniform" {
+        let from = read_rate(&table.require("from")?)?;
+        let to = read_rate(&table.require("to")?)?;
+        if from > to {
+            let message = "\"from\" is above \"to\"";
+            return Err(table.problem("from", message, "write the lower rate first"));
+        }
+        RateDraw::Uniform(from, to)
+    } else {
+        let field = table.require("rates")?;
+        let rates: Checked<Vec<Rate>> = field.items()?.iter().map(read_rate).collect();
+        let rates = rates?;
+        if rates.len() < 2 {
+            return Err(field.problem("a chain of one rate", "write two rates or more"));
+        }
+        RateDraw::Markov {
+            rates: rates.into(),
+            stay: table.require("stay")?.fraction()?,
+        }
+    };
+    Ok(ServiceConfig::Random(RandomRate { interval, draw }))
+}
+
+/// A rate, which may be zero.
+fn read_rate(field: &Field<'_>) -> Checked<Rate> {
+    match field.as_text() {
+        Some(text) => rate_or_zero(text).map_err(|error| field.problem(error.message, error.help)),
+        None => field.rate(),
+    }
+}
+
+/// As an inline TOML table that reads back the same; a file by its full path and checksum.
+pub(crate) fn write(service: &Service) -> String {
+    let rate = |rate: &Rate| plain(format_rate(*rate));
+    let span = |span: Span| plain(format_span(span));
+    let kind = |kind: &str| ("kind", plain(kind));
+    let mut items = match (&service.config, &service.file) {
+        (config, Some(TraceFile { path, checksum })) => {
+            let mahimahi = matches!(config, ServiceConfig::Opportunities(_));
+            vec![
+                kind(if mahimahi { "mahimahi" } else { "csv" }),
+                ("file", quote(&path.display().to_string())),
+                ("checksum", plain(format!("{checksum:016x}"))),
+            ]
+        }
+        (ServiceConfig::Trace(trace), None) => {
+            let steps = trace.steps.iter();
+            let steps: Vec<String> = steps
+                .map(|(at, bps)| inline(&[("at", span(*at)), ("rate", rate(bps))]))
+                .collect();
+            vec![kind("steps"), ("steps", format!("[{}]", steps.join(", ")))]
+        }
+        (ServiceConfig::Random(random), None) => {
+            let interval = ("interval", span(random.interval));
+            match &random.draw {
+                RateDraw::Uniform(from, to) => {
+                    vec![
+                        kind("uniform"),
+                        interval,
+                        ("from", rate(from)),
+                        ("to", rate(to)),
+                    ]
+                }
+                RateDraw::Markov { rates, stay } => {
+                    let rates: Vec<String> = rates.iter().map(rate).collect();
+                    let rates = format!("[{}]", rates.join(", "));
+                    let stay = ("stay", stay.to_string());
+                    vec![kind("markov"), interval, ("rates", rates), stay]
+                }
+            }
+        }
+        (ServiceConfig::Opportunities(_), None) => unreachable!("opportunities come from a file"),
+    };
+    if let ServiceConfig::Trace(RateTrace {
+        repeat: Some(repeat),
+        ..
+    }) = &service.config
+    {
+        items.push(("repeat", span(*repeat)));
+    }
+    inline(&items)
+}
