@@ -31,17 +31,21 @@ fn every_discipline_has_its_buffer_in_every_unit_and_takes_another_limit() {
         let buffer = scenario.buffer("bottleneck").expect("it is there");
         assert_eq!(buffer.limit, config.limit(), "{name}");
         let bytes = match config.limit() {
-            Limit::Packets(packets) => packets * 1514,
-            Limit::Bytes(bytes) => bytes,
-            Limit::Unlimited => panic!("{name} has no limit"),
+            Limit::Packets(packets) => Some(packets * 1514),
+            Limit::Bytes(bytes) => Some(bytes),
+            Limit::Unlimited => None,
         };
-        assert_eq!(
-            (buffer.bytes, buffer.packets),
-            (Some(bytes), Some(bytes / 1514))
-        );
-        // 10 Mb/s is 1250 bytes in a millisecond and 50 kB in 40 ms.
-        assert_eq!(buffer.ms, Some(bytes as f64 / 1250.0), "{name}");
-        assert_eq!(buffer.bdp, Some(bytes as f64 / 50_000.0), "{name}");
+        let packets = bytes.map(|bytes| bytes / 1514);
+        assert_eq!((buffer.bytes, buffer.packets), (bytes, packets));
+        // 10 Mb/s is 1250 bytes in a millisecond, and the base round trip has 40.
+        let rate = match &config {
+            QueueConfig::Cake(cake) => cake.bandwidth.map_or(1e7, |rate| rate.0 as f64),
+            _ => 1e7,
+        };
+        let ms = bytes.map(|bytes| bytes as f64 * 8e3 / rate);
+        assert_eq!(buffer.ms, ms, "{name}");
+        let bdp = bytes.map(|bytes| bytes as f64 / (rate * 0.04 / 8.0));
+        assert_eq!(buffer.bdp, bdp, "{name}");
         let limit = Limit::Bytes(60_560);
         let changed = scenario
             .with_limit("bottleneck", limit)

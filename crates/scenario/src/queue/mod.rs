@@ -5,6 +5,8 @@ mod fair;
 mod red;
 mod service;
 
+pub(crate) use fair::CakeCells;
+
 use crate::error::Checked;
 use crate::reader::{Field, Reader};
 use crate::setting::{ReadFrom, Setting, Visitor, WriteTo};
@@ -63,6 +65,8 @@ kinds! {
     "drr": Drr, over(DrrConfig::new(Limit::Unlimited));
     "sfq": Sfq, over(SfqConfig::linux(Limit::Packets(127)));
     "fq_codel": FqCodel, over(FqCodelConfig::linux(Limit::Packets(10_240)));
+    "fq_pie": FqPie, fair::read_fq_pie;
+    "cake": Cake, fair::read_cake;
     "tbf": Tbf, service::read_tbf;
     "prio": Prio, service::read_prio;
 }
@@ -112,6 +116,7 @@ fn spec_of(name: &str) -> &'static Spec {
 pub(crate) fn drain_rate(config: &QueueConfig, link: Rate) -> Rate {
     match config {
         QueueConfig::Tbf(tbf) => tbf.rate.min(link),
+        QueueConfig::Cake(cake) => cake.bandwidth.map_or(link, |rate| rate.min(link)),
         _ => link,
     }
 }

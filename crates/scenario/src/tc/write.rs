@@ -2,11 +2,14 @@
 
 use super::units::{write_rate, write_time};
 use super::{ETHERNET_HEADER, refuse};
+use crate::queue::CakeCells;
+use crate::setting::Words;
 use crate::units::UnitError;
 use goodqueue_queue::{
-    CodelArithmetic, CodelParams, ComparedBacklog, CountReuse, DrrConfig, DualPi2Config,
-    DualScheduler, FqCodelConfig, Limit, LinuxRedConfig, PieConfig, PieFlavour, PieParams,
-    PrioConfig, PrioMap, QueueConfig, SfqConfig, StepThreshold, TbfConfig,
+    CakeConfig, CakeFirstInterval, CodelArithmetic, CodelParams, ComparedBacklog, CountReuse,
+    DrrConfig, DualPi2Config, DualScheduler, FqCodelConfig, FqPieConfig, Limit, LinuxRedConfig,
+    PieConfig, PieFlavour, PieParams, PrioConfig, PrioMap, QueueConfig, SfqConfig, StepThreshold,
+    TbfConfig,
 };
 
 type Written = Result<String, UnitError>;
@@ -108,6 +111,8 @@ fn options(queue: &QueueConfig, scale: Scale) -> Written {
         }
         QueueConfig::FqCodel(config) => fq_codel(config),
         QueueConfig::Pie(config) => pie(config),
+        QueueConfig::FqPie(config) => fq_pie(config),
+        QueueConfig::Cake(config) => cake(config),
         QueueConfig::DualPi2(config) => dualpi2(config),
         QueueConfig::Sfq(config) => sfq(config),
         QueueConfig::Tbf(config) => Ok(tbf(config, scale)),
@@ -321,6 +326,70 @@ fn pie_params(params: &PieParams) -> Written {
         flag(*ecn, "ecn"),
         flag(*bytemode, "bytemode"),
         flag(*dq_rate_estimator, "dq_rate_estimator"),
+    ))
+}
+
+fn fq_pie(config: &FqPieConfig) -> Written {
+    let FqPieConfig {
+        limit,
+        flows,
+        quantum,
+        pie,
+    } = config;
+    let percent = gain("ecn_threshold", pie.ecn_threshold, 100.0)?;
+    let params = PieParams {
+        ecn_threshold: PieParams::linux().ecn_threshold,
+        ..*pie
+    };
+    let limit = packets("fq_pie", *limit)?;
+    Ok(format!(
+        "fq_pie limit {limit} flows {flows} quantum {quantum} {} ecn_prob {percent}",
+        pie_params(&params)?
+    ))
+}
+
+fn cake(config: &CakeConfig) -> Written {
+    let CakeConfig {
+        bandwidth,
+        diffserv,
+        isolation,
+        rtt,
+        framing,
+        memory_limit,
+        limit,
+        ingress,
+        mtu,
+        first_interval,
+    } = config;
+    linux(*limit == Limit::Unlimited, "limit", "cake limits memory")?;
+    linux(*mtu == 1514, "mtu", "it is the device's, 1514 for Ethernet")?;
+    let first = *first_interval == CakeFirstInterval::None;
+    linux(
+        first,
+        "first_interval",
+        "a new queue may drop at its second packet",
+    )?;
+    let framing = framing.map_or_else(
+        || "raw".to_owned(),
+        |framing| {
+            let atm = CakeCells::from(framing.cells).word();
+            format!(
+                "{atm} overhead {} mpu {}",
+                framing.overhead, framing.minimum
+            )
+        },
+    );
+    let bandwidth = bandwidth.map_or_else(
+        || "unlimited".to_owned(),
+        |rate| format!("bandwidth {}", write_rate(rate)),
+    );
+    let memory = memory_limit.map_or_else(String::new, |bytes| format!(" memlimit {bytes}"));
+    Ok(format!(
+        "cake {bandwidth} {} {} rtt {}{}{memory} {framing}",
+        diffserv.word(),
+        isolation.word(),
+        write_time("rtt", *rtt)?,
+        flag(*ingress, "ingress"),
     ))
 }
 

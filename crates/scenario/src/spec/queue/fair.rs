@@ -1,10 +1,15 @@
 //! The keys of disciplines that keep flows apart.
 
-use super::delay::{ARITHMETIC, CE_THRESHOLD, CODEL_MTU, COUNT_REUSE, INTERVAL, TARGET};
+use super::delay::{
+    ARITHMETIC, BYTEMODE, CAP_ADJUSTMENT, CE_THRESHOLD, CODEL_MTU, COUNT_REUSE, DERANDOMIZE,
+    DQ_RATE_ESTIMATOR, ECN_THRESHOLD, FLAVOUR, INTERVAL, MAX_BURST, PIE_ALPHA, PIE_BETA, PIE_MTU,
+    PIE_TARGET, PIE_TUPDATE, TARGET,
+};
 use super::{KIND, ecn, limit};
+use crate::queue::CakeCells;
 use crate::setting::Words;
 use crate::spec::{Key, Kind, REQUIRED, Spec, TIMER, key};
-use goodqueue_queue::ComparedBacklog;
+use goodqueue_queue::{CakeDiffserv, CakeFirstInterval, CakeIsolation, ComparedBacklog};
 
 /// Bytes of a round.
 const QUANTUM: Key = key(
@@ -136,6 +141,125 @@ pub(super) static FQ_CODEL: Spec = Spec {
             "1",
             "8",
             "How many queues a flow may choose from, so that flows collide less; divides `flows`.",
+        ),
+    ],
+};
+
+pub(super) static FQ_PIE: Spec = Spec {
+    name: "fq_pie",
+    keys: &[
+        KIND,
+        limit("\"10240p\""),
+        FLOWS,
+        QUANTUM,
+        PIE_TARGET,
+        PIE_TUPDATE,
+        PIE_ALPHA,
+        PIE_BETA,
+        ecn("false"),
+        ECN_THRESHOLD,
+        BYTEMODE,
+        DQ_RATE_ESTIMATOR,
+        DERANDOMIZE,
+        CAP_ADJUSTMENT,
+        MAX_BURST,
+        PIE_MTU,
+        FLAVOUR,
+    ],
+};
+
+/// What a link layer adds.
+const LINK_LAYER: Kind = Kind::Size { min: 0, max: 1_024 };
+
+pub(super) static CAKE: Spec = Spec {
+    name: "cake",
+    keys: &[
+        KIND,
+        key(
+            "bandwidth",
+            Kind::Either(&[Kind::Rate, Kind::Choice(&["unlimited"])]),
+            "\"unlimited\"",
+            "\"9500kbps\"",
+            "Rate of the shaper, a little below the link's.",
+        ),
+        key(
+            "diffserv",
+            Kind::Choice(CakeDiffserv::WORDS),
+            "\"diffserv3\"",
+            "\"besteffort\"",
+            "Into which tins packets are sorted by their code point.",
+        ),
+        key(
+            "isolation",
+            Kind::Choice(CakeIsolation::WORDS),
+            "\"triple-isolate\"",
+            "\"flows\"",
+            "Between whom the bandwidth is shared.",
+        ),
+        key(
+            "rtt",
+            TIMER,
+            "\"100ms\"",
+            "\"30ms\"",
+            "A usual round-trip time: COBALT's interval; its target is a twentieth of it.",
+        ),
+        key(
+            "overhead",
+            LINK_LAYER,
+            "the link's framing",
+            "\"38B\"",
+            "Bytes that the shaper counts beyond the IP packet.",
+        ),
+        key(
+            "mpu",
+            LINK_LAYER,
+            "the link's framing",
+            "\"84B\"",
+            "No frame counts less.",
+        ),
+        key(
+            "atm",
+            Kind::Choice(CakeCells::WORDS),
+            "the link's framing",
+            "\"atm\"",
+            "Cells that the shaper counts: none, ATM's of 48 bytes in 53, or PTM's 65 for 64.",
+        ),
+        key(
+            "memory_limit",
+            Kind::Either(&[
+                Kind::Size {
+                    min: 0,
+                    max: crate::units::LARGEST,
+                },
+                Kind::Choice(&["auto"]),
+            ]),
+            "\"auto\"",
+            "\"4MiB\"",
+            "Kernel memory that waiting packets may take; `auto`: four times what `bandwidth` sends in `rtt`, 4 MiB \
+             at least.",
+        ),
+        limit("\"unlimited\""),
+        key(
+            "ingress",
+            Kind::Flag,
+            "false",
+            "true",
+            "The shaper counts what is dropped, too: it has passed the bottleneck before.",
+        ),
+        key(
+            "mtu",
+            super::FRAME,
+            "\"1514B\"",
+            "\"1514B\"",
+            "Frame bytes of a full packet.",
+        ),
+        key(
+            "first_interval",
+            Kind::Choice(CakeFirstInterval::WORDS),
+            "\"none\"",
+            "\"whole\"",
+            "How long a queue that was never congested may stay above its target: to the next packet (Linux), or an \
+             interval (ns-3).",
         ),
     ],
 };

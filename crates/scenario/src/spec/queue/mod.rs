@@ -25,6 +25,8 @@ pub(crate) const QUEUES: &[(&str, &Spec)] = &[
     ("drr", &fair::DRR),
     ("sfq", &fair::SFQ),
     ("fq_codel", &fair::FQ_CODEL),
+    ("fq_pie", &fair::FQ_PIE),
+    ("cake", &fair::CAKE),
     ("tbf", &service::TBF),
     ("prio", &service::PRIO),
 ];
@@ -45,6 +47,8 @@ const NAMES: &[&str] = &[
     "drr",
     "sfq",
     "fq_codel",
+    "fq_pie",
+    "cake",
     "tbf",
     "prio",
 ];

@@ -1,11 +1,14 @@
 //! Options of disciplines that drop early or keep flows apart.
 
 use super::{Options, Read};
+use crate::queue::CakeCells;
+use crate::setting::Words;
 use crate::tc::refuse;
 use crate::tc::units::{integer, number, packets, rate, size, size_32, time};
 use goodqueue_queue::{
-    CodelConfig, CodelParams, DualPi2Config, DualScheduler, FqCodelConfig, Limit, LinuxRedConfig,
-    PieConfig, PieParams, SfqConfig, StepThreshold, red_wlog,
+    CakeConfig, CakeDiffserv, CakeIsolation, CodelConfig, CodelParams, DualPi2Config,
+    DualScheduler, FqCodelConfig, FqPieConfig, Limit, LinuxRedConfig, PieConfig, PieParams,
+    SfqConfig, StepThreshold, red_wlog,
 };
 use goodqueue_types::Span;
 
@@ -121,6 +124,102 @@ pub(super) fn pie(options: &mut Options<'_>) -> Read<PieConfig> {
         config.limit = Limit::Packets(packets(options.value(word)?)?);
     }
     Ok(config)
+}
+
+pub(super) fn fq_pie(options: &mut Options<'_>, notes: &mut Vec<String>) -> Read<FqPieConfig> {
+    let mut config = FqPieConfig::linux(Limit::Packets(10_240));
+    while let Some(word) = options.next() {
+        if pie_option(&mut config.pie, word, options)? {
+            continue;
+        }
+        match word {
+            "limit" => config.limit = Limit::Packets(packets(options.value(word)?)?),
+            "flows" => config.flows = integer(options.value(word)?)?,
+            "quantum" => config.quantum = size_32(options.value(word)?)?,
+            "ecn_prob" => config.pie.ecn_threshold = number(options.value(word)?)? / 100.0,
+            "memory_limit" => {
+                options.value(word)?;
+                notes.push("memory_limit is left out: only the limit in packets holds".to_owned());
+            }
+            _ => {
+                let known = [&PIE_OPTIONS[..], &["flows", "quantum", "ecn_prob"]].concat();
+                return options.unknown(word, &known);
+            }
+        }
+    }
+    Ok(config)
+}
+
+/// Names of usual round-trip times.
+const RTTS: [(&str, Span); 8] = [
+    ("datacentre", Span::from_micros(100)),
+    ("lan", Span::from_millis(1)),
+    ("metro", Span::from_millis(10)),
+    ("regional", Span::from_millis(30)),
+    ("internet", Span::from_millis(100)),
+    ("oceanic", Span::from_millis(300)),
+    ("satellite", Span::from_secs(1)),
+    ("interplanetary", Span::from_secs(1_000)),
+];
+
+pub(super) fn cake(options: &mut Options<'_>) -> Read<CakeConfig> {
+    let mut config = CakeConfig::linux(None);
+    let mut raw = false;
+    while let Some(word) = options.next() {
+        if let Some(diffserv) = CakeDiffserv::of(word) {
+            config.diffserv = diffserv;
+        } else if let Some(isolation) = CakeIsolation::of(word) {
+            config.isolation = isolation;
+        } else if let Some((_, rtt)) = RTTS.iter().find(|rtt| rtt.0 == word) {
+            config.rtt = *rtt;
+        } else if let Some(atm) = CakeCells::of(word) {
+            config.framing.get_or_insert_default().cells = atm.into();
+        } else if word == "raw" {
+            raw = true;
+        } else {
+            cake_option(&mut config, word, options)?;
+        }
+    }
+    if raw {
+        config.framing = None;
+    }
+    Ok(config)
+}
+
+fn cake_option(config: &mut CakeConfig, word: &str, options: &mut Options<'_>) -> Read<()> {
+    match word {
+        "bandwidth" => {
+            let text = options.value(word)?;
+            config.bandwidth = (text != "unlimited").then(|| rate(text)).transpose()?;
+        }
+        "unlimited" => config.bandwidth = None,
+        "rtt" => config.rtt = time(options.value(word)?)?,
+        "memlimit" => config.memory_limit = Some(size(options.value(word)?)?),
+        "ingress" => config.ingress = true,
+        "egress" => config.ingress = false,
+        // No addresses are translated, nothing is aggregated, and no code point is looked at later.
+        "nat" | "nonat" | "wash" | "nowash" | "split-gso" | "no-split-gso" | "no-ack-filter" => {}
+        "overhead" => {
+            config.framing.get_or_insert_default().overhead = integer(options.value(word)?)?;
+        }
+        "mpu" => config.framing.get_or_insert_default().minimum = integer(options.value(word)?)?,
+        _ => {
+            let known = [
+                "bandwidth",
+                "rtt",
+                "memlimit",
+                "ingress",
+                "egress",
+                "besteffort",
+                "diffserv3",
+                "flows",
+                "triple-isolate",
+                "raw",
+            ];
+            return options.unknown(word, &known);
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn red(options: &mut Options<'_>, notes: &mut Vec<String>) -> Read<LinuxRedConfig> {
