@@ -1,6 +1,7 @@
 //! How many flows are active, from a vector of bits.
 
-use goodqueue_types::{Packet, RandomStream, Span, Time, mix};
+use crate::flows::{FlowHash, scale};
+use goodqueue_types::{Packet, RandomStream, Span, Time};
 
 /// Counts flows: each packet sets the bit that its flow hashes to, a hand goes round the vector and
 /// clears one bit after the other. A flow is forgotten when the hand comes by.
@@ -9,7 +10,7 @@ pub struct FlowCount {
     words: Box<[u64]>,
     bits: u64,
     set: u64,
-    key: u64,
+    hash: FlowHash,
     /// The time from bit to bit.
     step: Span,
     hand: u64,
@@ -25,7 +26,7 @@ impl FlowCount {
             words: vec![0; bits.div_ceil(64) as usize].into(),
             bits,
             set: 0,
-            key: random.bits(),
+            hash: FlowHash::new(random),
             step,
             hand: 0,
             next_step: Time::ZERO + step,
@@ -35,8 +36,8 @@ impl FlowCount {
     /// A packet is seen.
     pub fn see(&mut self, now: Time, packet: &Packet) {
         self.clear_until(now);
-        let flow = u64::from(packet.flow.0) << 1 | packet.direction as u64;
-        let (word, bit) = place(mix(self.key ^ mix(flow)) % self.bits);
+        let index = scale(self.hash.flow(packet), self.bits as u32);
+        let (word, bit) = place(u64::from(index));
         self.set += u64::from(self.words[word] & bit == 0);
         self.words[word] |= bit;
     }
