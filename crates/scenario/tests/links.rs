@@ -1,0 +1,428 @@
+//! What links can be besides a rate and a queue: framing by link layer, shared buffers, rates that
+//! change.
+
+use goodqueue_queue::{Limit, Sharing};
+use goodqueue_scenario::{Scenario, ScenarioError, parse_mahimahi, parse_rate_csv, summary_json};
+use goodqueue_sim::{LinkConfig, RateDraw, ServiceConfig, run};
+use goodqueue_types::{Cells, Rate, Span};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// A dumbbell whose bottleneck has these lines, after these of the topology.
+fn text(topology: &str, bottleneck: &str) -> String {
+    format!(
+        "schema_version = 1
+duration = \"2s\"
+[topology]
+shape = \"dumbbell\"
+access = {{ rate = \"1Gbps\" }}
+{topology}
+[topology.bottleneck]
+delay = \"10ms\"
+queue = {{ limit = \"100p\" }}
+{bottleneck}
+[[flow]]
+count = 2
+workload = {{ kind = \"bulk\" }}
+tcp = {{ mss = \"1460B\" }}
+"
+    )
+}
+
+fn read(text: &str) -> Result<Scenario, ScenarioError> {
+    Scenario::parse(text.as_bytes(), "scenario.toml", &[])
+}
+
+fn good(text: &str) -> Scenario {
+    read(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn bottleneck(scenario: &Scenario) -> LinkConfig {
+    scenario.network().links[0].clone()
+}
+
+/// What was resolved reads back to the same.
+fn check_round_trip(scenario: &Scenario) {
+    let written = scenario.resolved_toml();
+    let again = good(&written);
+    assert_eq!(again.resolved_toml(), written);
+    let (one, other) = (scenario.network(), again.network());
+    assert_eq!(format!("{one:?}"), format!("{other:?}"), "{written}");
+}
+
+#[test]
+fn framing_is_bytes_a_link_layer_or_a_table() {
+    let framing = |value: &str| {
+        let line = format!("rate = \"1Mbps\"\nframing = {value}");
+        let scenario = good(&text("", &line));
+        check_round_trip(&scenario);
+        bottleneck(&scenario).framing
+    };
+    // Frames of a full packet and of an ACK. Ethernet: 1500 + 38, at least 84. PPPoE over ATM
+    // (RFC 2516, RFC 2684 with LLC/SNAP): 1492 + 40 bytes are 31.9 cells, 40 + 40 1.7. PTM: 1492
+    // + 30 bytes and one for each 64 begun.
+    for (value, ip, frame) in [
+        ("\"18B\"", 1_500, 1_518),
+        ("\"ethernet\"", 1_500, 1_538),
+        ("\"ethernet\"", 40, 84),
+        ("\"ppp\"", 576, 583),
+        ("\"pppoe-llcsnap\"", 1_492, 32 * 53),
+        ("\"pppoe-llcsnap\"", 40, 2 * 53),
+        ("\"pppoe-ptm\"", 1_492, 1_522 + 24),
+        ("{ overhead = \"14B\", minimum = \"64B\" }", 40, 64),
+        ("{ overhead = \"10B\", cells = \"atm\" }", 40, 2 * 53),
+        ("{ overhead = \"8B\", cells = \"atm\" }", 40, 53),
+    ] {
+        assert_eq!(framing(value).frame_bytes(ip), frame, "{value}");
+    }
+    let scenario = good(&text("framing = \"pppoa-vcmux\"", "rate = \"1Mbps\""));
+    let link = bottleneck(&scenario);
+    assert_eq!(
+        (link.framing.overhead, link.framing.cells),
+        (10, Cells::Atm)
+    );
+    // 1510 bytes are 32 cells: the limit counts what the wire carries.
+    let buffer = scenario.buffer("bottleneck").expect("it is there");
+    assert_eq!((buffer.frame_bytes, buffer.bytes), (1_696, Some(169_600)));
+    let summary = summary_json(&scenario, &run(&scenario.network()));
+    let link = &summary["links"]["bottleneck"];
+    assert_eq!(
+        (&link["framing_bytes"], &link["framing_cells"]),
+        (&10.into(), &"atm".into())
+    );
+}
+
+#[test]
+fn links_share_a_buffer_by_its_name() {
+    let pool = "[[topology.pool]]
+name = \"switch\"
+capacity = \"60kB\"
+headroom = \"3kB\"
+alpha = 0.5
+";
+    let scenario = good(&text(
+        pool,
+        "rate = \"1Mbps\"\npool = \"switch\"\nreverse = { pool = \"switch\", queue = { limit = \"unlimited\" } }",
+    ));
+    check_round_trip(&scenario);
+    let network = scenario.network();
+    assert_eq!(network.pools[0].sharing, Sharing::Dynamic { alpha: 0.5 });
+    assert_eq!(
+        (network.links[0].pool, network.links[1].pool),
+        (Some(0), Some(0))
+    );
+    assert_eq!(network.links[2].pool, None);
+    let outcome = run(&network);
+    let summary = summary_json(&scenario, &outcome);
+    assert_eq!(summary["pools"]["switch"]["capacity_bytes"], 60_000);
+    // Alone, but for some ACKs, a queue grows to its headroom and α/(1+α) of the rest.
+    let most = summary["pools"]["switch"]["max_occupancy_bytes"].as_f64();
+    let most = most.expect("something waited");
+    assert!((19_500.0..=21_000.0 + 1_500.0).contains(&most), "{most}");
+    let overridden = Scenario::parse(
+        text(pool, "rate = \"1Mbps\"\npool = \"switch\"").as_bytes(),
+        "scenario.toml",
+        &[("topology.pool.switch.capacity".to_owned(), "1MB".to_owned())],
+    );
+    let network = overridden.expect("pools have names").network();
+    assert_eq!(network.pools[0].capacity, 1_000_000);
+}
+
+#[test]
+fn every_host_has_its_port_of_a_shared_buffer() {
+    let pool = "[[topology.pool]]\nname = \"switch\"\ncapacity = \"8kB\"\nheadroom = \"4kB\"\n";
+    let access = "\"1Gbps\", reverse = { pool = \"switch\" }";
+    let two = text(pool, "rate = \"1Mbps\"").replace("\"1Gbps\"", access);
+    // Each of two hosts at both ends: four ports.
+    let error = read(&two).expect_err("there is headroom for two");
+    assert_eq!(error.key, "topology.pool.0.headroom");
+    assert!(error.message.contains("4 links"), "{error}");
+    let four = good(&two.replace("8kB", "16kB"));
+    let ports = four
+        .network()
+        .links
+        .iter()
+        .filter(|link| link.pool == Some(0))
+        .count();
+    assert_eq!(ports, 4);
+    check_round_trip(&four);
+}
+
+/// A folder of this test's own, with these files.
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder for tests");
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("a file for tests");
+    }
+    folder
+}
+
+#[test]
+fn rates_change_in_steps_and_limits_go_by_their_mean() {
+    let scenario = good(&text(
+        "",
+        "service = { kind = \"steps\", steps = [{ at = \"0s\", rate = \"8Mbps\" }, \
+         { at = \"500ms\", rate = \"0bps\" }, { at = \"1s\", rate = \"2Mbps\" }] }
+reverse = { queue = { limit = \"10ms\" } }",
+    ));
+    check_round_trip(&scenario);
+    // 4 Mbit in the first half second, 2 Mbit in the last second, of two.
+    let link = bottleneck(&scenario);
+    assert_eq!(link.rate, Rate(3_000_000));
+    // The reverse direction has the mean rate, and it is steady.
+    let network = scenario.network();
+    assert_eq!(
+        (network.links[1].rate, &network.links[1].service),
+        (Rate(3_000_000), &None)
+    );
+    let limit = scenario.limit("bottleneck.reverse");
+    assert_eq!(limit, Ok(Limit::Bytes(3_750)));
+    let outcome = run(&network);
+    // The flows fill the link, which sends IP packets of 1500 bytes without framing.
+    assert!(outcome.links[0].throughput_bps < 3_000_000.0);
+    assert!(outcome.links[0].utilization > 0.5);
+    let share = outcome.links[0].throughput_bps / 3_000_000.0;
+    assert!((outcome.links[0].utilization - share).abs() < 0.01);
+}
+
+#[test]
+fn traces_are_found_beside_the_scenario_and_known_by_their_checksum() {
+    let folder = folder(
+        "traces",
+        &[
+            ("cell.trace", "0\n1\n1\n4\n"),
+            ("dsl.csv", "time_s,rate_Mbps\n0,2\n1,4\n"),
+        ],
+    );
+    let file = folder.join("scenario.toml").display().to_string();
+    let parse = |service: &str| {
+        let text = text("", &format!("service = {service}"));
+        Scenario::parse(text.as_bytes(), &file, &[])
+    };
+    let cell = parse("{ kind = \"mahimahi\", file = \"cell.trace\" }").expect("it is there");
+    // Four opportunities of 1504 bytes in 4 ms.
+    assert_eq!(bottleneck(&cell).rate, Rate(12_032_000));
+    check_round_trip(&cell);
+    assert!(run(&cell.network()).links[0].utilization > 0.5);
+    let dsl = parse("{ kind = \"csv\", file = \"dsl.csv\", repeat = \"3s\" }").expect("so is it");
+    assert_eq!(bottleneck(&dsl).rate, Rate(3_333_333));
+    check_round_trip(&dsl);
+    let resolved = dsl.resolved_toml();
+    std::fs::write(folder.join("dsl.csv"), "time_s,rate_Mbps\n0,2\n1,5\n").expect("changed");
+    let error = read(&resolved).expect_err("the trace is another");
+    assert_eq!(error.key, "topology.bottleneck.service.checksum");
+    std::fs::write(folder.join("dsl.csv"), "time_s,rate_Mbps\n0,2\n0,5\n").expect("changed");
+    let error = parse("{ kind = \"csv\", file = \"dsl.csv\" }").expect_err("it has two beginnings");
+    assert!(error.message.contains("dsl.csv, line 3"), "{error}");
+    let error = parse("{ kind = \"csv\", file = \"none.csv\" }").expect_err("it is not there");
+    assert_eq!(error.key, "topology.bottleneck.service.file");
+    assert!(parse("{ kind = \"csv\", file = \".\" }").is_err());
+}
+
+#[test]
+fn rates_are_drawn_anew_under_each_seed() {
+    let scenario = good(&text(
+        "",
+        "service = { kind = \"markov\", interval = \"50ms\", rates = [\"0bps\", \"6Mbps\"], stay = \"80%\" }",
+    ));
+    check_round_trip(&scenario);
+    let link = bottleneck(&scenario);
+    assert_eq!(link.rate, Rate(3_000_000));
+    let Some(ServiceConfig::Random(random)) = &link.service else {
+        panic!("{link:?}")
+    };
+    assert_eq!(random.interval, Span::from_millis(50));
+    assert!(matches!(random.draw, RateDraw::Markov { stay: 0.8, .. }));
+    let sent = |seed| run(&scenario.with_seed(seed).network()).links[0].departures;
+    assert_eq!(sent(1), sent(1));
+    assert!((2..9).any(|seed| sent(seed) != sent(1)));
+    check_round_trip(&good(&text(
+        "",
+        "service = { kind = \"uniform\", interval = \"10ms\", from = \"0bps\", to = \"4Mbps\" }",
+    )));
+}
+
+#[test]
+fn mistakes_are_told_with_their_key_and_a_remedy() {
+    let pool = "[[topology.pool]]\nname = \"a\"\ncapacity = \"9kB\"\n";
+    let rate = "rate = \"1Mbps\"\n";
+    let steps = |steps: &str| format!("service = {{ kind = \"steps\", steps = [{steps}] }}");
+    for (topology, link, key, message, help) in [
+        (
+            pool,
+            format!("{rate}pool = \"b\""),
+            "bottleneck.pool",
+            "no shared buffer",
+            "did you mean \"a\"",
+        ),
+        (
+            "",
+            format!("{rate}pool = \"b\""),
+            "bottleneck.pool",
+            "no shared buffer",
+            "[[topology.pool]]",
+        ),
+        (
+            &format!("{pool}{pool}"),
+            rate.to_owned(),
+            "pool.1.name",
+            "two shared",
+            "own name",
+        ),
+        (
+            &format!("{pool}policy = \"static\"\nalpha = 2"),
+            rate.to_owned(),
+            "pool.0.alpha",
+            "means nothing",
+            "leave it out",
+        ),
+        (
+            &format!("{pool}alpha = 0"),
+            rate.to_owned(),
+            "pool.0.alpha",
+            "out of range",
+            "number from",
+        ),
+        (
+            "",
+            format!("{rate}framing = \"etherent\""),
+            "bottleneck.framing",
+            "not a choice",
+            "did you mean \"ethernet\"",
+        ),
+        (
+            "",
+            format!("{rate}framing = {{ cells = \"ATM\" }}"),
+            "bottleneck.framing.cells",
+            "not a choice",
+            "atm",
+        ),
+        (
+            "",
+            format!("{rate}framing = {{ bytes = \"9B\" }}"),
+            "bottleneck.framing.bytes",
+            "not a key",
+            "overhead",
+        ),
+        (
+            "",
+            String::new(),
+            "bottleneck.rate",
+            "is missing",
+            "add rate",
+        ),
+        (
+            "",
+            format!("{rate}{}", steps("{ at = \"0s\", rate = \"1Mbps\" }")),
+            "bottleneck.service",
+            "both say",
+            "keep one",
+        ),
+        (
+            "",
+            steps("{ at = \"0s\", rate = \"0bps\" }"),
+            "bottleneck.service",
+            "nothing ever passes",
+            "above 0bps",
+        ),
+        (
+            "",
+            steps("{ at = \"1s\", rate = \"1bps\" }"),
+            "bottleneck.service.steps.0.at",
+            "begin at 0s",
+            "sort",
+        ),
+        (
+            "",
+            "service = { kind = \"uniform\", interval = \"1s\", from = \"2bps\", to = \"1bps\" }"
+                .to_owned(),
+            "bottleneck.service.from",
+            "above",
+            "lower rate first",
+        ),
+        (
+            "",
+            "service = { kind = \"markov\", interval = \"1s\", rates = [\"2bps\"], stay = 0.5 }"
+                .to_owned(),
+            "bottleneck.service.rates",
+            "one rate",
+            "two rates",
+        ),
+        (
+            "",
+            "service = { kind = \"csv\" }".to_owned(),
+            "bottleneck.service.file",
+            "is missing",
+            "add file",
+        ),
+        (
+            "",
+            "service = { file = \"x\" }".to_owned(),
+            "bottleneck.service.kind",
+            "is missing",
+            "mahimahi",
+        ),
+    ] {
+        let text = text(topology, &link);
+        let error = read(&text).expect_err(&text);
+        assert_eq!(error.key, format!("topology.{key}"), "{error}");
+        assert!(error.message.contains(message), "{error}");
+        assert!(error.help.contains(help), "{error}");
+    }
+}
+
+/// Bytes as they stand in traces, and others.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let alphabet = b"0123456789.,-+eE#\n\r\t smutimerabpsMkG_\xff\0".to_vec();
+    let piece = prop_oneof![
+        8 => prop::sample::select(alphabet).prop_map(|byte| vec![byte]),
+        1 => Just(b"time_s,rate_Mbps\n0,1\n".to_vec()),
+        1 => any::<u8>().prop_map(|byte| vec![byte]),
+    ];
+    prop::collection::vec(piece, 0..200).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is in the file: a valid trace or a message with a line of it.
+    #[test]
+    fn no_file_breaks_the_parsers_of_traces(bytes in bytes()) {
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
+        match parse_mahimahi(&bytes) {
+            Ok(trace) => prop_assert!(trace.milliseconds.is_sorted()),
+            Err(error) => prop_assert!(error.line.is_none_or(|line| (1..=lines).contains(&line))),
+        }
+        match parse_rate_csv(&bytes) {
+            Ok(steps) => {
+                prop_assert_eq!(steps[0].0, Span::ZERO);
+                prop_assert!(steps.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            }
+            Err(error) => prop_assert!(error.line.is_none_or(|line| (1..=lines).contains(&line))),
+        }
+    }
+
+    /// What a recorder writes comes back as it was.
+    #[test]
+    fn traces_are_read_as_they_were_written(
+        times in prop::collection::vec(0_u32..50, 1..100),
+        rates in prop::collection::vec(0_u64..10_000_000_000, 1..100),
+    ) {
+        let mut time = 0;
+        let times: Vec<u32> = times.into_iter().map(|gap| { time += gap; time }).collect();
+        let text: String = times.iter().map(|time| format!("{time}\n")).collect();
+        match parse_mahimahi(text.as_bytes()) {
+            Ok(trace) => prop_assert_eq!(&*trace.milliseconds, &times[..]),
+            Err(_) => prop_assert_eq!(times.last(), Some(&0)),
+        }
+        let rows = rates.iter().enumerate();
+        let rows: String = rows.map(|(ms, rate)| format!("{ms},{rate}\n")).collect();
+        let steps = parse_rate_csv(format!("time_ms,rate_bps\n{rows}").as_bytes());
+        let expected = rates.iter().enumerate();
+        let expected: Vec<_> = expected
+            .map(|(ms, rate)| (Span::from_millis(ms as u64), Rate(*rate)))
+            .collect();
+        prop_assert_eq!(steps, Ok(expected));
+    }
+}
