@@ -8,11 +8,18 @@
 # of the run. duplicates=1 adds a line with the share of data packets that their receiver already had;
 # it traces every link to a receiver, which takes time and changes nothing else. trace=FILE writes when
 # flow 0 sends what; drops=N,N,... loses these arrivals at the bottleneck, counted from 0.
+#
+# queue=RED puts ns-2's RED there, its limit `buffer` times the mean packet of 1500 bytes. min, max
+# (packets), weight and p (the probability at max) are ns-2's own automatic values unless given;
+# bytes=0 counts packets, gentle=0 and wait=0 switch these off, adaptive=1 adapts p. The line of
+# results then has the share of early drops, and mean and variance of the average (bytes or packets)
+# at arrivals.
 
 array set opt {
     flows 100  rate 50  buffer 688  rtt_min 20  rtt_max 534  classes 18
     duration 200  seed 1  tcp Sack1  window 10000
     jitter 0.01  duplicates 0  trace ""  drops ""
+    queue DropTail  min 0  max 0  weight -1  p 0.1  bytes 1  gentle 1  wait 1  adaptive 0
 }
 foreach argument $argv {
     set pair [split $argument =]
@@ -27,6 +34,17 @@ Agent/TCP set packetSize_ 1460
 Agent/TCP set windowInit_ 2
 Agent/TCP set minrto_ 0.2
 
+Queue/RED set mean_pktsize_ 1500
+Queue/RED set thresh_ $opt(min)
+Queue/RED set maxthresh_ $opt(max)
+Queue/RED set q_weight_ $opt(weight)
+Queue/RED set linterm_ [expr {1.0 / $opt(p)}]
+Queue/RED set bytes_ $opt(bytes)
+Queue/RED set queue_in_bytes_ $opt(bytes)
+Queue/RED set gentle_ $opt(gentle)
+Queue/RED set wait_ $opt(wait)
+Queue/RED set adaptive_ $opt(adaptive)
+
 set ns [new Simulator]
 $ns rtproto Manual
 
@@ -37,14 +55,29 @@ for {set i 0} {$i < 50} {incr i} { $random uniform 0 1 }
 
 set left [$ns node]
 set right [$ns node]
-$ns simplex-link $left $right $opt(rate)Mb 10ms DropTail
+$ns simplex-link $left $right $opt(rate)Mb 10ms $opt(queue)
 $ns simplex-link $right $left $opt(rate)Mb 10ms DropTail
 $ns queue-limit $left $right $opt(buffer)
 $ns queue-limit $right $left 100000
 [$left get-module Manual] add-route-to-adj-node -default $right
 [$right get-module Manual] add-route-to-adj-node -default $left
-set monitor [$ns monitor-queue $left $right ""]
-set integrator [$monitor get-pkts-integrator]
+set bottleneck [$ns link $left $right]
+set monitor [new QueueMonitor/ED]
+set integrator [new Integrator]
+$monitor set-pkts-integrator $integrator
+$monitor set-bytes-integrator [new Integrator]
+$bottleneck attach-monitors [new SnoopQueue/In] [new SnoopQueue/Out] [new SnoopQueue/Drop] $monitor
+if {$opt(queue) == "RED"} {
+    set early [new SnoopQueue/EDrop]
+    $early set-monitor $monitor
+    $early target [$ns set nullAgent_]
+    set red [$bottleneck queue]
+    $red early-drop-target $early
+    set awk [file join [file dirname [info script]] average.awk]
+    set averages [open "|awk -v begin=[expr {0.25 * $opt(duration)}] -f $awk" w]
+    $red trace ave_
+    $red attach $averages
+}
 
 if {$opt(drops) != ""} {
     set losses [new ErrorModel/List]
@@ -98,7 +131,9 @@ proc snapshot {name} {
     upvar #0 $name shot
     $integrator newpoint [$ns now] [$integrator set lasty_]
     set shot(queue) [$integrator set sum_]
-    foreach {key variable} {arrivals parrivals_ departures pdepartures_ drops pdrops_} {
+    foreach {key variable} {
+        arrivals parrivals_ departures pdepartures_ drops pdrops_ early epdrops_
+    } {
         set shot($key) [$monitor set $variable]
     }
     foreach {key variable} {acked ack_ sent ndatapack_ resent nrexmitpack_} {
@@ -110,10 +145,10 @@ proc snapshot {name} {
 }
 
 proc finish {} {
-    global ns opt begin end deliveries
+    global ns opt begin end deliveries averages
     snapshot end
     set seconds [expr {0.75 * $opt(duration)}]
-    foreach key {queue arrivals departures drops acked sent resent} {
+    foreach key {queue arrivals departures drops early acked sent resent} {
         set d($key) [expr {double($end($key) - $begin($key))}]
     }
     # Packets times 1500 bytes: the byte counter of the monitor wraps at 2^31.
@@ -123,9 +158,13 @@ proc finish {} {
     set resent [expr {$d(sent) > 0 ? $d(resent) / $d(sent) : 0.0}]
     puts [format {{"utilization": %.6f, "loss_rate": %.8f, "mean_backlog_packets": %.4f, "goodput_bps": %.1f, "resent_share": %.8f, "delivered": %.0f}} \
         $utilization $loss [expr {$d(queue) / $seconds}] $goodput $resent $end(departures)]
+    if {$opt(queue) == "RED"} {
+        puts [format {{"early_share": %.8f}} [expr {$d(drops) > 0 ? $d(early) / $d(drops) : 0.0}]]
+    }
     flush stdout
     $ns flush-trace
     if {$opt(duplicates)} { close $deliveries }
+    if {$opt(queue) == "RED"} { close $averages }
     exit 0
 }
 

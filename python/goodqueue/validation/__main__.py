@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue.parallel import Workers
-    from goodqueue.validation import linux, ns3, variants
+    from goodqueue.validation import linux, ns3, red, variants
     from goodqueue.validation.cases import Case
     from goodqueue.validation.compare import Comparison
     from goodqueue.validation.simulators import Figures
@@ -103,6 +103,19 @@ def compare_variants() -> list[variants.Comparison]:
         ]
 
 
+def compare_red(seeds: range) -> list[red.Comparison]:
+    """Every set of RED's parameters."""
+    from goodqueue.parallel import workers
+    from goodqueue.validation import red
+
+    with workers(PROCESSES) as threads:
+        started = red.submit(threads, seeds)
+        return [
+            red.Comparison(case, [run.result() for run in theirs], [run.result() for run in ours])
+            for case, theirs, ours in started
+        ]
+
+
 def compare_ns3(program: Path, seeds: range) -> list[ns3.Comparison]:
     """Every link with ns-3."""
     from goodqueue.parallel import workers
@@ -130,13 +143,14 @@ def main() -> int:
         print("validation needs: " + "; ".join(lacks), file=sys.stderr)
         return 2
 
-    from goodqueue.validation import linux, ns3, ns3_pictures, variants
+    from goodqueue.validation import linux, ns3, ns3_pictures, ns3_report, red, variants
     from goodqueue.validation.report import report, verdict
     from goodqueue.validation.simulators import Ns2Error
 
     seeds = range(1, (QUICK_SEEDS if quick else SEEDS) + 1)
     try:
         patterns = compare_variants()
+        queues = compare_red(seeds)
         kernel = compare_linux(seeds)
         program = ns3.build()
         controls = compare_ns3(program, seeds)
@@ -144,7 +158,13 @@ def main() -> int:
     except (Ns2Error, ns3.Ns3Error) as error:
         print(f"a simulator failed: {error}", file=sys.stderr)
         return 1
-    text = report(comparisons, patterns, controls, kernel, seeds)
+    sections = [
+        variants.section(patterns),
+        red.section(queues, seeds),
+        ns3_report.section(controls, seeds),
+        linux.section(kernel, seeds),
+    ]
+    text = report(comparisons, sections, seeds)
     if quick:
         print(text)
     else:
@@ -153,7 +173,7 @@ def main() -> int:
         print(f"wrote {REPORT}", file=sys.stderr)
     for miss in linux.verdict(kernel, known=True):
         print(f"known not to agree: {miss}", file=sys.stderr)
-    failures = verdict(comparisons) + variants.verdict(patterns)
+    failures = verdict(comparisons) + variants.verdict(patterns) + red.verdict(queues)
     failures += ns3.verdict(controls) + linux.verdict(kernel)
     for failure in failures:
         print(f"does not agree: {failure}", file=sys.stderr)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue._core import version
-from goodqueue.validation import linux, ns3_report, variants
 from goodqueue.validation.cases import METRICS
 from goodqueue.validation.compare import estimate
 from goodqueue.validation.reading import INTRODUCTION, READING
@@ -17,7 +16,6 @@ from goodqueue.validation.simulators import ns2_arguments, ns2_version, override
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from goodqueue.validation import ns3
     from goodqueue.validation.compare import Check, Comparison, Estimate
     from goodqueue.validation.simulators import Figures
 
@@ -31,14 +29,8 @@ HEADINGS = {
 _SCALES = {"mean_backlog_packets": 1.0, "goodput_bps": 1e-3}
 
 
-def report(
-    comparisons: Sequence[Comparison],
-    patterns: Sequence[variants.Comparison],
-    controls: Sequence[ns3.Comparison],
-    kernel: Sequence[linux.Comparison],
-    seeds: range,
-) -> str:
-    """The whole report, as Markdown."""
+def report(comparisons: Sequence[Comparison], sections: Sequence[str], seeds: range) -> str:
+    """The whole report, as Markdown: S1 to S4, and then the other sections."""
     main = [comparison for comparison in comparisons if comparison.agent == "Sack1"]
     others = [comparison for comparison in comparisons if comparison.agent != "Sack1"]
     failures = verdict(comparisons)
@@ -53,9 +45,7 @@ def report(
         _variants(others),
         READING,
         _commands(main),
-        variants.section(patterns),
-        ns3_report.section(controls, seeds),
-        linux.section(kernel, seeds),
+        *sections,
     ]
     return "\n".join(parts)
 
