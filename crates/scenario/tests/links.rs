@@ -246,129 +246,17 @@ fn rates_are_drawn_anew_under_each_seed() {
 #[test]
 fn mistakes_are_told_with_their_key_and_a_remedy() {
     let pool = "[[topology.pool]]\nname = \"a\"\ncapacity = \"9kB\"\n";
-    let rate = "rate = \"1Mbps\"\n";
-    let steps = |steps: &str| format!("service = {{ kind = \"steps\", steps = [{steps}] }}");
-    for (topology, link, key, message, help) in [
-        (
-            pool,
-            format!("{rate}pool = \"b\""),
-            "bottleneck.pool",
-            "no shared buffer",
-            "did you mean \"a\"",
-        ),
-        (
-            "",
-            format!("{rate}pool = \"b\""),
-            "bottleneck.pool",
-            "no shared buffer",
-            "[[topology.pool]]",
-        ),
-        (
-            &format!("{pool}{pool}"),
-            rate.to_owned(),
-            "pool.1.name",
-            "two shared",
-            "own name",
-        ),
-        (
-            &format!("{pool}policy = \"static\"\nalpha = 2"),
-            rate.to_owned(),
-            "pool.0.alpha",
-            "means nothing",
-            "leave it out",
-        ),
-        (
-            &format!("{pool}alpha = 0"),
-            rate.to_owned(),
-            "pool.0.alpha",
-            "out of range",
-            "number from",
-        ),
-        (
-            "",
-            format!("{rate}framing = \"etherent\""),
-            "bottleneck.framing",
-            "not a choice",
-            "did you mean \"ethernet\"",
-        ),
-        (
-            "",
-            format!("{rate}framing = {{ cells = \"ATM\" }}"),
-            "bottleneck.framing.cells",
-            "not a choice",
-            "atm",
-        ),
-        (
-            "",
-            format!("{rate}framing = {{ bytes = \"9B\" }}"),
-            "bottleneck.framing.bytes",
-            "not a key",
-            "overhead",
-        ),
-        (
-            "",
-            String::new(),
-            "bottleneck.rate",
-            "is missing",
-            "add rate",
-        ),
-        (
-            "",
-            format!("{rate}{}", steps("{ at = \"0s\", rate = \"1Mbps\" }")),
-            "bottleneck.service",
-            "both say",
-            "keep one",
-        ),
-        (
-            "",
-            steps("{ at = \"0s\", rate = \"0bps\" }"),
-            "bottleneck.service",
-            "nothing ever passes",
-            "above 0bps",
-        ),
-        (
-            "",
-            steps("{ at = \"1s\", rate = \"1bps\" }"),
-            "bottleneck.service.steps.0.at",
-            "begin at 0s",
-            "sort",
-        ),
-        (
-            "",
-            "service = { kind = \"uniform\", interval = \"1s\", from = \"2bps\", to = \"1bps\" }"
-                .to_owned(),
-            "bottleneck.service.from",
-            "above",
-            "lower rate first",
-        ),
-        (
-            "",
-            "service = { kind = \"markov\", interval = \"1s\", rates = [\"2bps\"], stay = 0.5 }"
-                .to_owned(),
-            "bottleneck.service.rates",
-            "one rate",
-            "two rates",
-        ),
-        (
-            "",
-            "service = { kind = \"csv\" }".to_owned(),
-            "bottleneck.service.file",
-            "is missing",
-            "add file",
-        ),
-        (
-            "",
-            "service = { file = \"x\" }".to_owned(),
-            "bottleneck.service.kind",
-            "is missing",
-            "mahimahi",
-        ),
-    ] {
-        let text = text(topology, &link);
-        let error = read(&text).expect_err(&text);
-        assert_eq!(error.key, format!("topology.{key}"), "{error}");
-        assert!(error.message.contains(message), "{error}");
-        assert!(error.help.contains(help), "{error}");
+    for case in include_str!("links-refused.txt").lines().skip(1) {
+        let fields: Vec<&str> = case.split(" | ").collect();
+        let [topology, link, key, message, help] = fields[..] else {
+            panic!("{case}")
+        };
+        let topology = topology.replace("POOL", pool).replace("\\n", "\n");
+        let text = text(&topology, &link.replace("\\n", "\n"));
+        let error = read(&text).expect_err(case);
+        assert_eq!(error.key, format!("topology.{key}"), "{case}\n{error}");
+        let told = error.message.contains(message) && error.help.contains(help);
+        assert!(told, "{case}\n{error}");
     }
 }
 
@@ -389,7 +277,7 @@ proptest! {
     /// Whatever is in the file: a valid trace or a message with a line of it.
     #[test]
     fn no_file_breaks_the_parsers_of_traces(bytes in bytes()) {
-        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let lines = bytes.split(|byte| *byte == b'\n').count();
         match parse_mahimahi(&bytes) {
             Ok(trace) => prop_assert!(trace.milliseconds.is_sorted()),
             Err(error) => prop_assert!(error.line.is_none_or(|line| (1..=lines).contains(&line))),
@@ -411,14 +299,15 @@ proptest! {
     ) {
         let mut time = 0;
         let times: Vec<u32> = times.into_iter().map(|gap| { time += gap; time }).collect();
-        let text: String = times.iter().map(|time| format!("{time}\n")).collect();
-        match parse_mahimahi(text.as_bytes()) {
-            Ok(trace) => prop_assert_eq!(&*trace.milliseconds, &times[..]),
-            Err(_) => prop_assert_eq!(times.last(), Some(&0)),
+        let lines: Vec<String> = times.iter().map(u32::to_string).collect();
+        if let Ok(trace) = parse_mahimahi(lines.join("\n").as_bytes()) {
+            prop_assert_eq!(&*trace.milliseconds, &times[..]);
+        } else {
+            prop_assert_eq!(times.last(), Some(&0));
         }
         let rows = rates.iter().enumerate();
-        let rows: String = rows.map(|(ms, rate)| format!("{ms},{rate}\n")).collect();
-        let steps = parse_rate_csv(format!("time_ms,rate_bps\n{rows}").as_bytes());
+        let rows: Vec<String> = rows.map(|(ms, rate)| format!("{ms},{rate}")).collect();
+        let steps = parse_rate_csv(format!("time_ms,rate_bps\n{}", rows.join("\n")).as_bytes());
         let expected = rates.iter().enumerate();
         let expected: Vec<_> = expected
             .map(|(ms, rate)| (Span::from_millis(ms as u64), Rate(*rate)))
