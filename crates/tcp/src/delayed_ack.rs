@@ -107,10 +107,18 @@ impl LinuxAcks {
         self.delay = SHORTEST;
     }
 
-    /// The ACK of data in order up to `next`, with another perhaps waiting for `deadline`.
-    pub fn verdict(&self, now: Time, next: u64, deadline: Time, config: &TcpConfig) -> Verdict {
+    /// The ACK of what came in order up to `next`, with another perhaps waiting for `deadline`; whether
+    /// the application keeps up.
+    pub fn verdict(
+        &self,
+        now: Time,
+        next: u64,
+        keeps_up: bool,
+        deadline: Time,
+        config: &TcpConfig,
+    ) -> Verdict {
         let quick = self.quick > 0 && !self.interactive;
-        if quick || next - self.acked > u64::from(self.full_segment) {
+        if quick || (keeps_up && next - self.acked > u64::from(self.full_segment)) {
             return Verdict::Now;
         }
         let mut delay = self.delay;
@@ -128,6 +136,16 @@ impl LinuxAcks {
             return Verdict::Now;
         }
         Verdict::At(deadline.min(now.saturating_add(delay)))
+    }
+
+    /// The peer has closed: our own data or FIN are expected, for the ACK to ride on.
+    pub fn on_fin(&mut self) {
+        self.interactive = true;
+    }
+
+    /// What the last ACK acknowledged.
+    pub fn acked(&self) -> u64 {
+        self.acked
     }
 
     /// An ACK of everything up to `next` leaves, alone or with data.

@@ -41,8 +41,8 @@ pub struct TcpEndpoint {
     /// The ECN field for the segment polled last.
     transmit_ecn: Ecn,
     /// `TS.Recent` and `Last.ACK.sent` of RFC 7323 section 4.3.
-    recent_timestamp: u32,
-    last_ack_sent: u64,
+    pub(crate) recent_timestamp: u32,
+    pub(crate) last_ack_sent: u64,
 }
 
 impl TcpEndpoint {
@@ -167,6 +167,11 @@ impl TcpEndpoint {
         }
     }
 
+    /// Whether ECN is asked for, or once the connection is open, agreed on.
+    pub fn has_ecn(&self) -> bool {
+        self.ecn.is_some()
+    }
+
     /// The ECN field of the packet that is to carry the segment which
     /// [`poll_transmit`](Self::poll_transmit) gave last.
     #[inline]
@@ -243,34 +248,6 @@ impl TcpEndpoint {
             return false;
         }
         true
-    }
-
-    /// Adds the timestamps option (RFC 7323 section 3.2): 10 bytes and two NOPs.
-    #[cold]
-    fn stamp(&mut self, now: Time, segment: &mut Segment) {
-        segment.timestamps = Timestamps {
-            value: self.config.timestamp(now),
-            echo: self.recent_timestamp,
-        };
-        if self.config.option_bytes {
-            segment.header += 12;
-        }
-        if segment.flags.contains(SegmentFlags::ACK) {
-            self.last_ack_sent = segment.ack;
-        }
-    }
-
-    /// `TS.Recent` (RFC 7323 section 4.3): the newest timestamp of a segment that reaches down to
-    /// what was last acknowledged.
-    #[cold]
-    fn note_timestamp(&mut self, segment: &Segment) {
-        let value = segment.timestamps.value;
-        let newer = value.wrapping_sub(self.recent_timestamp) as i32 >= 0;
-        let first = self.recent_timestamp == 0;
-        if segment.timestamps.is_present() && segment.seq <= self.last_ack_sent && (newer || first)
-        {
-            self.recent_timestamp = value;
-        }
     }
 
     /// False if [`poll_transmit`](Self::poll_transmit) would surely give none: a look that costs
@@ -394,6 +371,10 @@ impl TcpEndpoint {
         if self.config.details.strict_ack_acceptance && segment.end_seq() < self.needed(carries) {
             return self.handle_below_window(now, segment);
         }
+        if carries && self.is_out_of_date(segment) {
+            self.receiver.ack_due = AckDue::NowPure;
+            return;
+        }
         if segment.flags.contains(SegmentFlags::ACK) {
             if segment.ack > self.sender.max_sent {
                 // It acknowledges what was never sent: answered and dropped (RFC 9293 section
@@ -417,6 +398,10 @@ impl TcpEndpoint {
             }
             self.receiver
                 .on_data(now, segment, &self.config, &mut self.stats);
+            if segment.flags.contains(SegmentFlags::FIN) && self.has_sent_fin() {
+                // Nothing of ours will come that an ACK could ride on.
+                self.receiver.owe_ack();
+            }
             if self.receiver.is_moderated() {
                 self.receiver
                     .moderate_window(now, segment, &self.config, &self.stats);
@@ -446,6 +431,10 @@ impl TcpEndpoint {
             self.sender
                 .on_ack(now, segment, &self.config, &mut self.stats);
         }
+    }
+
+    fn has_sent_fin(&self) -> bool {
+        self.sender.max_sent > self.sender.data_end
     }
 
     /// The least end of a segment that is not below the receive window.

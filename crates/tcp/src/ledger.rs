@@ -440,7 +440,8 @@ impl Ledger {
             if record.ever_resent {
                 seen.resent_acked = true;
             } else if !record.sacked {
-                late = late.min(record.seq);
+                // Linux takes a segment acknowledged piece by piece for one that came late.
+                late = late.min(record.seq - u64::from(record.cut));
                 seen.original_delivered |= record.end <= self.high_seq;
                 let since = seen.acked_sent.map_or(record.sent, |times| times.0);
                 seen.acked_sent = Some((since, record.sent));

@@ -50,6 +50,7 @@ mod sack;
 mod scoreboard;
 mod sender;
 mod sending;
+mod stamps;
 mod states;
 mod stats;
 mod timers;

@@ -262,7 +262,6 @@ fn linux() -> TcpConfig {
             cubic_variant: CubicVariant::Linux,
             segmentation_offload: true,
             linear_syn_timeouts: 4,
-            sack_blocks: 3,
             ..rfc().details
         },
         ..rfc()

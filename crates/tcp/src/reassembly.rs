@@ -88,8 +88,8 @@ impl Reassembly {
 
     /// At most `limit` blocks for an ACK of `next`: a duplicate first; then the range touched last,
     /// which is also the one that a duplicate above the acknowledgement lies in; then those touched
-    /// before it.
-    pub fn blocks(&self, next: u64, limit: usize) -> SackBlocks {
+    /// before it. A FIN at `fin`, if known, belongs to the data before it.
+    pub fn blocks(&self, next: u64, limit: usize, fin: Option<u64>) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let mut duplicates = 0;
         if self.has_duplicate() {
@@ -107,7 +107,7 @@ impl Reassembly {
                     .skip(duplicates)
                     .any(|block| block.0 == start)
             {
-                blocks.push(next, start, end);
+                blocks.push(next, start, end + u64::from(fin == Some(end)));
             }
         }
         blocks

@@ -185,7 +185,19 @@ impl Receiver {
             return;
         };
         acks.on_data(now, payload, u64::from(self.full_window), config);
-        match acks.verdict(now, self.next, self.ack_deadline, config) {
+        self.hold_linux_ack(now, config);
+    }
+
+    /// Whether an ACK leaves at once or waits, by Linux's rule.
+    fn hold_linux_ack(&mut self, now: Time, config: &TcpConfig) {
+        let Some(acks) = self.linux_acks.as_deref() else {
+            return;
+        };
+        // An application that lags behind shall not be sent more in haste.
+        let free = self.buffer.saturating_sub(self.unread);
+        let keeps_up = self.unread == 0
+            || free.min(u64::from(self.full_window)) + acks.acked() >= self.advertised;
+        match acks.verdict(now, self.next, keeps_up, self.ack_deadline, config) {
             Verdict::Now => self.owe_ack(),
             Verdict::At(deadline) => {
                 self.ack_due = self.ack_due.max_urgency(AckDue::Delayed);
@@ -272,6 +284,9 @@ impl Receiver {
         if self.fin == Some(self.next) {
             self.next += 1;
             self.fin_reached = true;
+            if !had_holes && self.linux_acks.is_some() {
+                return self.schedule_ack_of_fin(now, config);
+            }
         }
         let advanced = segment.seq <= self.next && start < end && self.next >= end;
         let held = self.out_of_order.as_deref();
@@ -285,6 +300,17 @@ impl Receiver {
             AckDue::Now
         };
         self.ack_due = self.ack_due.max_urgency(due);
+    }
+
+    /// Linux treats the end of the peer's data as a sign that ours begin; what it would have reported
+    /// selectively is forgotten.
+    #[cold]
+    fn schedule_ack_of_fin(&mut self, now: Time, config: &TcpConfig) {
+        self.forget_duplicate();
+        if let Some(acks) = self.linux_acks.as_deref_mut() {
+            acks.on_fin();
+        }
+        self.hold_linux_ack(now, config);
     }
 
     /// What RFC 2883 section 4 reports of a segment that is valid up to `end`: the lowest contiguous
@@ -338,9 +364,13 @@ impl Receiver {
 
     /// The blocks to report.
     pub fn sack_blocks(&self, config: &TcpConfig) -> SackBlocks {
-        let limit = usize::from(config.details.sack_blocks);
+        // Timestamps leave room for three (RFC 2018 section 3).
+        let room = if config.timestamps.is_some() { 3 } else { 4 };
+        let limit = room.min(usize::from(config.details.sack_blocks));
         let held = self.out_of_order.as_deref();
-        held.map_or_else(SackBlocks::default, |held| held.blocks(self.next, limit))
+        held.map_or_else(SackBlocks::default, |held| {
+            held.blocks(self.next, limit, self.fin)
+        })
     }
 
     /// Whether the next ACK carries SACK blocks.

@@ -25,6 +25,8 @@ pub(crate) struct Record {
     pub resent: bool,
     /// Transmitted more than once: an ACK of it does not say which (Karn).
     pub ever_resent: bool,
+    /// An ACK has covered its head only.
+    pub cut: bool,
 }
 
 /// The retransmission queue.
@@ -98,6 +100,7 @@ impl Records {
     pub fn pop_below(&mut self, ack: u64) -> Option<Record> {
         let first = self.ring.front_mut()?;
         if first.end > ack {
+            first.cut |= first.seq < ack;
             first.seq = first.seq.max(ack);
             return None;
         }
@@ -290,6 +293,7 @@ mod tests {
                 lost: false,
                 resent: false,
                 ever_resent: false,
+                cut: false,
             });
         }
         records

@@ -1,10 +1,15 @@
 //! The states of recovery by transmission records, as Linux goes through them: Open, Disorder, CWR,
 //! Recovery, Loss.
 
+use goodqueue_types::Span;
+
 use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
 use crate::ledger::{Ledger, Resend, Seen, Timer, Turn};
 use crate::prr::Reduction;
 use crate::stats::{CaState, Phase};
+
+/// How long at least a receiver has to acknowledge what it had SACKed.
+const LEAST_PATIENCE: Span = Span::from_millis(10);
 
 /// Linux's `tcp_max_reordering`.
 const MOST_REORDERING: u32 = 300;
@@ -16,6 +21,10 @@ impl Ledger {
         if self.records.is_empty() && !self.rules.sack {
             self.records.sacked_out = 0;
         }
+        if self.suspects_reneging(turn) {
+            seen.restart_timer = false;
+            return;
+        }
         if self.state == CaState::Open {
             self.undo.forget_resends();
         } else if una >= self.high_seq && self.finish_state(turn) {
@@ -26,6 +35,19 @@ impl Ledger {
             CaState::Loss => self.advance_loss(turn, duplicates, seen),
             _ => self.advance_calm(turn, duplicates, seen),
         }
+    }
+
+    /// What comes next was SACKed, and yet is not acknowledged: the receiver may have dropped it (RFC
+    /// 2018 section 8), or an ACK is late. Linux gives it half a round trip, and 10 ms at least.
+    fn suspects_reneging(&mut self, turn: &mut Turn<'_>) -> bool {
+        let suspect = self.rules.sack && self.records.first().is_some_and(|first| first.sacked);
+        if suspect {
+            let srtt = turn.sender.rtt.srtt(&turn.config.rto);
+            let patience = (srtt.unwrap_or(Span::ZERO) / 2).max(LEAST_PATIENCE);
+            turn.sender.deadline = turn.now.saturating_add(patience);
+            self.timer = Timer::Retransmit;
+        }
+        suspect
     }
 
     /// Everything outstanding when the state was entered is acknowledged. True if nothing more is
@@ -287,7 +309,8 @@ impl Ledger {
     }
 
     fn mark_lost_by_timeout(&mut self, turn: &mut Turn<'_>) {
-        if self.records.first().is_some_and(|first| first.sacked) {
+        let reneged = self.records.first().is_some_and(|first| first.sacked);
+        if reneged {
             // The receiver has dropped what it had reported (RFC 2018 section 8).
             self.records.unmark_sacked();
             turn.sender.scoreboard.clear();
@@ -298,6 +321,7 @@ impl Ledger {
         for index in 0..self.records.out() as usize {
             let sent = self.records.get(index).sent;
             let spared = index > 0
+                && !reneged
                 && self.rules.by_time
                 && self.rules.sack
                 && self.overdue(sent, window, turn.now).is_err();
@@ -308,7 +332,7 @@ impl Ledger {
     }
 
     /// How long until the first segment times out, counted from its transmission.
-    pub fn until_timeout(&self, turn: &Turn<'_>) -> Option<goodqueue_types::Span> {
+    pub fn until_timeout(&self, turn: &Turn<'_>) -> Option<Span> {
         let first = self.records.first()?;
         let due = first.sent.saturating_add(turn.sender.rtt.rto());
         (due > turn.now).then(|| due - turn.now)
@@ -319,9 +343,7 @@ impl Ledger {
     pub fn rearm(&mut self, turn: &mut Turn<'_>) {
         let wait = match self.timer {
             Timer::Retransmit => turn.sender.rtt.rto(),
-            _ => self
-                .until_timeout(turn)
-                .unwrap_or(goodqueue_types::Span::from_micros(1)),
+            _ => self.until_timeout(turn).unwrap_or(Span::from_micros(1)),
         };
         self.timer = Timer::Retransmit;
         turn.sender.deadline = if self.records.is_empty() {

@@ -102,6 +102,7 @@ impl Ledger {
             lost: false,
             resent: false,
             ever_resent: false,
+            cut: false,
         });
         if let Some(reduction) = &mut self.reduction {
             reduction.out += 1;
@@ -279,6 +280,7 @@ impl Ledger {
             window /= 2.0;
         }
         sender.controller.set_window(window.max(least));
+        self.validation.restart(turn.now);
     }
 
     /// Books a segment with the pacer.

@@ -32,6 +32,12 @@ impl Validation {
         }
     }
 
+    /// The window has shrunk for silence: how much of it is used is counted from now on.
+    pub fn restart(&mut self, now: Time) {
+        self.used = 0;
+        self.full_at = now;
+    }
+
     /// Whether the window may grow: slow start doubles what was acknowledged, no more.
     pub fn is_limited(&self, slow_start: bool, window: u32) -> bool {
         self.limited || (slow_start && window < 2 * self.most_out)

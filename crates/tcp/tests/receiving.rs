@@ -5,7 +5,7 @@ mod peer;
 
 use common::simple;
 use goodqueue_tcp::{AckRule, ENDLESS, TcpConfig};
-use goodqueue_types::{Segment, Span, Time};
+use goodqueue_types::{Segment, SegmentFlags, Span, Time};
 use peer::{ACK, MSS, Peer, config};
 
 fn dsack() -> TcpConfig {
@@ -325,4 +325,41 @@ fn timestamps_tell_the_round_trip() {
     assert_eq!(window, 253_125 >> 9 << 9);
     let (window, goodput) = transfer(&config, 100_000_000, 100_000);
     assert!(goodput > 85e6 && window > 1_250_000, "{goodput} {window}");
+}
+
+/// RFC 7323 section 5.3: new data that are older than what was last in order are answered and
+/// dropped; what follows in time is taken.
+#[test]
+fn data_out_of_date_are_dropped() {
+    let mut peer = Peer::accepted(config(|config| {
+        config.timestamps = Some(Span::from_millis(1));
+        config.ack_every = 1;
+    }));
+    for (from, stamp, ack) in [(1, 2000, 1001), (1001, 1999, 1001), (1001, 2000, 2001)] {
+        let mut data = peer.segment(from, 1, ACK, MSS as u32);
+        data.timestamps.value = stamp;
+        assert_eq!(report(&peer.say(data)).0, ack, "{stamp}");
+    }
+}
+
+/// RFC 2018 section 3: four blocks fit into an ACK, three beside timestamps.
+#[test]
+fn as_many_blocks_as_fit() {
+    for (timestamps, blocks) in [(None, 4), (Some(Span::from_millis(1)), 3)] {
+        let mut peer = Peer::accepted(config(|config| config.timestamps = timestamps));
+        let mut last = Vec::new();
+        for hole in 1..=5 {
+            last = peer.data(2 * hole * MSS + 1, (2 * hole + 1) * MSS + 1);
+        }
+        assert_eq!(report(&last).1.len(), blocks);
+    }
+}
+
+/// A FIN that came early is reported with the data before it (Linux).
+#[test]
+fn a_fin_has_its_place_in_a_block() {
+    let mut peer = Peer::accepted(dsack());
+    let fin = peer.segment(1001, 1, ACK.with(SegmentFlags::FIN), MSS as u32);
+    assert_eq!(report(&peer.say(fin)), (1, vec![(1001, 2002)]));
+    assert_eq!(report(&peer.data(1, 1001)), (2002, vec![]));
 }

@@ -189,6 +189,13 @@ impl CongestionControl for Cubic {
         }
     }
 
+    /// Linux takes round trips in recovery, too.
+    fn observe(&mut self, sample: &AckSample) {
+        if let (Some(rtt), CubicVariant::Linux) = (sample.rtt, self.variant) {
+            self.take_rtt(rtt);
+        }
+    }
+
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
         let threshold = self.lower(event);
         self.window.decrease_to(threshold);
