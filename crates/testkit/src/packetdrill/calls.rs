@@ -36,11 +36,13 @@ pub struct Sockets {
     pub connections: Vec<Connection>,
     /// Connections up to here have been accepted.
     pub accepted: usize,
+    /// No SYN has come since `listen` was called.
+    pub awaits_syn: bool,
     pub now: Time,
 }
 
 /// Calls of which the model knows nothing.
-const NOT_MODELLED: [&str; 17] = [
+const NOT_MODELLED: [&str; 16] = [
     "epoll_create",
     "epoll_create1",
     "epoll_ctl",
@@ -52,7 +54,6 @@ const NOT_MODELLED: [&str; 17] = [
     "open",
     "recvmsg",
     "recvfrom",
-    "recv",
     "sendto",
     "readv",
     "writev",
@@ -134,6 +135,7 @@ impl Sockets {
             "bind" => Ok(Some(Ok(0))),
             "listen" => {
                 self.socket(descriptor).listening = true;
+                self.awaits_syn = true;
                 Ok(Some(Ok(0)))
             }
             "accept" => Ok(self.accept(descriptor, call.returns)),
@@ -145,6 +147,7 @@ impl Sockets {
             "fcntl" => Ok(Some(Ok(self.fcntl(descriptor, call)))),
             "write" | "send" | "sendmsg" => self.write(descriptor, call, line),
             "read" => Ok(self.read(descriptor, call)),
+            "recv" => self.receive(descriptor, call, line),
             "ioctl" => self.unread(descriptor, call, line),
             "shutdown" | "close" => {
                 self.finish(descriptor, call);
@@ -198,6 +201,11 @@ impl Sockets {
         let settings = &mut self.socket(descriptor).settings;
         match (name, number) {
             ("TCP_NODELAY", Some(on)) if early => settings.nagle = on == 0,
+            ("TCP_CONGESTION", None) if early => {
+                value
+                    .trim_matches('"')
+                    .clone_into(&mut settings.congestion_control);
+            }
             ("TCP_MAXSEG", Some(bytes)) if early => settings.largest_segment = bytes,
             ("TCP_NODELAY", Some(on)) => {
                 if let Some(connection) = self.connection(descriptor) {
@@ -282,6 +290,23 @@ impl Sockets {
             return nonblocking.then_some(Err("EAGAIN"));
         }
         Some(Ok(connection.endpoint.read(wanted) as i64))
+    }
+
+    /// `recv` as far as it is `read`.
+    fn receive(
+        &mut self,
+        descriptor: i64,
+        call: &Call,
+        line: usize,
+    ) -> Result<Option<Answer>, Refusal> {
+        match call.arguments.get(3).map_or("0", String::as_str) {
+            "0" => Ok(self.read(descriptor, call)),
+            "MSG_DONTWAIT" => Ok(self.read(descriptor, call).or(Some(Err("EAGAIN")))),
+            flags => {
+                let reason = format!("receiving with {flags} is not modelled");
+                Err(Refusal::NotApplicable(line, reason))
+            }
+        }
     }
 
     /// `SIOCINQ`: what waits to be read must be as the script says.

@@ -11,6 +11,9 @@ use super::info;
 use super::settings::{Offer, Settings};
 use super::syntax::{Call, Event, PacketSpec, Refusal, Script, Step};
 
+/// Microseconds between packets that come in and calls, at least: no machine takes two at once.
+const HANDLING: u64 = 1;
+
 /// How often timers may fire without time passing.
 const PATIENCE: u32 = 1000;
 
@@ -21,7 +24,7 @@ pub struct Driver<'a> {
     pub(super) settings: Settings,
     pub(super) sockets: Sockets,
     now: Time,
-    /// When the last event was due, in microseconds.
+    /// When the last event took place, in microseconds.
     previous: u64,
     names: Names,
     blocked: Option<Blocked>,
@@ -63,14 +66,15 @@ impl Driver<'_> {
         if let Step::Outbound(spec) = &event.step {
             self.expect(event, spec, window)?;
         } else {
-            self.advance(window.start, event.line)?;
+            let start = match event.step {
+                Step::Inbound(_) | Step::Call(_) => window.start.max(micros(self.now) + HANDLING),
+                _ => window.start,
+            };
+            self.advance(start, event.line)?;
             self.perform(index, window)?;
         }
-        self.previous = if event.when.start.is_some() {
-            window.start
-        } else {
-            micros(self.now)
-        };
+        // Relative times count from when the event before took place, not from when it was due.
+        self.previous = micros(self.now);
         Ok(())
     }
 
@@ -174,11 +178,9 @@ impl Driver<'_> {
 
     fn inject(&mut self, line: usize, spec: &PacketSpec) -> Result<(), Refusal> {
         let opens = spec.flags.contains('S') && !spec.flags.contains('.');
-        let awaits_syn = self
-            .sockets
-            .current()
-            .is_none_or(|c| c.endpoint.is_established());
-        if opens && awaits_syn && self.sockets.listener().is_some() {
+        // A SYN goes to the connection at hand, if there is one since `listen` was called.
+        if opens && self.sockets.awaits_syn && self.sockets.listener().is_some() {
+            self.sockets.awaits_syn = false;
             self.open_passively(line, spec)?;
         }
         let now = self.now;

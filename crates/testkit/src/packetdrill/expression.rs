@@ -303,15 +303,16 @@ impl<'a> Parser<'a> {
 
     fn variable(&mut self, name: &str) -> Result<f64, String> {
         let constant = match name {
-            "True" | "TCP_ESTABLISHED" | "TCP_CA_Disorder" => Some(1.0),
+            "True" | "TCP_ESTABLISHED" | "TCP_CA_Disorder" | "TCPI_OPT_TIMESTAMPS" => Some(1.0),
             "False" | "TCP_CA_Open" => Some(0.0),
-            "TCP_SYN_SENT" | "TCP_CA_CWR" => Some(2.0),
+            "TCP_SYN_SENT" | "TCP_CA_CWR" | "TCPI_OPT_SACK" => Some(2.0),
             "TCP_SYN_RECV" | "TCP_CA_Recovery" => Some(3.0),
-            "TCP_CA_Loss" | "TCP_FIN_WAIT1" => Some(4.0),
+            "TCP_CA_Loss" | "TCP_FIN_WAIT1" | "TCPI_OPT_WSCALE" => Some(4.0),
+            "TCPI_OPT_SYN_DATA" => Some(32.0),
             "TCP_FIN_WAIT2" => Some(5.0),
             "TCP_TIME_WAIT" => Some(6.0),
             "TCP_CLOSE" => Some(7.0),
-            "TCP_CLOSE_WAIT" => Some(8.0),
+            "TCP_CLOSE_WAIT" | "TCPI_OPT_ECN" => Some(8.0),
             "TCP_LAST_ACK" => Some(9.0),
             "TCP_LISTEN" => Some(10.0),
             "TCP_CLOSING" => Some(11.0),

@@ -28,7 +28,7 @@ pub fn look_up(connection: &Connection, now: Time, name: &str) -> Option<f64> {
         "retrans" => count(info.retrans.into()),
         "reordering" => count(info.reordering.into()),
         "reord_seen" => count(info.reordering_seen.into()),
-        "backoff" => count(info.backoff.into()),
+        "backoff" | "retransmits" => count(info.backoff.into()),
         "last_data_recv" => {
             let silence = now.saturating_since(connection.last_data);
             count(silence.0 / Span::from_millis(1).0)
@@ -41,18 +41,62 @@ pub fn look_up(connection: &Connection, now: Time, name: &str) -> Option<f64> {
         "rto" => micros(Some(info.rto)),
         "rtt" => micros(info.srtt),
         "rttvar" => micros(info.rttvar),
+        "data_segs_out" => count(connection.endpoint.stats().segments_sent),
+        "total_retrans" => count(connection.endpoint.stats().retransmitted_segments),
+        "bytes_retrans" => count(connection.endpoint.stats().retransmitted_bytes),
+        "bytes_acked" => count(connection.endpoint.stats().acked_bytes),
+        "options" => count(options(connection)),
         _ => None,
     }
 }
 
+/// `TCPI_OPT_*`: what the two ends have agreed on.
+fn options(connection: &Connection) -> u64 {
+    let agreed = &connection.agreed;
+    let has_ecn = connection.endpoint.has_ecn();
+    [
+        agreed.timestamps,
+        agreed.sack,
+        agreed.window_scale.is_some(),
+        has_ecn,
+    ]
+    .into_iter()
+    .enumerate()
+    .map(|(bit, set)| u64::from(set) << bit)
+    .sum()
+}
+
 /// Fields that the kernel reports and the model does not keep.
-const NOT_MODELLED: [&str; 7] = [
+const NOT_MODELLED: [&str; 30] = [
+    "SK_MEMINFO_RCVBUF",
+    "TCPI_OPT_ECN_SEEN",
+    "tcpi_ato",
     "tcpi_busy_time",
+    "tcpi_bytes_received",
+    "tcpi_bytes_sent",
+    "tcpi_data_segs_in",
+    "tcpi_delivered",
+    "tcpi_delivered_ce",
     "tcpi_delivery_rate",
-    "tcpi_options",
+    "tcpi_dsack_dups",
+    "tcpi_fackets",
+    "tcpi_last_ack_recv",
+    "tcpi_last_ack_sent",
+    "tcpi_last_data_sent",
+    "tcpi_max_pacing_rate",
+    "tcpi_notsent_bytes",
+    "tcpi_pacing_rate",
     "tcpi_pmtu",
     "tcpi_probes",
+    "tcpi_rcv_ooopack",
+    "tcpi_rcv_rtt",
+    "tcpi_rcv_space",
+    "tcpi_rcv_ssthresh",
+    "tcpi_rcv_wnd",
+    "tcpi_rehash",
     "tcpi_rwnd_limited",
+    "tcpi_segs_in",
+    "tcpi_segs_out",
     "tcpi_sndbuf_limited",
 ];
 

@@ -1,6 +1,8 @@
 //! The machine a script runs on: its commands as switches of ours.
 
-use goodqueue_tcp::cc::CubicConfig;
+use goodqueue_tcp::cc::{
+    BbrConfig, CubicConfig, DctcpConfig, ScalableConfig, VegasConfig, WestwoodConfig,
+};
 use goodqueue_tcp::{
     CongestionControlConfig, EcnMode, IdleRestart, LossDetection, Profile, Recovery, TcpConfig,
 };
@@ -16,7 +18,7 @@ use super::syntax::{OptionSpec, Refusal, Script};
 )]
 pub struct Settings {
     profile: Profile,
-    congestion_control: String,
+    pub congestion_control: String,
     timestamps: bool,
     /// Less than a third of the window waits for more.
     defers: bool,
@@ -246,6 +248,11 @@ impl Settings {
         config.congestion_control = match self.congestion_control.as_str() {
             "reno" => CongestionControlConfig::Reno,
             "cubic" => CongestionControlConfig::Cubic(CubicConfig::default()),
+            "bbr" => CongestionControlConfig::Bbr(BbrConfig::default()),
+            "dctcp" => CongestionControlConfig::Dctcp(DctcpConfig::default()),
+            "scalable" => CongestionControlConfig::Scalable(ScalableConfig::default()),
+            "vegas" => CongestionControlConfig::Vegas(VegasConfig::default()),
+            "westwood" => CongestionControlConfig::Westwood(WestwoodConfig::default()),
             other => return Err(format!("the congestion control {other} is not modelled")),
         };
         config.mss = agreed.mss as u32;
@@ -274,6 +281,7 @@ impl Settings {
         }
         config.nagle = self.nagle;
         config.ecn = match (self.ecn, active) {
+            (0..=2, _) if self.congestion_control == "dctcp" => EcnMode::Dctcp,
             (1, _) | (2, false) => EcnMode::Rfc3168,
             (0 | 2, _) => EcnMode::Off,
             (other, _) => return Err(format!("tcp_ecn={other} is not modelled")),
