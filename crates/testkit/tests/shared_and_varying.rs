@@ -1,0 +1,230 @@
+//! Shared buffers, shapers and changing rates in a run, against formulas that know the answer.
+
+use goodqueue_queue::{Limit, QueueConfig, Sharing, TbfConfig, TbfPeak};
+use goodqueue_sim::{
+    DeliveryTrace, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, RateTrace, Record,
+    ServiceConfig, WorkloadConfig, run,
+};
+use goodqueue_testkit::dumbbell::link;
+use goodqueue_types::{Hosts, LinkId, PacketEventKind, RandomStream, Rate, Span, Time};
+
+/// One source for each of these links, and a link back for all.
+fn network(links: Vec<LinkConfig>, workload: &WorkloadConfig, seconds: u64) -> Network {
+    let back = LinkId(links.len() as u32);
+    let flows = (0..back.0).map(|index| FlowConfig {
+        name: format!("source {index}"),
+        start: Time::ZERO,
+        forward: vec![LinkId(index)],
+        reverse: vec![back],
+        hosts: Hosts::default(),
+        dscp: 0,
+        workload: workload.clone(),
+    });
+    let flows = flows.collect();
+    let mut links = links;
+    links.push(link("back", Rate(8_000_000), Span::ZERO, Limit::Unlimited));
+    Network {
+        seed: 1,
+        warmup: Time::ZERO,
+        end: Time::ZERO + Span::from_secs(seconds),
+        links,
+        pools: Vec::new(),
+        flows,
+        record: Record {
+            series: false,
+            packets: true,
+        },
+    }
+}
+
+/// A link on which 1000 bytes take a millisecond.
+fn observed() -> LinkConfig {
+    let mut link = link("link", Rate(8_000_000), Span::ZERO, Limit::Unlimited);
+    link.observed = true;
+    link
+}
+
+fn every_micros(micros: u64, packet: u32) -> WorkloadConfig {
+    WorkloadConfig::ConstantBitRate {
+        interval: Span::from_micros(micros),
+        packet,
+    }
+}
+
+/// Transmissions of link 0 as (begin, bytes), from the record.
+fn transmissions(network: &Network) -> Vec<(Time, u64)> {
+    let packets = run(network).packets;
+    let started = packets.iter().filter_map(|event| match event.kind {
+        PacketEventKind::ServiceStarted(LinkId(0), _) => Some((event.time, event.packet.size)),
+        _ => None,
+    });
+    started
+        .map(|(time, size)| (time, u64::from(size)))
+        .collect()
+}
+
+/// Choudhury and Hahne: N saturated ports hold αB/(1 + Nα) each, here to a frame.
+#[test]
+fn overloaded_links_hold_their_share_of_a_buffer() {
+    for alpha in [0.5, 1.0, 4.0] {
+        for ports in [1, 2, 5] {
+            let (capacity, headroom) = (100_000, 2_000);
+            let links = vec![
+                LinkConfig {
+                    pool: Some(0),
+                    ..observed()
+                };
+                ports
+            ];
+            // Twice what the links send; a tenth of a second fills 100 kB at 10 Mb/s and more.
+            let mut network = network(links, &every_micros(500, 1_000), 3);
+            network.warmup = Time::ZERO + Span::from_secs(1);
+            network.pools.push(PoolConfig {
+                name: "pool".to_owned(),
+                capacity,
+                sharing: Sharing::Dynamic { alpha },
+                headroom,
+            });
+            let outcome = run(&network);
+            let n = ports as f64;
+            let shared = capacity as f64 - n * headroom as f64;
+            let share = headroom as f64 + alpha * shared / (1.0 + n * alpha);
+            for link in &outcome.links {
+                let held = link.backlog_bytes.mean.expect("time has passed");
+                assert!(
+                    (held - share).abs() <= 1_000.0,
+                    "α {alpha}, N {ports}: {held}, not {share}"
+                );
+            }
+            let pool = &outcome.pools[0].occupancy_bytes;
+            let (mean, most) = (pool.mean.expect("as above"), pool.max.expect("as above"));
+            assert!((mean - n * share).abs() <= n * 1_000.0, "{mean}");
+            assert!(most <= capacity as f64, "{most}");
+        }
+    }
+}
+
+/// Without its burst a shaped stream is one of its rate: in no time does more leave than the burst
+/// and what the rate passes in that time, and under overload no less than the rate.
+#[test]
+fn a_shaper_lets_out_its_burst_and_its_rate_and_no_more() {
+    let poisson = |micros| WorkloadConfig::Poisson {
+        mean_interval: Span::from_micros(micros),
+        packet: PacketSize::Exponential(700.0),
+    };
+    // 2 Mb/s, of bursts of 70 kB at up to 6 Mb/s, on a link of 100 Mb/s.
+    let (rate, burst, peak) = (
+        2e6,
+        70_000.0,
+        TbfPeak {
+            rate: Rate(6_000_000),
+            mtu: 66_000,
+        },
+    );
+    for (micros, overload) in [(5_000, false), (1_500, true)] {
+        for peak in [None, Some(peak)] {
+            let shaper = TbfConfig {
+                rate: Rate(2_000_000),
+                burst: 70_000,
+                peak,
+                inner: Box::new(QueueConfig::drop_tail(Limit::Unlimited)),
+            };
+            let mut limited = observed();
+            limited.rate = Rate(100_000_000);
+            limited.queue = QueueConfig::Tbf(shaper);
+            let sent = transmissions(&network(vec![limited], &poisson(micros), 10));
+            let mut bounds = vec![(rate, burst)];
+            bounds.extend(peak.map(|peak| (peak.rate.0 as f64, peak.mtu as f64)));
+            for (rate, burst) in bounds {
+                // The bucket at each transmission: never empty.
+                let mut tokens: f64 = burst;
+                let mut fewest = burst;
+                let mut last = Time::ZERO;
+                for (time, bytes) in &sent {
+                    tokens = burst.min(tokens + rate / 8.0 * (*time - last).as_secs_f64());
+                    tokens -= *bytes as f64;
+                    fewest = fewest.min(tokens);
+                    last = *time;
+                }
+                assert!(fewest > -1e-3, "{fewest}");
+            }
+            let total: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
+            let full = burst + 10.0 * rate / 8.0;
+            assert_eq!(
+                total as f64 > full - 10_000.0,
+                overload,
+                "{total} of {full}"
+            );
+        }
+    }
+}
+
+/// D/D/1 with a pause: after an outage of T at load ρ the backlog is λT, and gone T ρ/(1 − ρ) later.
+#[test]
+fn an_outage_leaves_the_backlog_and_the_delay_that_arithmetic_says() {
+    let seconds = |s: f64| Span::from_secs_f64(s);
+    let mut link = observed();
+    link.service = Some(ServiceConfig::Trace(RateTrace {
+        steps: [
+            (Span::ZERO, Rate(8_000_000)),
+            (seconds(1.0), Rate(0)),
+            (seconds(1.5), Rate(8_000_000)),
+        ]
+        .into(),
+        repeat: None,
+    }));
+    // 1000 bytes each 1.25 ms: ρ = 0.8. In half a second 400 packets come; they are gone at 3.5 s.
+    let network = network(vec![link], &every_micros(1_250, 1_000), 5);
+    let outcome = run(&network);
+    let link = &outcome.links[0];
+    let most = link.backlog_packets.max.expect("time has passed");
+    assert!((most - 400.0).abs() <= 1.0, "{most}");
+    let longest = link.queueing_delay_s.max.expect("as above");
+    assert!((longest - 0.5).abs() < 0.002, "{longest}");
+    // ∫ of the triangle: 400 packets · (0.5 s + 2 s) / 2, over 5 s.
+    let mean = link.backlog_packets.mean.expect("as above");
+    assert!((mean - 100.0).abs() < 1.0, "{mean}");
+    // 4000 packets in 4.5 s at 1000 packets per second.
+    assert!((link.utilization - 4.0 / 4.5).abs() < 1e-3);
+}
+
+/// A saturated link on a trace of delivery opportunities: the last byte of the k-th packet leaves
+/// with the opportunity that completes k packets' bytes.
+#[test]
+fn a_saturated_trace_delivers_by_counting_opportunities() {
+    let mut random = RandomStream::new(5, "test", 0);
+    let mut time = 1;
+    let milliseconds: Vec<u32> = (0..200)
+        .map(|_| {
+            time += (random.bits() % 4) as u32;
+            time
+        })
+        .collect();
+    // Opportunities of all rounds, in milliseconds.
+    let rounds = (0..).flat_map(|round| milliseconds.iter().map(move |at| round * time + at));
+    for size in [400, 1_504, 4_000] {
+        let mut link = observed();
+        link.service = Some(ServiceConfig::Opportunities(DeliveryTrace {
+            milliseconds: milliseconds.as_slice().into(),
+        }));
+        // A packet each 10 µs is more than the trace delivers.
+        let network = network(vec![link], &every_micros(10, size), 2);
+        let packets = run(&network).packets;
+        let delivered = packets.iter().filter_map(|event| match event.kind {
+            PacketEventKind::Delivered => Some(event.time.0 / 1_000_000_000),
+            _ => None,
+        });
+        let delivered: Vec<u64> = delivered.collect();
+        assert!(delivered.len() > 300, "{}", delivered.len());
+        let opportunities: Vec<u32> = rounds.clone().take(20_000).collect();
+        for (k, at) in delivered.iter().enumerate() {
+            let bytes = (k as u64 + 1) * u64::from(size);
+            let needed = bytes.div_ceil(1_504) as usize;
+            assert_eq!(
+                *at,
+                u64::from(opportunities[needed - 1]),
+                "packet {k} of {size} B"
+            );
+        }
+    }
+}
