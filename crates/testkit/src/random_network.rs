@@ -2,6 +2,7 @@
 //! starting times, so that much happens at the same instant; small limits; routes that share
 //! links in all combinations; ends that cut transmissions in the middle or to the picosecond.
 
+use crate::early_queues::early_queue;
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
@@ -171,6 +172,7 @@ fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
         5 => (limit().prop_map(QueueConfig::drop_tail), pool()),
         1 => (limit().prop_map(moody_queue), pool()),
         1 => (composed(), pool()),
+        1 => (limit().prop_flat_map(early_queue), pool()),
     ]
 }
 

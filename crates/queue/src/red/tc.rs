@@ -32,8 +32,8 @@ pub struct IdleTable {
 impl IdleTable {
     /// tc's table (`tc_red_eval_idle_damping`). It counts in the packet scheduler's ticks of
     /// 64 ns, but the kernel looks microseconds up in it, and it counts the decay in natural
-    /// logarithms, but the kernel shifts bits: an average fades by half in the time in which
-    /// 15.625 times the bandwidth would have it fade by e. That is what runs in the field.
+    /// logarithms, but the kernel shifts bits: an average fades by half in 15.625 times the time
+    /// in which theory has it fade by e. That is what runs in the field.
     pub fn new(wlog: u8, avpkt: u32, bandwidth: Rate) -> Option<Self> {
         let transmission = bandwidth.transmission_time(Bytes(u64::from(avpkt)));
         let microseconds = transmission.0 / 1_000_000;
