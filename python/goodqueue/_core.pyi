@@ -12,7 +12,7 @@ class Buffer(TypedDict):
     link: str
     rate_bps: int
     frame_bytes: int
-    framing_bytes: int
+    packet_bytes: int
     base_rtt_s: float | None
     counted_in_bytes: bool
     limit_packets: int | None

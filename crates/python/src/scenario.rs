@@ -110,20 +110,11 @@ impl Scenario {
         let buffer = limit
             .and_then(|limit| self.0.buffer_of(link, limit))
             .map_err(|error| unit_error(py, "--link", error))?;
-        let framing = self
-            .0
-            .network()
-            .links
-            .into_iter()
-            .find(|config| config.name == buffer.link);
         let facts = PyDict::new(py);
         facts.set_item("link", buffer.link)?;
         facts.set_item("rate_bps", buffer.rate.0)?;
         facts.set_item("frame_bytes", buffer.frame_bytes)?;
-        facts.set_item(
-            "framing_bytes",
-            framing.map(|config| config.framing.overhead),
-        )?;
+        facts.set_item("packet_bytes", buffer.packet_bytes)?;
         facts.set_item("base_rtt_s", buffer.base_rtt.map(Span::as_secs_f64))?;
         facts.set_item("counted_in_bytes", matches!(buffer.limit, Limit::Bytes(_)))?;
         facts.set_item("limit_packets", buffer.packets)?;

@@ -23,6 +23,8 @@ pub struct BufferEcho {
     pub limit: Limit,
     /// Largest frame of the scenario on this link, in bytes; packets are converted by it.
     pub frame_bytes: u64,
+    /// The IP packet in it.
+    pub packet_bytes: u64,
     /// Mean base round-trip time of the flows that cross the link; `None` if none does.
     pub base_rtt: Option<Span>,
     /// Whole frames that may wait.
@@ -38,7 +40,8 @@ pub struct BufferEcho {
 pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<BufferEcho, UnitError> {
     let (index, direction) = scenario.find_link(link)?;
     let reverse = link != scenario.topology.trunk[index].name;
-    let frame_bytes = largest_frame(&scenario.flows, index, reverse, direction.framing);
+    let frame = |framing| largest_frame(&scenario.flows, index, reverse, framing);
+    let frame_bytes = frame(direction.framing);
     let base_rtt = scenario.layout.mean_base_rtt(Some(index));
     let bytes = match limit {
         Limit::Packets(packets) => Some(packets * frame_bytes),
@@ -60,6 +63,7 @@ pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<Buff
         rate: direction.rate,
         limit,
         frame_bytes,
+        packet_bytes: frame(Framing::default()),
         base_rtt,
         packets,
         bytes,

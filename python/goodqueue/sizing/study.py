@@ -65,8 +65,7 @@ class Sizing:
     @property
     def ip_packet_bytes(self) -> int:
         """The largest IP packet on the link."""
-        buffer = self.scenario.buffer(self.link, 1)
-        return buffer["frame_bytes"] - buffer["framing_bytes"]
+        return self.scenario.buffer(self.link, 1)["packet_bytes"]
 
     def as_dict(self) -> dict[str, Any]:
         """Everything for machines; docs/results.md describes each key."""
