@@ -32,6 +32,13 @@ def parse_fraction(what: str, text: str) -> float:
 def parse_span(what: str, text: str) -> float:
     """Reads a time (`50ms`) as seconds; `what` names it in messages."""
 
+def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
+    """Reads lines of `tc`: the queue's table, the commands that make it, what is not shown.
+
+    Raises:
+        goodqueue.ScenarioError: with what has no equivalent, and why.
+    """
+
 def check_queue(
     factory: Callable[[], object], *, seed: int, work_conserving: bool, largest_packet: int
 ) -> tuple[dict[str, int], tuple[str, str, int, str] | None]:
@@ -152,6 +159,13 @@ class Scenario:
 
     def buffer(self, link: str, packets: int | None = None) -> Buffer:
         """What room for so many of a link's largest frames, or its own limit, comes to."""
+
+    def qdisc(self, link: str, *, fifo_in_bytes: bool = False) -> list[str]:
+        """The `tc` commands that give a Linux device the queue of this link.
+
+        Raises:
+            goodqueue.ScenarioError: with what has no equivalent, and why.
+        """
 
     def run(
         self,

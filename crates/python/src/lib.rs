@@ -16,5 +16,7 @@ mod _core {
     #[pymodule_export]
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]
-    use crate::scenario::{Cancel, Scenario, parse_fraction, parse_span, schema, version};
+    use crate::scenario::{
+        Cancel, Scenario, parse_fraction, parse_qdisc, parse_span, schema, version,
+    };
 }

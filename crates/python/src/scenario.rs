@@ -124,6 +124,13 @@ impl Scenario {
         Ok(facts)
     }
 
+    /// The `tc` commands that give a Linux device the queue of this link.
+    #[pyo3(signature = (link, *, fifo_in_bytes = false))]
+    fn qdisc(&self, py: Python<'_>, link: &str, fifo_in_bytes: bool) -> PyResult<Vec<String>> {
+        let commands = self.0.qdisc_commands(link, fifo_in_bytes);
+        commands.map_err(|error| unit_error(py, link, error))
+    }
+
     /// Runs it, without holding the interpreter's lock. What is recorded is as the scenario says
     /// unless given. `queues` are factories of queue disciplines, by link.
     #[pyo3(signature = (*, series = None, packets = None, cancel = None, queues = Vec::new()))]
@@ -206,6 +213,19 @@ pub fn schema() -> String {
 #[pyfunction]
 pub fn parse_fraction(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
     goodqueue_scenario::parse_fraction(text).map_err(|error| unit_error(py, what, error))
+}
+
+/// Reads lines of `tc`: the queue's table for a scenario, the commands of `tc` that make it, and
+/// what the lines do not show.
+#[pyfunction]
+pub fn parse_qdisc(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>, Vec<String>)> {
+    let refuse = |error| unit_error(py, "qdisc", error);
+    let qdisc = goodqueue_scenario::parse_qdisc(text).map_err(refuse)?;
+    // A full Ethernet frame, with the header that tc counts.
+    goodqueue_scenario::check_queue(&qdisc.queue, 1514).map_err(refuse)?;
+    let commands = goodqueue_scenario::qdisc_commands(&qdisc.queue, 1514, 1500).map_err(refuse)?;
+    let table = goodqueue_scenario::queue_toml(&qdisc.queue).unwrap_or_default();
+    Ok((table, commands, qdisc.notes))
 }
 
 /// Reads a time (`50ms`) as seconds; `what` names it in messages.

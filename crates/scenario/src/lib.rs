@@ -34,7 +34,7 @@ pub use queue::queue_toml;
 pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
 pub use schema::{reference_markdown, schema};
 pub use summary::{buffer_json, summary_json};
-pub use tc::{ETHERNET_HEADER, Qdisc, parse_qdisc, qdisc_commands};
+pub use tc::{ETHERNET_HEADER, Qdisc, check_queue, parse_qdisc, qdisc_commands};
 pub use trace::{TraceError, parse_mahimahi, parse_rate_csv};
 pub use units::{
     StatedLimit, UnitError, format_rate, format_size, format_span, parse_fraction, parse_limit,

@@ -147,7 +147,7 @@ const NOT_LINUX: &[(&str, &str, &str)] = &[
 #[test]
 fn what_linux_does_not_have_is_refused_with_the_reason() {
     for (table, message, help) in NOT_LINUX {
-        let error = qdisc_commands(&read(table), 1514, 14).expect_err(table);
+        let error = qdisc_commands(&read(table), 1514, 1500).expect_err(table);
         assert!(error.message.contains(message), "{table}\n{error}");
         assert!(error.help.contains(help), "{table}\n{error}");
     }
@@ -155,24 +155,24 @@ fn what_linux_does_not_have_is_refused_with_the_reason() {
 
 #[test]
 fn sizes_are_scaled_so_that_as_many_frames_fit() {
-    let commands = |table: &str, frame, framing| {
-        let commands = qdisc_commands(&read(table), frame, framing);
+    let commands = |table: &str, frame, packet| {
+        let commands = qdisc_commands(&read(table), frame, packet);
         commands
             .unwrap_or_else(|error| panic!("{error}"))
             .join("\n")
     };
     let hundred = r#"{ limit = "150000B" }"#;
     let line = "tc qdisc replace dev DEV root bfifo limit 151400";
-    assert_eq!(commands(hundred, 1500, 0), line);
-    assert_eq!(commands(r#"{ limit = "151400B" }"#, 1514, 14), line);
+    assert_eq!(commands(hundred, 1500, 1500), line);
+    assert_eq!(commands(r#"{ limit = "151400B" }"#, 1514, 1500), line);
     // 1,000,000 bytes are 660 whole frames of 1514 bytes.
     assert_eq!(
-        commands(r#"{ limit = "1MB" }"#, 1514, 14),
+        commands(r#"{ limit = "1MB" }"#, 1514, 1500),
         "tc qdisc replace dev DEV root bfifo limit 1000000"
     );
     let shaper = r#"{ kind = "tbf", rate = "10Mbps", burst = "10kB", queue = { kind = "codel" } }"#;
     assert_eq!(
-        commands(shaper, 1514, 14),
+        commands(shaper, 1514, 1500),
         "tc qdisc replace dev DEV root handle 1: tbf rate 10Mbit burst 10000 limit 10000\n\
          tc qdisc replace dev DEV parent 1:1 codel limit 1000 target 5ms interval 100ms"
     );
@@ -181,7 +181,7 @@ fn sizes_are_scaled_so_that_as_many_frames_fit() {
 #[test]
 fn every_example_is_exported_or_refused() {
     for (name, queue) in goodqueue_queue::examples() {
-        let Ok(commands) = qdisc_commands(&queue, 1514, 14) else {
+        let Ok(commands) = qdisc_commands(&queue, 1514, 1500) else {
             continue;
         };
         let again = parse_qdisc(&commands.join("\n")).unwrap_or_else(|error| panic!("{error}"));
@@ -200,7 +200,7 @@ proptest! {
             return Ok(());
         };
         let queue = queue_of(&scenario);
-        if let Ok(commands) = qdisc_commands(&queue, 1514, 14) {
+        if let Ok(commands) = qdisc_commands(&queue, 1514, 1500) {
             let again = parse_qdisc(&commands.join("\n"));
             let again = again.unwrap_or_else(|error| panic!("{error}\n{commands:?}"));
             prop_assert_eq!(&again.queue, &queue, "{:?}", commands);

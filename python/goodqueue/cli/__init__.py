@@ -60,7 +60,7 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _is_command(arguments: list[str]) -> bool:
-    return bool(arguments) and arguments[0] in {"run", "size", "schema", "reproduce"}
+    return bool(arguments) and arguments[0] in {"run", "size", "schema", "reproduce", "qdisc"}
 
 
 def _refuse(message: str) -> int:

@@ -10,7 +10,7 @@ from goodqueue.errors import RequestError
 from goodqueue.parallel import Workers, workers
 from goodqueue.sizing.curve import Curve, Point, Replicate
 from goodqueue.sizing.search import Answer, search
-from goodqueue.sizing.tc import bfifo_limit_bytes, bfifo_line
+from goodqueue.sizing.tc import bfifo_limit_bytes, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,7 +60,7 @@ class Sizing:
         """The line that gives a Linux device the recommended buffer."""
         if self.answer is None or self.answer.recommended is None:
             return None
-        return bfifo_line(self.answer.recommended.limit_packets, self.ip_packet_bytes)
+        return command(self.scenario, self.link, self.answer.recommended.limit_packets)
 
     @property
     def ip_packet_bytes(self) -> int:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from goodqueue.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from goodqueue._core import Scenario
+
 ETHERNET_HEADER_BYTES = 14
 """What the kernel counts of the link layer: its qdiscs see the Ethernet header, but neither the
 frame check sequence nor preamble and gap."""
@@ -12,10 +19,16 @@ def bfifo_limit_bytes(packets: int, ip_packet_bytes: int) -> int:
     return packets * (ip_packet_bytes + ETHERNET_HEADER_BYTES)
 
 
-def bfifo_line(packets: int, ip_packet_bytes: int) -> str:
-    """The command that gives a Linux device this buffer."""
-    limit = bfifo_limit_bytes(packets, ip_packet_bytes)
-    return f"tc qdisc replace dev DEV root bfifo limit {limit}"
+def command(scenario: Scenario, link: str, packets: int) -> str | None:
+    """The command that gives a Linux device the link's queue with this buffer, if it can.
+
+    A FIFO is stated in bytes: Linux counts aggregates in packet limits.
+    """
+    try:
+        lines = scenario.with_limit(link, packets).qdisc(link, fifo_in_bytes=True)
+    except ScenarioError:
+        return None
+    return "\n".join(lines)
 
 
 def cautions(packets: int, ip_packet_bytes: int) -> str:

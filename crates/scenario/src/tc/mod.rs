@@ -10,8 +10,9 @@ mod read;
 mod units;
 mod write;
 
+use crate::Scenario;
 use crate::units::UnitError;
-use goodqueue_queue::QueueConfig;
+use goodqueue_queue::{Configuration, Limit, QueueConfig, Refusal};
 
 pub use read::parse_qdisc;
 pub use write::qdisc_commands;
@@ -26,6 +27,46 @@ pub struct Qdisc {
     pub queue: QueueConfig,
     /// What the line does not show, and what was taken for it.
     pub notes: Vec<String>,
+}
+
+impl Scenario {
+    /// The commands that give a Linux device the queue of this link. With `fifo_in_bytes` a
+    /// drop-tail queue counts bytes there even if it counts packets here: a packet limit of Linux
+    /// counts aggregates.
+    ///
+    /// # Errors
+    /// If there is no such link, or no such queue in Linux, and why.
+    pub fn qdisc_commands(
+        &self,
+        link: &str,
+        fifo_in_bytes: bool,
+    ) -> Result<Vec<String>, UnitError> {
+        let frame_bytes = self.buffer(link)?.frame_bytes;
+        let config = self.network().links.into_iter();
+        let config = config.filter(|config| config.name == link);
+        let Some(mut config) = config.last() else {
+            return refuse("this link is not reported", "name another link");
+        };
+        let fits = |packet: &u64| config.framing.frame_bytes(*packet as u32) <= frame_bytes;
+        let packet_bytes = (1..=frame_bytes).rev().find(fits).unwrap_or(frame_bytes);
+        if let (QueueConfig::DropTail(fifo), true) = (&mut config.queue, fifo_in_bytes)
+            && let Limit::Packets(packets) = fifo.limit
+        {
+            fifo.limit = Limit::Bytes(packets * frame_bytes);
+        }
+        qdisc_commands(&config.queue, frame_bytes, packet_bytes)
+    }
+}
+
+/// Checks a queue for frames of up to this size, as the parser of scenarios does.
+///
+/// # Errors
+/// The parameter that does not fit the others, why, and what to write instead.
+pub fn check_queue(queue: &QueueConfig, frame_bytes: u64) -> Result<(), UnitError> {
+    queue.check(frame_bytes).or_else(|refusal| {
+        let Refusal { key, message, help } = refusal;
+        refuse(format!("{key}: {message}"), help)
+    })
 }
 
 fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, UnitError> {

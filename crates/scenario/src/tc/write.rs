@@ -30,19 +30,18 @@ impl Scale {
 }
 
 /// The commands that give a device this queue: one, and one for each child of a shaper or a
-/// priority. `frame_bytes` is the largest frame of the link and `framing` what its link layer adds.
+/// priority. `frame_bytes` is the largest frame of the link, and `packet_bytes` the IP packet in it.
 ///
 /// # Errors
 /// What has no equivalent in Linux, and why.
 pub fn qdisc_commands(
     queue: &QueueConfig,
     frame_bytes: u64,
-    framing: u32,
+    packet_bytes: u64,
 ) -> Result<Vec<String>, UnitError> {
-    let packet = frame_bytes.saturating_sub(u64::from(framing)).max(1);
     let scale = Scale {
         ours: frame_bytes.max(1),
-        theirs: packet + u64::from(ETHERNET_HEADER),
+        theirs: packet_bytes + u64::from(ETHERNET_HEADER),
     };
     let parent = children(queue);
     let handle = if parent.is_empty() { "" } else { "handle 1: " };

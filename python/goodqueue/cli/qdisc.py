@@ -1,0 +1,35 @@
+"""`goodqueue qdisc`: queues of Linux's `tc` as ours, and ours as its commands."""
+
+from __future__ import annotations
+
+import tomllib
+
+from goodqueue import _core
+from goodqueue.api import load
+from goodqueue.cli.terminal import print_json, stdout
+
+
+def parse_line(line: str, *, json: bool) -> int:
+    """Prints a line of `tc qdisc show` as the table of a queue."""
+    table, commands, notes = _core.parse_qdisc(line)
+    if json:
+        queue = tomllib.loads(f"queue = {table}")["queue"]
+        print_json({"queue": queue, "tc": commands, "notes": notes})
+        return 0
+    console = stdout()
+    console.print(f"queue = {table}", soft_wrap=True, markup=False, highlight=False)
+    console.print('Bytes are those of a link with framing = "14B": tc counts the Ethernet header.')
+    for note in notes:
+        console.print(f"Note: {note}.", markup=False)
+    return 0
+
+
+def print_commands(file: str, overrides: list[tuple[str, str]], link: str, *, json: bool) -> int:
+    """Prints the commands that give a Linux device the queue of a link."""
+    commands = load(file, set=overrides).qdisc(link)
+    if json:
+        print_json({"link": link, "tc": commands})
+        return 0
+    for command in commands:
+        stdout().print(command, soft_wrap=True, markup=False, highlight=False)
+    return 0
