@@ -112,10 +112,11 @@ RED = """\
 ## RED, against ns-2
 
 The link and the flows of S1 with ns-2's RED (`tools/ns2/dumbbell.tcl` with `queue=RED`) and ours
-(`scenarios/s5.toml`): S5, where thresholds and weight are ns-2's own automatic values, and three
-sets of parameters with the mean of the average queue below `min`, near `max`, and in the gentle
-region. The average is seen at every arrival. A drop is early when RED drew it at random, and
-forced when the limit was reached: under ns-2's default `use_mark_p_` the average alone forces none.
+(`scenarios/s5.toml`): S5, where thresholds and weight are ns-2's own automatic values, three sets
+of parameters with the mean of the average queue below `min`, near `max`, and in the gentle region,
+and adaptive RED. The average is seen at every arrival. A drop is early when RED drew it at random,
+and forced when the limit was reached: under ns-2's default `use_mark_p_` the average alone forces
+none.
 
 Criterion: the mean of our seeds lies where 95 % of ns-2's seeds lie, that is within Student's
 quantile times the standard deviation of its runs, widened by a tenth. It holds for each figure.

@@ -91,6 +91,16 @@ CASES = (
             **_queue(limit="120000B", min=15000, max=45000, weight=0.002, max_probability=0.02),
         },
     ),
+    Case(
+        "adaptive: 50 flows, automatic values",
+        {"flows": "50", "buffer": "688", "duration": "120", "adaptive": "1"},
+        {
+            "duration": "120s",
+            "flow.bulk.count": 50,
+            # ns-2's lower bound is 80 kb/s over the rate.
+            **_queue(adaptation={"kind": "floyd", "least": 0.0016, "gentle_follows": False}),
+        },
+    ),
 )
 
 

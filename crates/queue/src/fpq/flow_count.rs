@@ -51,7 +51,8 @@ impl FlowCount {
     /// Vander-Zanden and Taylor, "A Linear-Time Probabilistic Counting Algorithm", 1990).
     pub fn flows(&self) -> f64 {
         let bits = self.bits as f64;
-        let unset = (self.bits - self.set).max(1) as f64;
+        // A full vector says only that there are many: as if half a bit were left.
+        let unset = ((self.bits - self.set) as f64).max(0.5);
         -bits * libm::log(unset / bits)
     }
 

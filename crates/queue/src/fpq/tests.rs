@@ -54,6 +54,15 @@ fn a_flow_is_forgotten_after_one_round_and_not_before_the_hand_comes_by() {
 }
 
 #[test]
+fn a_full_vector_stands_for_many_flows() {
+    let mut random = RandomStream::new(4, "test", 0);
+    let mut count = FlowCount::new(64, Span::from_secs(4), &mut random);
+    (0..2000).for_each(|flow| count.see(Time::ZERO, &packet(flow)));
+    assert_eq!(count.bits_set(), 64);
+    assert!((count.flows() - 64.0 * 128.0_f64.ln()).abs() < 1e-9);
+}
+
+#[test]
 fn the_queue_is_as_long_as_there_are_flows() {
     for (flows, expected) in [(1, 6), (10, 60), (20, 100)] {
         let mut rig = Rig::new(&FpqConfig::new(Limit::Packets(100)));

@@ -246,7 +246,8 @@ impl RedLaw {
         }
         if self.average > max && self.region != Region::Above {
             self.region = Region::Above;
-            self.max_probability *= increase;
+            // ns-2 knows no bound here, and then takes as many crossings to come back.
+            self.max_probability = (self.max_probability * increase).min(1.0);
         }
     }
 }
