@@ -174,6 +174,10 @@ impl QueueDiscipline for Tbf {
         backlog
     }
 
+    fn average(&self) -> Option<f64> {
+        self.inner.average()
+    }
+
     fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
         Box::new(self.clone())
     }
