@@ -260,6 +260,39 @@ fn mistakes_are_told_with_their_key_and_a_remedy() {
     }
 }
 
+/// The lines of a page's TOML examples.
+fn examples(page: &str) -> Vec<&str> {
+    let blocks = page.split("```toml\n").skip(1);
+    let blocks = blocks.filter_map(|block| block.split("```").next());
+    blocks.flat_map(str::lines).collect()
+}
+
+#[test]
+fn the_examples_of_the_pages_are_accepted() {
+    let lines = examples(include_str!("../../../docs/queues/service.md"));
+    let (services, queues): (Vec<&str>, Vec<&str>) = lines
+        .into_iter()
+        .partition(|line| line.starts_with("service"));
+    assert_eq!((services.len(), queues.len()), (5, 2));
+    for line in services {
+        match read(&text("", line)) {
+            Ok(scenario) => check_round_trip(&scenario),
+            // The page's traces are not there.
+            Err(error) => assert!(
+                line.contains("file") && error.key.ends_with("file"),
+                "{error}"
+            ),
+        }
+    }
+    for line in queues {
+        let usual = "queue = { limit = \"100p\" }";
+        check_round_trip(&good(&text("", "rate = \"1Mbps\"").replace(usual, line)));
+    }
+    let switch = examples(include_str!("../../../docs/queues/shared-buffer.md")).join("\n");
+    let text = text(&switch, "rate = \"1Mbps\"");
+    check_round_trip(&good(&text.replace("access = { rate = \"1Gbps\" }\n", "")));
+}
+
 /// Bytes as they stand in traces, and others.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let alphabet = b"0123456789.,-+eE#\n\r\t smutimerabpsMkG_\xff\0".to_vec();
