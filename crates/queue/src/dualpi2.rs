@@ -109,9 +109,9 @@ impl Configuration for DualPi2Config {
             && classic_percent > 100
         {
             return Err(Refusal::new(
-                "c_protection",
+                "classic_protection",
                 format!("a share of {classic_percent} %"),
-                "write the classic queue's share in percent, as in c_protection = 10",
+                "write the classic queue's share in percent, as in classic_protection = 10",
             ));
         }
         self.pi2.check()
@@ -480,13 +480,13 @@ mod tests {
             config.check(1514).unwrap_err().key
         };
         assert_eq!(key(|config| config.limit = Limit::Bytes(1000)), "limit");
-        assert_eq!(key(|config| config.coupling = 0.0), "coupling");
+        assert_eq!(key(|config| config.coupling = 0.0), "coupling_factor");
         assert_eq!(key(|config| config.pi2.target = Span::ZERO), "target");
         assert_eq!(
             key(|config| config.scheduler = DualScheduler::Weighted {
                 classic_percent: 101
             }),
-            "c_protection"
+            "classic_protection"
         );
     }
 }

@@ -38,7 +38,7 @@ pub use account::{BufferAccount, BufferPool, Sharing};
 pub use blue::{Blue, BlueConfig};
 pub use cake::{Cake, CakeConfig, CakeDiffserv, CakeFirstInterval, CakeIsolation, CakeWays};
 pub use codel::{
-    Codel, CodelArithmetic, CodelConfig, CodelParams, CodelQueue, CodelVars, CountReuse,
+    Codel, CodelArithmetic, CodelConfig, CodelParams, CodelQueue, CodelVars, CountReuse, NextMark,
     newton_step, newton_step_16, scaled_interval,
 };
 pub use config::{Configuration, CustomQueue, Refusal};

@@ -37,6 +37,16 @@ pub enum CountReuse {
     Never,
 }
 
+/// From when the distance to the next mark is counted in the dropping state. It matters where
+/// packets are rare, as they are in one of many fair queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextMark {
+    /// From when this one was due, as with drops (RFC 8289, Linux).
+    FromDue,
+    /// From when this one was made, later than that by up to the distance between packets (ns-3).
+    FromNow,
+}
+
 /// What `CoDel` can be told, apart from its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelParams {
@@ -57,6 +67,8 @@ pub struct CodelParams {
     pub arithmetic: CodelArithmetic,
     /// How dropping resumes. Default as both Linux and the RFC.
     pub reuse: CountReuse,
+    /// How marks follow one another. Default as both Linux and the RFC.
+    pub next_mark: NextMark,
 }
 
 impl CodelParams {
@@ -70,6 +82,7 @@ impl CodelParams {
             mtu: 1514,
             arithmetic: CodelArithmetic::Linux,
             reuse: CountReuse::Delta,
+            next_mark: NextMark::FromDue,
         }
     }
 
@@ -81,10 +94,12 @@ impl CodelParams {
         }
     }
 
-    /// ns-3's `CoDelQueueDisc`: Linux's but for the smallest backlog, which it compares strictly.
+    /// ns-3's `CoDelQueueDisc`: Linux's but for the smallest backlog, which it compares strictly,
+    /// and the time to the next mark.
     pub const fn ns3() -> Self {
         Self {
             mtu: 1499,
+            next_mark: NextMark::FromNow,
             ..Self::linux()
         }
     }
@@ -254,7 +269,11 @@ impl CodelVars {
             self.count = self.count.wrapping_add(1);
             self.rec_inv_sqrt = newton_step_16(self.rec_inv_sqrt, self.count);
             if Self::mark_or_drop(params, context, queue, &mut head) {
-                self.drop_next = self.next_drop(params, self.drop_next);
+                let from = match params.next_mark {
+                    NextMark::FromDue => self.drop_next,
+                    NextMark::FromNow => now,
+                };
+                self.drop_next = self.next_drop(params, from);
                 return head;
             }
             if self.may_drop(params, now, head.as_ref(), queue) {

@@ -3,8 +3,8 @@
 mod control_law;
 
 pub use control_law::{
-    CodelArithmetic, CodelParams, CodelQueue, CodelVars, CountReuse, newton_step, newton_step_16,
-    scaled_interval,
+    CodelArithmetic, CodelParams, CodelQueue, CodelVars, CountReuse, NextMark, newton_step,
+    newton_step_16, scaled_interval,
 };
 
 use crate::config::refuse_small_limit;

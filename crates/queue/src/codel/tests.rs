@@ -209,3 +209,26 @@ fn dropping_resumes_near_the_rate_that_worked() {
     assert_eq!(resumed(CountReuse::MinusTwo, 8).1, 1);
     assert_eq!(resumed(CountReuse::Never, 1).1, 1);
 }
+
+#[test]
+fn the_next_mark_counts_from_when_this_one_was_due_or_made() {
+    let marks = |next_mark| {
+        let mut config = CodelConfig::rfc8289(Limit::Packets(500));
+        config.codel.ecn = true;
+        config.codel.next_mark = next_mark;
+        let mut rig = Rig::new(&config);
+        rig.enqueue(100, 1000, Capable0);
+        let mut marks = Vec::new();
+        // A packet each 50 ms; the first mark comes at 120 ms, above the target since 20 ms.
+        for now in (0..12).map(|packet| 20 + 50 * packet) {
+            rig.at(Span::from_millis(now)).dequeue();
+            if rig.marks(EXCEEDED) > marks.len() {
+                marks.push(now);
+            }
+        }
+        marks
+    };
+    // Due at 120 + 100 = 220 and 290.7 ms, made at 220 and 320; then 57.7 ms after either.
+    assert_eq!(marks(NextMark::FromDue)[..4], [120, 220, 320, 370]);
+    assert_eq!(marks(NextMark::FromNow)[..4], [120, 220, 320, 420]);
+}

@@ -129,9 +129,9 @@ pub fn refuse_coupling(coupling: f64) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::new(
-        "coupling",
+        "coupling_factor",
         format!("a coupling factor of {coupling}; RFC 9332 section 4.1 has 2"),
-        "write a factor from 1 to 255, as in coupling = 2",
+        "write a factor from 1 to 255, as in coupling_factor = 2",
     ))
 }
 

@@ -7,13 +7,14 @@ use crate::setting::{ReadFrom, Setting, Visitor, words};
 use crate::spec::Kind;
 use goodqueue_queue::{
     CodelArithmetic, CodelConfig, CodelParams, CountReuse, DualPi2Config, DualScheduler, Limit,
-    Pi2Config, Pi2Params, PieConfig, PieFlavour, PieParams, StepConfig, StepThreshold,
+    NextMark, Pi2Config, Pi2Params, PieConfig, PieFlavour, PieParams, StepConfig, StepThreshold,
 };
 use goodqueue_types::Span;
 
 words! {
     CodelArithmetic { "linux" = Linux, "exact" = Exact }
     CountReuse { "delta" = Delta, "minus_two" = MinusTwo, "never" = Never }
+    NextMark { "from_due" = FromDue, "from_now" = FromNow }
     PieFlavour { "linux" = Linux, "rfc8033" = Rfc8033, "ns3" = Ns3 }
 }
 
@@ -27,6 +28,7 @@ impl Keys for CodelParams {
             mtu,
             arithmetic,
             reuse,
+            next_mark,
         } = config;
         v.visit("target", target)?;
         v.visit("interval", interval)?;
@@ -34,7 +36,8 @@ impl Keys for CodelParams {
         v.visit("ce_threshold", ce_threshold)?;
         v.visit("mtu", mtu)?;
         v.visit("arithmetic", arithmetic)?;
-        v.visit("count_reuse", reuse)
+        v.visit("count_reuse", reuse)?;
+        v.visit("next_mark", next_mark)
     }
 }
 

@@ -8,8 +8,8 @@ use crate::units::UnitError;
 use goodqueue_queue::{
     CakeConfig, CakeFirstInterval, CodelArithmetic, CodelParams, ComparedBacklog, CountReuse,
     DrrConfig, DualPi2Config, DualScheduler, FqCodelConfig, FqPieConfig, Limit, LinuxRedConfig,
-    PieConfig, PieFlavour, PieParams, PrioConfig, PrioMap, QueueConfig, SfqConfig, StepThreshold,
-    TbfConfig,
+    NextMark, PieConfig, PieFlavour, PieParams, PrioConfig, PrioMap, QueueConfig, SfqConfig,
+    StepThreshold, TbfConfig,
 };
 
 type Written = Result<String, UnitError>;
@@ -201,6 +201,7 @@ fn codel(params: &CodelParams, ecn_default: bool) -> Written {
         mtu,
         arithmetic,
         reuse,
+        next_mark,
     } = params;
     linux(*mtu == 1514, "mtu", "it is the device's, 1514 for Ethernet")?;
     linux(
@@ -211,6 +212,11 @@ fn codel(params: &CodelParams, ecn_default: bool) -> Written {
     linux(
         *reuse == CountReuse::Delta,
         "count_reuse",
+        "it is as in RFC 8289",
+    )?;
+    linux(
+        *next_mark == NextMark::FromDue,
+        "next_mark",
         "it is as in RFC 8289",
     )?;
     let mut line = format!(

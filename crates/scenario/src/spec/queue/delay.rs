@@ -3,7 +3,7 @@
 use super::{FRAME, KIND, ecn, limit};
 use crate::setting::Words;
 use crate::spec::{DELAY, Key, Kind, REQUIRED, Spec, TIMER, key};
-use goodqueue_queue::{CodelArithmetic, CountReuse, PieFlavour};
+use goodqueue_queue::{CodelArithmetic, CountReuse, NextMark, PieFlavour};
 
 /// Gains per second.
 const GAIN: Kind = Kind::Number {
@@ -56,6 +56,13 @@ pub(super) const COUNT_REUSE: Key = key(
     "From which count dropping resumes soon after it stopped: the last drops (RFC 8289, Linux), the last count less \
      two (before the RFC), or always one.",
 );
+pub(super) const NEXT_MARK: Key = key(
+    "next_mark",
+    Kind::Choice(NextMark::WORDS),
+    "\"from_due\"",
+    "\"from_now\"",
+    "From when the time to the next mark counts: when this one was due (RFC 8289, Linux) or made (ns-3).",
+);
 
 pub(super) static CODEL: Spec = Spec {
     name: "codel",
@@ -69,6 +76,7 @@ pub(super) static CODEL: Spec = Spec {
         CODEL_MTU,
         ARITHMETIC,
         COUNT_REUSE,
+        NEXT_MARK,
     ],
 };
 

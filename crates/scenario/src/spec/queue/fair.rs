@@ -2,8 +2,8 @@
 
 use super::delay::{
     ARITHMETIC, BYTEMODE, CAP_ADJUSTMENT, CE_THRESHOLD, CODEL_MTU, COUNT_REUSE, DERANDOMIZE,
-    DQ_RATE_ESTIMATOR, ECN_THRESHOLD, FLAVOUR, INTERVAL, MAX_BURST, PIE_ALPHA, PIE_BETA, PIE_MTU,
-    PIE_TARGET, PIE_TUPDATE, TARGET,
+    DQ_RATE_ESTIMATOR, ECN_THRESHOLD, FLAVOUR, INTERVAL, MAX_BURST, NEXT_MARK, PIE_ALPHA, PIE_BETA,
+    PIE_MTU, PIE_TARGET, PIE_TUPDATE, TARGET,
 };
 use super::{KIND, ecn, limit};
 use crate::queue::CakeCells;
@@ -128,6 +128,7 @@ pub(super) static FQ_CODEL: Spec = Spec {
         CODEL_MTU,
         ARITHMETIC,
         COUNT_REUSE,
+        NEXT_MARK,
         key(
             "compared_backlog",
             Kind::Choice(ComparedBacklog::WORDS),
