@@ -3,8 +3,7 @@
 use crate::codel::{CodelParams, CodelQueue, CodelVars};
 use crate::config::refuse_small_limit;
 use crate::flows::{
-    FlowHash, Flows, Probe, Round, SetAssociative, refuse_flows, refuse_memory, refuse_quantum,
-    scale,
+    FlowHash, Flows, Round, SetAssociative, refuse_flows, refuse_memory, refuse_quantum, scale,
 };
 use crate::{Backlog, Configuration, Context, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream};
@@ -38,8 +37,10 @@ pub struct FqCodelConfig {
     pub codel: CodelParams,
     /// Whose backlog the control law compares. Default that of all queues.
     pub compared_backlog: ComparedBacklog,
-    /// How many queues a flow may choose from (ns-3 `EnableSetAssociativeHash`, `SetWays`); must
-    /// divide `flows`. Default 1: flows that collide share a queue, as in Linux.
+    /// How many queues a flow may choose from, as in CAKE (ns-3 `SetWays`, where a flow looks from
+    /// the start of its set and may leave its own queue for a free one before it); must
+    /// divide `flows`. Default 1: flows that collide share a queue, as in Linux. With more, a flow
+    /// whose queue another one takes over in a full set goes on elsewhere and may overtake itself.
     pub set_ways: u32,
 }
 
@@ -81,7 +82,7 @@ impl Configuration for FqCodelConfig {
     type Queue = FqCodel;
 
     fn build(&self, random: &mut RandomStream) -> FqCodel {
-        let sets = || SetAssociative::new(self.flows, self.set_ways, Probe::FromStart);
+        let sets = || SetAssociative::new(self.flows, self.set_ways);
         FqCodel {
             config: *self,
             hash: FlowHash::new(random),

@@ -1,7 +1,7 @@
 //! How many flows with standing queues each host has, and what that leaves to each of them.
 
 use crate::cake::CakeIsolation;
-use crate::flows::{Probe, SetAssociative};
+use crate::flows::SetAssociative;
 use goodqueue_types::RandomStream;
 
 /// Queues in a tin, and places for hosts on each side.
@@ -19,7 +19,7 @@ struct Side {
 impl Side {
     fn new() -> Self {
         Self {
-            places: SetAssociative::new(QUEUES, WAYS, Probe::FromHash),
+            places: SetAssociative::new(QUEUES, WAYS),
             bulk_flows: vec![0; QUEUES as usize],
         }
     }

@@ -7,7 +7,7 @@ use crate::cake::hosts::{HostPair, HostTable, QUEUES, WAYS};
 use crate::cake::shaper::{TinClock, transmission};
 use crate::cake::tins::Share;
 use crate::cake::{CakeConfig, CakeIsolation};
-use crate::flows::{FlowHash, Flows, Lookup, Probe, Round, SetAssociative};
+use crate::flows::{FlowHash, Flows, Lookup, Round, SetAssociative};
 use goodqueue_types::{Direction, DropReason, Packet, Rate, Time};
 
 /// What a queue counts as.
@@ -85,7 +85,7 @@ impl Tin {
             ingress: config.ingress,
             flows: Flows::new(QUEUES),
             states: vec![state; QUEUES as usize],
-            queues: SetAssociative::new(QUEUES, WAYS, Probe::FromHash),
+            queues: SetAssociative::new(QUEUES, WAYS),
             hosts: HostTable::new(config.isolation),
             params: CobaltParams::new(config.target(), config.rtt, mtu_time),
             flow_quantum: flow_quantum(share.threshold),

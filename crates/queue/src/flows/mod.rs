@@ -2,6 +2,8 @@
 
 mod check;
 mod examples;
+#[cfg(test)]
+mod fuzz;
 mod hash;
 mod memory;
 #[cfg(test)]
@@ -12,7 +14,7 @@ pub use check::{refuse_flows, refuse_memory, refuse_quantum};
 pub use examples::fair_queues;
 pub use hash::{FlowHash, scale};
 pub use memory::truesize;
-pub use set_associative::{Lookup, Probe, SetAssociative};
+pub use set_associative::{Lookup, SetAssociative};
 
 use crate::{Backlog, Chain, Context, PacketPool};
 use goodqueue_types::Packet;
@@ -176,8 +178,8 @@ impl Flows {
     /// empty.
     pub fn fattest(&self) -> Option<u32> {
         let bytes = |flow: &u32| (self.backlog_of(*flow).bytes, Reverse(*flow));
-        let fattest = self.active().max_by_key(bytes)?;
-        (self.backlog_of(fattest).bytes > 0).then_some(fattest)
+        let waiting = |flow: &u32| self.head(*flow).is_some();
+        self.active().filter(waiting).max_by_key(bytes)
     }
 
     /// The indices of all queues.

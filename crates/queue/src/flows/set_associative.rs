@@ -1,14 +1,5 @@
 //! Set-associative hashing: a flow looks for a queue of its own among the few of its set.
 
-/// Where in its set a flow begins to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Probe {
-    /// At the queue its hash points at, and around from there (CAKE).
-    FromHash,
-    /// At the first queue of the set, which is also shared when the set is full (ns-3).
-    FromStart,
-}
-
 /// How a flow came to its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
@@ -27,31 +18,27 @@ pub enum Lookup {
 pub struct SetAssociative {
     tags: Vec<u32>,
     ways: u32,
-    probe: Probe,
 }
 
 impl SetAssociative {
     /// For `queues` queues in sets of `ways`, which must divide it.
-    pub fn new(queues: u32, ways: u32, probe: Probe) -> Self {
+    pub fn new(queues: u32, ways: u32) -> Self {
         assert!(ways > 0 && queues.is_multiple_of(ways));
         Self {
             tags: vec![0; queues as usize],
             ways,
-            probe,
         }
     }
 
-    /// The queue of the flow with this hash, given which queues are in use.
+    /// The queue of the flow with this hash, given which queues are in use. A flow looks first at the
+    /// queue its hash points at, and around the set from there.
     #[inline]
     pub fn queue(&mut self, hash: u32, in_use: impl Fn(u32) -> bool) -> (u32, Lookup) {
         let target = hash % self.tags.len() as u32;
-        if self.probe == Probe::FromHash && self.tags[target as usize] == hash && in_use(target) {
+        if self.tags[target as usize] == hash && in_use(target) {
             return (target, Lookup::Direct);
         }
-        let (queue, lookup) = match self.probe {
-            Probe::FromHash => self.own_or_free(hash, target, in_use),
-            Probe::FromStart => self.own_or_free_in_order(hash, target, in_use),
-        };
+        let (queue, lookup) = self.own_or_free(hash, target, in_use);
         self.tags[queue as usize] = hash;
         (queue, lookup)
     }
@@ -78,24 +65,6 @@ impl SetAssociative {
             None => (target, Lookup::Collision),
         }
     }
-
-    fn own_or_free_in_order(
-        &self,
-        hash: u32,
-        target: u32,
-        in_use: impl Fn(u32) -> bool,
-    ) -> (u32, Lookup) {
-        let start = target - target % self.ways;
-        for queue in start..start + self.ways {
-            if !in_use(queue) {
-                return (queue, Lookup::Miss);
-            }
-            if self.tags[queue as usize] == hash {
-                return (queue, Lookup::Hit);
-            }
-        }
-        (start, Lookup::Collision)
-    }
 }
 
 #[cfg(test)]
@@ -113,27 +82,28 @@ mod tests {
         answers
     }
 
-    /// ns-3's `FqCoDelQueueDiscSetLinearProbing`: packets per queue.
+    /// ns-3's `FqCoDelQueueDiscSetLinearProbing`: packets per queue. Of two flows that find the set
+    /// full, the second shares its first queue there, and the queue it wanted here, as in CAKE.
     #[test]
-    fn ns3_probes_from_the_start_of_the_set() {
-        let mut table = SetAssociative::new(1024, 8, Probe::FromStart);
+    fn ns3_counts_of_a_set() {
+        let mut table = SetAssociative::new(1024, 8);
         let mut used = vec![false; 1024];
         let hashes = [0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 1024];
         let mut counts = [0; 16];
         for (queue, _) in place(&mut table, &mut used, &hashes) {
             counts[queue as usize] += 1;
         }
-        assert_eq!(counts[..8], [2, 2, 1, 1, 2, 1, 1, 1]);
+        assert_eq!(counts, [2, 2, 1, 1, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(
             place(&mut table, &mut used, &[1025, 10]),
-            [(0, Lookup::Collision), (8, Lookup::Miss)]
+            [(1, Lookup::Collision), (10, Lookup::Miss)]
         );
     }
 
     #[test]
-    fn cake_probes_from_the_hash_around_the_set() {
+    fn flows_look_around_their_set() {
         use Lookup::{Collision, Direct, Hit, Miss};
-        let mut table = SetAssociative::new(1024, 8, Probe::FromHash);
+        let mut table = SetAssociative::new(1024, 8);
         let mut used = vec![false; 1024];
         let colliding = |step: u32| 6 + 1024 * step;
         // Hash 6 wants queue 6; seven more flows that want the same go round its set.
