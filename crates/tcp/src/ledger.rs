@@ -330,8 +330,10 @@ impl Ledger {
         }
         let count = segment.sack.len();
         blocks[..count].sort_unstable();
+        // What comes next cannot be SACKed (Linux ignores such blocks).
+        let floor = turn.sender.una.max(segment.ack);
         for block in &blocks[..count] {
-            if !(duplicate && *block == first) {
+            if block.0 > floor && !(duplicate && *block == first) {
                 self.tag(turn, *block, seen);
             }
         }

@@ -58,6 +58,8 @@ pub(crate) struct Sender {
     pub closing: bool,
     /// Small segments wait for what is outstanding.
     pub nagle: bool,
+    /// Where the last small segment ended, by records of transmissions.
+    pub small_end: u64,
     pub controller: Controller,
     pub phase: Phase,
     /// What recovery adds to the window: inflation by duplicate ACKs, limited transmit, SACKed bytes.
@@ -131,6 +133,7 @@ impl Sender {
             data_end: FIRST,
             closing: false,
             nagle: config.nagle,
+            small_end: 0,
             controller,
             phase: Phase::Open,
             extra: 0,

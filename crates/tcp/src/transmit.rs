@@ -93,6 +93,9 @@ impl Ledger {
         sender.sent(now, chunk.seq, u64::from(chunk.len), chunk.fin, turn.stats);
         sender.last_sent = now;
         let end = chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin);
+        if u64::from(chunk.len) < self.rules.mss {
+            sender.small_end = end;
+        }
         self.records.push(Record {
             seq: chunk.seq,
             end,
@@ -315,10 +318,12 @@ impl Sender {
         let len = available.min(mss).min(room).min(rest_of_record);
         let is_tail = len == available;
         let idle = self.una == self.max_sent;
+        // A small segment waits for a small one only (Minshall's variant of Nagle's algorithm).
+        let nagle = self.nagle && self.small_end > self.una;
         let sendable = len > 0
             && (len == mss
                 || (len == rest_of_record && !is_tail)
-                || (is_tail && (idle || !self.nagle || self.closing))
+                || (is_tail && (idle || !nagle || self.closing))
                 || (!is_tail && 2 * len >= self.largest_window));
         if !sendable {
             if available > 0 && idle && self.deadline == goodqueue_types::Time::MAX {
