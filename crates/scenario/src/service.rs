@@ -11,6 +11,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// More changes of a rate take longer to go through than is worth waiting for.
+const MOST_CHANGES: u128 = 1_000_000_000;
+
 /// How a link's rate changes, and the file that says so.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Service {
@@ -41,12 +44,18 @@ pub(crate) fn read(
         }
         (None, Some(field)) => {
             let service = read_service(&field, folder)?;
-            let mean = service.config.mean_rate(duration);
-            if mean.0 > 0 {
-                return Ok(Some((mean, Some(service))));
+            let changes = service.config.changes_in(duration);
+            if changes > MOST_CHANGES {
+                let message = format!("this rate changes {changes} times in the run");
+                let help = "write longer intervals, or a shorter duration";
+                return Err(field.problem(message, help));
             }
-            let message = "on this link nothing ever passes";
-            Err(field.problem(message, "give it a rate above 0bps at some time"))
+            let mean = service.config.mean_rate(duration);
+            if mean.0 == 0 {
+                let message = "on this link nothing ever passes";
+                return Err(field.problem(message, "give it a rate above 0bps at some time"));
+            }
+            Ok(Some((mean, Some(service))))
         }
     }
 }
@@ -136,11 +145,12 @@ fn in_file(field: &Field<'_>, path: &Path, error: TraceError) -> Problem {
 
 /// All of a file, if it is no larger than a trace may be.
 fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let regular = file.metadata().is_ok_and(|data| data.is_file());
-    if !regular {
+    // Asked before it is opened: to open a pipe would wait for its other end.
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
         return Err("it is no file".to_owned());
     }
+    let file = File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     file.take(LARGEST_TRACE + 1)
         .read_to_end(&mut bytes)

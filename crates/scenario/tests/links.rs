@@ -260,6 +260,40 @@ fn mistakes_are_told_with_their_key_and_a_remedy() {
     }
 }
 
+#[test]
+fn each_direction_has_a_rate_of_its_own() {
+    let steady = |at: u64| {
+        format!("{{ kind = \"steps\", steps = [{{ at = \"0s\", rate = \"{at}Mbps\" }}] }}")
+    };
+    let link = format!("rate = \"1Mbps\"\nreverse = {{ service = {} }}", steady(2));
+    let access = format!(
+        "access = {{ service = {}, reverse = {{ rate = \"4Mbps\" }} }}",
+        steady(3)
+    );
+    let text = text("", &link).replace("access = { rate = \"1Gbps\" }", &access);
+    let scenario = good(&text);
+    check_round_trip(&scenario);
+    let links = scenario.network().links;
+    let told: Vec<_> = links[..6]
+        .iter()
+        .map(|link| (link.rate.0 / 1_000_000, link.service.is_some()))
+        .collect();
+    // The bottleneck, the client's host, the server's host, which is as the client's.
+    let host = [(3, true), (4, false)];
+    assert_eq!(told, [[(1, false), (2, true)], host, host].concat());
+}
+
+#[test]
+fn a_rate_that_changes_more_often_than_a_run_can_bear_is_refused() {
+    let service = "{ kind = \"uniform\", interval = \"1us\", from = \"1bps\", to = \"2Mbps\" }";
+    let text = text("", &format!("service = {service}"));
+    let longer = ("duration".to_owned(), "2000s".to_owned());
+    let error = Scenario::parse(text.as_bytes(), "scenario.toml", &[longer]);
+    let error = error.expect_err("two thousand million changes");
+    assert_eq!(error.key, "topology.bottleneck.service");
+    assert!(error.message.contains("2000000000 times"), "{error}");
+}
+
 /// The lines of a page's TOML examples.
 fn examples(page: &str) -> Vec<&str> {
     let blocks = page.split("```toml\n").skip(1);

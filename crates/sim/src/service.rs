@@ -93,6 +93,22 @@ impl ServiceConfig {
         }
     }
 
+    /// How often the rate changes in a run, about.
+    pub fn changes_in(&self, run: Span) -> u128 {
+        let (changes, time) = match self {
+            Self::Trace(trace) => (trace.steps.len(), trace.repeat.unwrap_or(run)),
+            Self::Opportunities(trace) => {
+                let round = trace.milliseconds.last().copied().unwrap_or(0);
+                (
+                    2 * trace.milliseconds.len(),
+                    Span::from_millis(round.into()),
+                )
+            }
+            Self::Random(random) => (1, random.interval),
+        };
+        changes as u128 * u128::from(run.0.div_ceil(time.0.max(1)))
+    }
+
     /// The mean rate: over a round of what repeats, over the run of what does not, expected of
     /// what is random. Rounded to the nearest bit per second.
     pub fn mean_rate(&self, run: Span) -> Rate {

@@ -2,8 +2,10 @@
 //!
 //! The allocator that counts comes with `allocation-counter`, for the current thread alone.
 
-use goodqueue_queue::Limit;
-use goodqueue_sim::{Network, NoProbe, Simulation, WorkloadConfig};
+use goodqueue_queue::{Limit, Sharing};
+use goodqueue_sim::{
+    Network, NoProbe, PoolConfig, RateTrace, ServiceConfig, Simulation, WorkloadConfig,
+};
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
 use goodqueue_types::{Rate, Span, Time};
@@ -112,6 +114,23 @@ fn no_queue_allocates_after_the_warm_up() {
         let flows = vec![cbr; 8].into_iter().map(|flow| (Time::ZERO, flow));
         let mut network = dumbbell(end).network(flows.collect());
         network.links[0].queue = queue;
+        // The rate changes, and the reverse direction books on the same memory.
+        network.pools.push(PoolConfig {
+            name: "shared".to_owned(),
+            capacity: 1_000_000,
+            sharing: Sharing::Dynamic { alpha: 1.0 },
+            headroom: 10_000,
+        });
+        network.links[0].pool = Some(0);
+        network.links[1].pool = Some(0);
+        network.links[0].service = Some(ServiceConfig::Trace(RateTrace {
+            steps: [
+                (Span::ZERO, Rate(0)),
+                (Span::from_millis(500), Rate(20_000_000)),
+            ]
+            .into(),
+            repeat: Some(Span::from_secs(1)),
+        }));
         let mut simulation = Simulation::new(&network, NoProbe);
         simulation.run_until(half);
         let cost = allocation_counter::measure(|| simulation.run_until(end));
