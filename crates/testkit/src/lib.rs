@@ -5,6 +5,7 @@ pub mod closed_form;
 mod comparison;
 pub mod dumbbell;
 mod early_queues;
+mod fair_queues;
 mod moody_queue;
 mod mutation;
 pub mod packetdrill;

@@ -3,6 +3,7 @@
 //! links in all combinations; ends that cut transmissions in the middle or to the picosecond.
 
 use crate::early_queues::early_queue;
+use crate::fair_queues::fair_queue;
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
@@ -173,6 +174,7 @@ fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
         1 => (limit().prop_map(moody_queue), pool()),
         1 => (composed(), pool()),
         1 => (limit().prop_flat_map(early_queue), pool()),
+        1 => (limit().prop_flat_map(fair_queue), pool()),
     ]
 }
 
