@@ -4,8 +4,8 @@ use crate::flow::FlowGroup;
 use crate::queue::drain_rate;
 use crate::scenario::Scenario;
 use crate::units::UnitError;
+use crate::workload::largest_packet;
 use goodqueue_queue::Limit;
-use goodqueue_sim::{PacketSize, WorkloadConfig};
 use goodqueue_types::{Framing, Rate, Span};
 
 /// What a limit counts, to be printed beside every limit.
@@ -97,44 +97,10 @@ fn largest_frame_among<'a>(
     framing: Framing,
 ) -> u64 {
     let packet = flows
-        .map(|group| largest_packet(group, group.reversed() != reverse))
+        .map(|group| largest_packet(&group.workload, group.reversed() != reverse))
         .max();
     // A direction without packets of its own (behind datagrams nobody answers) counts as crossed
     // by nothing.
     let packet = packet.filter(|bytes| *bytes > 0).unwrap_or(1_500);
     framing.frame_bytes(packet as u32)
-}
-
-/// The largest IP packet from client to server, or the other way.
-fn largest_packet(group: &FlowGroup, backward: bool) -> u64 {
-    match &group.workload {
-        WorkloadConfig::Bulk { tcp, .. } => {
-            let options = if tcp.option_bytes && tcp.recovery == goodqueue_tcp::Recovery::Sack {
-                // An ACK with all its SACK blocks.
-                let room = if tcp.timestamps.is_some() { 3 } else { 4 };
-                let blocks = u64::from(tcp.details.sack_blocks).min(room);
-                8 * blocks + u64::from(tcp.details.sack_option_overhead)
-            } else {
-                0
-            };
-            let header = u64::from(tcp.header);
-            if backward {
-                (header + options).max(1)
-            } else {
-                header + u64::from(tcp.mss)
-            }
-        }
-        WorkloadConfig::Ping { packet, .. } => u64::from(*packet),
-        _ if backward => 0,
-        WorkloadConfig::ConstantBitRate { packet, .. }
-        | WorkloadConfig::Poisson {
-            packet: PacketSize::Fixed(packet),
-            ..
-        } => u64::from(*packet),
-        // There is no largest; packets are converted by the mean.
-        WorkloadConfig::Poisson {
-            packet: PacketSize::Exponential(mean),
-            ..
-        } => *mean as u64,
-    }
 }

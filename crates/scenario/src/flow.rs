@@ -4,10 +4,9 @@ use crate::error::Checked;
 use crate::reader::{Field, Reader};
 use crate::spec::MOST_FLOWS;
 use crate::topology::Topology;
-use goodqueue_sim::{PacketSize, WorkloadConfig};
-use goodqueue_types::{Bytes, Span};
+use goodqueue_sim::WorkloadConfig;
+use goodqueue_types::Span;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// A flow or a group of like flows.
 #[derive(Clone, Debug)]
@@ -67,39 +66,12 @@ impl FlowGroup {
 
     /// More frame bytes than the group can have waiting in the network at once.
     pub(crate) fn most_waiting(&self, duration: Span) -> u128 {
-        // The most that a link adds to a packet.
-        const FRAMING: u128 = 1_024;
-        let datagrams = |interval: Span, bytes: u128| {
-            // Twice the mean, and a thousand, is out of reach of a Poisson source.
-            let packets = 2 * u128::from(duration.0 / interval.0.max(1)) + 1_000;
-            packets * (bytes + FRAMING)
-        };
-        let each = match &self.workload {
-            WorkloadConfig::Bulk { tcp, .. } => {
-                let mss = u128::from(tcp.mss);
-                let window = tcp.receive_window.max(tcp.initial_window.bytes(tcp.mss));
-                // Each segment twice: data, and as many retransmissions or ACKs.
-                let segments = 2 * (u128::from(window) / mss + 1);
-                segments * (mss + u128::from(tcp.header) + FRAMING)
-            }
-            WorkloadConfig::ConstantBitRate { interval, packet }
-            | WorkloadConfig::Ping { interval, packet } => {
-                datagrams(*interval, u128::from(*packet))
-            }
-            WorkloadConfig::Poisson {
-                mean_interval,
-                packet,
-            } => match packet {
-                PacketSize::Fixed(bytes) => datagrams(*mean_interval, u128::from(*bytes)),
-                PacketSize::Exponential(mean) => datagrams(*mean_interval, 2 * *mean as u128),
-            },
-        };
-        each * u128::from(self.count)
+        crate::workload::most_waiting(&self.workload, duration) * u128::from(self.count)
     }
 
     /// Whether these are TCP flows.
     pub(crate) fn is_tcp(&self) -> bool {
-        matches!(self.workload, WorkloadConfig::Bulk { .. })
+        crate::workload::tcp_of(&self.workload).is_some()
     }
 }
 
@@ -145,43 +117,7 @@ fn read_flow(
     }
     let count = table.integer("count")?.unwrap_or(1);
     let (from, to) = read_ends(table, topology)?;
-    let workload = table.require("workload")?;
-    let (kind, workload) = Reader::tagged(&workload)?;
-    let tcp = table.table("tcp")?;
-    if kind != "bulk" && tcp.is_some() {
-        let message = format!("a \"{kind}\" flow has no TCP");
-        return Err(table.problem("tcp", message, "leave tcp out, or use kind = \"bulk\""));
-    }
-    let workload = match kind {
-        "bulk" => WorkloadConfig::Bulk {
-            tcp: Arc::new(crate::tcp::read(common_tcp, tcp.as_ref())?),
-            bytes: read_amount(&workload)?,
-        },
-        "cbr" => {
-            let packet = workload.size("packet")?.unwrap_or(1_500);
-            let interval = read_interval(&workload, packet)?;
-            WorkloadConfig::ConstantBitRate {
-                interval,
-                packet: packet as u32,
-            }
-        }
-        "poisson" => {
-            let packet = workload.size("packet")?.unwrap_or(1_500);
-            let mean_interval = read_interval(&workload, packet)?;
-            let packet = match workload.choice("sizes")? {
-                Some("exponential") => PacketSize::Exponential(packet as f64),
-                _ => PacketSize::Fixed(packet as u32),
-            };
-            WorkloadConfig::Poisson {
-                mean_interval,
-                packet,
-            }
-        }
-        _ => WorkloadConfig::Ping {
-            interval: workload.span("interval")?.unwrap_or(Span::from_secs(1)),
-            packet: workload.size("packet")?.unwrap_or(84) as u32,
-        },
-    };
+    let workload = crate::workload::read(table, common_tcp)?;
     let needs_access = |key: &str| {
         let help = "add access = { rate = \"1Gbps\" } to [topology]: a host's own links are there";
         table.problem(key, format!("\"{key}\" needs access links"), help)
@@ -325,24 +261,4 @@ fn read_rtt(field: &Field<'_>, count: u64) -> Checked<RttSpread> {
         ));
     }
     Ok(RttSpread { from, to, classes })
-}
-
-fn read_amount(table: &Reader<'_>) -> Checked<Option<u64>> {
-    match table.get("size") {
-        Some(field) if field.as_text() != Some("unlimited") => field.size().map(Some),
-        _ => Ok(None),
-    }
-}
-
-/// Time between packets, from the interval itself or from the rate.
-fn read_interval(table: &Reader<'_>, packet: u64) -> Checked<Span> {
-    match (table.rate("rate")?, table.span("interval")?) {
-        (Some(rate), None) => Ok(rate.transmission_time(Bytes(packet))),
-        (None, Some(interval)) => Ok(interval),
-        (Some(_), Some(_)) => {
-            let message = "\"rate\" and \"interval\" say the same thing twice";
-            Err(table.problem("interval", message, "keep one of the two"))
-        }
-        (None, None) => Err(table.missing("rate")),
-    }
 }

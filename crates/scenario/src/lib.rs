@@ -26,6 +26,7 @@ mod tcp;
 mod topology;
 mod trace;
 mod units;
+mod workload;
 mod write;
 
 pub use buffers::{BufferEcho, LIMIT_COUNTS};

@@ -4,7 +4,7 @@ use crate::buffers::{BufferEcho, LIMIT_COUNTS};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
 use crate::setting::Words;
 use goodqueue_sim::PoolOutcome;
-use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Outcome};
+use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Metric, Outcome};
 use goodqueue_types::DropReason;
 use serde_json::{Map, Value, json};
 
@@ -126,6 +126,14 @@ fn flow_json(flow: &FlowOutcome) -> Value {
     });
     if let Value::Object(map) = &mut keys {
         distribution(map, "rtt_s", &flow.rtt_s);
+        for (name, metric) in &flow.app.metrics {
+            match metric {
+                Metric::Count(count) => {
+                    map.insert((*name).to_owned(), json!(count));
+                }
+                Metric::Seconds(times) => distribution(map, name, times),
+            }
+        }
     }
     keys
 }

@@ -5,9 +5,8 @@ use crate::scenario::{SCHEMA_VERSION, Scenario};
 use crate::setting::Setting;
 use crate::spec::Kind;
 use crate::topology::{DuplexLink, LinkDirection, Shape};
-use crate::units::{format_rate, format_size, format_span};
+use crate::units::{format_rate, format_span};
 use goodqueue_sim::PoolConfig;
-use goodqueue_sim::{PacketSize, WorkloadConfig};
 use std::fmt::Write;
 
 /// `{ a = 1, b = 2 }`.
@@ -152,55 +151,12 @@ fn write_flow(out: &mut String, group: &FlowGroup) {
     if let Some(host) = &group.host {
         items.push(("host", plain(host)));
     }
-    items.push(("workload", write_workload(&group.workload)));
-    if let WorkloadConfig::Bulk { tcp, .. } = &group.workload {
+    items.push(("workload", crate::workload::write(&group.workload)));
+    if let Some(tcp) = crate::workload::tcp_of(&group.workload) {
         items.push(("tcp", crate::tcp::write(tcp)));
     }
     out.push_str("\n[[flow]]\n");
     for (key, value) in items {
         let _ = writeln!(out, "{key} = {value}");
-    }
-}
-
-fn write_workload(workload: &WorkloadConfig) -> String {
-    let packet = |bytes: u32| ("packet", plain(format_size(bytes.into())));
-    let kind = |kind: &str| ("kind", plain(kind));
-    match workload {
-        WorkloadConfig::Bulk { bytes, .. } => {
-            let size = bytes.map_or_else(|| "unlimited".to_owned(), format_size);
-            inline(&[kind("bulk"), ("size", plain(size))])
-        }
-        WorkloadConfig::ConstantBitRate {
-            interval,
-            packet: bytes,
-        } => inline(&[
-            kind("cbr"),
-            ("interval", plain(format_span(*interval))),
-            packet(*bytes),
-        ]),
-        WorkloadConfig::Poisson {
-            mean_interval,
-            packet: size,
-        } => {
-            let (bytes, sizes) = match size {
-                PacketSize::Fixed(bytes) => (*bytes, "fixed"),
-                PacketSize::Exponential(mean) => (*mean as u32, "exponential"),
-            };
-            let interval = ("interval", plain(format_span(*mean_interval)));
-            inline(&[
-                kind("poisson"),
-                interval,
-                packet(bytes),
-                ("sizes", plain(sizes)),
-            ])
-        }
-        WorkloadConfig::Ping {
-            interval,
-            packet: bytes,
-        } => inline(&[
-            kind("ping"),
-            ("interval", plain(format_span(*interval))),
-            packet(*bytes),
-        ]),
     }
 }

@@ -36,6 +36,14 @@ fn every_key_is_documented_and_every_documented_key_is_there() {
     keys(&summary["links"]["bottleneck"], "", &mut found);
     keys(&summary["flows"]["upload"], "", &mut found);
     keys(&summary["totals"], "", &mut found);
+    for workload in [
+        "{ kind = \"transfers\", size = \"5kB\", interval = \"100ms\" }",
+        "{ kind = \"exchanges\", pause = \"100ms\" }",
+        "{ kind = \"web\", think = \"100ms\" }",
+    ] {
+        let summary = run(&[("duration", "5s"), ("flow.upload.workload", workload)]);
+        keys(&summary["flows"]["upload"], "", &mut found);
+    }
 
     let page = include_str!("../../../docs/results.md");
     let mut documented = BTreeSet::new();

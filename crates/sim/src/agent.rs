@@ -2,6 +2,7 @@
 
 use crate::link_meter::Window;
 use crate::network::{FlowConfig, Network};
+use crate::workload::session::AppOutcome;
 use crate::workload::{Behaviour, DATAGRAM_HEADER};
 use crate::{Distribution, FlowOutcome};
 use goodqueue_types::{Direction, Ecn, FlowId, Histogram, Hosts, Packet, RandomStream, Span, Time};
@@ -55,7 +56,7 @@ pub fn agents(network: &Network) -> Vec<Agent> {
     for (index, flow) in network.flows.iter().enumerate() {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
-        let [client, server] = Behaviour::pair(&flow.workload, flow.start, random);
+        let [client, server] = Behaviour::pair(&flow.workload, flow.start, network.warmup, random);
         for (direction, end) in [(Direction::Forward, client), (Direction::Reverse, server)] {
             agents.push(Agent::new(id, direction, flow, network.warmup, end));
         }
@@ -186,10 +187,9 @@ impl Agent {
             received_ip_bytes: self.received_ip_bytes,
             ..Counters::default()
         };
-        let Behaviour::Tcp(host) = &self.behaviour else {
+        let Some(stats) = self.behaviour.tcp_stats() else {
             return counters;
         };
-        let stats = host.stats();
         Counters {
             delivered_bytes: stats.delivered_bytes,
             received_payload_bytes: stats.received_payload_bytes,
@@ -247,6 +247,8 @@ pub fn flow_outcome(
     let (sender, receiver) = (client.measured(), server.measured());
     let payload = match &server.behaviour {
         Behaviour::Tcp(_) => receiver.delivered_bytes,
+        // What was asked for came to the client.
+        Behaviour::Server(_) => receiver.delivered_bytes + sender.delivered_bytes,
         _ => receiver
             .received_ip_bytes
             .saturating_sub(DATAGRAM_HEADER * receiver.received),
@@ -273,6 +275,10 @@ pub fn flow_outcome(
             0.0
         } else {
             receiver.duplicate_payload_bytes as f64 / receiver.received_payload_bytes as f64
+        },
+        app: match &client.behaviour {
+            Behaviour::Client(client) => client.outcome(),
+            _ => AppOutcome::default(),
         },
         completion_time_s: finished_at.map(|at| at.saturating_since(config.start).as_secs_f64()),
     }

@@ -3,6 +3,7 @@
 mod agent;
 mod engine;
 mod event_queue;
+mod law;
 mod line;
 mod link;
 mod link_meter;
@@ -18,14 +19,13 @@ pub mod workload;
 
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
 pub use engine::{Simulation, run, run_while};
+pub use law::{Cdf, Law};
 pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };
-pub use outcome::{
-    AverageQueue, Distribution, FlowOutcome, LinkOutcome, Outcome, PoolOutcome, Series, Totals,
-};
+pub use outcome::{AverageQueue, Distribution, FlowOutcome, LinkOutcome, Outcome, PoolOutcome, Series, Totals};
 pub use probe::{NoProbe, Probe, Recorder};
 pub use routing::TieOrder;
 pub use service::{
@@ -33,3 +33,6 @@ pub use service::{
     ServiceConfig, Stretch, Stretches, VaryingRate,
 };
 pub use shared_buffer::{Buffer, SharedBuffer, shared_buffers};
+pub use workload::session::{
+    AppOutcome, ExchangesConfig, Metric, SessionConfig, TransfersConfig, WebConfig,
+};

@@ -3,6 +3,7 @@
 
 use crate::loss::LossConfig;
 use crate::service::ServiceConfig;
+use crate::workload::session::SessionConfig;
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
@@ -122,6 +123,13 @@ pub enum WorkloadConfig {
         tcp: Arc<TcpConfig>,
         /// Bytes to send; `None` never ends.
         bytes: Option<u64>,
+    },
+    /// An application over TCP connections that come and go.
+    Session {
+        /// Configuration of all endpoints.
+        tcp: Arc<TcpConfig>,
+        /// What the client does.
+        session: Arc<SessionConfig>,
     },
     /// Datagrams at constant intervals.
     ConstantBitRate {

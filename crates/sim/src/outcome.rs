@@ -3,6 +3,7 @@
 //! Names carry their unit. All figures are for the measured part of the run, from the warm-up to
 //! the end. A figure without a sample is `None`.
 
+use crate::workload::session::AppOutcome;
 use goodqueue_types::{DropReason, Histogram, PacketEvent, Time};
 
 /// Results of one run.
@@ -29,7 +30,8 @@ pub struct Outcome {
 pub struct LinkOutcome {
     /// The link's name.
     pub name: String,
-    /// Share of the time the transmitter was busy.
+    /// Share of the time the transmitter was busy; where its rate changes, the share of the bits
+    /// it could have sent that it did send.
     pub utilization: f64,
     /// IP bits whose transmission ended, per second.
     pub throughput_bps: f64,
@@ -121,6 +123,8 @@ pub struct FlowOutcome {
     pub duplicate_share: f64,
     /// Seconds from the start of the flow to the last acknowledgement of its last byte.
     pub completion_time_s: Option<f64>,
+    /// What the application over TCP measured, if there is one.
+    pub app: AppOutcome,
 }
 
 /// Counts over the whole run, warm-up included.

@@ -29,6 +29,37 @@ pub struct TcpStats {
     pub acked_bytes: u64,
 }
 
+impl TcpStats {
+    /// Adds what another connection counted.
+    pub fn add(&mut self, other: &Self) {
+        // Taken apart, so that the compiler names a count that is forgotten.
+        let Self {
+            delivered_bytes,
+            received_payload_bytes,
+            duplicate_payload_bytes,
+            segments_sent,
+            retransmitted_segments,
+            retransmitted_bytes,
+            timeouts,
+            fast_retransmits,
+            marked_packets,
+            ecn_reductions,
+            acked_bytes,
+        } = other;
+        self.delivered_bytes += delivered_bytes;
+        self.received_payload_bytes += received_payload_bytes;
+        self.duplicate_payload_bytes += duplicate_payload_bytes;
+        self.segments_sent += segments_sent;
+        self.retransmitted_segments += retransmitted_segments;
+        self.retransmitted_bytes += retransmitted_bytes;
+        self.timeouts += timeouts;
+        self.fast_retransmits += fast_retransmits;
+        self.marked_packets += marked_packets;
+        self.ecn_reductions += ecn_reductions;
+        self.acked_bytes += acked_bytes;
+    }
+}
+
 /// A look at the state of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {

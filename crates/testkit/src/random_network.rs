@@ -7,8 +7,9 @@ use crate::fair_queues::fair_queue;
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
-    DeliveryTrace, FlowConfig, LinkConfig, LossConfig, LossModel, LossOf, LossUnit, Network,
-    PacketSize, PoolConfig, RandomRate, RateDraw, RateTrace, Record, ServiceConfig, WorkloadConfig,
+    DeliveryTrace, ExchangesConfig, FlowConfig, Law, LinkConfig, LossConfig, LossModel, LossOf,
+    LossUnit, Network, PacketSize, PoolConfig, RandomRate, RateDraw, RateTrace, Record,
+    ServiceConfig, SessionConfig, TransfersConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{
     CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
@@ -288,6 +289,9 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         3 => (tcp(), prop::option::of(1_u64..30_000)).prop_map(|(tcp, bytes)| {
             WorkloadConfig::Bulk { tcp: Arc::new(tcp), bytes }
         }),
+        1 => (tcp(), session()).prop_map(|(tcp, session)| {
+            WorkloadConfig::Session { tcp: Arc::new(tcp), session: Arc::new(session) }
+        }),
         1 => (interval(), packet()).prop_map(|(interval, packet)| {
             WorkloadConfig::ConstantBitRate { interval, packet }
         }),
@@ -297,6 +301,83 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         1 => (interval(), packet()).prop_map(|(interval, packet)| {
             WorkloadConfig::Ping { interval, packet }
         }),
+    ]
+}
+
+/// Applications with many small connections.
+fn session() -> impl Strategy<Value = SessionConfig> {
+    let seconds = || {
+        prop_oneof![
+            Just(Law::Fixed(0.005)),
+            Just(Law::Exponential { mean: 0.01 }),
+            Just(Law::Uniform {
+                from: 0.0,
+                to: 0.02
+            }),
+        ]
+    };
+    let bytes = || {
+        prop_oneof![
+            Just(Law::Fixed(700.0)),
+            Just(Law::Exponential { mean: 3_000.0 }),
+            Just(Law::Pareto {
+                mean: 2_000.0,
+                shape: 1.5
+            }),
+        ]
+    };
+    let most = || prop::option::of(1_u64..8);
+    let request = prop::option::of(1_u64..800);
+    prop_oneof![
+        (seconds(), bytes(), request, most()).prop_map(|(gap, size, request, most)| {
+            SessionConfig::Transfers(TransfersConfig {
+                gap,
+                size,
+                request,
+                most,
+            })
+        }),
+        (
+            bytes(),
+            bytes(),
+            seconds(),
+            seconds(),
+            any::<bool>(),
+            most()
+        )
+            .prop_map(|(request, reply, server_time, pause, periodic, most)| {
+                SessionConfig::Exchanges(ExchangesConfig {
+                    request,
+                    reply,
+                    server_time,
+                    pause,
+                    periodic,
+                    most,
+                })
+            }),
+        (
+            bytes(),
+            bytes(),
+            seconds(),
+            seconds(),
+            any::<bool>(),
+            (1_u32..4, most())
+        )
+            .prop_map(
+                |(main_size, object_size, server_time, think, persistent, (parallel, most))| {
+                    SessionConfig::Web(WebConfig {
+                        objects: Law::Uniform { from: 0.0, to: 6.0 },
+                        main_size,
+                        object_size,
+                        request: 300,
+                        server_time,
+                        parallel,
+                        persistent,
+                        think,
+                        most,
+                    })
+                }
+            ),
     ]
 }
 

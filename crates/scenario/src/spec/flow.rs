@@ -1,10 +1,8 @@
 //! The keys of `[[flow]]`.
 
 use super::tcp::TCP;
-use super::{
-    AMOUNT, ANY_TIME, COUNT, DELAY, HOUR, INTERVAL, Key, Kind, MOST_LINKS, PACKET, REQUIRED, Spec,
-    key,
-};
+use super::workload::WORKLOADS;
+use super::{ANY_TIME, COUNT, DELAY, HOUR, Kind, MOST_LINKS, REQUIRED, Spec, key};
 use goodqueue_types::Span;
 
 pub(crate) static FLOW: Spec = Spec {
@@ -133,111 +131,6 @@ pub(crate) static SPREAD: Spec = Spec {
             "the group's `count`",
             "18",
             "Evenly spaced values; flow i of the group takes value i modulo this.",
-        ),
-    ],
-};
-
-const WORKLOADS: &[(&str, &Spec)] = &[
-    ("bulk", &BULK),
-    ("cbr", &CBR),
-    ("poisson", &POISSON),
-    ("ping", &PING),
-];
-
-const KIND: Key = key(
-    "kind",
-    Kind::Choice(&["bulk", "cbr", "poisson", "ping"]),
-    REQUIRED,
-    "\"bulk\"",
-    "`bulk`: TCP data. `cbr`: datagrams at constant intervals. `poisson`: datagrams at exponential intervals. \
-     `ping`: echo requests.",
-);
-
-static BULK: Spec = Spec {
-    name: "bulk",
-    keys: &[
-        KIND,
-        key(
-            "size",
-            Kind::Either(&[AMOUNT, Kind::Choice(&["unlimited"])]),
-            "\"unlimited\"",
-            "\"10MB\"",
-            "Application bytes to send from client to server; then the connection closes.",
-        ),
-    ],
-};
-
-const SOURCE_RATE: Key = key(
-    "rate",
-    Kind::Rate,
-    "one of `rate` and `interval`",
-    "\"500kbps\"",
-    "Mean rate of IP bits. From 1bps to 10Tbps.",
-);
-const SOURCE_INTERVAL: Key = key(
-    "interval",
-    INTERVAL,
-    "one of `rate` and `interval`",
-    "\"20ms\"",
-    "Mean time between packets.",
-);
-
-static CBR: Spec = Spec {
-    name: "cbr",
-    keys: &[
-        KIND,
-        SOURCE_RATE,
-        SOURCE_INTERVAL,
-        key(
-            "packet",
-            PACKET,
-            "\"1500B\"",
-            "\"200B\"",
-            "Size of the IP packets.",
-        ),
-    ],
-};
-
-static POISSON: Spec = Spec {
-    name: "poisson",
-    keys: &[
-        KIND,
-        SOURCE_RATE,
-        SOURCE_INTERVAL,
-        key(
-            "packet",
-            PACKET,
-            "\"1500B\"",
-            "\"1000B\"",
-            "Size of the IP packets, or its mean.",
-        ),
-        key(
-            "sizes",
-            Kind::Choice(&["fixed", "exponential"]),
-            "\"fixed\"",
-            "\"exponential\"",
-            "Whether all packets have this size, or exponential sizes with this mean (rounded, 1 to 65535 bytes).",
-        ),
-    ],
-};
-
-static PING: Spec = Spec {
-    name: "ping",
-    keys: &[
-        KIND,
-        key(
-            "interval",
-            INTERVAL,
-            "\"1s\"",
-            "\"10ms\"",
-            "Time between requests; the first goes at `start`.",
-        ),
-        key(
-            "packet",
-            PACKET,
-            "\"84B\"",
-            "\"84B\"",
-            "Size of the IP packet; the reply has the same.",
         ),
     ],
 };

@@ -10,6 +10,7 @@ mod queue;
 mod service;
 mod tcp;
 mod topology;
+mod workload;
 
 use goodqueue_types::Span;
 

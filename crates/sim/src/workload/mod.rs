@@ -3,9 +3,10 @@
 mod bulk;
 mod datagram;
 mod ping;
+pub mod session;
 
 use crate::WorkloadConfig;
-use goodqueue_tcp::TcpInfo;
+use goodqueue_tcp::{TcpInfo, TcpStats};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 
 pub use bulk::TcpHost;
@@ -32,12 +33,29 @@ pub enum Behaviour {
     Pinger(Pinger),
     /// Answers echo requests.
     Responder(Responder),
+    /// An application over any number of TCP connections.
+    Client(Box<session::Client>),
+    /// What answers it.
+    Server(Box<session::Server>),
 }
 
 impl Behaviour {
-    /// The client and the server of a flow.
-    pub fn pair(workload: &WorkloadConfig, start: Time, random: RandomStream) -> [Self; 2] {
+    /// The client and the server of a flow that begins at `start`. What applications measure
+    /// counts from `measured_from` on.
+    pub fn pair(
+        workload: &WorkloadConfig,
+        start: Time,
+        measured_from: Time,
+        random: RandomStream,
+    ) -> [Self; 2] {
         match workload {
+            WorkloadConfig::Session { tcp, session } => {
+                let (client, server) = session::pair(session, tcp, start, measured_from, random);
+                [
+                    Self::Client(Box::new(client)),
+                    Self::Server(Box::new(server)),
+                ]
+            }
             WorkloadConfig::Bulk { tcp, bytes } => [
                 Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
                 Self::Tcp(TcpHost::server(tcp.clone())),
@@ -65,6 +83,8 @@ impl Behaviour {
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         match self {
             Self::Tcp(host) => host.receive(now, packet),
+            Self::Client(client) => client.receive(now, packet),
+            Self::Server(server) => server.receive(now, packet),
             Self::Pinger(_) => Some(Pinger::round_trip(now, packet)),
             Self::Responder(responder) => {
                 responder.receive(packet);
@@ -79,6 +99,8 @@ impl Behaviour {
     pub fn wake(&mut self, now: Time) {
         match self {
             Self::Tcp(host) => host.wake(now),
+            Self::Client(client) => client.wake(now),
+            Self::Server(server) => server.wake(now),
             Self::Source(source) => source.wake(now),
             Self::Pinger(pinger) => pinger.wake(now),
             Self::Responder(_) | Self::Sink => {}
@@ -91,6 +113,8 @@ impl Behaviour {
     pub fn wakes_at(&self) -> Time {
         match self {
             Self::Tcp(host) => host.wakes_at(),
+            Self::Client(client) => client.wakes_at(),
+            Self::Server(server) => server.wakes_at(),
             Self::Source(source) => source.wakes_at(),
             Self::Pinger(pinger) => pinger.wakes_at(),
             Self::Responder(_) | Self::Sink => Time::MAX,
@@ -102,6 +126,8 @@ impl Behaviour {
     pub fn may_transmit(&self) -> bool {
         match self {
             Self::Tcp(host) => host.may_transmit(),
+            Self::Client(client) => client.may_transmit(),
+            Self::Server(server) => server.may_transmit(),
             _ => true,
         }
     }
@@ -111,6 +137,8 @@ impl Behaviour {
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         let outgoing = match self {
             Self::Tcp(host) => return host.transmit_into(now, packet),
+            Self::Client(client) => return client.transmit_into(now, packet),
+            Self::Server(server) => return server.transmit_into(now, packet),
             Self::Source(source) => source.transmit(),
             Self::Pinger(pinger) => pinger.transmit(),
             Self::Responder(responder) => responder.transmit(),
@@ -127,6 +155,16 @@ impl Behaviour {
     pub fn tcp_info(&self) -> Option<TcpInfo> {
         match self {
             Self::Tcp(host) => Some(host.info()),
+            _ => None,
+        }
+    }
+
+    /// What its TCP counted, all connections together.
+    pub fn tcp_stats(&self) -> Option<TcpStats> {
+        match self {
+            Self::Tcp(host) => Some(*host.stats()),
+            Self::Client(client) => Some(client.stats()),
+            Self::Server(server) => Some(server.stats()),
             _ => None,
         }
     }

@@ -1,0 +1,247 @@
+//! Laws of chance: sizes, gaps and times of workloads.
+
+use goodqueue_types::{RandomStream, Span};
+use std::sync::Arc;
+
+/// The law that a quantity follows, in the quantity's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Law {
+    /// Always the same.
+    Fixed(f64),
+    /// All values between two are equally likely.
+    Uniform {
+        /// The least.
+        from: f64,
+        /// The greatest.
+        to: f64,
+    },
+    /// Exponential: a source without memory.
+    Exponential {
+        /// Mean.
+        mean: f64,
+    },
+    /// Pareto: P(X > x) = (least/x)^shape, with least = mean · (shape − 1)/shape. With a shape of
+    /// at most 2 its variance is infinite: a few giants make up most of the sum.
+    Pareto {
+        /// Mean.
+        mean: f64,
+        /// Above 1.
+        shape: f64,
+    },
+    /// A measured distribution.
+    Empirical(Arc<Cdf>),
+}
+
+/// A cumulative distribution: straight lines between points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cdf {
+    /// (value, share of values up to it), both growing, the last share 1.
+    points: Vec<(f64, f64)>,
+}
+
+impl Cdf {
+    /// The distribution through these points; none unless values and shares do not fall, shares lie
+    /// in 0..=1, and the last is 1.
+    pub fn new(points: Vec<(f64, f64)>) -> Option<Self> {
+        let grows = points
+            .windows(2)
+            .all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1);
+        let finite = points
+            .iter()
+            .all(|(value, share)| value.is_finite() && (0.0..=1.0).contains(share));
+        let ends = points.last().is_some_and(|(_, share)| *share >= 1.0);
+        (grows && finite && ends).then_some(Self { points })
+    }
+
+    /// The points.
+    pub fn points(&self) -> &[(f64, f64)] {
+        &self.points
+    }
+
+    /// The value that this share of all lie below.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let at = self.points.partition_point(|(_, upto)| *upto < share);
+        let Some((value, upto)) = self.points.get(at).copied() else {
+            return self.points[self.points.len() - 1].0;
+        };
+        let Some((before, from)) = at.checked_sub(1).map(|at| self.points[at]) else {
+            return value;
+        };
+        if upto > from {
+            before + (value - before) * (share - from) / (upto - from)
+        } else {
+            value
+        }
+    }
+
+    /// The mean: that of each straight line by its share, and the first point with its own.
+    pub fn mean(&self) -> f64 {
+        let (first, share) = self.points[0];
+        let lines = self.points.windows(2);
+        let rest: f64 = lines
+            .map(|pair| f64::midpoint(pair[0].0, pair[1].0) * (pair[1].1 - pair[0].1))
+            .sum();
+        first * share + rest
+    }
+}
+
+impl Law {
+    /// A value.
+    pub fn draw(&self, random: &mut RandomStream) -> f64 {
+        match self {
+            Self::Fixed(value) => *value,
+            Self::Uniform { from, to } => from + (to - from) * random.unit(),
+            Self::Exponential { mean } => random.exponential(*mean),
+            Self::Pareto { mean, shape } => {
+                let least = mean * (shape - 1.0) / shape;
+                least * libm::pow(1.0 - random.unit(), -1.0 / shape)
+            }
+            Self::Empirical(cdf) => cdf.quantile(random.unit()),
+        }
+    }
+
+    /// A value of a law of seconds.
+    pub fn draw_span(&self, random: &mut RandomStream) -> Span {
+        // A thousand years are enough of a pause, and fit.
+        Span::from_secs_f64(self.draw(random).clamp(0.0, 1.0e6))
+    }
+
+    /// A value of a law of bytes: whole, and at least 1.
+    pub fn draw_bytes(&self, random: &mut RandomStream) -> u64 {
+        libm::round(self.draw(random)).clamp(1.0, 1.0e12) as u64
+    }
+
+    /// Its mean.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Fixed(value) => *value,
+            Self::Uniform { from, to } => (from + to) / 2.0,
+            Self::Exponential { mean } | Self::Pareto { mean, .. } => *mean,
+            Self::Empirical(cdf) => cdf.mean(),
+        }
+    }
+
+    /// The share of values up to `value`.
+    pub fn share_up_to(&self, value: f64) -> f64 {
+        match self {
+            Self::Fixed(fixed) => f64::from(u8::from(value >= *fixed)),
+            Self::Uniform { from, to } => ((value - from) / (to - from)).clamp(0.0, 1.0),
+            Self::Exponential { mean } => 1.0 - libm::exp(-value.max(0.0) / mean),
+            Self::Pareto { mean, shape } => {
+                let least = mean * (shape - 1.0) / shape;
+                1.0 - libm::pow(least / value.max(least), *shape)
+            }
+            Self::Empirical(cdf) => {
+                let at = cdf.points.partition_point(|(point, _)| *point <= value);
+                match (
+                    at.checked_sub(1).map(|at| cdf.points[at]),
+                    cdf.points.get(at),
+                ) {
+                    (None, _) => 0.0,
+                    (Some(_), None) => 1.0,
+                    (Some((before, from)), Some((after, upto))) => {
+                        from + (upto - from) * (value - before) / (after - before)
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empirical() -> Law {
+        let points = vec![(100.0, 0.1), (1_000.0, 0.5), (1_000.0, 0.6), (9_000.0, 1.0)];
+        Law::Empirical(Arc::new(Cdf::new(points).unwrap()))
+    }
+
+    /// The largest distance between the law and what is drawn (Kolmogorov-Smirnov).
+    fn distance(law: &Law, draws: usize, seed: u64) -> f64 {
+        let mut random = RandomStream::new(seed, "test", 0);
+        let mut values: Vec<f64> = (0..draws).map(|_| law.draw(&mut random)).collect();
+        values.sort_by(f64::total_cmp);
+        let n = draws as f64;
+        let distances = values.iter().enumerate().map(|(index, value)| {
+            // Where the law jumps, several draws are equal: the step ends with the last of them.
+            let last = values.partition_point(|other| other <= value) as f64 / n;
+            let first = index as f64 / n;
+            let share = law.share_up_to(*value);
+            let just_below = law.share_up_to(value.next_down());
+            (share - last)
+                .abs()
+                .max(first - share)
+                .max((values.partition_point(|other| other < value) as f64 / n - just_below).abs())
+        });
+        distances.fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn draws_follow_their_law() {
+        let draws = 20_000;
+        // The 0.1 % point of Kolmogorov's distribution; 5 laws, 4 seeds.
+        let critical = 1.95 / f64::from(draws).sqrt();
+        for law in [
+            Law::Uniform { from: 3.0, to: 8.0 },
+            Law::Exponential { mean: 0.2 },
+            Law::Pareto {
+                mean: 5.0,
+                shape: 1.5,
+            },
+            Law::Pareto {
+                mean: 5.0,
+                shape: 3.0,
+            },
+            empirical(),
+        ] {
+            for seed in 1..=4 {
+                let distance = distance(&law, draws as usize, seed);
+                assert!(distance < critical, "{law:?}: {distance} >= {critical}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_test_above_sees_a_wrong_mean() {
+        let drawn = Law::Exponential { mean: 0.2 };
+        let mut random = RandomStream::new(1, "test", 0);
+        let stated = Law::Exponential { mean: 0.21 };
+        let mut values: Vec<f64> = (0..20_000).map(|_| drawn.draw(&mut random)).collect();
+        values.sort_by(f64::total_cmp);
+        let distance = (values.iter().zip(1_u32..))
+            .map(|(value, rank)| (stated.share_up_to(*value) - f64::from(rank) / 20_000.0).abs())
+            .fold(0.0, f64::max);
+        assert!(distance > 1.95 / 20_000.0_f64.sqrt());
+    }
+
+    #[test]
+    fn means_are_those_of_the_draws() {
+        for law in [
+            Law::Fixed(7.0),
+            Law::Uniform { from: 3.0, to: 8.0 },
+            Law::Exponential { mean: 0.2 },
+            Law::Pareto {
+                mean: 5.0,
+                shape: 4.0,
+            },
+            empirical(),
+        ] {
+            let mut random = RandomStream::new(1, "test", 0);
+            let n = 200_000;
+            let sum: f64 = (0..n).map(|_| law.draw(&mut random)).sum();
+            let mean = sum / f64::from(n);
+            assert!((mean / law.mean() - 1.0).abs() < 0.02, "{law:?}: {mean}");
+        }
+    }
+
+    #[test]
+    fn a_distribution_that_falls_or_does_not_end_is_none() {
+        assert!(Cdf::new(vec![(1.0, 0.5), (2.0, 1.0)]).is_some());
+        assert!(Cdf::new(vec![]).is_none());
+        assert!(Cdf::new(vec![(1.0, 0.5)]).is_none());
+        assert!(Cdf::new(vec![(2.0, 0.5), (1.0, 1.0)]).is_none());
+        assert!(Cdf::new(vec![(1.0, 0.8), (2.0, 0.5), (3.0, 1.0)]).is_none());
+        assert!(Cdf::new(vec![(1.0, f64::NAN), (2.0, 1.0)]).is_none());
+    }
+}

@@ -1,0 +1,78 @@
+//! What the bytes of a session say.
+//!
+//! TCP carries byte counts here, not bytes. What a client's bytes ask for is written in a script
+//! that both ends hold: the client adds a message when it writes it, and the server reads it when
+//! the message's last byte has been delivered to it, never before.
+
+use goodqueue_types::Span;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Where in the client's stream it ends.
+    pub ends_at: u64,
+    /// Bytes of the answer.
+    pub reply: u64,
+    /// How long the server thinks before it answers.
+    pub after: Span,
+    /// Whether the server closes the connection after the answer.
+    pub closes: bool,
+}
+
+/// Messages under way, by connection.
+#[derive(Clone, Debug, Default)]
+pub struct Script(Arc<Mutex<BTreeMap<u32, VecDeque<Message>>>>);
+
+impl Script {
+    fn messages(&self) -> MutexGuard<'_, BTreeMap<u32, VecDeque<Message>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client has written a message.
+    pub fn add(&self, connection: u32, message: Message) {
+        self.messages()
+            .entry(connection)
+            .or_default()
+            .push_back(message);
+    }
+
+    /// The next message of a connection of which `delivered` bytes have come, if it is complete.
+    pub fn take(&self, connection: u32, delivered: u64) -> Option<Message> {
+        let mut messages = self.messages();
+        let queue = messages.get_mut(&connection)?;
+        let message = *queue
+            .front()
+            .filter(|message| message.ends_at <= delivered)?;
+        queue.pop_front();
+        if queue.is_empty() {
+            messages.remove(&connection);
+        }
+        Some(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_read_once_and_when_its_last_byte_has_come() {
+        let script = Script::default();
+        let message = |ends_at| Message {
+            ends_at,
+            reply: 10,
+            after: Span::ZERO,
+            closes: false,
+        };
+        script.add(3, message(100));
+        script.add(3, message(150));
+        assert_eq!(script.take(3, 99), None);
+        assert_eq!(script.take(4, 1000), None);
+        assert_eq!(script.take(3, 149), Some(message(100)));
+        assert_eq!(script.take(3, 149), None);
+        assert_eq!(script.take(3, 150), Some(message(150)));
+        assert!(script.messages().is_empty(), "what is read takes no memory");
+    }
+}

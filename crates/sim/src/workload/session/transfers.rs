@@ -1,0 +1,96 @@
+//! Short flows: connections that begin whether or not those before have ended.
+
+use super::{Desk, Measure, Reply};
+use crate::Law;
+use goodqueue_types::{RandomStream, Span, Time};
+use std::collections::BTreeMap;
+
+/// Transfers in an open loop, each on a connection of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransfersConfig {
+    /// Seconds from the start of one to that of the next.
+    pub gap: Law,
+    /// Bytes of each.
+    pub size: Law,
+    /// Bytes of the request for a download; the client sends the data itself without one.
+    pub request: Option<u64>,
+    /// At most so many.
+    pub most: Option<u64>,
+}
+
+/// The client of short flows.
+#[derive(Debug)]
+pub struct Transfers {
+    config: TransfersConfig,
+    next: Time,
+    begun: u64,
+    /// When each that is under way began, and how many bytes it is to get.
+    under_way: BTreeMap<u32, (Time, u64)>,
+    pub measure: Measure,
+}
+
+impl Transfers {
+    /// The first transfer begins one gap after `start`.
+    pub fn new(
+        config: TransfersConfig,
+        start: Time,
+        measure: Measure,
+        random: &mut RandomStream,
+    ) -> Self {
+        let next = start.saturating_add(config.gap.draw_span(random));
+        Self {
+            next,
+            config,
+            begun: 0,
+            under_way: BTreeMap::new(),
+            measure: measure.of("transfers", "transfer_time_s"),
+        }
+    }
+
+    pub fn wakes_at(&self) -> Time {
+        if self.config.most.is_some_and(|most| self.begun >= most) {
+            Time::MAX
+        } else {
+            self.next
+        }
+    }
+
+    /// Begins the next transfer.
+    pub fn wake(&mut self, desk: &mut Desk<'_>) {
+        let size = self.config.size.draw_bytes(desk.random);
+        let id = desk.open();
+        if let Some(request) = self.config.request {
+            let reply = Reply {
+                bytes: size,
+                after: Span::ZERO,
+                closes: true,
+            };
+            desk.ask(id, request, 0, reply);
+        } else {
+            desk.connections.write(id, size);
+            desk.close(id);
+        }
+        self.begun += 1;
+        self.under_way.insert(id, (desk.now, size));
+        let gap = self.config.gap.draw_span(desk.random);
+        self.next = desk.now.saturating_add(gap);
+    }
+
+    /// A transfer ends when its last byte has come, or has been acknowledged.
+    pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
+        let Some((begun, size)) = self.under_way.get(&id).copied() else {
+            return;
+        };
+        let ended = match self.config.request {
+            Some(_) => desk.delivered(id) >= size,
+            None => desk
+                .connections
+                .get(id)
+                .is_none_or(goodqueue_tcp::TcpEndpoint::is_finished),
+        };
+        if ended {
+            self.under_way.remove(&id);
+            self.measure.record(0, begun, desk.now);
+        }
+    }
+}

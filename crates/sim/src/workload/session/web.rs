@@ -1,0 +1,158 @@
+//! Web pages: a main object, then the others over parallel connections; then the user reads.
+
+use super::{Desk, Measure, Reply};
+use crate::Law;
+use goodqueue_types::{Span, Time};
+
+/// Pages one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebConfig {
+    /// Objects of a page besides the main one.
+    pub objects: Law,
+    /// Bytes of the main object.
+    pub main_size: Law,
+    /// Bytes of each other object.
+    pub object_size: Law,
+    /// Bytes of a request.
+    pub request: u64,
+    /// Seconds that the server takes to answer.
+    pub server_time: Law,
+    /// Connections at once, at most.
+    pub parallel: u32,
+    /// Whether a connection serves several objects (HTTP/1.1), or one (HTTP/1.0).
+    pub persistent: bool,
+    /// Seconds from the end of a page to the next.
+    pub think: Law,
+    /// At most so many pages.
+    pub most: Option<u64>,
+}
+
+const OBJECT: usize = 0;
+const PAGE: usize = 1;
+
+/// A connection of the page.
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    id: u32,
+    written: u64,
+    /// Where in the server's stream the object ends that is under way, if one is.
+    ends_at: u64,
+    asked: Option<Time>,
+}
+
+/// The client of a web server.
+#[derive(Debug)]
+pub struct Web {
+    config: WebConfig,
+    next: Time,
+    page_began: Time,
+    pages: u64,
+    /// Objects of the page that are not asked for yet.
+    left: u64,
+    lanes: Vec<Lane>,
+    pub measure: Measure,
+}
+
+impl Web {
+    /// The first page is asked for at `start`.
+    pub fn new(config: WebConfig, start: Time, measure: Measure) -> Self {
+        Self {
+            config,
+            next: start,
+            page_began: Time::ZERO,
+            pages: 0,
+            left: 0,
+            lanes: Vec::new(),
+            measure: measure
+                .of("objects", "object_time_s")
+                .of("pages", "page_time_s"),
+        }
+    }
+
+    pub fn wakes_at(&self) -> Time {
+        self.next
+    }
+
+    /// Asks for the main object of the next page.
+    pub fn wake(&mut self, desk: &mut Desk<'_>) {
+        self.next = Time::MAX;
+        self.page_began = desk.now;
+        self.left = libm::round(self.config.objects.draw(desk.random)).max(0.0) as u64;
+        let size = self.config.main_size.draw_bytes(desk.random);
+        let lane = self.free_lane(desk);
+        self.fetch(lane, size, desk);
+    }
+
+    /// A connection on which nothing is under way.
+    fn free_lane(&mut self, desk: &mut Desk<'_>) -> usize {
+        if self.config.persistent
+            && let Some(free) = self.lanes.iter().position(|lane| lane.asked.is_none())
+        {
+            return free;
+        }
+        self.lanes.push(Lane {
+            id: desk.open(),
+            written: 0,
+            ends_at: 0,
+            asked: None,
+        });
+        self.lanes.len() - 1
+    }
+
+    fn fetch(&mut self, lane: usize, size: u64, desk: &mut Desk<'_>) {
+        let lane = &mut self.lanes[lane];
+        let reply = Reply {
+            bytes: size,
+            after: self.config.server_time.draw_span(desk.random),
+            closes: !self.config.persistent,
+        };
+        lane.written = desk.ask(lane.id, self.config.request, lane.written, reply);
+        lane.ends_at += size;
+        lane.asked = Some(desk.now);
+    }
+
+    fn busy(&self) -> usize {
+        self.lanes
+            .iter()
+            .filter(|lane| lane.asked.is_some())
+            .count()
+    }
+
+    pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
+        let Some(at) = self.lanes.iter().position(|lane| lane.id == id) else {
+            return;
+        };
+        let lane = &mut self.lanes[at];
+        if desk.delivered(id) < lane.ends_at {
+            return;
+        }
+        let Some(asked) = lane.asked.take() else {
+            return;
+        };
+        self.measure.record(OBJECT, asked, desk.now);
+        if !self.config.persistent {
+            self.lanes.remove(at);
+        }
+        while self.left > 0 && self.busy() < self.config.parallel as usize {
+            self.left -= 1;
+            let size = self.config.object_size.draw_bytes(desk.random);
+            let lane = self.free_lane(desk);
+            self.fetch(lane, size, desk);
+        }
+        if self.left == 0 && self.busy() == 0 {
+            self.end_page(desk);
+        }
+    }
+
+    fn end_page(&mut self, desk: &mut Desk<'_>) {
+        self.measure.record(PAGE, self.page_began, desk.now);
+        self.pages += 1;
+        for lane in self.lanes.drain(..) {
+            desk.close(lane.id);
+        }
+        if self.config.most.is_none_or(|most| self.pages < most) {
+            let think: Span = self.config.think.draw_span(desk.random);
+            self.next = desk.now.saturating_add(think);
+        }
+    }
+}

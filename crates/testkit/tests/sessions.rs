@@ -1,0 +1,223 @@
+//! Applications over TCP: what they send arrives, when it must, as often as stated.
+
+use goodqueue_queue::Limit;
+use goodqueue_sim::{
+    ExchangesConfig, FlowOutcome, Law, Metric, NoProbe, SessionConfig, Simulation, TransfersConfig,
+    WebConfig, WorkloadConfig, run,
+};
+use goodqueue_tcp::{Profile, TcpConfig};
+use goodqueue_testkit::dumbbell::Dumbbell;
+use goodqueue_types::{Rate, Span, Time};
+use std::sync::Arc;
+
+const RTT_S: f64 = 0.1;
+
+fn dumbbell(seconds: u64, rate: u64, seed: u64) -> Dumbbell {
+    Dumbbell {
+        seed,
+        rate: Rate(rate),
+        access_rate: Rate(1_000_000_000),
+        limit: Limit::Packets(1_000),
+        round_trip: Span::from_millis(100),
+        warmup: Time::ZERO,
+        end: Time::ZERO + Span::from_secs(seconds),
+    }
+}
+
+fn workload(session: SessionConfig) -> WorkloadConfig {
+    let tcp = TcpConfig {
+        // As browsers and web servers do.
+        nagle: false,
+        ..TcpConfig::profile(Profile::Linux)
+    };
+    WorkloadConfig::Session {
+        tcp: Arc::new(tcp),
+        session: Arc::new(session),
+    }
+}
+
+fn outcome(dumbbell: &Dumbbell, session: SessionConfig) -> FlowOutcome {
+    let network = dumbbell.network(vec![(Time::ZERO, workload(session))]);
+    run(&network).flows.remove(0)
+}
+
+fn count(flow: &FlowOutcome, name: &str) -> u64 {
+    flow.app
+        .metrics
+        .iter()
+        .find_map(|(metric, value)| match value {
+            Metric::Count(count) if *metric == name => Some(*count),
+            _ => None,
+        })
+        .expect("such a count")
+}
+
+/// Mean and maximum.
+fn seconds(flow: &FlowOutcome, name: &str) -> (f64, f64) {
+    flow.app
+        .metrics
+        .iter()
+        .find_map(|(metric, value)| match value {
+            Metric::Seconds(times) if *metric == name => Some((times.mean?, times.max?)),
+            _ => None,
+        })
+        .expect("such times")
+}
+
+fn transfers(gap: Law, size: Law, request: Option<u64>, most: u64) -> SessionConfig {
+    SessionConfig::Transfers(TransfersConfig {
+        gap,
+        size,
+        request,
+        most: Some(most),
+    })
+}
+
+/// Rounds of slow start from a window of ten, doubling: 10, 20, 40 segments.
+#[test]
+fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
+    let mss = f64::from(TcpConfig::profile(Profile::Linux).mss);
+    for (segments, rounds) in [(10.0, 1.0), (30.0, 2.0), (70.0, 3.0)] {
+        for request in [None, Some(200)] {
+            let session = transfers(Law::Fixed(5.0), Law::Fixed(segments * mss), request, 5);
+            let flow = outcome(&dumbbell(60, 1_000_000_000, 1), session);
+            assert_eq!(count(&flow, "transfers"), 5);
+            let (mean, max) = seconds(&flow, "transfer_time_s");
+            // The handshake, then a round trip for each window; up, the acknowledgement comes a
+            // round trip after the last window, down the data come half a one after the request's
+            // half. A delayed ACK costs up to 40 ms. 70 segments take 1 ms at 1 Gb/s.
+            let expected = RTT_S * (1.0 + rounds);
+            assert!(
+                mean >= expected && max < expected + 0.045,
+                "{segments} segments, {request:?}: {mean} {max}, expected {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_byte_of_every_transfer_arrives() {
+    let sizes = Law::Uniform {
+        from: 1.0,
+        to: 40_000.0,
+    };
+    for request in [None, Some(300)] {
+        let gap = Law::Exponential { mean: 0.05 };
+        let session = transfers(gap, sizes.clone(), request, 200);
+        // A link that is overloaded, so that connections are lost, retried and late.
+        let mut hard = dumbbell(400, 2_000_000, 3);
+        hard.limit = Limit::Packets(10);
+        let flow = outcome(&hard, session);
+        assert_eq!(count(&flow, "transfers"), 200, "{request:?}");
+        assert!(flow.retransmissions > 0 || request.is_some());
+        let requested = request.unwrap_or(0) * 200;
+        let bytes = flow.goodput_bps * 400.0 / 8.0 - requested as f64;
+        // 200 draws of mean 20,000 and standard deviation 11,547.
+        assert!((bytes / 200.0 - 20_000.0).abs() < 4.0 * 11_547.0 / 200.0_f64.sqrt());
+    }
+}
+
+#[test]
+fn transfers_begin_as_a_poisson_process_of_the_stated_rate() {
+    let (mut sum, seeds) = (0.0, 20);
+    for seed in 0..seeds {
+        let gap = Law::Exponential { mean: 0.1 };
+        let session = transfers(gap, Law::Fixed(1_000.0), None, 100_000);
+        sum += count(
+            &outcome(&dumbbell(100, 100_000_000, seed), session),
+            "transfers",
+        ) as f64;
+    }
+    // 1000 in 100 s, less those of the last 0.2 s; a Poisson count's variance is its mean.
+    let expected = f64::from(seeds as u32) * 998.0;
+    assert!((sum - expected).abs() < 4.0 * expected.sqrt(), "{sum}");
+}
+
+#[test]
+fn exchanges_take_a_round_trip_and_the_servers_time() {
+    let exchanges = |periodic| {
+        SessionConfig::Exchanges(ExchangesConfig {
+            request: Law::Fixed(200.0),
+            reply: Law::Fixed(1_000.0),
+            server_time: Law::Fixed(0.02),
+            pause: Law::Fixed(1.0),
+            periodic,
+            most: None,
+        })
+    };
+    for (periodic, expected_count) in [(true, 60), (false, 54)] {
+        let flow = outcome(&dumbbell(60, 100_000_000, 1), exchanges(periodic));
+        // One each second; or one each 1.12 s, the first with a handshake.
+        let answered = count(&flow, "exchanges");
+        assert_eq!(answered, expected_count, "periodic {periodic}");
+        let (mean, max) = seconds(&flow, "exchange_time_s");
+        let first = 2.0 * RTT_S + 0.02;
+        let rest = RTT_S + 0.02;
+        assert!((max - first).abs() < 1e-3, "{max}");
+        let n = answered as f64;
+        assert!(
+            (mean - (first + (n - 1.0) * rest) / n).abs() < 1e-3,
+            "{mean}"
+        );
+    }
+}
+
+#[test]
+fn a_page_takes_as_many_round_trips_as_its_objects_ask_for() {
+    let web = |parallel, persistent| {
+        SessionConfig::Web(WebConfig {
+            objects: Law::Fixed(8.0),
+            main_size: Law::Fixed(5_000.0),
+            object_size: Law::Fixed(5_000.0),
+            request: 300,
+            server_time: Law::Fixed(0.0),
+            parallel,
+            persistent,
+            think: Law::Fixed(1.0),
+            most: Some(10),
+        })
+    };
+    // The main object costs a handshake and a round trip. Eight more, four at a time: persistent,
+    // the first connection is there and three are opened, so that it fetches a third object while
+    // they shake hands; with new connections each costs two round trips.
+    for (parallel, persistent, round_trips) in [
+        (4, true, 5.0),
+        (4, false, 6.0),
+        (1, true, 10.0),
+        (8, false, 4.0),
+    ] {
+        let flow = outcome(&dumbbell(60, 1_000_000_000, 1), web(parallel, persistent));
+        assert_eq!((count(&flow, "pages"), count(&flow, "objects")), (10, 90));
+        let (mean, _) = seconds(&flow, "page_time_s");
+        assert!(
+            (mean - RTT_S * round_trips).abs() < 0.01,
+            "{parallel} {persistent}: {mean}"
+        );
+    }
+}
+
+/// A hundred thousand short flows, of which few are there at once.
+#[test]
+fn finished_connections_give_their_memory_back() {
+    let cost = |most: u64| {
+        let gap = Law::Fixed(0.01);
+        let session = transfers(gap, Law::Fixed(3_000.0), None, most);
+        let network = dumbbell(most / 100 + 100, 100_000_000, 1)
+            .network(vec![(Time::ZERO, workload(session))]);
+        let mut sent = 0;
+        let cost = allocation_counter::measure(|| {
+            let simulation = Simulation::new(&network, NoProbe);
+            sent = simulation.complete().0.totals.sent;
+        });
+        assert!(sent > 5 * most);
+        cost.bytes_max
+    };
+    // TIME-WAIT lasts a minute: 6000 connections.
+    let (some, many) = (cost(7_000), cost(28_000));
+    println!("at most {some} and {many} bytes");
+    assert!(
+        many < some + some / 10,
+        "{many} bytes, {some} for a quarter"
+    );
+    assert!(many < 50 << 20);
+}
