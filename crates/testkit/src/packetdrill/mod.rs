@@ -5,7 +5,8 @@
 //! subset understood here is that of the public suites of TCP tests; commands to the kernel are
 //! mapped to our switches by a table (`settings`). Three things are judged more loosely than by the
 //! original tool, and say so here: PSH is ignored, because no endpoint of ours sets it; the order
-//! of options within a packet is not compared; system calls that the model knows nothing of are
+//! of options within a packet is not compared (neither tool compares the echo in a timestamp);
+//! system calls that the model knows nothing of are
 //! accepted if they return what the script says (`bind`, `fcntl`, `getsockopt`).
 //!
 //! What is unknown fails. What is known and not modelled makes a script not applicable.
