@@ -27,14 +27,23 @@ fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
 
 #[test]
 fn every_key_is_documented_and_every_documented_key_is_there() {
-    let summary = run(&[("duration", "5s"), ("record.access", "true")]);
+    let summary = run(&[
+        ("duration", "5s"),
+        ("record.access", "true"),
+        (
+            "topology.pool",
+            "[{ name = \"memory\", capacity = \"90kB\" }]",
+        ),
+        ("topology.bottleneck.pool", "memory"),
+    ]);
     let mut found = BTreeSet::new();
     keys(&summary, "", &mut found);
-    for name in ["links", "flows", "totals"] {
+    for name in ["links", "flows", "pools", "totals"] {
         found.remove(name);
     }
     keys(&summary["links"]["bottleneck"], "", &mut found);
     keys(&summary["flows"]["upload"], "", &mut found);
+    keys(&summary["pools"]["memory"], "", &mut found);
     keys(&summary["totals"], "", &mut found);
     for workload in [
         "{ kind = \"transfers\", size = \"5kB\", interval = \"100ms\" }",
