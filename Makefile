@@ -10,11 +10,11 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.json')
 
-.PHONY: help setup test lint demo bench validate conformance docs lock clean
+.PHONY: help setup test lint demo bench validate which-queue conformance docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.extension ## prepare everything: .venv/bin/goodqueue works after it
 
@@ -52,6 +52,9 @@ bench: ## the native benchmark, beside ns-2 where it is installed
 
 validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write docs/validation.md
 	$(BIN)/python -m goodqueue.validation
+
+which-queue: setup ## every queue discipline on one link, writes docs/which-queue.md
+	$(BIN)/python -m goodqueue.which_queue
 
 conformance: ## run public TCP scripts: make conformance PACKETDRILL=folder-of-scripts
 	@test -n "$(PACKETDRILL)" || { echo "usage: make conformance PACKETDRILL=folder-of-scripts"; exit 2; }

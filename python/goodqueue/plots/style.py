@@ -21,7 +21,7 @@ BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#6E6E6E"
 CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 
-_STYLE: dict[str, Any] = {
+STYLE: dict[str, Any] = {
     "font.size": 11,
     "axes.titlesize": 13,
     "axes.titleweight": "bold",
@@ -67,7 +67,7 @@ class Picture:
         lines = textwrap.wrap(self.caption, CAPTION_COLUMNS)
         foot = CAPTION_LINE_INCHES * len(lines) + 0.15
         height = self.height_inches + foot
-        with rc_context(_STYLE):  # type: ignore[arg-type]
+        with rc_context(STYLE):  # type: ignore[arg-type]
             figure = Figure(figsize=(8.4, height), dpi=150, layout="constrained")
             FigureCanvasAgg(figure)
             engine = figure.get_layout_engine()
