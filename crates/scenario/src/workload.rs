@@ -382,12 +382,10 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
 
 /// The largest IP packet from client to server, or the other way.
 pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
-    if let WorkloadConfig::Session { tcp, .. } = workload {
-        // Data go both ways.
-        return u64::from(tcp.header) + u64::from(tcp.mss);
-    }
     match workload {
-        WorkloadConfig::Bulk { tcp, .. } | WorkloadConfig::Session { tcp, .. } => {
+        // Data go both ways.
+        WorkloadConfig::Session { tcp, .. } => header_bytes(tcp) + u64::from(tcp.mss),
+        WorkloadConfig::Bulk { tcp, .. } => {
             let options = if tcp.option_bytes && tcp.recovery == goodqueue_tcp::Recovery::Sack {
                 // An ACK with all its SACK blocks.
                 let room = if tcp.timestamps.is_some() { 3 } else { 4 };
@@ -396,11 +394,10 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
             } else {
                 0
             };
-            let header = u64::from(tcp.header);
             if backward {
-                (header + options).max(1)
+                (header_bytes(tcp) + options).max(1)
             } else {
-                header + u64::from(tcp.mss)
+                header_bytes(tcp) + u64::from(tcp.mss)
             }
         }
         WorkloadConfig::Ping { packet, .. } => u64::from(*packet),
@@ -416,4 +413,11 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
             ..
         } => *mean as u64,
     }
+}
+
+/// IP and TCP header of a segment without SACK blocks.
+fn header_bytes(tcp: &TcpConfig) -> u64 {
+    let stamped = tcp.timestamps.is_some() && tcp.option_bytes;
+    // Ten bytes and two of padding (RFC 7323 appendix A).
+    u64::from(tcp.header) + if stamped { 12 } else { 0 }
 }

@@ -144,3 +144,13 @@ fn limits_follow_the_link_and_the_flows() {
     );
     assert_eq!(limit(&s1, "bottleneck"), Limit::Bytes(1_731_250));
 }
+
+#[test]
+fn packets_are_as_large_as_their_options_make_them() {
+    let scenario = load("linux-bottleneck.toml", &[]);
+    let buffer = scenario.buffer("bottleneck").expect("the link exists");
+    assert_eq!(
+        (buffer.frame_bytes, buffer.bytes),
+        (1_500, Some(33 * 1_500))
+    );
+}
