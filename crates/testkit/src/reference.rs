@@ -3,21 +3,21 @@
 //! It shares agents, queue disciplines and meters with the fast engine, but neither its event
 //! loop nor its links nor its routing. The heap has an entry for every packet on its way and for
 //! every frame in transmission; a link is a queue and the frame it transmits; nothing is done
-//! before its time. Whoever doubts a result can read this file from top to bottom.
+//! before its time. Whoever doubts a result can read this file and its
+//! `link.rs` from top to bottom.
+
+mod link;
 
 use crate::Mutation;
-use crate::plain_service::PlainService;
-use goodqueue_queue::{
-    Backlog, BufferPool, Configuration, Context, Discipline, Limit, QueueDiscipline, Verdict,
-};
+use goodqueue_queue::{Backlog, Context, Discipline, QueueDiscipline, Verdict};
 use goodqueue_sim::{
-    Agent, Buffer, LinkConfig, LinkMeter, LossProcess, Network, Outcome, Probe, Recorder, Series,
-    SharedBuffer, TieOrder, Totals, Window, agents, flow_outcome, receiver_of, shared_buffers,
+    Agent, Network, Outcome, Probe, Recorder, Series, SharedBuffer, TieOrder, Totals, Window,
+    agents, flow_outcome, receiver_of, shared_buffers,
 };
 use goodqueue_types::{
-    Bytes, Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, RandomStream, Span,
-    Time,
+    Bytes, Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time,
 };
+use link::Link;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -79,95 +79,6 @@ impl PartialOrd for Event {
 impl Ord for Event {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.key.cmp(&other.key)
-    }
-}
-
-/// A queue, the frame in transmission, and counters.
-struct Link<'a> {
-    config: &'a LinkConfig,
-    queue: Discipline,
-    in_service: Option<Packet>,
-    /// Where the rate changes.
-    varying: Option<PlainService<'a>>,
-    /// Whether the link loses what it transmits now.
-    loses: bool,
-    /// When the queue said it will be ready, if it held back what it has.
-    ready_at: Option<Time>,
-    random: RandomStream,
-    loss: Option<LossProcess>,
-    buffer: Buffer,
-    reported: Backlog,
-    arrivals: u64,
-    drops: u64,
-    meter: Option<LinkMeter>,
-}
-
-impl<'a> Link<'a> {
-    fn new(network: &'a Network, index: usize, window: Window, mutation: Option<Mutation>) -> Self {
-        let config = &network.links[index];
-        let mut queue = config.queue.clone();
-        match (mutation, queue.limit()) {
-            (Some(Mutation::LimitOffByOne), Limit::Packets(limit)) => {
-                queue.set_limit(Limit::Packets(limit + 1));
-            }
-            (Some(Mutation::LimitOffByOne), Limit::Bytes(limit)) => {
-                queue.set_limit(Limit::Bytes(limit + 1));
-            }
-            _ => {}
-        }
-        let stream = |purpose| RandomStream::new(network.seed, purpose, index as u64);
-        let (mut random, loss) = (stream("queue"), stream("loss"));
-        Self {
-            config,
-            queue: queue.build(&mut random),
-            in_service: None,
-            varying: PlainService::new(network, index),
-            loses: false,
-            ready_at: None,
-            random,
-            loss: config.loss.map(|config| LossProcess::new(config, loss)),
-            buffer: match mutation {
-                Some(Mutation::BuffersNotShared) => Buffer::Own(BufferPool::unlimited()),
-                _ => Buffer::new(network, index),
-            },
-            reported: Backlog::default(),
-            arrivals: 0,
-            drops: 0,
-            meter: config.observed.then(|| LinkMeter::new(window)),
-        }
-    }
-
-    /// Calls the queue, and returns its answer and what it dropped and marked.
-    fn with_queue<T>(
-        &mut self,
-        now: Time,
-        shared: &mut [SharedBuffer],
-        call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
-    ) -> (T, Vec<Verdict>) {
-        let mut verdicts = Vec::new();
-        let mut context = Context {
-            now,
-            framing: self.config.framing,
-            random: &mut self.random,
-            account: self.buffer.account(shared, now),
-            verdicts: &mut verdicts,
-        };
-        (call(&mut self.queue, &mut context), verdicts)
-    }
-
-    /// Whether the link loses the next packet, before the queue or after the transmission.
-    fn loses(&mut self, packet: &Packet, after_transmission: bool) -> bool {
-        let bytes = self.frame_bytes(packet);
-        match &mut self.loss {
-            Some(loss) if loss.is_after_transmission() == after_transmission => {
-                loss.loses(packet, bytes)
-            }
-            _ => false,
-        }
-    }
-
-    fn frame_bytes(&self, packet: &Packet) -> u64 {
-        self.config.framing.frame_bytes(packet.size)
     }
 }
 
