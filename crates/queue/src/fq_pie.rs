@@ -195,6 +195,52 @@ mod tests {
         assert!((share - 0.375).abs() < 0.05, "{share}");
     }
 
+    /// The queue of a flow.
+    fn queue_of(rig: &Rig<FqPie>, flow: u32) -> usize {
+        let hash = rig.queue.hash.flow(&packet(flow, 0, 100));
+        scale(hash, rig.queue.config.flows) as usize
+    }
+
+    #[test]
+    fn a_queue_that_only_drains_has_its_updates() {
+        let mut rig = Rig::new(&FqPieConfig::linux(Limit::Packets(100)));
+        rig.at(Span::from_millis(600));
+        for number in 0..20 {
+            rig.offer(packet(0, number, 1514));
+        }
+        let queue = queue_of(&rig, 0);
+        for step in 0..10 {
+            // Until the first packet leaves nobody knows of a delay.
+            let before = rig.queue.vars[queue].probability();
+            rig.at(Span::from_millis(1000 + 20 * step)).dequeue();
+            let after = rig.queue.vars[queue].probability();
+            assert_eq!(after > before, step > 0, "step {step}");
+        }
+    }
+
+    #[test]
+    fn a_flow_without_a_backlog_pays_nothing_for_that_of_others() {
+        let mut rig = Rig::new(&FqPieConfig::linux(Limit::Packets(10_000)));
+        rig.at(Span::from_secs(1));
+        for number in 0..100 {
+            rig.offer(packet(0, number, 1514));
+        }
+        for number in 0..500 {
+            rig.offer(packet(1, number, 1514));
+        }
+        let queue = queue_of(&rig, 0);
+        let mut now = Span::from_secs(1);
+        while rig.queue.flows.backlog_of(queue as u32).packets > 0 {
+            now += Span::from_millis(50);
+            rig.at(now).dequeue();
+        }
+        assert!(rig.queue.vars[queue].probability() > 0.5);
+        for number in 0..20 {
+            rig.offer(packet(0, number, 40));
+        }
+        assert!(rig.verdicts.is_empty());
+    }
+
     #[test]
     fn flows_take_turns_as_in_fq_codel() {
         let mut rig = Rig::new(&FqPieConfig {

@@ -316,6 +316,29 @@ mod tests {
         assert_eq!(down, 0);
     }
 
+    /// When no packet came for long, what was due meanwhile is not made up for.
+    #[test]
+    fn signals_that_were_missed_are_forgotten() {
+        let random = &mut RandomStream::new(1, "test", 0);
+        let mut vars = CobaltVars::new(Whole);
+        let mut at = |millis: u64, sojourn: u64| {
+            let (now, sojourn) = (Span::from_millis(millis), Span::from_millis(sojourn));
+            decide(&mut vars, now, sojourn, Ecn::Capable0, random).1
+        };
+        let marks = [
+            (50, 1),
+            (60, 20),
+            (1000, 20),
+            (1001, 20),
+            (1002, 20),
+            (1057, 20),
+            (1058, 20),
+        ]
+        .map(|(millis, sojourn)| at(millis, sojourn));
+        // At 1001 ms the next is due, 100/√3 ms after 1000.
+        assert_eq!(marks, [0, 0, 1, 1, 0, 0, 1]);
+    }
+
     #[test]
     fn blue_drops_what_ignores_marks_and_forgives_slowly() {
         let random = &mut RandomStream::new(1, "test", 0);

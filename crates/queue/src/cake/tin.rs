@@ -310,3 +310,6 @@ fn host_hashes(hash: FlowHash, packet: &Packet) -> (u32, u32) {
     let key = |side: u64, host: u16| side << 40 | u64::from(host);
     (hash.of(key(1, source)), hash.of(key(2, destination)))
 }
+
+#[cfg(test)]
+mod tests;

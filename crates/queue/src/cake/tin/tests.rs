@@ -1,0 +1,101 @@
+//! What a queue counts as, from its first packet to its rest.
+
+use super::*;
+use crate::cake::{Cake, CakeDiffserv};
+use crate::flows::rig::packet;
+use crate::rig::Rig;
+use goodqueue_types::{Hosts, RandomStream, Span};
+
+fn rig() -> Rig<Cake> {
+    Rig::new(&CakeConfig {
+        diffserv: CakeDiffserv::BestEffort,
+        isolation: CakeIsolation::DualSrcHost,
+        ..CakeConfig::linux(None)
+    })
+}
+
+/// A full packet; all flows are one host's.
+fn of(flow: u32) -> Packet {
+    Packet {
+        hosts: Hosts {
+            client: 1,
+            server: 2,
+        },
+        ..packet(flow, 0, 1514)
+    }
+}
+
+/// What the flow counts as, and how many flows are sparse and bulk.
+fn load(rig: &mut Rig<Cake>, flow: u32) -> (Load, u32, u32) {
+    let hash = rig.queue.hash;
+    let tin = &mut rig.queue.tins[0];
+    let queue = tin.queue_of(hash, &of(flow));
+    (tin.states[queue as usize].load, tin.sparse, tin.bulk)
+}
+
+/// What a flow of the host gets in a round, on average.
+fn share(rig: &mut Rig<Cake>, flow: u32) -> f64 {
+    let hash = rig.queue.hash;
+    let tin = &mut rig.queue.tins[0];
+    let queue = tin.queue_of(hash, &of(flow));
+    let hosts = tin.states[queue as usize].hosts;
+    let random = &mut RandomStream::new(1, "test", 0);
+    let total: i64 = (0..1000)
+        .map(|_| tin.hosts.quantum(hosts, 1514, random))
+        .sum();
+    total as f64 / 1000.0
+}
+
+/// Flow 0 has sent its quantum and is empty, flow 1 has sent the first of 20 packets.
+fn one_waits_in_the_bulk_round() -> Rig<Cake> {
+    let mut rig = rig();
+    rig.at(Span::from_secs(1));
+    rig.offer(of(0));
+    assert_eq!(load(&mut rig, 0), (Load::Sparse, 1, 0));
+    assert_eq!(rig.next(), Some((0, 0)));
+    for _ in 0..20 {
+        rig.offer(of(1));
+    }
+    assert_eq!(rig.next(), Some((1, 0)));
+    assert_eq!(load(&mut rig, 0), (Load::SparseWaiting, 2, 0));
+    rig
+}
+
+#[test]
+fn a_flow_that_comes_back_within_a_round_is_bulk() {
+    let mut rig = one_waits_in_the_bulk_round();
+    rig.offer(of(0));
+    assert_eq!(load(&mut rig, 0), (Load::Bulk, 1, 1));
+    rig.next();
+    rig.next();
+    assert_eq!(load(&mut rig, 1), (Load::Bulk, 0, 2));
+    assert!((share(&mut rig, 1) - 757.0).abs() < 1.0, "two of one host");
+}
+
+#[test]
+fn an_empty_queue_decays_for_an_interval_and_no_longer_counts_for_its_host() {
+    let mut rig = one_waits_in_the_bulk_round();
+    rig.offer(of(0));
+    for _ in 0..6 {
+        rig.next();
+    }
+    assert_eq!(load(&mut rig, 0), (Load::Decaying, 0, 1));
+    assert!((share(&mut rig, 1) - 1514.0).abs() < 1.0, "one of its host");
+    // COBALT keeps a queue's state for an interval after its last packet.
+    rig.at(Span::from_millis(1_099)).next();
+    assert_eq!(load(&mut rig, 0), (Load::Decaying, 0, 1));
+    rig.at(Span::from_millis(1_101)).next();
+    assert_eq!(load(&mut rig, 0), (Load::Idle, 0, 1));
+}
+
+#[test]
+fn a_decaying_queue_becomes_sparse_again() {
+    let mut rig = one_waits_in_the_bulk_round();
+    for _ in 0..4 {
+        rig.next();
+    }
+    assert_eq!(load(&mut rig, 0), (Load::Decaying, 0, 1));
+    rig.offer(of(0));
+    assert_eq!(load(&mut rig, 0), (Load::Sparse, 1, 1));
+    assert_eq!(rig.next(), Some((0, 0)), "and goes first");
+}
