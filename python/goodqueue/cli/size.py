@@ -124,7 +124,8 @@ def print_sizing(sizing: Sizing) -> None:
         assert sizing.answer.recommended is not None
         console.print()
         console.print(f"Linux: [bold]{sizing.tc}[/]", soft_wrap=True)
-        console.print(cautions(sizing.answer.recommended.limit_packets, sizing.ip_packet_bytes))
+        if " bfifo " in sizing.tc:
+            console.print(cautions(sizing.answer.recommended.limit_packets, sizing.ip_packet_bytes))
 
 
 def verdict(sizing: Sizing, answer: Answer) -> list[str]:

@@ -37,14 +37,14 @@ macro_rules! kinds {
         pub(crate) fn name(config: &QueueConfig) -> Option<&'static str> {
             match config {
                 $(QueueConfig::$kind(_) => Some($name),)+
-                _ => None,
+                QueueConfig::Custom(_) => None,
             }
         }
 
         fn visit(v: &mut impl Visitor, config: &mut QueueConfig) -> Checked<()> {
             match config {
                 $(QueueConfig::$kind(config) => Keys::visit(v, config),)+
-                _ => Ok(()),
+                QueueConfig::Custom(_) => Ok(()),
             }
         }
     };
