@@ -67,6 +67,19 @@ def test_run_prints_tables_without_colour_into_a_pipe(small: Path) -> None:
         assert word in done.stdout
 
 
+def test_run_tells_marks_and_what_applications_waited_for() -> None:
+    scenario = str(ROOT / "scenarios" / "home-web.toml")
+    queue = 'topology.bottleneck.queue={ kind = "fq_codel" }'
+    arguments = ["run", scenario, "--set", "duration=30s", "--set", queue]
+    done = goodqueue(*arguments, "--set", "tcp.ecn=rfc3168")
+    assert done.returncode == 0, done.stderr
+    assert "marks" in done.stdout
+    assert re.search(r"^web +pages +\d+ ", done.stdout, re.MULTILINE)
+    assert re.search(r"^downloads +transfers +\d+ ", done.stdout, re.MULTILINE)
+    plain = goodqueue(*arguments)
+    assert "marks" not in plain.stdout
+
+
 def test_json_has_the_documented_keys(small: Path) -> None:
     done = goodqueue("run", small, "--json")
     summary = json.loads(done.stdout)

@@ -72,6 +72,11 @@ def print_result(result: Result) -> None:
     console.print()
     flows = summary["flows"]
     console.print(_flows(dict(list(flows.items())[:MOST_FLOWS_PRINTED])))
+    applications = _applications(flows)
+    if applications:
+        console.print()
+        columns = ["flow", "what", "ended", "mean", "p50", "p99", "max"]
+        console.print(table("Applications (times in ms)", columns, applications))
     if len(flows) > MOST_FLOWS_PRINTED:
         console.print(f"... and {len(flows) - MOST_FLOWS_PRINTED} more flows; --json has them all")
 
@@ -90,6 +95,9 @@ def _links(links: dict[str, Any]) -> object:
         "p50",
         "p99",
     ]
+    marks = any(link["marks"] for link in links.values())
+    if marks:
+        columns.insert(5, "marks")
     rows = [
         [
             name,
@@ -97,6 +105,7 @@ def _links(links: dict[str, Any]) -> object:
             percent(link["utilization"]),
             percent(link["loss_rate"]),
             number(link["drops"]),
+            *([number(link["marks"])] if marks else []),
             number(link["mean_backlog_packets"], 3),
             number(link["p99_backlog_packets"], 3),
             number(link["max_backlog_packets"], 3),
@@ -155,6 +164,32 @@ def _flows(flows: dict[str, Any]) -> object:
         for name, flow in flows.items()
     ]
     return table("Flows (round-trip times in ms)", columns, rows)
+
+
+TIMED = {
+    "transfers": "transfer_time_s",
+    "exchanges": "exchange_time_s",
+    "objects": "object_time_s",
+    "pages": "page_time_s",
+}
+"""What applications count, and how long each of it took."""
+
+
+def _applications(flows: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            what,
+            number(flow[what]),
+            *(
+                milliseconds(flow[f"{statistic}_{time}"])
+                for statistic in ("mean", "p50", "p99", "max")
+            ),
+        ]
+        for name, flow in list(flows.items())[:MOST_FLOWS_PRINTED]
+        for what, time in TIMED.items()
+        if what in flow
+    ]
 
 
 def _write(result: Result, out: Path) -> None:
