@@ -9,6 +9,9 @@
 // PieQueueDisc, RedQueueDisc, FqCoDelQueueDisc ...), where one more waits in the device. Attributes of
 // ns-3 are set by its own syntax: --ns3::CoDelQueueDisc::Target=5ms, --ns3::TcpCubic::HyStart=false.
 //
+// With `datagrams`, flows are no TCP but send packets of 1500 bytes at exponential intervals, so many
+// megabits per second in all.
+//
 // Results, one line of JSON, cover the last three quarters of the run. `curves` names a file for the
 // backlog and the window of flow 0 over time. Exit code 3: the counts of packets do not add up.
 
@@ -38,6 +41,7 @@ struct Options
     uint32_t flows = 1, buffer = 33, classes = 1, mss = 1460, initialWindow = 10, ackEvery = 1;
     uint32_t window = 10000;
     double rate = 10, rtt = 40, rttMax = 0, duration = 100, jitter = 0.01, step = 0.01;
+    double datagrams = 0;
     uint64_t seed = 1;
     bool timestamps = false, sack = true, ecn = false;
     std::string control = "TcpNewReno", recovery = "TcpClassicRecovery", queue = "fifo", curves;
@@ -63,6 +67,7 @@ Options Parse(int argc, char** argv)
     line.AddValue("timestamps", "RFC 7323", o.timestamps);
     line.AddValue("sack", "RFC 2018", o.sack);
     line.AddValue("ecn", "RFC 3168", o.ecn);
+    line.AddValue("datagrams", "Mb/s in place of TCP", o.datagrams);
     line.AddValue("duration", "of the run, s", o.duration);
     line.AddValue("jitter", "of the starts, s", o.jitter);
     line.AddValue("seed", "number of the run", o.seed);
@@ -188,14 +193,13 @@ class Bottleneck
     double m_departures = 0, m_bytes = 0, m_integral = 0, m_since = 0;
 };
 
-/// One long transfer: its hosts, their links, and what it sent.
+/// Two hosts with their links, and what went from one to the other.
 class Flow
 {
   public:
     Flow(uint32_t number, const Options& o, const NodeContainer& routers)
-        : m_end(0)
     {
-        NodeContainer hosts(2);
+        hosts.Create(2);
         InternetStackHelper().Install(hosts);
         const uint32_t last = o.classes > 1 ? o.classes - 1 : 1;
         const double spread = o.classes > 1 ? (o.rttMax - o.rtt) / last : 0;
@@ -208,19 +212,11 @@ class Flow
         const auto near = access.Install(hosts.Get(0), routers.Get(0));
         const auto far = access.Install(hosts.Get(1), routers.Get(1));
         Address(near, 2 * number + 1);
-        const auto server = Address(far, 2 * number + 2).GetAddress(0);
-
-        PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 9));
-        m_sink = DynamicCast<PacketSink>(sink.Install(hosts.Get(1)).Get(0));
-        BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(server, 9));
-        bulk.SetAttribute("SendSize", UintegerValue(10 * o.mss));
-        m_bulk = DynamicCast<BulkSendApplication>(bulk.Install(hosts.Get(0)).Get(0));
-        auto random = CreateObject<UniformRandomVariable>();
-        const Time start = Seconds(0.01 * number + random->GetValue(0, o.jitter));
-        m_bulk->SetStartTime(start);
-        // The application makes its socket when it starts.
-        Simulator::Schedule(start + NanoSeconds(1), &Flow::Watch, this);
+        const auto address = Address(far, 2 * number + 2).GetAddress(0);
+        server = InetSocketAddress(address, 9);
     }
+
+    virtual ~Flow() = default;
 
     /// Gives a link its addresses, a network of its own, and its hosts the way out.
     static Ipv4InterfaceContainer Address(const NetDeviceContainer& link, uint32_t number)
@@ -252,12 +248,52 @@ class Flow
     double sent = 0, resent = 0;
     uint32_t window = 0;
 
+  protected:
+    /// Receives at the server, over this protocol.
+    void Listen(const std::string& protocol)
+    {
+        PacketSinkHelper sink(protocol, InetSocketAddress(Ipv4Address::GetAny(), 9));
+        m_sink = DynamicCast<PacketSink>(sink.Install(hosts.Get(1)).Get(0));
+    }
+
+    /// When it starts.
+    static Time Start(uint32_t number, const Options& o)
+    {
+        auto random = CreateObject<UniformRandomVariable>();
+        return Seconds(0.01 * number + random->GetValue(0, o.jitter));
+    }
+
+    NodeContainer hosts;
+    ns3::Address server;
+
+  private:
+    Ptr<PacketSink> m_sink;
+};
+
+/// A long transfer by TCP.
+class Bulk : public Flow
+{
+  public:
+    Bulk(uint32_t number, const Options& o, const NodeContainer& routers)
+        : Flow(number, o, routers),
+          m_end(0)
+    {
+        Listen("ns3::TcpSocketFactory");
+        BulkSendHelper bulk("ns3::TcpSocketFactory", server);
+        bulk.SetAttribute("SendSize", UintegerValue(10 * o.mss));
+        m_bulk = DynamicCast<BulkSendApplication>(bulk.Install(hosts.Get(0)).Get(0));
+        const Time start = Start(number, o);
+        m_bulk->SetStartTime(start);
+        // The application makes its socket when it starts.
+        Simulator::Schedule(start + NanoSeconds(1), &Bulk::Watch, this);
+    }
+
   private:
     void Watch()
     {
         auto socket = m_bulk->GetSocket();
-        socket->TraceConnectWithoutContext("CongestionWindow", MakeCallback(&Flow::Window, this));
-        socket->TraceConnectWithoutContext("Tx", MakeCallback(&Flow::Send, this));
+        socket->TraceConnectWithoutContext("CongestionWindow", MakeCallback(&Bulk::Window, this));
+        socket->TraceConnectWithoutContext("Tx", MakeCallback(&Bulk::Send, this));
     }
 
     void Window(uint32_t, uint32_t now)
@@ -279,9 +315,41 @@ class Flow
         m_end = std::max(m_end, header.GetSequenceNumber() + SequenceNumber32(packet->GetSize()));
     }
 
-    Ptr<PacketSink> m_sink;
     Ptr<BulkSendApplication> m_bulk;
     SequenceNumber32 m_end;
+};
+
+/// Datagrams at exponential intervals.
+class Datagrams : public Flow
+{
+  public:
+    Datagrams(uint32_t number, const Options& o, const NodeContainer& routers)
+        : Flow(number, o, routers),
+          m_gap(CreateObject<ExponentialRandomVariable>())
+    {
+        Listen("ns3::UdpSocketFactory");
+        m_gap->SetAttribute("Mean", DoubleValue(1500 * 8e-6 * o.flows / o.datagrams));
+        m_socket = Socket::CreateSocket(hosts.Get(0), UdpSocketFactory::GetTypeId());
+        Simulator::Schedule(Start(number, o), &Datagrams::Open, this);
+    }
+
+  private:
+    void Open()
+    {
+        m_socket->Connect(server);
+        Send();
+    }
+
+    void Send()
+    {
+        // Beside 28 bytes of headers.
+        m_socket->Send(Create<Packet>(1472));
+        ++sent;
+        Simulator::Schedule(Seconds(m_gap->GetValue()), &Datagrams::Send, this);
+    }
+
+    Ptr<ExponentialRandomVariable> m_gap;
+    Ptr<Socket> m_socket;
 };
 
 /// Everything that is counted, at one instant.
@@ -363,7 +431,14 @@ int main(int argc, char** argv)
     std::vector<std::unique_ptr<Flow>> flows;
     for (uint32_t number = 0; number < o.flows; ++number)
     {
-        flows.push_back(std::make_unique<Flow>(number, o, routers));
+        if (o.datagrams > 0)
+        {
+            flows.push_back(std::make_unique<Datagrams>(number, o, routers));
+        }
+        else
+        {
+            flows.push_back(std::make_unique<Bulk>(number, o, routers));
+        }
     }
 
     std::ofstream curves;

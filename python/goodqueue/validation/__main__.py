@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue.parallel import Workers
-    from goodqueue.validation import linux, ns3, red, variants
+    from goodqueue.validation import linux, ns3, ns3_queues, red, variants
     from goodqueue.validation.cases import Case
     from goodqueue.validation.compare import Comparison
     from goodqueue.validation.simulators import Figures
@@ -129,6 +129,21 @@ def compare_ns3(program: Path, seeds: range) -> list[ns3.Comparison]:
         ]
 
 
+def compare_ns3_queues(program: Path, seeds: range) -> list[ns3_queues.Comparison]:
+    """Every queue disc of ns-3."""
+    from goodqueue.parallel import workers
+    from goodqueue.validation import ns3_queues
+
+    with workers(PROCESSES) as threads:
+        started = ns3_queues.submit(threads, program, seeds)
+        return [
+            ns3_queues.Comparison(
+                case, [run.result() for run in theirs], [run.result() for run in ours]
+            )
+            for case, theirs, ours in started
+        ]
+
+
 def main() -> int:
     """Runs the validation."""
     parser = argparse.ArgumentParser(prog="python -m goodqueue.validation", description=__doc__)
@@ -143,7 +158,15 @@ def main() -> int:
         print("validation needs: " + "; ".join(lacks), file=sys.stderr)
         return 2
 
-    from goodqueue.validation import linux, ns3, ns3_pictures, ns3_report, red, variants
+    from goodqueue.validation import (
+        linux,
+        ns3,
+        ns3_pictures,
+        ns3_queues,
+        ns3_report,
+        red,
+        variants,
+    )
     from goodqueue.validation.report import report, verdict
     from goodqueue.validation.simulators import Ns2Error
 
@@ -154,6 +177,7 @@ def main() -> int:
         kernel = compare_linux(seeds)
         program = ns3.build()
         controls = compare_ns3(program, seeds)
+        discs = compare_ns3_queues(program, seeds)
         comparisons = compare_all(seeds)
     except (Ns2Error, ns3.Ns3Error) as error:
         print(f"a simulator failed: {error}", file=sys.stderr)
@@ -162,6 +186,7 @@ def main() -> int:
         variants.section(patterns),
         red.section(queues, seeds),
         ns3_report.section(controls, seeds),
+        ns3_queues.section(discs, seeds),
         linux.section(kernel, seeds),
     ]
     text = report(comparisons, sections, seeds)
@@ -171,10 +196,10 @@ def main() -> int:
         ns3_pictures.pictures(program)
         REPORT.write_text(text, encoding="utf-8")
         print(f"wrote {REPORT}", file=sys.stderr)
-    for miss in linux.verdict(kernel, known=True):
+    for miss in linux.verdict(kernel, known=True) + ns3_queues.verdict(discs, known=True):
         print(f"known not to agree: {miss}", file=sys.stderr)
     failures = verdict(comparisons) + variants.verdict(patterns) + red.verdict(queues)
-    failures += ns3.verdict(controls) + linux.verdict(kernel)
+    failures += ns3.verdict(controls) + ns3_queues.verdict(discs) + linux.verdict(kernel)
     for failure in failures:
         print(f"does not agree: {failure}", file=sys.stderr)
     if not failures:
