@@ -11,6 +11,28 @@ fn read(queue: &str) -> QueueConfig {
     queue_of(&with_queue(queue).unwrap_or_else(|error| panic!("{error}\n{queue}")))
 }
 
+#[test]
+fn code_points_have_numbers_and_names() {
+    // RFC 2474, RFC 2597, RFC 3246, RFC 5865, RFC 8622.
+    let named = [
+        ("ef", 46),
+        ("va", 44),
+        ("le", 1),
+        ("cs0", 0),
+        ("cs1", 8),
+        ("cs7", 56),
+        ("af11", 10),
+        ("af41", 34),
+        ("af43", 38),
+    ];
+    for (name, point) in named {
+        let overrides = [("flow.0.dscp".to_owned(), name.to_owned())];
+        let scenario = Scenario::parse(any_queue::LINK.as_bytes(), "test", &overrides);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(scenario.network().flows[0].dscp, point, "{name}");
+    }
+}
+
 /// The usual parameters of every discipline that a file can name, and how it would.
 fn examples() -> impl Iterator<Item = (String, QueueConfig)> {
     let all = goodqueue_queue::examples().into_iter();

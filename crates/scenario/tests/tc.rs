@@ -178,6 +178,17 @@ fn sizes_are_scaled_so_that_as_many_frames_fit() {
     );
 }
 
+/// `tc` counts gains in 256ths and cuts what is left over, so that they must be written in full.
+#[test]
+fn gains_of_dualpi2_are_written_in_full() {
+    let commands = qdisc_commands(&read(r#"{ kind = "dualpi2" }"#), 1514, 1500);
+    let command = &commands.unwrap_or_else(|error| panic!("{error}"))[0];
+    assert!(
+        command.contains("alpha 0.16015625 beta 3.19921875"),
+        "{command}"
+    );
+}
+
 #[test]
 fn every_example_is_exported_or_refused() {
     for (name, queue) in goodqueue_queue::examples() {

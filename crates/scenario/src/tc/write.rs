@@ -487,7 +487,7 @@ fn dualpi2(config: &DualPi2Config) -> Written {
         StepThreshold::Delay(delay) => write_time("step_thresh", *delay)?,
     };
     Ok(format!(
-        "dualpi2 limit {limit} target {} tupdate {} alpha {:.6} beta {:.6} step_thresh {step} \
+        "dualpi2 limit {limit} target {} tupdate {} alpha {} beta {} step_thresh {step} \
          coupling_factor {} {} {} classic_protection {classic_percent}%",
         write_time("target", pi2.target)?,
         write_time("tupdate", pi2.tupdate)?,

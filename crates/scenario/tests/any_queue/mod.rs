@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 /// 1500-byte packets on a link of 10 Mb/s with 40 ms of base round-trip time.
-const LINK: &str = r#"schema_version = 1
+pub const LINK: &str = r#"schema_version = 1
 duration = "10s"
 [topology]
 shape = "dumbbell"
