@@ -56,6 +56,7 @@ pub fn all() -> Vec<Case> {
         ),
     ];
     cases.insert(1, linux(&cases[0]));
+    cases.push(red(&cases[0]));
     cases.extend([10, 100, 400, 1000, 4000].map(growth));
     cases
 }
@@ -67,6 +68,17 @@ fn linux(s1: &Case) -> Case {
     Case {
         name: "s1-linux".to_owned(),
         overrides: vec![tcp],
+        ns2: Vec::new(),
+        beside: Some("s1"),
+        ..s1.clone()
+    }
+}
+
+/// The first case behind RED: what a queue discipline costs, which has an event for every packet.
+fn red(s1: &Case) -> Case {
+    Case {
+        name: "s5".to_owned(),
+        scenario: include_str!("../../../scenarios/s5.toml"),
         ns2: Vec::new(),
         beside: Some("s1"),
         ..s1.clone()
