@@ -149,7 +149,7 @@ impl QueueDiscipline for Prio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferPool, Verdict};
+    use crate::{BufferPool, Verdict, conformance};
     use goodqueue_types::Framing;
 
     /// Offers packets of 100 bytes with these DSCPs and returns (DSCPs sent, DSCPs dropped).
@@ -233,6 +233,16 @@ mod tests {
         config.set_limit(Limit::Bytes(9_000));
         assert!(config.bands.iter().all(|b| b.limit() == config.limit()));
         assert_eq!(config.limit(), Limit::Bytes(9_000));
+    }
+
+    #[test]
+    fn every_discipline_conforms_as_a_band() {
+        for (name, band) in crate::examples() {
+            let config = QueueConfig::Prio(PrioConfig::linux(band));
+            let result = conformance::check_config(&config, 1);
+            let report = result.unwrap_or_else(|violation| panic!("{name}: {violation}"));
+            assert!(report.sent > 1_000, "{name}");
+        }
     }
 
     #[test]

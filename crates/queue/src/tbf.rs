@@ -186,7 +186,7 @@ impl QueueDiscipline for Tbf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferPool, Verdict};
+    use crate::{BufferPool, Verdict, conformance};
     use goodqueue_types::Framing;
 
     const MS: u64 = 1_000_000_000;
@@ -322,6 +322,19 @@ mod tests {
         assert_eq!(limit(&config), Limit::Bytes(9_495));
         config.burst = 10_000;
         assert_eq!(limit(&config), Limit::Bytes(10_290));
+    }
+
+    #[test]
+    fn every_discipline_conforms_behind_tokens() {
+        for (name, inner) in crate::examples() {
+            let config = QueueConfig::Tbf(TbfConfig {
+                inner: Box::new(inner),
+                ..filter(None)
+            });
+            let result = conformance::check_config(&config, 1);
+            let report = result.unwrap_or_else(|violation| panic!("{name}: {violation}"));
+            assert!(report.sent > 1_000, "{name}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use goodqueue_sim::{
 use goodqueue_tcp::{
     CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
 };
-use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
+use goodqueue_types::{Cells, Framing, Hosts, LinkId, Rate, Span, Time};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use std::sync::Arc;
@@ -71,7 +71,13 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         8_000_000, 8_000_000, 8_000_000, 4_000_000, 1_000_000, 7_000_000,
     ]);
     let delay = select(vec![0, 0, 0, 100, 100, 500, 1000, 5000]);
-    let framing = select(vec![0, 0, 0, 7, 100]);
+    let plain = select(vec![0, 0, 0, 7, 100]).prop_map(Framing::bytes);
+    let cells = select(vec![Cells::None, Cells::Atm, Cells::Ptm]).prop_map(|cells| Framing {
+        overhead: 10,
+        minimum: 64,
+        cells,
+    });
+    let framing = prop_oneof![5 => plain, 1 => cells];
     let drop_list = prop_oneof![
         2 => Just(Vec::new()),
         1 => subsequence((0..24).collect::<Vec<u64>>(), 0..6),
@@ -93,7 +99,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
                     rate: Rate(rate),
                     service,
                     delay: Span::from_micros(delay),
-                    framing: Framing::bytes(framing),
+                    framing,
                     queue,
                     pool,
                     drop_list,
