@@ -1,11 +1,10 @@
 //! `CoDel`: drops at the head when packets have waited too long for too long (RFC 8289).
 
 mod control_law;
+mod params;
 
-pub use control_law::{
-    CodelArithmetic, CodelParams, CodelQueue, CodelVars, CountReuse, NextMark, newton_step,
-    newton_step_16, scaled_interval,
-};
+pub use control_law::{CodelQueue, CodelVars, newton_step, newton_step_16, scaled_interval};
+pub use params::{CodelArithmetic, CodelParams, CountReuse, NextMark};
 
 use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};

@@ -1,9 +1,11 @@
 //! PIE: random early drops with a probability that holds the queueing delay (RFC 8033).
 
 mod control;
+mod params;
 
-pub(crate) use control::refuse_gains;
-pub use control::{PieFlavour, PieParams, PieVars};
+pub use control::PieVars;
+pub(crate) use params::refuse_gains;
+pub use params::{PieFlavour, PieParams};
 
 use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
