@@ -340,13 +340,13 @@ pub fn python_queue(factory: Py<PyAny>, raised: &Raised) -> QueueConfig {
     clippy::needless_pass_by_value,
     reason = "Python hands over a reference of its own"
 )]
-pub fn check_queue<'py>(
-    py: Python<'py>,
+pub fn check_queue(
+    py: Python<'_>,
     factory: Py<PyAny>,
     seed: u64,
     work_conserving: bool,
     largest_packet: u32,
-) -> PyResult<(Bound<'py, PyDict>, Option<(String, String, usize, String)>)> {
+) -> PyResult<(Bound<'_, PyDict>, Option<(String, String, usize, String)>)> {
     let raised = Raised::default();
     let claims = Claims {
         work_conserving,

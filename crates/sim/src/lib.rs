@@ -25,7 +25,9 @@ pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };
-pub use outcome::{AverageQueue, Distribution, FlowOutcome, LinkOutcome, Outcome, PoolOutcome, Series, Totals};
+pub use outcome::{
+    AverageQueue, Distribution, FlowOutcome, LinkOutcome, Outcome, PoolOutcome, Series, Totals,
+};
 pub use probe::{NoProbe, Probe, Recorder};
 pub use routing::TieOrder;
 pub use service::{
