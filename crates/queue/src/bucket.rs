@@ -38,7 +38,8 @@ impl TokenBucket {
     /// Takes what so many bytes cost; for a caller that has waited until it was there.
     pub fn take(&mut self, now: Time, bytes: u64) {
         let cost = self.rate.transmission_time(Bytes(bytes));
-        let tokens = self.depth.min(self.tokens + (now - self.at));
+        // A bucket of gigabytes at some bits per second is deeper than time is long.
+        let tokens = Span(self.tokens.0.saturating_add((now - self.at).0)).min(self.depth);
         debug_assert!(cost <= tokens, "more was taken than there was");
         self.tokens = tokens.saturating_sub(cost);
         self.at = now;
@@ -64,5 +65,17 @@ mod tests {
         // After a second it holds ten, not a thousand.
         bucket.take(at(1_003), 10);
         assert_eq!(bucket.ready_at(1), at(1_004));
+    }
+
+    #[test]
+    fn a_bucket_deeper_than_time_is_long_stays_full() {
+        // A terabyte at a bit per second: a quarter of a million years.
+        let bytes = 1_000_000_000_000;
+        let mut bucket = TokenBucket::new(Rate(1), bytes);
+        for day in 0..3 {
+            let now = Time::ZERO + Span::from_secs(86_400) * day;
+            bucket.take(now, 1);
+            assert!(bucket.ready_at(1_000_000) <= now, "day {day}");
+        }
     }
 }

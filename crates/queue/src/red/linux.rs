@@ -103,6 +103,21 @@ impl Configuration for LinuxRedConfig {
                 "write the mean size of a packet, as in avpkt = \"1500B\"",
             ));
         }
+        if self.bandwidth.0 == 0 {
+            return Err(Refusal::new(
+                "bandwidth",
+                "a link that sends nothing",
+                "write the link's rate, as in bandwidth = \"10Mbps\"",
+            ));
+        }
+        if self.min < self.avpkt {
+            let (min, avpkt) = (self.min, self.avpkt);
+            return Err(Refusal::new(
+                "min",
+                format!("{min} bytes hold no burst: a packet has {avpkt}"),
+                "write several times avpkt",
+            ));
+        }
         let Some(wlog) = red_wlog(self.min, self.burst, self.avpkt) else {
             let least = 1 + self.min / self.avpkt;
             return Err(Refusal::new(

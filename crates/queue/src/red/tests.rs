@@ -410,6 +410,18 @@ fn bad_parameters_are_refused() {
     assert_eq!(key(LinuxRedConfig { burst: 10, ..linux }), "burst");
     assert_eq!(key(LinuxRedConfig { max: 3000, ..linux }), "min");
     assert_eq!(key(LinuxRedConfig { avpkt: 0, ..linux }), "avpkt");
+    // Not even the smallest burst, one packet, stays below such a threshold.
+    let min = 999;
+    assert_eq!(key(LinuxRedConfig { min, ..linux }), "min");
+    let (min, burst) = (1000, 1);
+    let least = LinuxRedConfig {
+        min,
+        burst,
+        ..linux
+    };
+    assert_eq!(least.check(1514), Ok(()));
+    let bandwidth = Rate(0);
+    assert_eq!(key(LinuxRedConfig { bandwidth, ..linux }), "bandwidth");
     assert_eq!(
         key(LinuxRedConfig {
             probability: 0.0,
