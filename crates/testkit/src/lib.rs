@@ -3,6 +3,7 @@
 
 pub mod closed_form;
 mod comparison;
+mod delay_queues;
 pub mod dumbbell;
 mod early_queues;
 mod fair_queues;

@@ -2,6 +2,7 @@
 //! starting times, so that much happens at the same instant; small limits; routes that share
 //! links in all combinations; ends that cut transmissions in the middle or to the picosecond.
 
+use crate::delay_queues::delay_queue;
 use crate::early_queues::early_queue;
 use crate::fair_queues::fair_queue;
 use crate::moody_queue::moody_queue;
@@ -182,6 +183,7 @@ fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
         1 => (composed(), pool()),
         1 => (limit().prop_flat_map(early_queue), pool()),
         1 => (limit().prop_flat_map(fair_queue), pool()),
+        1 => (limit().prop_flat_map(delay_queue), pool()),
     ]
 }
 
