@@ -341,6 +341,12 @@ fn sfq_flows(options: &mut Options<'_>) -> Read<u32> {
 /// Whole seconds; none is never.
 fn perturb(text: &str) -> Read<Option<Span>> {
     let seconds = integer(text.trim_end_matches("sec"))?;
+    if seconds > 1_000_000 {
+        return refuse(
+            format!("the hash would change every {seconds} s"),
+            "leave perturb out: that is never",
+        );
+    }
     Ok((seconds > 0).then(|| Span::from_secs(u64::from(seconds))))
 }
 
@@ -362,7 +368,8 @@ pub(super) fn dualpi2(options: &mut Options<'_>, notes: &mut Vec<String>) -> Rea
             "drop_enqueue" => config.drop_early = true,
             "drop_dequeue" => config.drop_early = false,
             "classic_protection" => {
-                let classic_percent = (number(options.value(word)?)? * 100.0) as u8;
+                let percent = libm::round(number(options.value(word)?)? * 100.0);
+                let classic_percent = percent as u8;
                 config.scheduler = DualScheduler::Weighted { classic_percent };
             }
             "memlimit" | "memory_limit" => {

@@ -1,6 +1,7 @@
 //! Options of shapers and priorities.
 
 use super::{Options, Read};
+use crate::error::shorten;
 use crate::tc::refuse;
 use crate::tc::units::{integer, rate, size, time};
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, TbfConfig, TbfPeak};
@@ -65,6 +66,8 @@ fn cells(text: &str) -> Read<u64> {
     size(text.split('/').next().unwrap_or(text))
 }
 
+const BANDS: &str = "tc has from 2 to 16, which priomap counts from 0";
+
 pub(super) fn prio(
     options: &mut Options<'_>,
     children: &[(&str, QueueConfig)],
@@ -79,21 +82,30 @@ pub(super) fn prio(
             "bands" => bands = integer(options.value(word)?)?,
             "priomap" => {
                 for band in &mut map {
-                    *band = integer(options.value(word)?)? as u8;
+                    *band = match integer(options.value(word)?)? {
+                        number @ 0..=15 => number as u8,
+                        number => return refuse(format!("there is no band {number}"), BANDS),
+                    };
                 }
             }
             _ => return options.unknown(word, &["bands", "priomap"]),
         }
     }
     if !(2..=16).contains(&bands) {
-        return refuse(format!("prio with {bands} bands"), "tc has from 2 to 16");
+        return refuse(format!("prio with {bands} bands"), BANDS);
+    }
+    let is_band = |parent: &str, band: u32| parent.split(':').nth(1) == Some(&format!("{band:x}"));
+    for (parent, _) in children {
+        if !(1..=bands).any(|band| is_band(parent, band)) {
+            return refuse(
+                format!("\"{}\" is no parent among {bands} bands", shorten(parent)),
+                "give each child's line whole, with parent 1:1 for the first band",
+            );
+        }
     }
     let mut queues = Vec::new();
     for band in 1..=bands {
-        let minor = format!("{band:x}");
-        let child = children
-            .iter()
-            .find(|child| child.0.split(':').nth(1) == Some(&minor));
+        let child = children.iter().find(|child| is_band(child.0, band));
         queues.push(match child {
             Some((_, queue)) => queue.clone(),
             None => QueueConfig::drop_tail(Limit::Packets(1_000)),
