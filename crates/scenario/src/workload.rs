@@ -22,6 +22,7 @@ pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
         WorkloadConfig::Bulk { tcp, .. } | WorkloadConfig::Session { tcp, .. } => Some(tcp),
         WorkloadConfig::ConstantBitRate { .. }
         | WorkloadConfig::Poisson { .. }
+        | WorkloadConfig::OnOff { .. }
         | WorkloadConfig::Ping { .. } => None,
     }
 }
@@ -62,6 +63,7 @@ pub(crate) fn read(flow: &Reader<'_>, common_tcp: Option<&Reader<'_>>) -> Checke
                 },
             }
         }
+        "on_off" => read_on_off(&table)?,
         _ => WorkloadConfig::Ping {
             interval: table.span("interval")?.unwrap_or(Span::from_secs(1)),
             packet: table.size("packet")?.unwrap_or(84) as u32,
@@ -72,6 +74,26 @@ pub(crate) fn read(flow: &Reader<'_>, common_tcp: Option<&Reader<'_>>) -> Checke
         return Err(flow.problem("tcp", message, "leave tcp out, or use kind = \"bulk\""));
     }
     Ok(workload)
+}
+
+fn read_on_off(table: &Reader<'_>) -> Checked<WorkloadConfig> {
+    let packet = table.size("packet")?.unwrap_or(1_500);
+    let interval = read_interval(table, "rate", packet)?;
+    let times = |key| read_times(table, key, Law::Fixed(0.0));
+    table.require("on")?;
+    table.require("off")?;
+    let (on, off) = (times("on")?, times("off")?);
+    if on.mean() < interval.as_secs_f64() {
+        let message = "the mean on period is shorter than the time between packets";
+        let help = format!("at least \"{}\"", format_span(interval));
+        return Err(table.problem("on", message.to_owned(), help));
+    }
+    Ok(WorkloadConfig::OnOff {
+        interval,
+        packet: packet as u32,
+        on,
+        off,
+    })
 }
 
 fn read_transfers(table: &Reader<'_>) -> Checked<TransfersConfig> {
@@ -232,6 +254,18 @@ pub(crate) fn write(workload: &WorkloadConfig) -> String {
                 ("sizes", plain(sizes)),
             ])
         }
+        WorkloadConfig::OnOff {
+            interval,
+            packet: bytes,
+            on,
+            off,
+        } => inline(&[
+            kind("on_off"),
+            ("interval", plain(format_span(*interval))),
+            packet(*bytes),
+            ("on", write_law(on, write_seconds)),
+            ("off", write_law(off, write_seconds)),
+        ]),
         WorkloadConfig::Ping {
             interval,
             packet: bytes,
@@ -369,6 +403,9 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
             connections * window(tcp)
         }
         WorkloadConfig::ConstantBitRate { interval, packet }
+        | WorkloadConfig::OnOff {
+            interval, packet, ..
+        }
         | WorkloadConfig::Ping { interval, packet } => datagrams(*interval, u128::from(*packet)),
         WorkloadConfig::Poisson {
             mean_interval,
@@ -403,6 +440,7 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
         WorkloadConfig::Ping { packet, .. } => u64::from(*packet),
         _ if backward => 0,
         WorkloadConfig::ConstantBitRate { packet, .. }
+        | WorkloadConfig::OnOff { packet, .. }
         | WorkloadConfig::Poisson {
             packet: PacketSize::Fixed(packet),
             ..

@@ -1,6 +1,7 @@
 //! What a run is made of: links, flows with their routes, and what to measure. Plain values;
 //! the scenario crate builds them, both engines read them.
 
+use crate::law::Law;
 use crate::loss::LossConfig;
 use crate::service::ServiceConfig;
 use crate::workload::session::SessionConfig;
@@ -144,6 +145,17 @@ pub enum WorkloadConfig {
         mean_interval: Span,
         /// IP packet sizes.
         packet: PacketSize,
+    },
+    /// Datagrams at constant intervals in on periods, none in the off periods between them.
+    OnOff {
+        /// Time between packets while on.
+        interval: Span,
+        /// IP packet size in bytes.
+        packet: u32,
+        /// Seconds of an on period; the flow begins with one.
+        on: Law,
+        /// Seconds of an off period.
+        off: Law,
     },
     /// Echo requests at constant intervals, answered by the server's host.
     Ping {

@@ -306,24 +306,29 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         1 => (interval(), sizes).prop_map(|(mean_interval, packet)| {
             WorkloadConfig::Poisson { mean_interval, packet }
         }),
+        1 => (interval(), packet(), seconds(), seconds()).prop_map(|(interval, packet, on, off)| {
+            WorkloadConfig::OnOff { interval, packet, on, off }
+        }),
         1 => (interval(), packet()).prop_map(|(interval, packet)| {
             WorkloadConfig::Ping { interval, packet }
         }),
     ]
 }
 
+/// Laws of times of the order of a round trip.
+fn seconds() -> impl Strategy<Value = Law> {
+    prop_oneof![
+        Just(Law::Fixed(0.005)),
+        Just(Law::Exponential { mean: 0.01 }),
+        Just(Law::Uniform {
+            from: 0.0,
+            to: 0.02
+        }),
+    ]
+}
+
 /// Applications with many small connections.
 fn session() -> impl Strategy<Value = SessionConfig> {
-    let seconds = || {
-        prop_oneof![
-            Just(Law::Fixed(0.005)),
-            Just(Law::Exponential { mean: 0.01 }),
-            Just(Law::Uniform {
-                from: 0.0,
-                to: 0.02
-            }),
-        ]
-    };
     let bytes = || {
         prop_oneof![
             Just(Law::Fixed(700.0)),

@@ -9,6 +9,7 @@ pub(crate) const WORKLOADS: Variants = &[
     ("web", &WEB),
     ("cbr", &CBR),
     ("poisson", &POISSON),
+    ("on_off", &ON_OFF),
     ("ping", &PING),
 ];
 
@@ -21,13 +22,15 @@ const KIND: Key = key(
         "web",
         "cbr",
         "poisson",
+        "on_off",
         "ping",
     ]),
     REQUIRED,
     "\"bulk\"",
     "`bulk`: TCP data. `transfers`: short TCP flows, which begin at random times. `exchanges`: requests and answers \
      on one TCP connection. `web`: pages of objects over parallel TCP connections. `cbr`: datagrams at constant \
-     intervals. `poisson`: datagrams at exponential intervals. `ping`: echo requests.",
+     intervals. `poisson`: datagrams at exponential intervals. `on_off`: datagrams at constant \
+     intervals in on periods, silence between them. `ping`: echo requests.",
 );
 
 static BULK: Spec = Spec {
@@ -344,6 +347,49 @@ static POISSON: Spec = Spec {
             "\"fixed\"",
             "\"exponential\"",
             "Whether all packets have this size, or exponential sizes with this mean (rounded, 1 to 65535 bytes).",
+        ),
+    ],
+};
+
+static ON_OFF: Spec = Spec {
+    name: "on_off",
+    keys: &[
+        KIND,
+        key(
+            "rate",
+            Kind::Rate,
+            "one of `rate` and `interval`",
+            "\"500kbps\"",
+            "Rate of IP bits while on.",
+        ),
+        key(
+            "interval",
+            INTERVAL,
+            "one of `rate` and `interval`",
+            "\"20ms\"",
+            "Time between packets while on.",
+        ),
+        key(
+            "packet",
+            PACKET,
+            "\"1500B\"",
+            "\"200B\"",
+            "Size of the IP packets.",
+        ),
+        key(
+            "on",
+            TIMES,
+            REQUIRED,
+            "{ law = \"pareto\", mean = \"500ms\" }",
+            "Length of an on period, with which the flow begins; its mean is at least the interval. Packets go \
+             whenever the sum of on times is a multiple of the interval.",
+        ),
+        key(
+            "off",
+            TIMES,
+            REQUIRED,
+            "{ law = \"exponential\", mean = \"500ms\" }",
+            "Length of an off period.",
         ),
     ],
 };

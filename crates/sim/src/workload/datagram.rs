@@ -1,7 +1,7 @@
-//! Sources of datagrams that nobody answers: constant bit rate and Poisson.
+//! Sources of datagrams that nobody answers: constant bit rate, Poisson, on and off.
 
 use super::Outgoing;
-use crate::PacketSize;
+use crate::{Law, PacketSize};
 use goodqueue_types::{Body, RandomStream, Span, Time};
 
 /// Bytes of IP and UDP or ICMP header (RFC 791, 768, 792): what of a datagram is not payload.
@@ -21,6 +21,35 @@ pub struct Source {
 enum Timing {
     Constant(Span),
     Exponential(Span),
+    OnOff(Box<OnOff>),
+}
+
+/// On and off periods by turns. Packets go whenever the time spent in on periods is a multiple of
+/// the interval, so that the mean rate is that of on periods times their share of the time even if
+/// they are short.
+#[derive(Debug)]
+struct OnOff {
+    interval: Span,
+    on: Law,
+    off: Law,
+    /// Of the present on period.
+    left: Span,
+}
+
+impl OnOff {
+    /// Time to the next packet. A packet at the end of a period waits for the next.
+    fn draw_gap(&mut self, random: &mut RandomStream) -> Span {
+        let (mut gap, mut rest) = (Span::ZERO, self.interval);
+        while self.left <= rest {
+            rest = Span(rest.0 - self.left.0);
+            let period = self.left.0 + self.off.draw_span(random).0;
+            // Several are longer than time can be.
+            gap = Span(gap.0.saturating_add(period));
+            self.left = self.on.draw_span(random);
+        }
+        self.left = Span(self.left.0 - rest.0);
+        Span(gap.0.saturating_add(rest.0))
+    }
 }
 
 impl Source {
@@ -51,12 +80,39 @@ impl Source {
         source
     }
 
+    /// Packets of `packet` bytes every `interval` of on periods; both periods follow laws of
+    /// seconds. The first packet goes at `start`.
+    pub fn on_off(
+        start: Time,
+        interval: Span,
+        packet: u32,
+        (on, off): (Law, Law),
+        mut random: RandomStream,
+    ) -> Self {
+        let left = on.draw_span(&mut random);
+        let timing = Timing::OnOff(Box::new(OnOff {
+            interval,
+            on,
+            off,
+            left,
+        }));
+        Self {
+            next: start,
+            due: false,
+            timing,
+            packet: PacketSize::Fixed(packet),
+            random: Some(Box::new(random)),
+        }
+    }
+
     fn draw_interval(&mut self) -> Span {
-        match (&self.timing, &mut self.random) {
+        match (&mut self.timing, &mut self.random) {
             (Timing::Exponential(mean), Some(random)) => {
                 Span::from_secs_f64(random.exponential(mean.as_secs_f64()))
             }
+            (Timing::OnOff(periods), Some(random)) => periods.draw_gap(random),
             (Timing::Constant(interval) | Timing::Exponential(interval), _) => *interval,
+            (Timing::OnOff(periods), None) => periods.interval,
         }
     }
 
@@ -83,5 +139,112 @@ impl Source {
 
     pub(super) fn transmit(&mut self) -> Option<Outgoing> {
         std::mem::take(&mut self.due).then(|| (self.draw_size(), Body::Datagram))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times of the packets before `end`.
+    fn times(mut source: Source, end: Time) -> Vec<Time> {
+        let mut times = Vec::new();
+        while source.wakes_at() < end {
+            let now = source.wakes_at();
+            source.wake(now);
+            while source.transmit().is_some() {
+                times.push(now);
+            }
+        }
+        times
+    }
+
+    fn on_off(on: Law, off: Law, end: u64, seed: u64) -> Vec<Time> {
+        let random = RandomStream::new(seed, "test", 0);
+        let source = Source::on_off(Time::ZERO, Span::from_millis(1), 100, (on, off), random);
+        times(source, Time::ZERO + Span::from_secs(end))
+    }
+
+    #[test]
+    fn fixed_periods_send_at_multiples_of_on_time() {
+        let ms = |times: Vec<Time>| -> Vec<f64> {
+            times.iter().map(|time| time.as_secs_f64() * 1e3).collect()
+        };
+        let fixed = |on, off| ms(on_off(Law::Fixed(on), Law::Fixed(off), 1, 1));
+        // Three packets, and seven milliseconds of silence after the third's millisecond.
+        assert_eq!(fixed(0.003, 0.007)[..5], [0.0, 1.0, 2.0, 10.0, 11.0]);
+        // Half an interval left at the end of a period goes before the next one's first packet.
+        assert_eq!(fixed(0.0025, 0.01)[..5], [0.0, 1.0, 2.0, 13.0, 14.0]);
+        assert_eq!(fixed(0.001, 0.0).len(), 1_000);
+    }
+
+    /// The number of packets in a time T is that of a renewal reward process: its mean is T · rate
+    /// · E(on) / (E(on) + E(off)), its variance T · rate² · (var(on) E(off)² + var(off) E(on)²) /
+    /// (E(on) + E(off))³ (Cox, Renewal Theory, section 8).
+    #[test]
+    fn the_mean_rate_is_that_of_the_laws() {
+        let pareto = |mean| Law::Pareto { mean, shape: 3.0 };
+        let exponential = |mean| Law::Exponential { mean };
+        // The variance of a Pareto law of shape 3 is a third of its mean, squared; of a uniform
+        // one from 0, too.
+        let uniform = Law::Uniform { from: 0.0, to: 0.4 };
+        for (on, on_variance, off, off_variance) in [
+            (exponential(0.05), 0.0025, exponential(0.2), 0.04),
+            (pareto(0.05), 0.0025 / 3.0, pareto(0.1), 0.01 / 3.0),
+            (exponential(0.0007), 0.0007 * 0.0007, Law::Fixed(0.01), 0.0),
+            (Law::Fixed(0.1), 0.0, uniform, 0.04 / 3.0),
+        ] {
+            let (mean_on, mean_off) = (on.mean(), off.mean());
+            let cycle = mean_on + mean_off;
+            let (seeds, seconds) = (10, 400.0);
+            let packets: usize = (0..seeds)
+                .map(|seed| on_off(on.clone(), off.clone(), 400, seed).len())
+                .sum();
+            let time = f64::from(seeds as u32) * seconds;
+            let expected = time * 1e3 * mean_on / cycle;
+            let spread = on_variance * mean_off * mean_off + off_variance * mean_on * mean_on;
+            let deviation = 1e3 * (time * spread / (cycle * cycle * cycle)).sqrt();
+            let error = (packets as f64 - expected).abs();
+            println!("{on:?} {off:?}: {packets}, expected {expected} +- {deviation}");
+            // Each run begins on, which is worth an on period at most.
+            let start = f64::from(seeds as u32) * mean_on * 1e3;
+            assert!(error < 4.0 * deviation + start);
+        }
+    }
+
+    /// How long packets follow one another without a break, against the law of on periods.
+    #[test]
+    fn on_periods_follow_their_law() {
+        for on in [
+            Law::Exponential { mean: 0.5 },
+            Law::Pareto {
+                mean: 0.5,
+                shape: 1.5,
+            },
+            Law::Uniform { from: 0.2, to: 0.8 },
+        ] {
+            let sent = on_off(on.clone(), Law::Fixed(0.1), 2_000, 3);
+            let breaks = sent
+                .windows(2)
+                .enumerate()
+                .filter(|(_, pair)| pair[1] - pair[0] > Span::from_millis(100))
+                .map(|(index, _)| index + 1);
+            let ends: Vec<usize> = std::iter::once(0).chain(breaks).collect();
+            let lengths = ends.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e3);
+            let lengths: Vec<f64> = lengths.collect();
+            let n = lengths.len() as f64;
+            assert!(n > 2_000.0, "{n}");
+            for value in [0.205, 0.3, 0.5, 0.75, 1.2] {
+                // A period of L holds L packets of a millisecond, more or less a whole one.
+                let share = lengths.iter().filter(|length| **length <= value).count() as f64 / n;
+                let least = on.share_up_to(value - 0.001);
+                let most = on.share_up_to(value + 0.001);
+                let error = |share: f64| 4.0 * (share * (1.0 - share) / n).sqrt();
+                assert!(
+                    share >= least - error(least) && share <= most + error(most),
+                    "{on:?}: {share} up to {value}, expected {least} to {most}"
+                );
+            }
+        }
     }
 }

@@ -71,6 +71,16 @@ impl Behaviour {
                 Self::Source(Source::poisson(start, *mean_interval, *packet, random)),
                 Self::Sink,
             ],
+            WorkloadConfig::OnOff {
+                interval,
+                packet,
+                on,
+                off,
+            } => {
+                let periods = (on.clone(), off.clone());
+                let source = Source::on_off(start, *interval, *packet, periods, random);
+                [Self::Source(source), Self::Sink]
+            }
             WorkloadConfig::Ping { interval, packet } => [
                 Self::Pinger(Pinger::new(start, *interval, *packet)),
                 Self::Responder(Responder::default()),
