@@ -2,7 +2,7 @@
 
 use crate::error::Checked;
 use crate::reader::{Field, Reader};
-use crate::units::{format_size, format_span};
+use crate::units::{LONGEST, format_size, format_span};
 use crate::write::{inline, plain};
 use goodqueue_sim::{
     ExchangesConfig, Law, PacketSize, SessionConfig, TransfersConfig, WebConfig, WorkloadConfig,
@@ -23,6 +23,7 @@ pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
         WorkloadConfig::ConstantBitRate { .. }
         | WorkloadConfig::Poisson { .. }
         | WorkloadConfig::OnOff { .. }
+        | WorkloadConfig::Bursts { .. }
         | WorkloadConfig::Ping { .. } => None,
     }
 }
@@ -61,6 +62,15 @@ pub(crate) fn read(flow: &Reader<'_>, common_tcp: Option<&Reader<'_>>) -> Checke
                     Some("exponential") => PacketSize::Exponential(packet as f64),
                     _ => PacketSize::Fixed(packet as u32),
                 },
+            }
+        }
+        "bursts" => {
+            let packet = table.size("packet")?.unwrap_or(1_500);
+            let packets = table.require("packets")?.integer()?;
+            WorkloadConfig::Bursts {
+                mean_interval: read_interval(&table, "rate", packet * packets)?,
+                packets: packets as u32,
+                packet: packet as u32,
             }
         }
         "on_off" => read_on_off(&table)?,
@@ -168,7 +178,14 @@ fn read_amount(table: &Reader<'_>) -> Checked<Option<u64>> {
 /// Mean time between things of so many bytes, from the interval itself or from their rate.
 fn read_interval(table: &Reader<'_>, rate: &'static str, bytes: u64) -> Checked<Span> {
     match (table.rate(rate)?, table.span("interval")?) {
-        (Some(rate), None) => Ok(rate.transmission_time(Bytes(bytes))),
+        (Some(speed), None) => {
+            let interval = speed.transmission_time(Bytes(bytes));
+            if interval > LONGEST {
+                let message = format!("less often than once in {}", format_span(LONGEST));
+                return Err(table.problem(rate, message, "ask for more"));
+            }
+            Ok(interval)
+        }
         (None, Some(interval)) => Ok(interval),
         (Some(_), Some(_)) => {
             let message = format!("\"{rate}\" and \"interval\" say the same thing twice");
@@ -254,6 +271,16 @@ pub(crate) fn write(workload: &WorkloadConfig) -> String {
                 ("sizes", plain(sizes)),
             ])
         }
+        WorkloadConfig::Bursts {
+            mean_interval,
+            packets,
+            packet: bytes,
+        } => inline(&[
+            kind("bursts"),
+            ("interval", plain(format_span(*mean_interval))),
+            ("packets", packets.to_string()),
+            packet(*bytes),
+        ]),
         WorkloadConfig::OnOff {
             interval,
             packet: bytes,
@@ -407,6 +434,11 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
             interval, packet, ..
         }
         | WorkloadConfig::Ping { interval, packet } => datagrams(*interval, u128::from(*packet)),
+        WorkloadConfig::Bursts {
+            mean_interval,
+            packets,
+            packet,
+        } => u128::from(*packets) * datagrams(*mean_interval, u128::from(*packet)),
         WorkloadConfig::Poisson {
             mean_interval,
             packet,
@@ -441,6 +473,7 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
         _ if backward => 0,
         WorkloadConfig::ConstantBitRate { packet, .. }
         | WorkloadConfig::OnOff { packet, .. }
+        | WorkloadConfig::Bursts { packet, .. }
         | WorkloadConfig::Poisson {
             packet: PacketSize::Fixed(packet),
             ..

@@ -146,6 +146,15 @@ pub enum WorkloadConfig {
         /// IP packet sizes.
         packet: PacketSize,
     },
+    /// Bursts of datagrams back to back at exponential intervals.
+    Bursts {
+        /// Mean time between bursts.
+        mean_interval: Span,
+        /// Datagrams of a burst.
+        packets: u32,
+        /// IP packet size in bytes.
+        packet: u32,
+    },
     /// Datagrams at constant intervals in on periods, none in the off periods between them.
     OnOff {
         /// Time between packets while on.

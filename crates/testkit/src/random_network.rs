@@ -306,6 +306,9 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         1 => (interval(), sizes).prop_map(|(mean_interval, packet)| {
             WorkloadConfig::Poisson { mean_interval, packet }
         }),
+        1 => (interval(), 1_u32..9, packet()).prop_map(|(mean_interval, packets, packet)| {
+            WorkloadConfig::Bursts { mean_interval, packets, packet }
+        }),
         1 => (interval(), packet(), seconds(), seconds()).prop_map(|(interval, packet, on, off)| {
             WorkloadConfig::OnOff { interval, packet, on, off }
         }),

@@ -9,6 +9,7 @@ pub(crate) const WORKLOADS: Variants = &[
     ("web", &WEB),
     ("cbr", &CBR),
     ("poisson", &POISSON),
+    ("bursts", &BURSTS),
     ("on_off", &ON_OFF),
     ("ping", &PING),
 ];
@@ -22,6 +23,7 @@ const KIND: Key = key(
         "web",
         "cbr",
         "poisson",
+        "bursts",
         "on_off",
         "ping",
     ]),
@@ -29,8 +31,8 @@ const KIND: Key = key(
     "\"bulk\"",
     "`bulk`: TCP data. `transfers`: short TCP flows, which begin at random times. `exchanges`: requests and answers \
      on one TCP connection. `web`: pages of objects over parallel TCP connections. `cbr`: datagrams at constant \
-     intervals. `poisson`: datagrams at exponential intervals. `on_off`: datagrams at constant \
-     intervals in on periods, silence between them. `ping`: echo requests.",
+     intervals. `poisson`: datagrams at exponential intervals. `bursts`: several at once at exponential \
+     intervals. `on_off`: datagrams at constant intervals in on periods, silence between them. `ping`: echo requests.",
 );
 
 static BULK: Spec = Spec {
@@ -347,6 +349,38 @@ static POISSON: Spec = Spec {
             "\"fixed\"",
             "\"exponential\"",
             "Whether all packets have this size, or exponential sizes with this mean (rounded, 1 to 65535 bytes).",
+        ),
+    ],
+};
+
+static BURSTS: Spec = Spec {
+    name: "bursts",
+    keys: &[
+        KIND,
+        SOURCE_RATE,
+        key(
+            "interval",
+            INTERVAL,
+            "one of `rate` and `interval`",
+            "\"100ms\"",
+            "Mean time between bursts, which is exponential.",
+        ),
+        key(
+            "packets",
+            Kind::Integer {
+                min: 1,
+                max: 1_000_000,
+            },
+            REQUIRED,
+            "20",
+            "Datagrams of a burst, handed to the host's link at once.",
+        ),
+        key(
+            "packet",
+            PACKET,
+            "\"1500B\"",
+            "\"200B\"",
+            "Size of the IP packets.",
         ),
     ],
 };

@@ -1,4 +1,4 @@
-//! Sources of datagrams that nobody answers: constant bit rate, Poisson, on and off.
+//! Sources of datagrams that nobody answers: constant bit rate, Poisson, bursts, on and off.
 
 use super::Outgoing;
 use crate::{Law, PacketSize};
@@ -7,11 +7,14 @@ use goodqueue_types::{Body, RandomStream, Span, Time};
 /// Bytes of IP and UDP or ICMP header (RFC 791, 768, 792): what of a datagram is not payload.
 pub const DATAGRAM_HEADER: u64 = 28;
 
-/// Sends a packet at each of its times.
+/// Sends a packet, or a burst, at each of its times.
 #[derive(Debug)]
 pub struct Source {
     next: Time,
-    due: bool,
+    /// Packets to send now.
+    due: u32,
+    /// Packets at each time.
+    burst: u32,
     timing: Timing,
     packet: PacketSize,
     random: Option<Box<RandomStream>>,
@@ -58,7 +61,8 @@ impl Source {
         let packet = PacketSize::Fixed(packet);
         Self {
             next: start,
-            due: false,
+            due: 0,
+            burst: 1,
             timing: Timing::Constant(interval),
             packet,
             random: None,
@@ -71,7 +75,8 @@ impl Source {
         let random = Some(Box::new(random));
         let mut source = Self {
             next: start,
-            due: false,
+            due: 0,
+            burst: 1,
             timing,
             packet,
             random,
@@ -98,11 +103,18 @@ impl Source {
         }));
         Self {
             next: start,
-            due: false,
+            due: 0,
+            burst: 1,
             timing,
             packet: PacketSize::Fixed(packet),
             random: Some(Box::new(random)),
         }
+    }
+
+    /// The same with so many packets at each of its times, back to back.
+    #[must_use]
+    pub fn in_bursts(self, burst: u32) -> Self {
+        Self { burst, ..self }
     }
 
     fn draw_interval(&mut self) -> Span {
@@ -128,7 +140,7 @@ impl Source {
 
     pub(super) fn wake(&mut self, now: Time) {
         if self.next <= now {
-            self.due = true;
+            self.due += self.burst;
             self.next = self.next.saturating_add(self.draw_interval());
         }
     }
@@ -138,7 +150,8 @@ impl Source {
     }
 
     pub(super) fn transmit(&mut self) -> Option<Outgoing> {
-        std::mem::take(&mut self.due).then(|| (self.draw_size(), Body::Datagram))
+        self.due = self.due.checked_sub(1)?;
+        Some((self.draw_size(), Body::Datagram))
     }
 }
 
@@ -246,5 +259,32 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn bursts_are_whole_and_begin_as_a_poisson_process() {
+        let (mut gaps, mut squares, mut n) = (0.0, 0.0, 0.0);
+        for seed in 0..5 {
+            let (start, mean) = (Time::ZERO, Span::from_millis(20));
+            let random = RandomStream::new(seed, "test", 0);
+            let source = Source::poisson(start, mean, PacketSize::Fixed(100), random).in_bursts(7);
+            let sent = times(source, Time::ZERO + Span::from_secs(100));
+            let (bursts, rest) = sent.as_chunks::<7>();
+            assert!(rest.is_empty());
+            let mut last = Time::ZERO;
+            for burst in bursts {
+                assert!(burst.iter().all(|time| *time == burst[0]));
+                let gap = (burst[0] - last).as_secs_f64();
+                (gaps, squares, n) = (gaps + gap, squares + gap * gap, n + 1.0);
+                last = burst[0];
+            }
+        }
+        // The mean of an exponential law has its own size as deviation, its second moment is
+        // twice its square with a deviation of sqrt(20) of it.
+        let root = f64::sqrt(n);
+        assert!((gaps / n / 0.02 - 1.0).abs() < 4.0 / root);
+        assert!((squares / n / 0.0004 - 2.0).abs() < 4.0 * 20.0_f64.sqrt() / root);
+        // 500 s, 25,000 bursts: the deviation of a Poisson count is its root.
+        assert!((n - 25_000.0).abs() < 4.0 * 25_000.0_f64.sqrt());
     }
 }

@@ -71,6 +71,15 @@ impl Behaviour {
                 Self::Source(Source::poisson(start, *mean_interval, *packet, random)),
                 Self::Sink,
             ],
+            WorkloadConfig::Bursts {
+                mean_interval,
+                packets,
+                packet,
+            } => {
+                let size = crate::PacketSize::Fixed(*packet);
+                let source = Source::poisson(start, *mean_interval, size, random);
+                [Self::Source(source.in_bursts(*packets)), Self::Sink]
+            }
             WorkloadConfig::OnOff {
                 interval,
                 packet,
