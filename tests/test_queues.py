@@ -140,8 +140,10 @@ def test_a_run_with_drop_tail_in_python_is_the_run_with_ours() -> None:
     ours = goodqueue.run(SCENARIO).summary
 
     theirs = goodqueue.run(SCENARIO, queues={"bottleneck": DropTail}).summary
-    # It states no limit.
-    del ours["links"]["bottleneck"]["limit"], theirs["links"]["bottleneck"]["limit"]
+    (mine, other) = (summary["links"]["bottleneck"] for summary in (ours, theirs))
+    assert (mine.pop("queue"), other.pop("queue")) == ("drop_tail", "custom")
+    assert mine.pop("limit")["packets"] == 10
+    assert other.pop("limit") is None
     assert theirs["links"] == ours["links"]
     assert theirs["flows"] == ours["flows"]
 

@@ -27,7 +27,7 @@ impl Outcome {
         outcome: goodqueue_sim::Outcome,
     ) -> Self {
         Self {
-            summary: summary_json(scenario, &outcome).to_string(),
+            summary: summary_json(scenario, network, &outcome).to_string(),
             links: network.links.iter().map(|link| link.name.clone()).collect(),
             flows: network.flows.iter().map(|flow| flow.name.clone()).collect(),
             record: network.record,

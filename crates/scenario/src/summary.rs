@@ -4,13 +4,12 @@ use crate::buffers::{BufferEcho, LIMIT_COUNTS};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
 use crate::setting::Words;
 use goodqueue_sim::PoolOutcome;
-use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Metric, Outcome};
+use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Metric, Network, Outcome};
 use goodqueue_types::DropReason;
 use serde_json::{Map, Value, json};
 
 /// The summary of one run of a scenario.
-pub fn summary_json(scenario: &Scenario, outcome: &Outcome) -> Value {
-    let network = scenario.network();
+pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -> Value {
     let observed = network.links.iter().filter(|config| config.observed);
     let links: Map<String, Value> = outcome
         .links
@@ -73,13 +72,17 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
         config.name, link.name,
         "observed links come in network order"
     );
+    let queue = crate::queue::name(&config.queue);
+    // A queue that no file can name has a limit that the scenario does not know.
+    let limit = queue.and_then(|_| scenario.buffer(&link.name).ok());
     let mut keys = json!({
         "rate_bps": config.rate.0,
         "delay_s": config.delay.as_secs_f64(),
         "framing_bytes": config.framing.overhead,
         "framing_minimum_bytes": config.framing.minimum,
         "framing_cells": config.framing.cells.word(),
-        "limit": scenario.buffer(&link.name).as_ref().map_or(Value::Null, buffer_json),
+        "queue": queue.unwrap_or("custom"),
+        "limit": limit.as_ref().map_or(Value::Null, buffer_json),
         "utilization": link.utilization,
         "throughput_bps": link.throughput_bps,
         "arrivals": link.arrivals,

@@ -84,7 +84,7 @@ fn framing_is_bytes_a_link_layer_or_a_table() {
     // 1510 bytes are 32 cells: the limit counts what the wire carries.
     let buffer = scenario.buffer("bottleneck").expect("it is there");
     assert_eq!((buffer.frame_bytes, buffer.bytes), (1_696, Some(169_600)));
-    let summary = summary_json(&scenario, &run(&scenario.network()));
+    let summary = summary_json(&scenario, &scenario.network(), &run(&scenario.network()));
     let link = &summary["links"]["bottleneck"];
     assert_eq!(
         (&link["framing_bytes"], &link["framing_cells"]),
@@ -113,7 +113,7 @@ alpha = 0.5
     );
     assert_eq!(network.links[2].pool, None);
     let outcome = run(&network);
-    let summary = summary_json(&scenario, &outcome);
+    let summary = summary_json(&scenario, &scenario.network(), &outcome);
     assert_eq!(summary["pools"]["switch"]["capacity_bytes"], 60_000);
     // Alone, but for some ACKs, a queue grows to its headroom and α/(1+α) of the rest.
     let most = summary["pools"]["switch"]["max_occupancy_bytes"].as_f64();

@@ -12,8 +12,8 @@ fn run(overrides: &[(&str, &str)]) -> Value {
         .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
         .collect();
     let scenario = Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}"));
-    let outcome = goodqueue_sim::run(&scenario.network());
-    summary_json(&scenario, &outcome)
+    let network = scenario.network();
+    summary_json(&scenario, &network, &goodqueue_sim::run(&network))
 }
 
 fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {

@@ -120,7 +120,7 @@ def _links(links: dict[str, Any]) -> object:
 
 def _buffers(links: dict[str, Any]) -> str:
     limits = [
-        f"{name} {_limit(link['limit'])}"
+        f"{name} {link['queue']} {_limit(link['limit'])}"
         for name, link in links.items()
         if link["limit"] and link["limit"]["packets"] is not None
     ]
