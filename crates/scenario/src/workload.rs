@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// Bytes of the request for a download.
 const REQUEST: u64 = 200;
+/// Seconds between requests that wait for no answer, on average at least.
+const LEAST_PERIOD: f64 = 1e-6;
 /// The most that a link adds to a packet.
 const FRAMING: u128 = 1_024;
 
@@ -126,15 +128,21 @@ fn read_exchanges(table: &Reader<'_>) -> Checked<ExchangesConfig> {
         Some(field) => read_sizes(&field),
         None => Ok(Law::Fixed(200.0)),
     };
+    table.require("pause")?;
+    let pause = read_times(table, "pause", Law::Fixed(0.0))?;
+    let periodic = table.flag("periodic")?.unwrap_or(false);
+    // After answers any pause will do: they take a round trip.
+    if periodic && pause.mean() < LEAST_PERIOD {
+        let message = "requests this close to each other would fill the connection for ever";
+        let help = "write at least \"1us\", or leave periodic out";
+        return Err(table.problem("pause", message, help));
+    }
     Ok(ExchangesConfig {
         request: bytes("request")?,
         reply: bytes("reply")?,
         server_time: read_times(table, "server_time", Law::Fixed(0.0))?,
-        pause: read_times(table, "pause", Law::Fixed(0.0)).and_then(|law| {
-            table.require("pause")?;
-            Ok(law)
-        })?,
-        periodic: table.flag("periodic")?.unwrap_or(false),
+        pause,
+        periodic,
         most: read_most(table)?,
     })
 }
