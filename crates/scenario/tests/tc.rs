@@ -4,7 +4,7 @@ mod any_queue;
 
 use any_queue::{any_queue, queue_of, with_queue};
 use goodqueue_queue::{Configuration, QueueConfig};
-use goodqueue_scenario::{parse_qdisc, qdisc_commands, queue_toml};
+use goodqueue_scenario::{Scenario, parse_qdisc, qdisc_commands, queue_toml};
 use proptest::prelude::*;
 
 /// What `tc qdisc show` printed | the queue | a part of its notes, if there are any. `tc` 6.1 and
@@ -176,6 +176,35 @@ fn sizes_are_scaled_so_that_as_many_frames_fit() {
         "tc qdisc replace dev DEV root handle 1: tbf rate 10Mbit burst 10000 limit 10000\n\
          tc qdisc replace dev DEV parent 1:1 codel limit 1000 target 5ms interval 100ms"
     );
+}
+
+#[test]
+fn shapers_pass_as_many_packets_whatever_the_link_counts() {
+    let commands = |queue: &str| {
+        let overrides = [
+            (
+                "topology.bottleneck.framing".to_owned(),
+                "ethernet".to_owned(),
+            ),
+            ("topology.bottleneck.queue".to_owned(), queue.to_owned()),
+        ];
+        let scenario = Scenario::parse(any_queue::LINK.as_bytes(), "test", &overrides);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        let commands = scenario.qdisc_commands("bottleneck", false);
+        commands
+            .unwrap_or_else(|error| panic!("{error}"))
+            .join("\n")
+    };
+    // Frames of 1538 bytes here and of 1514 in tc: 10 Mb/s are 812.7 in a second.
+    let tbf = r#"{ kind = "tbf", rate = "10Mbps", burst = "15380B", limit = "30760B" }"#;
+    let line = "tc qdisc replace dev DEV root tbf rate 9843953bit burst 15140 limit 30280";
+    assert_eq!(commands(tbf), line);
+    // CAKE can be told what a frame has; its own framing goes before the link's.
+    let cake = commands(r#"{ kind = "cake", bandwidth = "10Mbps" }"#);
+    assert!(cake.ends_with("noatm overhead 38 mpu 84"), "{cake}");
+    let cake =
+        commands(r#"{ kind = "cake", bandwidth = "10Mbps", overhead = "18B", mpu = "64B" }"#);
+    assert!(cake.ends_with("noatm overhead 18 mpu 64"), "{cake}");
 }
 
 /// `tc` counts gains in 256ths and cuts what is left over, so that they must be written in full.

@@ -2,8 +2,8 @@
 //!
 //! What is counted: the kernel takes a packet with its 14-byte Ethernet header (not the frame
 //! check sequence, preamble or gap), so bytes of `tc` are bytes here on a link with `framing =
-//! "14B"`. For a link with other framing, commands scale queue sizes by the largest packet, so
-//! that as many of them fit. A packet limit counts one segment here; the kernel counts one
+//! "14B"`. For a link with other framing, commands scale queue sizes and a shaper's rates by the
+//! largest packet, so that as many of them fit and pass; CAKE is told the framing. A packet limit counts one segment here; the kernel counts one
 //! aggregate of up to 64 KiB where offload is on.
 
 mod read;
@@ -13,6 +13,7 @@ mod write;
 use crate::Scenario;
 use crate::units::UnitError;
 use goodqueue_queue::{Configuration, Limit, QueueConfig, Refusal};
+use goodqueue_types::Framing;
 
 pub use read::parse_qdisc;
 pub use write::qdisc_commands;
@@ -54,7 +55,24 @@ impl Scenario {
         {
             fifo.limit = Limit::Bytes(packets * frame_bytes);
         }
+        state_framing(&mut config.queue, config.framing);
         qdisc_commands(&config.queue, frame_bytes, packet_bytes)
+    }
+}
+
+/// Tells CAKE the link's framing in so many words, where the kernel would count another.
+fn state_framing(queue: &mut QueueConfig, framing: Framing) {
+    match queue {
+        QueueConfig::Cake(cake) if framing != Framing::bytes(ETHERNET_HEADER) => {
+            cake.framing.get_or_insert(framing);
+        }
+        QueueConfig::Tbf(tbf) => state_framing(&mut tbf.inner, framing),
+        QueueConfig::Prio(prio) => {
+            for band in &mut prio.bands {
+                state_framing(band, framing);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -11,6 +11,7 @@ use goodqueue_queue::{
     NextMark, PieConfig, PieFlavour, PieParams, PrioConfig, PrioMap, QueueConfig, SfqConfig,
     StepThreshold, TbfConfig,
 };
+use goodqueue_types::Rate;
 
 type Written = Result<String, UnitError>;
 
@@ -26,6 +27,11 @@ impl Scale {
     fn bytes(self, bytes: u64) -> u64 {
         let scaled = u128::from(bytes) * u128::from(self.theirs) + u128::from(self.ours / 2);
         u64::try_from(scaled / u128::from(self.ours)).unwrap_or(u64::MAX)
+    }
+
+    /// The rate at which as many of the largest packets pass.
+    fn rate(self, rate: Rate) -> Rate {
+        Rate(self.bytes(rate.0))
     }
 }
 
@@ -515,14 +521,14 @@ fn tbf(config: &TbfConfig, scale: Scale) -> String {
         inner,
     } = config;
     let peak = peak.map_or_else(String::new, |peak| {
-        let rate = write_rate(peak.rate);
+        let rate = write_rate(scale.rate(peak.rate));
         format!(" peakrate {rate} mtu {}", scale.bytes(peak.mtu))
     });
     // A shaper with a child has no use for a limit, which tc asks for all the same.
     let limit = tbf_limit(inner).map_or(*burst, |bytes| scale.bytes(bytes));
     format!(
         "tbf rate {} burst {}{peak} limit {limit}",
-        write_rate(*rate),
+        write_rate(scale.rate(*rate)),
         scale.bytes(*burst),
     )
 }
