@@ -4,7 +4,7 @@ use crate::error::{Checked, nearest, shorten};
 use crate::reader::Reader;
 use crate::units::format_size;
 use crate::write::plain;
-use goodqueue_queue::Sharing;
+use goodqueue_queue::{BufferPool, Sharing};
 use goodqueue_sim::PoolConfig;
 use std::fmt::Write;
 
@@ -71,16 +71,38 @@ pub(crate) fn of_link(link: &Reader<'_>, pools: &[PoolConfig]) -> Checked<Option
     })
 }
 
-/// Refuses headroom that the buffers do not have, given how many links share each.
-pub(crate) fn check(topology: &Reader<'_>, pools: &[PoolConfig], links: &[u64]) -> Checked<()> {
+/// Who uses a shared buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Use {
+    /// So many links.
+    pub links: u64,
+    /// Their largest frame.
+    pub frame_bytes: u64,
+}
+
+/// Refuses headroom that the buffers do not have, and buffers that never admit a frame.
+pub(crate) fn check(topology: &Reader<'_>, pools: &[PoolConfig], uses: &[Use]) -> Checked<()> {
     let Some(field) = topology.get("pool") else {
         return Ok(());
     };
-    for ((table, pool), links) in field.tables()?.iter().zip(pools).zip(links) {
+    for ((table, pool), Use { links, frame_bytes }) in field.tables()?.iter().zip(pools).zip(uses) {
         let needed = u128::from(*links) * u128::from(pool.headroom);
         if needed > u128::from(pool.capacity) {
             let message = format!("{links} links with this headroom take {needed} bytes");
             return Err(table.problem("headroom", message, "write less, or more capacity"));
+        }
+        let PoolConfig {
+            capacity,
+            sharing,
+            headroom,
+            ..
+        } = *pool;
+        let mut empty = BufferPool::shared(capacity, *links as usize, sharing, headroom);
+        if *links > 0 && !empty.account(0).reserve(*frame_bytes) {
+            let message =
+                format!("even when it is empty no frame of {frame_bytes} bytes is admitted");
+            let help = "write more capacity, or for dynamic thresholds a larger alpha or headroom";
+            return Err(table.problem("capacity", message, help));
         }
     }
     Ok(())

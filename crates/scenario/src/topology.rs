@@ -154,7 +154,7 @@ impl Topology {
             link.reverse.queue = read_queue(back, place(true, &link.reverse))?;
         }
         self.read_access_queues(&reader, common.as_ref(), layout, flows)?;
-        pool::check(&reader, &self.pools, &self.links_of_pools(layout))?;
+        pool::check(&reader, &self.pools, &self.uses_of_pools(layout, flows))?;
         for (table, link) in tables.iter().zip(&self.trunk) {
             link.check_backlog(table, waiting)?;
         }
@@ -200,19 +200,34 @@ impl Topology {
         Ok(())
     }
 
-    /// How many links share each buffer.
-    fn links_of_pools(&self, layout: &Layout) -> Vec<u64> {
-        let hosts = layout.hosts.len() as u64;
-        let trunk = self.trunk.iter().map(|link| (link, 1));
-        let access = self.access.iter();
-        let access = access.flat_map(|access| [(&access.near, hosts), (&access.far, hosts)]);
-        let mut links = vec![0; self.pools.len()];
-        for (link, count) in trunk.chain(access) {
-            for pool in [link.forward.pool, link.reverse.pool].into_iter().flatten() {
-                links[pool as usize] += count;
+    /// How many links share each buffer, and their largest frame.
+    fn uses_of_pools(&self, layout: &Layout, flows: &[FlowGroup]) -> Vec<pool::Use> {
+        let mut uses = vec![pool::Use::default(); self.pools.len()];
+        let mut note = |direction: &LinkDirection, links, frame: u64| {
+            if let Some(pool) = direction.pool {
+                let found: &mut pool::Use = &mut uses[pool as usize];
+                found.links += links;
+                found.frame_bytes = found.frame_bytes.max(frame);
+            }
+        };
+        for (index, link) in self.trunk.iter().enumerate() {
+            for (reverse, direction) in [(false, &link.forward), (true, &link.reverse)] {
+                let frame = largest_frame(flows, index, reverse, direction.framing);
+                note(direction, 1, frame);
             }
         }
-        links
+        let hosts = layout.hosts.len() as u64;
+        for link in self
+            .access
+            .iter()
+            .flat_map(|access| [&access.near, &access.far])
+        {
+            for direction in [&link.forward, &link.reverse] {
+                let frame = |reverse| largest_frame_of_all(flows, reverse, direction.framing);
+                note(direction, hosts, frame(false).max(frame(true)));
+            }
+        }
+        uses
     }
 
     /// The direction with this name in results (`bottleneck`, `bottleneck.reverse`).
