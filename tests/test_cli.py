@@ -80,6 +80,18 @@ def test_run_tells_marks_and_what_applications_waited_for() -> None:
     assert "marks" not in plain.stdout
 
 
+def test_run_rates_calls(small: Path) -> None:
+    done = goodqueue("run", small, "--set", 'flow.probe.workload={ kind = "voice" }')
+    assert done.returncode == 0, done.stderr
+    # Packets, what is lost or late, five times, R and MOS.
+    row = re.search(
+        r"^probe +(\d+) +[\d.]+ %(?: +[\d.]+){4} +([\d.-]+) +([\d.]+) *$", done.stdout, re.MULTILINE
+    )
+    assert row is not None, done.stdout
+    assert int(row[1]) > 0
+    assert 1 <= float(row[3]) <= 4.41
+
+
 def test_json_has_the_documented_keys(small: Path) -> None:
     done = goodqueue("run", small, "--json")
     summary = json.loads(done.stdout)

@@ -135,6 +135,9 @@ fn flow_json(flow: &FlowOutcome) -> Value {
                     map.insert((*name).to_owned(), json!(count));
                 }
                 Metric::Seconds(times) => distribution(map, name, times),
+                Metric::Number(number) => {
+                    map.insert((*name).to_owned(), json!(number));
+                }
             }
         }
     }

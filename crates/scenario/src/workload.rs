@@ -5,7 +5,8 @@ use crate::reader::{Field, Reader};
 use crate::units::{LONGEST, format_size, format_span};
 use crate::write::{inline, plain};
 use goodqueue_sim::{
-    ExchangesConfig, Law, PacketSize, SessionConfig, TransfersConfig, WebConfig, WorkloadConfig,
+    ExchangesConfig, Law, PacketSize, SessionConfig, TransfersConfig, VoiceConfig, WebConfig,
+    WorkloadConfig,
 };
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Bytes, Span};
@@ -26,6 +27,7 @@ pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
         | WorkloadConfig::Poisson { .. }
         | WorkloadConfig::OnOff { .. }
         | WorkloadConfig::Bursts { .. }
+        | WorkloadConfig::Voice(_)
         | WorkloadConfig::Ping { .. } => None,
     }
 }
@@ -75,6 +77,12 @@ pub(crate) fn read(flow: &Reader<'_>, common_tcp: Option<&Reader<'_>>) -> Checke
                 packet: packet as u32,
             }
         }
+        "voice" => WorkloadConfig::Voice(VoiceConfig {
+            interval: table.span("interval")?.unwrap_or(Span::from_millis(20)),
+            packet: table.size("packet")?.unwrap_or(200) as u32,
+            playout: table.span("playout")?.unwrap_or(Span::from_millis(60)),
+            concealment: table.flag("concealment")?.unwrap_or(true),
+        }),
         "on_off" => read_on_off(&table)?,
         _ => WorkloadConfig::Ping {
             interval: table.span("interval")?.unwrap_or(Span::from_secs(1)),
@@ -301,6 +309,18 @@ pub(crate) fn write(workload: &WorkloadConfig) -> String {
             ("on", write_law(on, write_seconds)),
             ("off", write_law(off, write_seconds)),
         ]),
+        WorkloadConfig::Voice(VoiceConfig {
+            interval,
+            packet: bytes,
+            playout,
+            concealment,
+        }) => inline(&[
+            kind("voice"),
+            ("interval", plain(format_span(*interval))),
+            packet(*bytes),
+            ("playout", plain(format_span(*playout))),
+            ("concealment", concealment.to_string()),
+        ]),
         WorkloadConfig::Ping {
             interval,
             packet: bytes,
@@ -441,6 +461,9 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
         | WorkloadConfig::OnOff {
             interval, packet, ..
         }
+        | WorkloadConfig::Voice(VoiceConfig {
+            interval, packet, ..
+        })
         | WorkloadConfig::Ping { interval, packet } => datagrams(*interval, u128::from(*packet)),
         WorkloadConfig::Bursts {
             mean_interval,
@@ -482,6 +505,7 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
         WorkloadConfig::ConstantBitRate { packet, .. }
         | WorkloadConfig::OnOff { packet, .. }
         | WorkloadConfig::Bursts { packet, .. }
+        | WorkloadConfig::Voice(VoiceConfig { packet, .. })
         | WorkloadConfig::Poisson {
             packet: PacketSize::Fixed(packet),
             ..

@@ -45,13 +45,18 @@ fn every_key_is_documented_and_every_documented_key_is_there() {
     keys(&summary["flows"]["upload"], "", &mut found);
     keys(&summary["pools"]["memory"], "", &mut found);
     keys(&summary["totals"], "", &mut found);
-    for workload in [
-        "{ kind = \"transfers\", size = \"5kB\", interval = \"100ms\" }",
-        "{ kind = \"exchanges\", pause = \"100ms\" }",
-        "{ kind = \"web\", think = \"100ms\" }",
+    for (flow, workload) in [
+        (
+            "upload",
+            "{ kind = \"transfers\", size = \"5kB\", interval = \"100ms\" }",
+        ),
+        ("upload", "{ kind = \"exchanges\", pause = \"100ms\" }"),
+        ("upload", "{ kind = \"web\", think = \"100ms\" }"),
+        ("ping", "{ kind = \"voice\" }"),
     ] {
-        let summary = run(&[("duration", "5s"), ("flow.upload.workload", workload)]);
-        keys(&summary["flows"]["upload"], "", &mut found);
+        let path = format!("flow.{flow}.workload");
+        let summary = run(&[("duration", "5s"), (&path, workload)]);
+        keys(&summary["flows"][flow], "", &mut found);
     }
 
     let page = include_str!("../../../docs/results.md");

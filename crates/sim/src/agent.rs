@@ -276,8 +276,9 @@ pub fn flow_outcome(
         } else {
             receiver.duplicate_payload_bytes as f64 / receiver.received_payload_bytes as f64
         },
-        app: match &client.behaviour {
-            Behaviour::Client(client) => client.outcome(),
+        app: match (&client.behaviour, &server.behaviour) {
+            (Behaviour::Client(client), _) => client.outcome(),
+            (_, Behaviour::Listener(listener)) => listener.outcome(),
             _ => AppOutcome::default(),
         },
         completion_time_s: finished_at.map(|at| at.saturating_since(config.start).as_secs_f64()),

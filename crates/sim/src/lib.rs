@@ -1,6 +1,7 @@
 //! The packet-level simulator: a [`Network`] in, an [`Outcome`] out.
 
 mod agent;
+pub mod e_model;
 mod engine;
 mod event_queue;
 mod law;
@@ -35,6 +36,7 @@ pub use service::{
     ServiceConfig, Stretch, Stretches, VaryingRate,
 };
 pub use shared_buffer::{Buffer, SharedBuffer, shared_buffers};
+pub use workload::VoiceConfig;
 pub use workload::session::{
     AppOutcome, ExchangesConfig, Metric, SessionConfig, TransfersConfig, WebConfig,
 };

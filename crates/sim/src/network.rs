@@ -4,6 +4,7 @@
 use crate::law::Law;
 use crate::loss::LossConfig;
 use crate::service::ServiceConfig;
+use crate::workload::VoiceConfig;
 use crate::workload::session::SessionConfig;
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
@@ -166,6 +167,8 @@ pub enum WorkloadConfig {
         /// Seconds of an off period.
         off: Law,
     },
+    /// One direction of a call.
+    Voice(VoiceConfig),
     /// Echo requests at constant intervals, answered by the server's host.
     Ping {
         /// Time between requests.

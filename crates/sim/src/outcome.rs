@@ -123,7 +123,7 @@ pub struct FlowOutcome {
     pub duplicate_share: f64,
     /// Seconds from the start of the flow to the last acknowledgement of its last byte.
     pub completion_time_s: Option<f64>,
-    /// What the application over TCP measured, if there is one.
+    /// What the application measured, if it does.
     pub app: AppOutcome,
 }
 

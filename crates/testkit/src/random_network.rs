@@ -10,7 +10,7 @@ use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfi
 use goodqueue_sim::{
     DeliveryTrace, ExchangesConfig, FlowConfig, Law, LinkConfig, LossConfig, LossModel, LossOf,
     LossUnit, Network, PacketSize, PoolConfig, RandomRate, RateDraw, RateTrace, Record,
-    ServiceConfig, SessionConfig, TransfersConfig, WebConfig, WorkloadConfig,
+    ServiceConfig, SessionConfig, TransfersConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{
     CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
@@ -308,6 +308,10 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         }),
         1 => (interval(), 1_u32..9, packet()).prop_map(|(mean_interval, packets, packet)| {
             WorkloadConfig::Bursts { mean_interval, packets, packet }
+        }),
+        1 => (interval(), packet(), 0_u64..4).prop_map(|(interval, packet, ms)| {
+            let (playout, concealment) = (Span::from_millis(ms), true);
+            WorkloadConfig::Voice(VoiceConfig { interval, packet, playout, concealment })
         }),
         1 => (interval(), packet(), seconds(), seconds()).prop_map(|(interval, packet, on, off)| {
             WorkloadConfig::OnOff { interval, packet, on, off }

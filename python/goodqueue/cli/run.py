@@ -59,7 +59,7 @@ def run_scenario(  # noqa: PLR0913
 
 
 def print_result(result: Result) -> None:
-    """Prints the summary as two tables and a line on the buffers."""
+    """Prints the summary as tables and a line on the buffers."""
     summary = result.summary
     console = stdout()
     title = plain(summary["title"]) or "Run"
@@ -77,6 +77,21 @@ def print_result(result: Result) -> None:
         console.print()
         columns = ["flow", "what", "ended", "mean", "p50", "p99", "max"]
         console.print(table("Applications (times in ms)", columns, applications))
+    calls = _calls(flows)
+    if calls:
+        console.print()
+        columns = [
+            "flow",
+            "packets",
+            "lost or late",
+            "mean",
+            "p50",
+            "p99",
+            "mouth to ear",
+            "R",
+            "MOS",
+        ]
+        console.print(table("Calls (one-way delay in ms; rated by the E-model)", columns, calls))
     if len(flows) > MOST_FLOWS_PRINTED:
         console.print(f"... and {len(flows) - MOST_FLOWS_PRINTED} more flows; --json has them all")
 
@@ -189,6 +204,25 @@ def _applications(flows: dict[str, Any]) -> list[list[str]]:
         for name, flow in list(flows.items())[:MOST_FLOWS_PRINTED]
         for what, time in TIMED.items()
         if what in flow
+    ]
+
+
+def _calls(flows: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            number(flow["voice_packets"]),
+            percent(flow["voice_loss"]),
+            *(
+                milliseconds(flow[f"{statistic}_one_way_delay_s"])
+                for statistic in ("mean", "p50", "p99")
+            ),
+            milliseconds(flow["mouth_to_ear_s"]),
+            number(flow["r_factor"], 3),
+            number(flow["mos"], 3),
+        ]
+        for name, flow in list(flows.items())[:MOST_FLOWS_PRINTED]
+        if "mos" in flow
     ]
 
 

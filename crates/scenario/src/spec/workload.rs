@@ -11,6 +11,7 @@ pub(crate) const WORKLOADS: Variants = &[
     ("poisson", &POISSON),
     ("bursts", &BURSTS),
     ("on_off", &ON_OFF),
+    ("voice", &VOICE),
     ("ping", &PING),
 ];
 
@@ -25,6 +26,7 @@ const KIND: Key = key(
         "poisson",
         "bursts",
         "on_off",
+        "voice",
         "ping",
     ]),
     REQUIRED,
@@ -32,7 +34,8 @@ const KIND: Key = key(
     "`bulk`: TCP data. `transfers`: short TCP flows, which begin at random times. `exchanges`: requests and answers \
      on one TCP connection. `web`: pages of objects over parallel TCP connections. `cbr`: datagrams at constant \
      intervals. `poisson`: datagrams at exponential intervals. `bursts`: several at once at exponential \
-     intervals. `on_off`: datagrams at constant intervals in on periods, silence between them. `ping`: echo requests.",
+     intervals. `on_off`: datagrams at constant intervals in on periods, silence between them. `voice`: one direction of a \
+     call. `ping`: echo requests.",
 );
 
 static BULK: Spec = Spec {
@@ -424,6 +427,42 @@ static ON_OFF: Spec = Spec {
             REQUIRED,
             "{ law = \"exponential\", mean = \"500ms\" }",
             "Length of an off period.",
+        ),
+    ],
+};
+
+static VOICE: Spec = Spec {
+    name: "voice",
+    keys: &[
+        KIND,
+        key(
+            "interval",
+            INTERVAL,
+            "\"20ms\"",
+            "\"10ms\"",
+            "Speech in a packet: the time between packets.",
+        ),
+        key(
+            "packet",
+            PACKET,
+            "\"200B\"",
+            "\"120B\"",
+            "Size of the IP packets: 64 kb/s for the interval, and 40 bytes of IP, UDP and RTP headers.",
+        ),
+        key(
+            "playout",
+            ANY_TIME,
+            "\"60ms\"",
+            "\"100ms\"",
+            "How long the playout buffer holds the flow's first packet. Every packet is played as long after it was \
+             sent as the first, and is lost if it comes later.",
+        ),
+        key(
+            "concealment",
+            Kind::Flag,
+            "true",
+            "false",
+            "Whether the G.711 decoder conceals lost packets (Bpl 25.1 of the E-model) or plays silence (4.3).",
         ),
     ],
 };

@@ -4,6 +4,7 @@ mod bulk;
 mod datagram;
 mod ping;
 pub mod session;
+mod voice;
 
 use crate::WorkloadConfig;
 use goodqueue_tcp::{TcpInfo, TcpStats};
@@ -12,6 +13,7 @@ use goodqueue_types::{Packet, RandomStream, Span, Time};
 pub use bulk::TcpHost;
 pub use datagram::{DATAGRAM_HEADER, Source};
 pub use ping::{Pinger, Responder};
+pub use voice::{Listener, VoiceConfig};
 
 /// IP size and body of a packet to send; the agent adds the flow's labels.
 pub type Outgoing = (u32, goodqueue_types::Body);
@@ -29,6 +31,8 @@ pub enum Behaviour {
     Source(Source),
     /// Takes datagrams and says nothing.
     Sink,
+    /// Takes the packets of a call.
+    Listener(Listener),
     /// Sends echo requests and times the replies.
     Pinger(Pinger),
     /// Answers echo requests.
@@ -90,6 +94,10 @@ impl Behaviour {
                 let source = Source::on_off(start, *interval, *packet, periods, random);
                 [Self::Source(source), Self::Sink]
             }
+            WorkloadConfig::Voice(voice) => [
+                Self::Source(Source::constant(start, voice.interval, voice.packet)),
+                Self::Listener(Listener::new(*voice, measured_from)),
+            ],
             WorkloadConfig::Ping { interval, packet } => [
                 Self::Pinger(Pinger::new(start, *interval, *packet)),
                 Self::Responder(Responder::default()),
@@ -109,6 +117,10 @@ impl Behaviour {
                 responder.receive(packet);
                 None
             }
+            Self::Listener(listener) => {
+                listener.receive(now, packet);
+                None
+            }
             Self::Source(_) | Self::Sink => None,
         }
     }
@@ -122,7 +134,7 @@ impl Behaviour {
             Self::Server(server) => server.wake(now),
             Self::Source(source) => source.wake(now),
             Self::Pinger(pinger) => pinger.wake(now),
-            Self::Responder(_) | Self::Sink => {}
+            Self::Responder(_) | Self::Listener(_) | Self::Sink => {}
         }
     }
 
@@ -136,7 +148,7 @@ impl Behaviour {
             Self::Server(server) => server.wakes_at(),
             Self::Source(source) => source.wakes_at(),
             Self::Pinger(pinger) => pinger.wakes_at(),
-            Self::Responder(_) | Self::Sink => Time::MAX,
+            Self::Responder(_) | Self::Listener(_) | Self::Sink => Time::MAX,
         }
     }
 
@@ -161,7 +173,7 @@ impl Behaviour {
             Self::Source(source) => source.transmit(),
             Self::Pinger(pinger) => pinger.transmit(),
             Self::Responder(responder) => responder.transmit(),
-            Self::Sink => None,
+            Self::Listener(_) | Self::Sink => None,
         };
         let Some((size, body)) = outgoing else {
             return false;

@@ -10,6 +10,8 @@ pub enum Metric {
     Count(u64),
     /// Seconds.
     Seconds(Distribution),
+    /// A figure without a distribution, in the unit that its name says; none without a sample.
+    Number(Option<f64>),
 }
 
 /// The figures of an application, by name.

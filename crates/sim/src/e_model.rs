@@ -1,0 +1,151 @@
+//! The E-model (ITU-T G.107): how people rate a call, from its delay and loss. What is not a
+//! parameter here has its default value (section 7.7).
+
+/// Noise referred to the 0 dBr point, in dBm0p: No of section 7.2 with the defaults.
+const NOISE: f64 = -61.179;
+/// Basic signal-to-noise ratio: Ro of section 7.2, 15 − 1.5 (SLR + No) with SLR = 8.
+const RO: f64 = 15.0 - 1.5 * (8.0 + NOISE);
+/// What impairs speech itself: Is of section 7.3 with the defaults. 0.440 because it is loud,
+/// −0.001 of sidetone, 0.974 of quantisation.
+const SIMULTANEOUS: f64 = 0.440 - 0.001 + 0.974;
+/// Talker echo loudness rating, in dB.
+const TELR: f64 = 65.0;
+/// Weighted echo path loss, in dB.
+const WEPL: f64 = 110.0;
+
+/// How a codec suffers (ITU-T G.113 appendix I).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Codec {
+    /// Impairment without loss, Ie.
+    pub impairment: f64,
+    /// Robustness against random loss, Bpl.
+    pub robustness: f64,
+}
+
+impl Codec {
+    /// G.711, with silence in place of what is lost.
+    pub const G711: Self = Self {
+        impairment: 0.0,
+        robustness: 4.3,
+    };
+    /// G.711 with packet loss concealment (its appendix I).
+    pub const G711_CONCEALED: Self = Self {
+        impairment: 0.0,
+        robustness: 25.1,
+    };
+}
+
+/// The transmission rating factor R for so many seconds from mouth to ear, the same back, and this
+/// share of packets lost independently of one another (`BurstR` = 1).
+pub fn rating(mouth_to_ear_s: f64, loss: f64, codec: Codec) -> f64 {
+    RO - SIMULTANEOUS - delay_impairment(1e3 * mouth_to_ear_s) - loss_impairment(loss, codec)
+}
+
+/// Mean opinion score, 1 to 4.5, for a rating (G.107 annex B).
+pub fn mos(rating: f64) -> f64 {
+    if rating >= 100.0 {
+        return 4.5;
+    }
+    // Between 0 and 6.5 the cubic falls below 1.
+    let r = rating.max(0.0);
+    (1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6).max(1.0)
+}
+
+/// Ie,eff of section 7.5.
+fn loss_impairment(loss: f64, codec: Codec) -> f64 {
+    let percent = 100.0 * loss;
+    codec.impairment + (95.0 - codec.impairment) * percent / (percent + codec.robustness)
+}
+
+/// Id of section 7.4, of so many milliseconds: Ta = T and Tr = 2T.
+fn delay_impairment(ms: f64) -> f64 {
+    talker_echo(ms) + listener_echo(2.0 * ms) + loss_of_interaction(ms)
+}
+
+/// Idte of section 7.4: the talker hears an echo.
+fn talker_echo(ms: f64) -> f64 {
+    let quieter = libm::log10((1.0 + ms / 10.0) / (1.0 + ms / 150.0));
+    let terv = TELR - 40.0 * quieter + 6.0 * libm::exp(-0.3 * ms * ms);
+    let re = 80.0 + 2.5 * (terv - 14.0);
+    // RLR = 2.
+    let roe = -1.5 * (NOISE - 2.0);
+    let half = (roe - re) / 2.0;
+    (half + (half * half + 100.0).sqrt() - 1.0) * (1.0 - libm::exp(-ms))
+}
+
+/// Idle of section 7.4: the listener hears the talker twice.
+fn listener_echo(round_trip_ms: f64) -> f64 {
+    let rle = 10.5 * (WEPL + 7.0) * libm::pow(round_trip_ms + 1.0, -0.25);
+    let half = (RO - rle) / 2.0;
+    half + (half * half + 169.0).sqrt()
+}
+
+/// Idd of section 7.4: two people who speak at once.
+fn loss_of_interaction(ms: f64) -> f64 {
+    if ms <= 100.0 {
+        return 0.0;
+    }
+    let x = libm::log2(ms / 100.0);
+    let root = |x: f64| libm::pow(1.0 + libm::pow(x, 6.0), 1.0 / 6.0);
+    25.0 * (root(x) - 3.0 * root(x / 3.0) + 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// G.107: "R = 93.2" and MOS 4.41 with all parameters at their defaults.
+    #[test]
+    fn the_defaults_rate_93_2() {
+        let best = rating(0.0, 0.0, Codec::G711);
+        assert!((best - 93.2).abs() < 0.05, "{best}");
+        assert!((mos(best) - 4.41).abs() < 0.005, "{}", mos(best));
+    }
+
+    /// G.107 table B.1, to a unit of its last digit: it has 4.03 where its own equation gives 4.024.
+    #[test]
+    fn scores_are_those_of_the_table() {
+        for (rating, score) in [
+            (90.0, 4.34),
+            (80.0, 4.03),
+            (70.0, 3.60),
+            (60.0, 3.10),
+            (50.0, 2.58),
+        ] {
+            assert!((mos(rating) - score).abs() < 0.01, "{rating}");
+        }
+        for (rating, score) in [
+            (-10.0, 1.0),
+            (0.0, 1.0),
+            (3.0, 1.0),
+            (100.0, 4.5),
+            (120.0, 4.5),
+        ] {
+            assert!((mos(rating) - score).abs() < 1e-12, "{rating}");
+        }
+    }
+
+    /// R. Cole and J. Rosenbluth, Voice over IP performance monitoring (2001), fit two straight
+    /// lines to the curves of G.107: Id = 0.024 d + 0.11 max(0, d − 177.3), d in milliseconds.
+    #[test]
+    fn delay_impairs_as_the_fit_to_the_curves_says() {
+        for ms in [50.0_f64, 100.0, 150.0, 200.0, 250.0, 300.0] {
+            let fit = 0.024 * ms + 0.11 * (ms - 177.3).max(0.0);
+            let impairment = delay_impairment(ms);
+            assert!((impairment - fit).abs() < 0.5, "{ms} ms: {impairment}");
+        }
+    }
+
+    /// With Ie = 0 half of 95 is gone when the loss in percent is Bpl.
+    #[test]
+    fn loss_impairs_by_the_codecs_robustness() {
+        for codec in [Codec::G711, Codec::G711_CONCEALED] {
+            let none = rating(0.0, 0.0, codec);
+            let some = rating(0.0, codec.robustness / 100.0, codec);
+            assert!((none - some - 47.5).abs() < 1e-9);
+        }
+        // 95 · 1 / 26.1 and 95 · 1 / 5.3.
+        assert!((loss_impairment(0.01, Codec::G711_CONCEALED) - 3.640).abs() < 5e-4);
+        assert!((loss_impairment(0.01, Codec::G711) - 17.925).abs() < 5e-4);
+    }
+}
