@@ -3,7 +3,7 @@
 mod any_queue;
 
 use any_queue::{any_queue, queue_of, with_queue};
-use goodqueue_queue::{Configuration, Limit, QueueConfig};
+use goodqueue_queue::{Configuration, Limit, QueueConfig, conformance};
 use goodqueue_scenario::{Scenario, queue_toml};
 use proptest::prelude::*;
 
@@ -114,5 +114,24 @@ proptest! {
                 prop_assert_eq!(error.to_string().lines().count(), 2, "{}", error);
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    /// What is accepted keeps the rules of the conformance suite under thousands of packets.
+    #[test]
+    fn any_accepted_parameters_conform(text in any_queue(), seed: u64) {
+        let Ok(scenario) = with_queue(&text) else {
+            return Ok(());
+        };
+        let queue = queue_of(&scenario);
+        // In a full set of queues a flow may overtake itself (docs/queues/fair.md).
+        if matches!(&queue, QueueConfig::FqCodel(config) if config.set_ways > 1) {
+            return Ok(());
+        }
+        let result = conformance::check_config(&queue, seed);
+        prop_assert!(result.is_ok(), "{}\n{:?}", text, result);
     }
 }
