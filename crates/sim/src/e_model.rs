@@ -64,6 +64,10 @@ fn delay_impairment(ms: f64) -> f64 {
 
 /// Idte of section 7.4: the talker hears an echo.
 fn talker_echo(ms: f64) -> f64 {
+    // Below a millisecond an echo is sidetone.
+    if ms < 1.0 {
+        return 0.0;
+    }
     let quieter = libm::log10((1.0 + ms / 10.0) / (1.0 + ms / 150.0));
     let terv = TELR - 40.0 * quieter + 6.0 * libm::exp(-0.3 * ms * ms);
     let re = 80.0 + 2.5 * (terv - 14.0);
