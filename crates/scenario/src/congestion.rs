@@ -8,7 +8,7 @@ use goodqueue_tcp::cc::{
     Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
     WestwoodConfig,
 };
-use goodqueue_tcp::{CongestionControlConfig, Recovery, TcpConfig};
+use goodqueue_tcp::{CongestionControlConfig, EcnMode, Recovery, TcpConfig};
 
 /// The control of that name with its defaults.
 fn named(word: &str) -> CongestionControlConfig {
@@ -162,6 +162,20 @@ pub(crate) fn read(table: &Reader<'_>, control: &mut CongestionControlConfig) ->
     }
 }
 
+/// A control that lives on marks brings the ECN it needs, as in Linux (`TCP_CONG_NEEDS_ECN`).
+pub(crate) fn imply_ecn(table: &Reader<'_>, config: &mut TcpConfig) {
+    let is_new = table.get("congestion_control").is_some() && table.get("ecn").is_none();
+    if is_new && is_blind(config) {
+        config.ecn = EcnMode::Dctcp;
+    }
+}
+
+/// Whether DCTCP is not told of each mark.
+fn is_blind(config: &TcpConfig) -> bool {
+    matches!(config.congestion_control, CongestionControlConfig::Dctcp(_))
+        && matches!(config.ecn, EcnMode::Off | EcnMode::Rfc3168)
+}
+
 /// What the control needs of the rest.
 pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
     let needs_rates = matches!(
@@ -172,6 +186,14 @@ pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
         let name = name(&config.congestion_control);
         let message = format!("{name} needs to know what was delivered during recovery");
         return Err(table.problem("congestion_control", message, "write recovery = \"sack\""));
+    }
+    if is_blind(config) {
+        let help = "write ecn = \"dctcp\" or \"accecn\", or leave it out";
+        return Err(table.problem("ecn", "dctcp needs to know of each mark", help));
+    }
+    if config.l4s && config.ecn == EcnMode::Off {
+        let help = "write ecn = \"dctcp\" or \"accecn\"";
+        return Err(table.problem("l4s", "packets without ECN carry no ECT(1)", help));
     }
     Ok(())
 }

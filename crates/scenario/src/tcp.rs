@@ -285,6 +285,7 @@ pub(crate) fn read(common: Option<&Reader<'_>>, own: Option<&Reader<'_>>) -> Che
 fn read_table(table: &Reader<'_>, config: &mut TcpConfig) -> Checked<()> {
     congestion::read(table, &mut config.congestion_control)?;
     visit_main(&mut ReadFrom(table), config)?;
+    congestion::imply_ecn(table, config);
     if let Some(rto) = table.table("rto")? {
         visit_rto(&mut ReadFrom(&rto), config)?;
         read_estimator(&rto, &mut config.rto.estimator)?;

@@ -7,7 +7,7 @@ use goodqueue_scenario::{
 };
 use goodqueue_sim::{Network, PacketSize, WorkloadConfig};
 use goodqueue_tcp::cc::CubicConfig;
-use goodqueue_tcp::{CongestionControlConfig, Profile, Recovery, TcpConfig};
+use goodqueue_tcp::{CongestionControlConfig, EcnMode, Profile, Recovery, TcpConfig};
 use goodqueue_types::{Framing, LinkId, Rate, Span, Time};
 
 fn parse_with(text: &str, overrides: &[&str]) -> Scenario {
@@ -452,4 +452,24 @@ fn a_control_is_a_name_or_a_table_of_parameters() {
     assert_eq!(tcp_of(&scenario, 0).congestion_control, wanted);
     let again = parse(&scenario.resolved_toml());
     assert_eq!(tcp_of(&again, 0).congestion_control, wanted);
+}
+
+#[test]
+fn dctcp_brings_the_ecn_that_it_needs() {
+    let ecn = |tcp: &str| {
+        let text = format!(
+            "schema_version = 1\nduration = \"1s\"\n[topology]\nshape = \"dumbbell\"\n\
+             bottleneck = {{ rate = \"1Mbps\", delay = \"1ms\", queue = {{ limit = \"9p\" }} }}\n\
+             [tcp]\n{tcp}\n[[flow]]\nworkload = {{ kind = \"bulk\" }}\n"
+        );
+        let scenario = Scenario::parse(text.as_bytes(), "test", &[]).expect("it is good");
+        match &scenario.network().flows[0].workload {
+            WorkloadConfig::Bulk { tcp, .. } => tcp.ecn,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(ecn("congestion_control = \"reno\""), EcnMode::Off);
+    assert_eq!(ecn("congestion_control = \"dctcp\""), EcnMode::Dctcp);
+    let accurate = "congestion_control = \"dctcp\"\necn = \"accecn\"";
+    assert_eq!(ecn(accurate), EcnMode::AccEcn);
 }

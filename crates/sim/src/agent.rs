@@ -253,6 +253,10 @@ pub fn flow_outcome(
             .received_ip_bytes
             .saturating_sub(DATAGRAM_HEADER * receiver.received),
     };
+    let received_ip_bytes = match &server.behaviour {
+        Behaviour::Server(_) => receiver.received_ip_bytes + sender.received_ip_bytes,
+        _ => receiver.received_ip_bytes,
+    };
     let finished_at = match &client.behaviour {
         Behaviour::Tcp(host) => host.finished_at(),
         _ => None,
@@ -260,7 +264,7 @@ pub fn flow_outcome(
     FlowOutcome {
         name: config.name.clone(),
         goodput_bps: payload as f64 * 8.0 / seconds,
-        throughput_bps: receiver.received_ip_bytes as f64 * 8.0 / seconds,
+        throughput_bps: received_ip_bytes as f64 * 8.0 / seconds,
         packets_sent: sender.sent,
         packets_received: receiver.received,
         packets_lost: lost,

@@ -105,7 +105,8 @@ pub struct FlowOutcome {
     /// New application bits that reached the server's application, per second (for a ping or a
     /// datagram source: payload does not count twice either).
     pub goodput_bps: f64,
-    /// IP bits that reached the server's host, per second, headers and duplicates included.
+    /// IP bits that reached the server's host, per second, headers and duplicates included; of a
+    /// session, those that reached either host.
     pub throughput_bps: f64,
     /// Packets the client sent, the server's host received, and links lost on the way there.
     pub packets_sent: u64,
