@@ -70,7 +70,7 @@ def _picture(program: Path, case: Case) -> Picture:
             axes.set_ylabel(unit)
             axes.set_ylim(bottom=0)
         panels[0].set_title(f"{case.name}: congestion window and backlog")
-        panels[0].legend(loc="lower right", ncols=2)
+        panels[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
         panels[-1].set_xlabel("time, s")
         panels[-1].set_xlim(begin, end)
 
