@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -104,6 +105,13 @@ class Lazy(DropTail):
         return max(now_s, self.rests_until) if self.waiting else None
 
 
+class Timeless(Lazy):
+    """Never says when."""
+
+    def next_ready(self, now_s: float) -> float | None:
+        return math.nan if super().next_ready(now_s) else None
+
+
 def test_a_sound_queue_passes() -> None:
     report = goodqueue.check_queue(DropTail)
     assert report.offered > 10_000
@@ -132,6 +140,8 @@ def test_an_exception_reaches_the_caller() -> None:
         goodqueue.check_queue(Broken)
     with pytest.raises(ZeroDivisionError, match="its author"):
         goodqueue.run(SCENARIO, queues={"bottleneck": Broken})
+    with pytest.raises(ValueError, match="next_ready gave NaN"):
+        goodqueue.run(SCENARIO, queues={"bottleneck": Timeless})
     with pytest.raises(ValueError, match="40 to 65535"):
         goodqueue.check_queue(DropTail, largest_packet=39)
 

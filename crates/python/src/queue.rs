@@ -283,7 +283,13 @@ impl QueueDiscipline for PythonQueue {
         let ready = self.call(|py, queue| {
             if queue.bind(py).hasattr("next_ready")? {
                 let ready = queue.call_method1(py, "next_ready", (seconds,))?;
-                return Ok(Some(ready.extract::<Option<f64>>(py)?));
+                let ready = ready.extract::<Option<f64>>(py)?;
+                // Instants reach 18 million seconds.
+                if let Some(time) = ready.filter(|time| !(0.0..1e7).contains(time)) {
+                    let message = format!("next_ready gave {time}: write a time in seconds");
+                    return Err(PyValueError::new_err(message));
+                }
+                return Ok(Some(ready));
             }
             Ok(None)
         })?;

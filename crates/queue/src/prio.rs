@@ -96,7 +96,11 @@ impl Configuration for PrioConfig {
         }
         if let Some(band) = self.map.bands().iter().find(|b| usize::from(**b) >= count) {
             let message = format!("there is no band {band}");
-            let help = format!("number the bands from 0 to {}", count - 1);
+            let mut help = format!("number the bands from 0 to {}", count - 1);
+            if self.map == PrioMap::LINUX {
+                help +=
+                    "; without a priomap of its own the queue has Linux's, for three bands or more";
+            }
             return Err(Refusal::new("priomap", message, help));
         }
         for band in &self.bands {
