@@ -72,6 +72,8 @@ def test_a_known_miss_is_no_failure() -> None:
     assert not ns3_queues.verdict([known])
     (miss,) = ns3_queues.verdict([known], known=True)
     assert "FQ-CoDel, TCP: mean backlog, packets 50.00" in miss
+    other = Comparison(CASES[-1], [figures()], [figures(signal_rate=0.5)])
+    assert len(ns3_queues.verdict([other])) == 1
 
 
 def test_drops_and_marks_are_one_figure() -> None:

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.api import load
+from goodqueue.cli.terminal import progress
 from goodqueue.intervals import Interval, t_interval
 from goodqueue.parallel import workers
 from goodqueue.result import Result
@@ -124,7 +125,8 @@ def one(case: Case, seed: int, cancel: Cancel) -> dict[str, float]:
 
 def compare(cases: Sequence[Case] = CASES, replicates: int = 20) -> list[Row]:
     """Runs every case under so many seeds."""
-    with workers() as threads:
+    with workers() as threads, progress() as bar:
+        shown = bar.add_task("queues", total=len(cases))
         runs = [
             [threads.submit(partial(one, case, seed)) for seed in range(1, replicates + 1)]
             for case in cases
@@ -134,6 +136,7 @@ def compare(cases: Sequence[Case] = CASES, replicates: int = 20) -> list[Row]:
             found = [future.result() for future in futures]
             intervals = {key: t_interval([run[key] for run in found]) for key in found[0]}
             rows.append(Row(case.name, **intervals))
+            bar.advance(shown)
     return rows
 
 

@@ -431,7 +431,6 @@ fn write_law(law: &Law, write: fn(f64) -> String) -> String {
             ("from", write(*from)),
             ("to", write(*to)),
         ]),
-        Law::Empirical(_) => unreachable!("no key says so"),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Laws of chance: sizes, gaps and times of workloads.
 
 use goodqueue_types::{RandomStream, Span};
-use std::sync::Arc;
 
 /// The law that a quantity follows, in the quantity's unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,61 +27,6 @@ pub enum Law {
         /// Above 1.
         shape: f64,
     },
-    /// A measured distribution.
-    Empirical(Arc<Cdf>),
-}
-
-/// A cumulative distribution: straight lines between points.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cdf {
-    /// (value, share of values up to it), both growing, the last share 1.
-    points: Vec<(f64, f64)>,
-}
-
-impl Cdf {
-    /// The distribution through these points; none unless values and shares do not fall, shares lie
-    /// in 0..=1, and the last is 1.
-    pub fn new(points: Vec<(f64, f64)>) -> Option<Self> {
-        let grows = points
-            .windows(2)
-            .all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1);
-        let finite = points
-            .iter()
-            .all(|(value, share)| value.is_finite() && (0.0..=1.0).contains(share));
-        let ends = points.last().is_some_and(|(_, share)| *share >= 1.0);
-        (grows && finite && ends).then_some(Self { points })
-    }
-
-    /// The points.
-    pub fn points(&self) -> &[(f64, f64)] {
-        &self.points
-    }
-
-    /// The value that this share of all lie below.
-    pub fn quantile(&self, share: f64) -> f64 {
-        let at = self.points.partition_point(|(_, upto)| *upto < share);
-        let Some((value, upto)) = self.points.get(at).copied() else {
-            return self.points[self.points.len() - 1].0;
-        };
-        let Some((before, from)) = at.checked_sub(1).map(|at| self.points[at]) else {
-            return value;
-        };
-        if upto > from {
-            before + (value - before) * (share - from) / (upto - from)
-        } else {
-            value
-        }
-    }
-
-    /// The mean: that of each straight line by its share, and the first point with its own.
-    pub fn mean(&self) -> f64 {
-        let (first, share) = self.points[0];
-        let lines = self.points.windows(2);
-        let rest: f64 = lines
-            .map(|pair| f64::midpoint(pair[0].0, pair[1].0) * (pair[1].1 - pair[0].1))
-            .sum();
-        first * share + rest
-    }
 }
 
 impl Law {
@@ -96,7 +40,6 @@ impl Law {
                 let least = mean * (shape - 1.0) / shape;
                 least * libm::pow(1.0 - random.unit(), -1.0 / shape)
             }
-            Self::Empirical(cdf) => cdf.quantile(random.unit()),
         }
     }
 
@@ -117,7 +60,6 @@ impl Law {
             Self::Fixed(value) => *value,
             Self::Uniform { from, to } => (from + to) / 2.0,
             Self::Exponential { mean } | Self::Pareto { mean, .. } => *mean,
-            Self::Empirical(cdf) => cdf.mean(),
         }
     }
 
@@ -131,19 +73,6 @@ impl Law {
                 let least = mean * (shape - 1.0) / shape;
                 1.0 - libm::pow(least / value.max(least), *shape)
             }
-            Self::Empirical(cdf) => {
-                let at = cdf.points.partition_point(|(point, _)| *point <= value);
-                match (
-                    at.checked_sub(1).map(|at| cdf.points[at]),
-                    cdf.points.get(at),
-                ) {
-                    (None, _) => 0.0,
-                    (Some(_), None) => 1.0,
-                    (Some((before, from)), Some((after, upto))) => {
-                        from + (upto - from) * (value - before) / (after - before)
-                    }
-                }
-            }
         }
     }
 }
@@ -151,11 +80,6 @@ impl Law {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn empirical() -> Law {
-        let points = vec![(100.0, 0.1), (1_000.0, 0.5), (1_000.0, 0.6), (9_000.0, 1.0)];
-        Law::Empirical(Arc::new(Cdf::new(points).unwrap()))
-    }
 
     /// The largest distance between the law and what is drawn (Kolmogorov-Smirnov).
     fn distance(law: &Law, draws: usize, seed: u64) -> f64 {
@@ -180,7 +104,7 @@ mod tests {
     #[test]
     fn draws_follow_their_law() {
         let draws = 20_000;
-        // The 0.1 % point of Kolmogorov's distribution; 5 laws, 4 seeds.
+        // The 0.1 % point of Kolmogorov's distribution; 4 laws, 4 seeds.
         let critical = 1.95 / f64::from(draws).sqrt();
         for law in [
             Law::Uniform { from: 3.0, to: 8.0 },
@@ -193,7 +117,6 @@ mod tests {
                 mean: 5.0,
                 shape: 3.0,
             },
-            empirical(),
         ] {
             for seed in 1..=4 {
                 let distance = distance(&law, draws as usize, seed);
@@ -225,7 +148,6 @@ mod tests {
                 mean: 5.0,
                 shape: 4.0,
             },
-            empirical(),
         ] {
             let mut random = RandomStream::new(1, "test", 0);
             let n = 200_000;
@@ -233,15 +155,5 @@ mod tests {
             let mean = sum / f64::from(n);
             assert!((mean / law.mean() - 1.0).abs() < 0.02, "{law:?}: {mean}");
         }
-    }
-
-    #[test]
-    fn a_distribution_that_falls_or_does_not_end_is_none() {
-        assert!(Cdf::new(vec![(1.0, 0.5), (2.0, 1.0)]).is_some());
-        assert!(Cdf::new(vec![]).is_none());
-        assert!(Cdf::new(vec![(1.0, 0.5)]).is_none());
-        assert!(Cdf::new(vec![(2.0, 0.5), (1.0, 1.0)]).is_none());
-        assert!(Cdf::new(vec![(1.0, 0.8), (2.0, 0.5), (3.0, 1.0)]).is_none());
-        assert!(Cdf::new(vec![(1.0, f64::NAN), (2.0, 1.0)]).is_none());
     }
 }

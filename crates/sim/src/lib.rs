@@ -20,7 +20,7 @@ pub mod workload;
 
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
 pub use engine::{Simulation, run, run_while};
-pub use law::{Cdf, Law};
+pub use law::Law;
 pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use network::{

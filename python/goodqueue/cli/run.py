@@ -72,6 +72,8 @@ def print_result(result: Result) -> None:
     console.print()
     flows = summary["flows"]
     console.print(_flows(dict(list(flows.items())[:MOST_FLOWS_PRINTED])))
+    if len(flows) > MOST_FLOWS_PRINTED:
+        console.print(f"... and {len(flows) - MOST_FLOWS_PRINTED} more flows; --json has them all")
     applications = _applications(flows)
     if applications:
         console.print()
@@ -92,8 +94,6 @@ def print_result(result: Result) -> None:
             "MOS",
         ]
         console.print(table("Calls (one-way delay in ms; rated by the E-model)", columns, calls))
-    if len(flows) > MOST_FLOWS_PRINTED:
-        console.print(f"... and {len(flows) - MOST_FLOWS_PRINTED} more flows; --json has them all")
 
 
 def _links(links: dict[str, Any]) -> object:
