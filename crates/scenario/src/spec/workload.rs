@@ -52,32 +52,6 @@ static BULK: Spec = Spec {
     ],
 };
 
-/// Bytes, always the same or by a law.
-const SIZES: Kind = Kind::Either(&[
-    AMOUNT,
-    Kind::Tagged {
-        tag: "law",
-        variants: &[
-            ("exponential", &EXPONENTIAL_SIZE),
-            ("pareto", &PARETO_SIZE),
-            ("uniform", &UNIFORM_SIZE),
-        ],
-    },
-]);
-
-/// Times, always the same or by a law.
-const TIMES: Kind = Kind::Either(&[
-    ANY_TIME,
-    Kind::Tagged {
-        tag: "law",
-        variants: &[
-            ("exponential", &EXPONENTIAL_TIME),
-            ("pareto", &PARETO_TIME),
-            ("uniform", &UNIFORM_TIME),
-        ],
-    },
-]);
-
 const LAW: Key = key(
     "law",
     Kind::Choice(&["exponential", "pareto", "uniform"]),
@@ -96,46 +70,47 @@ const SHAPE: Key = key(
     "How fast large values become rare; up to 2 the variance is infinite.",
 );
 
-static EXPONENTIAL_SIZE: Spec = Spec {
-    name: "exponential size",
-    keys: &[LAW, key("mean", AMOUNT, REQUIRED, "\"50kB\"", "Mean.")],
-};
-static PARETO_SIZE: Spec = Spec {
-    name: "Pareto size",
-    keys: &[
-        LAW,
-        key("mean", AMOUNT, REQUIRED, "\"50kB\"", "Mean."),
-        SHAPE,
-    ],
-};
-static UNIFORM_SIZE: Spec = Spec {
-    name: "uniform size",
-    keys: &[
-        LAW,
-        key("from", AMOUNT, REQUIRED, "\"10kB\"", "Least."),
-        key("to", AMOUNT, REQUIRED, "\"100kB\"", "Greatest."),
-    ],
-};
-static EXPONENTIAL_TIME: Spec = Spec {
-    name: "exponential time",
-    keys: &[LAW, key("mean", INTERVAL, REQUIRED, "\"1s\"", "Mean.")],
-};
-static PARETO_TIME: Spec = Spec {
-    name: "Pareto time",
-    keys: &[
-        LAW,
-        key("mean", INTERVAL, REQUIRED, "\"1s\"", "Mean."),
-        SHAPE,
-    ],
-};
-static UNIFORM_TIME: Spec = Spec {
-    name: "uniform time",
-    keys: &[
-        LAW,
-        key("from", ANY_TIME, REQUIRED, "\"0s\"", "Least."),
-        key("to", ANY_TIME, REQUIRED, "\"2s\"", "Greatest."),
-    ],
-};
+/// A table that names a law of this quantity: of these kinds of values, with these examples.
+macro_rules! laws {
+    ($quantity:literal, $positive:expr, $any:expr, $mean:literal, $from:literal, $to:literal) => {{
+        static EXPONENTIAL: Spec = Spec {
+            name: concat!("exponential ", $quantity),
+            keys: &[LAW, key("mean", $positive, REQUIRED, $mean, "Mean.")],
+        };
+        static PARETO: Spec = Spec {
+            name: concat!("Pareto ", $quantity),
+            keys: &[LAW, key("mean", $positive, REQUIRED, $mean, "Mean."), SHAPE],
+        };
+        static UNIFORM: Spec = Spec {
+            name: concat!("uniform ", $quantity),
+            keys: &[
+                LAW,
+                key("from", $any, REQUIRED, $from, "Least."),
+                key("to", $any, REQUIRED, $to, "Greatest."),
+            ],
+        };
+        Kind::Tagged {
+            tag: "law",
+            variants: &[
+                ("exponential", &EXPONENTIAL),
+                ("pareto", &PARETO),
+                ("uniform", &UNIFORM),
+            ],
+        }
+    }};
+}
+
+/// Bytes, always the same or by a law.
+const SIZES: Kind = Kind::Either(&[
+    AMOUNT,
+    laws!("size", AMOUNT, AMOUNT, "\"50kB\"", "\"10kB\"", "\"100kB\""),
+]);
+
+/// Times, always the same or by a law.
+const TIMES: Kind = Kind::Either(&[
+    ANY_TIME,
+    laws!("time", INTERVAL, ANY_TIME, "\"1s\"", "\"0s\"", "\"2s\""),
+]);
 
 const MOST: Kind = Kind::Either(&[
     Kind::Integer {
