@@ -1,0 +1,163 @@
+"""The link that a buffer is asked for, in the words of the sizing rules.
+
+Every rule takes a `Link` and nothing else. Rates are bits per second, times seconds, sizes bytes;
+a packet is an IP packet of `packet_bytes`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from goodqueue.errors import RequestError
+
+RTT_STEPS = 18
+"""Even steps that a range of round-trip times means: as many as the sources of Dhamdhere et al."""
+
+DECREASE = {"reno": 0.5, "cubic": 0.7, "abe": 0.85, "scalable": 0.875}
+"""What share of its window a sender keeps after a loss: RFC 5681, RFC 9438 section 4.6, RFC 8511,
+Kelly's Scalable TCP."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link and the traffic that asks for a buffer.
+
+    Attributes:
+        rate_bps: capacity C in bits per second.
+        rtts_s: base round-trip times in seconds, each of as many flows as any other.
+        flows: long flows that this link holds back (locally bottlenecked).
+        packet_bytes: size of a full packet M.
+        local_share: share of the capacity that those flows have; the rest is traffic that other
+            links, windows or sizes hold back.
+        congestion_control: `reno`, `cubic`, `abe`, `scalable`, `bbr`.
+        min_utilization: share of the time the link is to be busy.
+        max_loss_rate: largest share of packets lost, if bounded.
+        max_delay_s: largest queueing delay in seconds, if bounded.
+        max_window_packets: what a receiver's window allows, if it is known to bind.
+        input_rate_bps: sum of the capacities that feed the link, if known.
+        access_rate_bps: what one flow's access link lets through, if known.
+        paced: whether senders space their packets over the round trip.
+        synchronization: loss-burst length over number of flows, alpha of Dhamdhere et al. (17).
+    """
+
+    rate_bps: float
+    rtts_s: tuple[float, ...]
+    flows: int
+    packet_bytes: int = 1500
+    local_share: float = 1.0
+    congestion_control: str = "reno"
+    min_utilization: float = 0.98
+    max_loss_rate: float | None = None
+    max_delay_s: float | None = None
+    max_window_packets: float | None = None
+    input_rate_bps: float | None = None
+    access_rate_bps: float | None = None
+    paced: bool = False
+    synchronization: float = 0.55
+
+    def __post_init__(self) -> None:
+        for problem in _problems(self):
+            raise RequestError(problem)
+
+    @property
+    def packet_time_s(self) -> float:
+        """Seconds that a full packet takes."""
+        return 8 * self.packet_bytes / self.rate_bps
+
+    @property
+    def mean_rtt_s(self) -> float:
+        """Mean base round-trip time: the T of a bandwidth-delay product."""
+        return math.fsum(self.rtts_s) / len(self.rtts_s)
+
+    @property
+    def harmonic_rtt_s(self) -> float:
+        """Effective round-trip time T_e of Dhamdhere et al. (12), the harmonic mean.
+
+        Flows of a short round trip have the larger share, in proportion to 1/T.
+        """
+        return len(self.rtts_s) / math.fsum(1 / rtt for rtt in self.rtts_s)
+
+    @property
+    def bdp_packets(self) -> float:
+        """Rate x mean base round-trip time, in packets."""
+        return self.mean_rtt_s / self.packet_time_s
+
+    @property
+    def local_rate_bps(self) -> float:
+        """Effective capacity C_e: what the locally bottlenecked flows have."""
+        return self.local_share * self.rate_bps
+
+    @property
+    def local_bdp_packets(self) -> float:
+        """C_e x T_e, in packets."""
+        return self.local_rate_bps * self.harmonic_rtt_s / (8 * self.packet_bytes)
+
+    @property
+    def window_packets(self) -> float:
+        """Packets in flight per flow when the link is full and its queue empty."""
+        return self.local_rate_bps * self.mean_rtt_s / (8 * self.packet_bytes * self.flows)
+
+    @property
+    def decrease(self) -> float | None:
+        """The share of its window that a sender keeps after a loss; none for BBR."""
+        return DECREASE.get(self.congestion_control)
+
+    def seconds(self, packets: float) -> float:
+        """How long the link takes to send so many packets."""
+        return packets * self.packet_time_s
+
+
+def rtt_range(first_s: float, last_s: float, steps: int = RTT_STEPS) -> tuple[float, ...]:
+    """Evenly spaced round-trip times, both ends included; one if both ends are the same."""
+    if first_s == last_s:
+        return (first_s,)
+    if first_s > last_s:
+        raise RequestError("a range of round-trip times begins with the shorter one")
+    return tuple(first_s + (last_s - first_s) * step / (steps - 1) for step in range(steps))
+
+
+def _problems(link: Link) -> list[str]:
+    """What is wrong with a link, one sentence each, the first things first."""
+    problems = []
+    if not 1 <= link.rate_bps <= 1e13:
+        problems.append(f"a rate of {link.rate_bps:g} bit/s: it must lie between 1bps and 10Tbps")
+    if not link.rtts_s or not all(0 < rtt <= 1000 for rtt in link.rtts_s):
+        problems.append("a round-trip time must be more than 0s and at most 1000s")
+    if link.flows < 1:
+        problems.append("a buffer rule needs at least one flow")
+    if not 40 <= link.packet_bytes <= 65_535:
+        problems.append(f"a packet of {link.packet_bytes} B: it must have from 40B to 65535B")
+    if not 0 < link.local_share <= 1:
+        problems.append("the share of the local flows must be above 0% and at most 100%")
+    if link.congestion_control not in {*DECREASE, "bbr"}:
+        known = ", ".join([*DECREASE, "bbr"])
+        problems.append(f'no rule knows "{link.congestion_control}"; known are {known}')
+    if not 0 < link.min_utilization <= 1:
+        problems.append("the utilisation asked for must be above 0% and at most 100%")
+    if problems:
+        return problems
+    return _impossible(link)
+
+
+def _impossible(link: Link) -> list[str]:
+    """Bounds that nothing could keep on this link."""
+    problems = []
+    if link.max_loss_rate is not None and not 0 < link.max_loss_rate < 1:
+        problems.append(
+            "TCP finds its rate by losing packets: a loss of 0% cannot be kept; write a bound "
+            "above 0% and below 100%, or mark instead of dropping"
+        )
+    if link.max_delay_s is not None and link.max_delay_s < link.packet_time_s:
+        problems.append(
+            f"one packet of {link.packet_bytes} B takes {link.packet_time_s * 1e3:.4g} ms here: "
+            f"a queueing delay of at most {link.max_delay_s * 1e3:.4g} ms allows no packet to wait"
+        )
+    if link.local_rate_bps / link.flows * (link.mean_rtt_s + 1) < 8 * link.packet_bytes * 0.01:
+        share = link.local_rate_bps / link.flows
+        problems.append(
+            f"{link.flows} flows on {link.local_rate_bps:g} bit/s have {share:.3g} bit/s each, "
+            "less than one packet in a hundred seconds: they live on timeouts, and no rule for "
+            "buffers says anything about them"
+        )
+    return problems

@@ -1,0 +1,44 @@
+"""Published rules for buffer sizes, one file each; `RULES` lists them all.
+
+A rule is a function from a `goodqueue.sizing.link.Link` to an `Advice`: a number of packets, the
+assumptions that this link breaks, and what else the rule says.
+"""
+
+from __future__ import annotations
+
+from goodqueue.sizing.rules import (
+    bdp,
+    bscl,
+    capacity_ratio,
+    claims,
+    core_to_access,
+    fluid,
+    fpq,
+    small_queue,
+    sqrt_n,
+    tiny,
+    vendor,
+    window_decrease,
+)
+from goodqueue.sizing.rules.rule import Advice, Rule
+
+__all__ = ["RULES", "Advice", "Rule"]
+
+RULES: tuple[Rule, ...] = (
+    bdp.RULE,
+    sqrt_n.RULE,
+    window_decrease.RULE,
+    bscl.RULE,
+    fpq.RULE,
+    tiny.RULE,
+    capacity_ratio.RULE,
+    core_to_access.RULE,
+    small_queue.RULE_MM1K,
+    small_queue.RULE_MD1K,
+    fluid.RULE,
+    vendor.RULE_250,
+    vendor.RULE_500,
+    claims.RULE_KILOBYTES,
+    claims.RULE_RED,
+    claims.RULE_DROP_TAIL,
+)

@@ -1,0 +1,59 @@
+"""The bandwidth-delay product."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules.rule import Advice, Rule, broken, saw_tooth_checks
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+MANY_FLOWS = 10
+"""Above so many flows saw-teeth are taken to be out of step unless round trips are all equal."""
+
+
+def advise(link: Link) -> Advice:
+    """B = C T: a queue that a halved window just leaves from running empty."""
+    return Advice(
+        link.bdp_packets,
+        broken(
+            *saw_tooth_checks(link),
+            (
+                link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
+                f"{link.flows} flows of different round-trip times do not halve at once: the sum "
+                "of their windows swings less than one window does, and less buffer suffices",
+            ),
+            (
+                link.decrease not in {None, 0.5},
+                f"{link.congestion_control} keeps {link.decrease} of its window and not half: "
+                "less buffer suffices (window_decrease)",
+            ),
+        ),
+    )
+
+
+def one_flow_utilization(buffer_bdp: float) -> float:
+    """Utilisation of one Reno flow with a buffer of `buffer_bdp` bandwidth-delay products.
+
+    The integral of the saw-tooth: while the window is below one BDP a round trip takes T, then it
+    grows with the queue. With b = B/(C T) and w0 = (1 + b)/2, for b below 1.
+    """
+    b = min(buffer_bdp, 1.0)
+    lowest = (1 + b) / 2
+    queueing = ((1 + b) ** 2 - 1) / 2
+    return ((1 - lowest**2) / 2 + queueing) / ((1 - lowest) + queueing)
+
+
+RULE = Rule(
+    name="bdp",
+    title="bandwidth-delay product",
+    equation="B = C T / 8M",
+    source="Villamizar and Song, High performance TCP in ANSNET, CCR 24(5), 1994",
+    assumptions=(
+        "one flow, or flows whose losses are synchronised",
+        "Reno: a window is halved by a loss",
+        "drop tail; full utilisation is the aim",
+    ),
+    advise=advise,
+)

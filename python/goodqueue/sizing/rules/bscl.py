@@ -1,0 +1,164 @@
+"""BSCL: buffer sizing for congested links, by utilisation, loss and delay at once.
+
+Equation numbers are those of Dhamdhere, Jiang and Dovrolis, INFOCOM 2005. Its loss and delay
+formulas count packets, its utilisation formula bytes; here all are packets.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules.rule import Advice, Rule, broken, saw_tooth_checks
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+DELAYED_ACK = 0.87
+"""sqrt(3/4): R = 0.87 M / (T sqrt p) with one ACK for two segments (2)."""
+
+FEWEST_FLOWS = 5
+"""Below, losses come singly, and a halved flow is too large a share: B = C_e T_e."""
+
+LARGEST_LOSS = 0.05
+"""The square-root formula leaves timeouts out; above 2 to 5 % it does not hold."""
+
+LEAST_LOCAL_SHARE = 0.8
+"""The paper's own simulations break down below: figures 5 to 7."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bscl:
+    """The parts of the answer, in packets.
+
+    Attributes:
+        for_utilization: B_rho, equation (16), or C_e T_e below five flows (11); not clamped.
+        for_loss: B_p, equation (22); None without a bound on loss.
+        packets: the larger (23), at least one packet.
+        most_for_delay: C d (24), what the delay allows; None without a bound on delay.
+    """
+
+    for_utilization: float
+    for_loss: float | None
+    packets: float
+    most_for_delay: float | None
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the delay leaves room for what utilisation and loss need (25)."""
+        return self.most_for_delay is None or self.packets <= self.most_for_delay
+
+
+def bscl(link: Link, burst_packets: float | None = None) -> Bscl:
+    """The buffer of a congested link.
+
+    Args:
+        link: rate, round trips, flows and bounds.
+        burst_packets: mean loss-burst length L; by default alpha N (17).
+    """
+    burst = link.synchronization * link.flows if burst_packets is None else burst_packets
+    if link.flows < FEWEST_FLOWS:
+        least = globally_synchronized(link)
+    else:
+        least = partially_synchronized(link, burst)
+    loss = None if link.max_loss_rate is None else for_loss(link, link.max_loss_rate)
+    delay = link.max_delay_s
+    return Bscl(
+        for_utilization=least,
+        for_loss=loss,
+        packets=max(least, loss or 0.0, 1.0),
+        most_for_delay=None if delay is None else delay / link.packet_time_s,
+    )
+
+
+def globally_synchronized(link: Link) -> float:
+    """C_e T_e packets (11): every flow loses in every burst."""
+    return link.local_bdp_packets
+
+
+def share_hit(flows: int, burst_packets: float) -> float:
+    """q: the share of flows that a burst of so many packets hits (13)."""
+    if flows == 1:
+        return 1.0
+    return 1 - math.pow(1 - 1 / flows, burst_packets)
+
+
+def partially_synchronized(link: Link, burst_packets: float) -> float:
+    """B_rho (16): (q C_e T_e - 2 N (1 - q)) / (2 - q) packets. Negative with many flows."""
+    q = share_hit(link.flows, burst_packets)
+    return (q * link.local_bdp_packets - 2 * link.flows * (1 - q)) / (2 - q)
+
+
+def packets_per_flow(loss_rate: float) -> float:
+    """K_p = 0.87 / sqrt(p): the window at which a flow loses this share of its packets."""
+    return DELAYED_ACK / math.sqrt(loss_rate)
+
+
+def for_loss(link: Link, loss_rate: float) -> float:
+    """B_p = K_p N - C_e T_e (20)-(22): room for what the path does not hold of N windows."""
+    return packets_per_flow(loss_rate) * link.flows - link.local_bdp_packets
+
+
+def most_flows(link: Link, loss_rate: float, buffer_packets: float = 0.0) -> float:
+    """The largest number of flows that keep the loss with this buffer: (18) turned round."""
+    return (link.local_bdp_packets + buffer_packets) / packets_per_flow(loss_rate)
+
+
+def advise(link: Link) -> Advice:
+    """B = max(B_rho, B_p), at least one packet."""
+    answer = bscl(link)
+    notes = [_decides(link, answer)]
+    if link.max_loss_rate is not None:
+        room = answer.most_for_delay or answer.packets
+        most = int(most_flows(link, link.max_loss_rate, room))
+        notes.append(f"keeps the loss with up to {most} flows")
+    if answer.most_for_delay is not None and not answer.feasible:
+        notes.append(
+            f"not feasible (25): the delay allows {answer.most_for_delay:.4g} packets; it would "
+            f"have to be at least {link.seconds(answer.packets) * 1e3:.4g} ms"
+        )
+    return Advice(
+        answer.packets,
+        broken(
+            *saw_tooth_checks(link),
+            (
+                link.local_share < LEAST_LOCAL_SHARE,
+                f"only {link.local_share:.0%} of the traffic is held back by this link, and it "
+                "must be at least 80 %",
+            ),
+            (
+                (link.max_loss_rate or 0) > LARGEST_LOSS,
+                "above 5 % of loss timeouts decide, which the formula leaves out",
+            ),
+            (
+                link.congestion_control in {"cubic", "scalable"},
+                f"{link.congestion_control} does not follow the square-root law of Reno",
+            ),
+        ),
+        tuple(notes),
+    )
+
+
+def _decides(link: Link, answer: Bscl) -> str:
+    if answer.for_loss is not None and answer.for_loss >= answer.for_utilization:
+        return "loss decides" if answer.for_loss >= 1 else "one packet keeps all"
+    if answer.for_utilization < 1:
+        return "one packet keeps all: the saw-teeth of so many flows leave no gap"
+    by = "globally synchronised" if link.flows < FEWEST_FLOWS else "partially synchronised"
+    return f"utilisation decides, losses {by}"
+
+
+RULE = Rule(
+    name="bscl",
+    title="BSCL",
+    equation="B = max((q C_e T_e - 2N(1-q)) / (2-q), 0.87 N / sqrt(p) - C_e T_e)",
+    source="Dhamdhere, Jiang and Dovrolis, Buffer sizing for congested Internet links, "
+    "INFOCOM 2005",
+    assumptions=(
+        "80 % of the traffic or more are long Reno flows that this link holds back",
+        "delayed ACKs and SACK, loss below 2 % to 5 %, few timeouts",
+        "drop tail; at least five flows (below, C_e T_e)",
+    ),
+    advise=advise,
+)

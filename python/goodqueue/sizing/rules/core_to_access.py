@@ -1,0 +1,67 @@
+"""Core over access speed: whether flows alone can congest the link."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules.rule import Advice, Rule, broken
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+LARGE_RATIO = 50
+"""From here on the flows in progress seldom want more than the link has at a load of 80 %."""
+
+CONSTANT_PACKETS = 20
+"""O(1): the order of magnitude for which the paper shows its figures."""
+
+
+def advise(link: Link) -> Advice:
+    """O(1) packets if a flow's access link is slow beside this one; otherwise no number."""
+    access = link.access_rate_bps
+    if access is None:
+        return Advice(None, ("the rate of the access links is not known (--access-rate)",))
+    ratio = link.rate_bps / access
+    load = min(link.min_utilization, 0.99)
+    overload = overload_probability(ratio, load)
+    return Advice(
+        float(CONSTANT_PACKETS) if ratio >= LARGE_RATIO else None,
+        broken(
+            (
+                ratio < LARGE_RATIO,
+                f"the link is only {ratio:.3g} times as fast as an access link: a few flows fill "
+                "it, and their delay gains from a larger buffer",
+            ),
+            (
+                load > 0.9,
+                f"a load of {load:.0%} leaves no room for arrivals and departures of flows",
+            ),
+        ),
+        (
+            f"flows at full access rate want more than the link with probability {overload:.3f} "
+            f"at a load of {load:.0%}",
+        ),
+    )
+
+
+def overload_probability(ratio: float, load: float) -> float:
+    """P(N c > C) with N Poisson of mean rho C/c flows in progress, each at its access rate c."""
+    mean = load * ratio
+    term = math.exp(-mean)
+    below = term
+    for flows in range(1, math.floor(ratio) + 1):
+        term *= mean / flows
+        below += term
+    return max(0.0, 1 - below)
+
+
+RULE = Rule(
+    name="core_to_access",
+    title="core over access speed",
+    equation="B = O(1) where C / c is large",
+    source="Lakshmikantha, Beck and Srikant, Impact of file arrivals and departures on buffer "
+    "sizing in core routers, INFOCOM 2008",
+    assumptions=("flows come and go; each is limited by an access link much slower than this",),
+    advise=advise,
+)

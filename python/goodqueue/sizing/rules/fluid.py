@@ -1,0 +1,142 @@
+"""Stability of fluid models: what a queue may be at most, and which RED settings oscillate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules.rule import Advice, Rule, broken
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+LARGEST_SEARCHED = 100_000
+"""Packets up to which a stable drop-tail buffer is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equilibrium:
+    """Reno flows at a drop-tail queue of B packets whose loss is rho^B.
+
+    Attributes:
+        load: rho, throughput over capacity.
+        loss_rate: p.
+        window: packets in flight per flow, w with w^2 p = 2.
+    """
+
+    load: float
+    loss_rate: float
+    window: float
+
+
+def equilibrium(window_at_capacity: float, packets: float) -> Equilibrium:
+    """Where rho w_c = sqrt(2 / rho^B): rho = (2 / w_c^2)^(1/(B + 2)), at most 1.
+
+    Args:
+        window_at_capacity: w_c = C T / N in packets.
+        packets: B.
+    """
+    load = min(1.0, (2 / window_at_capacity**2) ** (1 / (packets + 2)))
+    return Equilibrium(load, load**packets, load * window_at_capacity)
+
+
+def is_stable(window_at_capacity: float, packets: float) -> bool:
+    """Whether T u' = -a u(t) - b u(t - T) decays, with a = p w and b = B / w.
+
+    It does for b <= a, and else if sqrt(b^2 - a^2) < arccos(-a/b); roughly B < (pi/2) w.
+    """
+    at = equilibrium(window_at_capacity, packets)
+    a, b = at.loss_rate * at.window, packets / at.window
+    return b <= a or math.sqrt(b * b - a * a) < math.acos(-a / b)
+
+
+def largest_stable(window_at_capacity: float) -> int:
+    """The largest drop-tail buffer in packets that is stable."""
+    low, high = 0, LARGEST_SEARCHED
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_stable(window_at_capacity, middle) else (low, middle)
+    return low
+
+
+@dataclass(frozen=True, slots=True)
+class RedPoint:
+    """The fluid model of N Reno flows at a RED queue, linearised (Hollot et al. 2001).
+
+    Attributes:
+        rtt_s: R0 = T + q0/C.
+        window: W0 = R0 C / N, packets.
+        loss_rate: p0 = 2 / W0^2.
+        tcp_pole: 2N / (R0^2 C), rad/s.
+        queue_pole: 1 / R0, rad/s.
+        gain: (R0 C)^3 / (2N)^2.
+    """
+
+    rtt_s: float
+    window: float
+    loss_rate: float
+    tcp_pole: float
+    queue_pole: float
+    gain: float
+
+
+def red_point(flows: int, packets_per_s: float, base_rtt_s: float, queue: float) -> RedPoint:
+    """The operating point with `queue` packets waiting."""
+    rtt = base_rtt_s + queue / packets_per_s
+    window = rtt * packets_per_s / flows
+    return RedPoint(
+        rtt_s=rtt,
+        window=window,
+        loss_rate=2 / window**2,
+        tcp_pole=2 * flows / (rtt**2 * packets_per_s),
+        queue_pole=1 / rtt,
+        gain=(rtt * packets_per_s) ** 3 / (2 * flows) ** 2,
+    )
+
+
+def red_slope_limit(flows: int, packets_per_s: float, rtt_s: float, filter_pole: float) -> float:
+    """The steepest stable RED: max_p / (max_th - min_th) per packet (their proposition 1).
+
+    Args:
+        flows: the fewest flows.
+        packets_per_s: C.
+        rtt_s: the longest round-trip time, queueing included.
+        filter_pole: K = -C ln(1 - w_q), rad/s, of the averaging filter.
+    """
+    crossover = 0.1 * min(2 * flows / (rtt_s**2 * packets_per_s), 1 / rtt_s)
+    gain = (rtt_s * packets_per_s) ** 3 / (2 * flows) ** 2
+    return math.sqrt(crossover**2 / filter_pole**2 + 1) / gain
+
+
+def advise(link: Link) -> Advice:
+    """At most the largest stable drop-tail buffer, about (pi/2) w."""
+    window = link.window_packets
+    if window <= math.sqrt(2):
+        return Advice(None, (f"{window:.2g} packets per flow: the model needs more than 1.4",))
+    packets = largest_stable(window)
+    at = equilibrium(window, packets)
+    return Advice(
+        float(packets),
+        broken(
+            (link.flows < 100, f"{link.flows} flows are no fluid"),
+            (
+                at.load < link.min_utilization,
+                f"the model's load there is {at.load:.1%}, below the utilisation asked for",
+            ),
+            (link.congestion_control != "reno", "derived for Reno"),
+        ),
+        (f"larger drop-tail buffers oscillate; loss there {at.loss_rate:.2%}",),
+    )
+
+
+RULE = Rule(
+    name="fluid_stability",
+    title="stable small buffer (fluid model)",
+    equation="sqrt(b^2 - a^2) < arccos(-a/b), a = p w, b = B/w",
+    source="after Raina and Wischik, Buffer sizes for large multiplexers, NGI 2005; the condition "
+    "for p = rho^B is our derivation",
+    assumptions=("very many Reno flows of one round-trip time", "a loss of rho^B (small queue)"),
+    advise=advise,
+    bound="at most",
+)

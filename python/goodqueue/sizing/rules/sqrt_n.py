@@ -1,0 +1,86 @@
+"""C T / sqrt(N): many flows out of step need less."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules.rule import Advice, Rule, broken, saw_tooth_checks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.sizing.link import Link
+
+FEWEST_FLOWS = 16
+"""Fewer flows lose together: the sum of their windows is no Gaussian. The paper saw
+synchronisation vanish between 100 and 500 flows in ns-2; with random starts and spread round-trip
+times it does earlier."""
+
+
+def advise(link: Link) -> Advice:
+    """B = C T / sqrt(N)."""
+    packets = link.bdp_packets / math.sqrt(link.flows)
+    bound = utilization_bound(link, packets)
+    return Advice(
+        packets,
+        broken(
+            *saw_tooth_checks(link),
+            (
+                link.flows < FEWEST_FLOWS,
+                f"{link.flows} flows are too few to be out of step",
+            ),
+            (
+                len(set(link.rtts_s)) == 1 and link.flows > 1,
+                "all round-trip times are equal: flows tend to lose at the same time and stay in "
+                "step",
+            ),
+            (
+                link.max_loss_rate is not None and loss_rate(link, packets) > link.max_loss_rate,
+                f"nothing in it bounds loss: with {link.flows} flows about "
+                f"{loss_rate(link, packets):.2%} would be lost",
+            ),
+        ),
+        (f"utilisation at least {bound:.4f} by its Gaussian bound",),
+    )
+
+
+def utilization_bound(link: Link, packets: float) -> float:
+    """Least utilisation with this buffer: erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B))."""
+    in_flight = (link.bdp_packets + packets) / math.sqrt(link.flows)
+    return math.erf(3 * math.sqrt(3) / (2 * math.sqrt(2)) * packets / in_flight)
+
+
+def loss_rate(link: Link, packets: float) -> float:
+    """Loss of N Reno flows with delayed ACKs that fill link and buffer, at most 1.
+
+    Equation (18) of Dhamdhere et al.: p = (0.87 N / (C_e T_e + B))^2.
+    """
+    return min(1.0, (0.87 * link.flows / (link.local_bdp_packets + packets)) ** 2)
+
+
+def short_flow_tail(waiting: float, load: float, bursts: Sequence[int]) -> float:
+    """P(queue >= waiting packets) of short flows alone: an M/G/1 queue of slow-start bursts.
+
+    Args:
+        waiting: packets.
+        load: share of the capacity that the short flows offer, below 1.
+        bursts: packets of the bursts that a flow sends, such as 2, 4, 8, 16, 32.
+    """
+    mean = sum(bursts) / len(bursts)
+    square = sum(burst * burst for burst in bursts) / len(bursts)
+    return math.exp(-waiting * 2 * (1 - load) / load * mean / square)
+
+
+RULE = Rule(
+    name="sqrt_n",
+    title="C T / sqrt(N)",
+    equation="B = C T / (8M sqrt(N))",
+    source="Appenzeller, Keslassy and McKeown, Sizing router buffers, SIGCOMM 2004",
+    assumptions=(
+        "many long flows, out of step with one another",
+        "utilisation is the only aim: loss and fairness are not bounded",
+        "Reno saw-teeth; drop tail",
+    ),
+    advise=advise,
+)

@@ -1,0 +1,51 @@
+"""What a sender's decrease asks for: (1/beta - 1) bandwidth-delay products."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules.bdp import MANY_FLOWS
+from goodqueue.sizing.rules.rule import Advice, Rule, broken
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+BBR_PROBE_GAIN = 1.25
+"""BBR sends at 1.25 of the rate it believes in for one round trip in eight, and drains after it."""
+
+
+def advise(link: Link) -> Advice:
+    """(1/beta - 1) C T; for BBR what its probing puts in the queue."""
+    share = 0.25 if link.decrease is None else bdps(link.decrease)
+    notes: tuple[str, ...] = ()
+    if link.decrease is None:
+        notes = (
+            "BBR needs room for its probe, (1.25 - 1) C T; several BBR flows keep up to one C T",
+        )
+    return Advice(
+        share * link.bdp_packets,
+        broken(
+            (
+                link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
+                f"{link.flows} flows of different round-trip times are out of step: less suffices",
+            ),
+        ),
+        notes,
+    )
+
+
+def bdps(kept: float) -> float:
+    """Bandwidth-delay products that one flow needs which keeps this share of its window."""
+    return 1 / kept - 1
+
+
+RULE = Rule(
+    name="window_decrease",
+    title="window decrease",
+    equation="B = (1/beta - 1) C T / 8M",
+    source="the argument of Villamizar and Song with another decrease; RFC 9438 (CUBIC, 0.7), RFC "
+    "8511 (ABE, 0.85), Scalable TCP (0.875); Spang, Arslan and McKeown, Updating the theory of "
+    "buffer sizing, 2021",
+    assumptions=("one flow, or flows in step", "drop tail; full utilisation is the aim"),
+    advise=advise,
+)

@@ -1,0 +1,339 @@
+"""Sizing rules against numbers worked out by hand, and what they say of links that break them."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+from goodqueue.errors import RequestError
+from goodqueue.sizing.link import Link, rtt_range
+from goodqueue.sizing.rules import (
+    RULES,
+    bdp,
+    bscl,
+    capacity_ratio,
+    core_to_access,
+    fluid,
+    small_queue,
+    sqrt_n,
+    tiny,
+    window_decrease,
+)
+from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
+from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
+from hypothesis import given
+from hypothesis import strategies as st
+
+TABLE_1 = Path(__file__).parent / "data" / "dhamdhere2005-table1.csv"
+
+
+def link(**changes: object) -> Link:
+    """100 Mb/s, 80 ms, 1500 B: 666.7 packets, the common example."""
+    return Link(**{"rate_bps": 100e6, "rtts_s": (0.08,), "flows": 1, **changes})  # type: ignore[arg-type]
+
+
+def congested(flows: int, **changes: object) -> Link:
+    """50 Mb/s of which 90 % are local, T_e = 60 ms: C_e T_e = 225 packets."""
+    given: dict[str, object] = {
+        "rate_bps": 50e6,
+        "rtts_s": (0.06,),
+        "local_share": 0.9,
+        "max_loss_rate": 0.01,
+        "flows": flows,
+    }
+    return Link(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def test_the_common_example() -> None:
+    assert link().bdp_packets == pytest.approx(666.7, abs=0.05)
+    assert bdp.advise(link()).whole_packets == 666
+    assert link().seconds(666.67) == pytest.approx(0.080, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("buffer", "utilization"),
+    [(0, 0.75), (0.1, 0.8176), (0.25, 0.8929), (0.5, 0.9643), (0.75, 0.9932), (1, 1)],
+)
+def test_one_saw_tooth(buffer: float, utilization: float) -> None:
+    assert bdp.one_flow_utilization(buffer) == pytest.approx(utilization, abs=6e-5)
+
+
+def test_sqrt_n() -> None:
+    hundred, more = link(flows=100), link(flows=400)
+    assert sqrt_n.advise(hundred).packets == pytest.approx(66.7, abs=0.05)
+    assert sqrt_n.advise(more).packets == pytest.approx(33.3, abs=0.05)
+    base = 2000 / 30
+    for factor, expected in [(1, 0.9818), (2, 0.99998), (0.5, 0.784)]:
+        assert sqrt_n.utilization_bound(hundred, factor * base) == pytest.approx(
+            expected, abs=5.1e-4 if factor == 0.5 else 6e-5
+        )
+    assert sqrt_n.utilization_bound(more, base / 2) == pytest.approx(0.9867, abs=6e-5)
+    bursts = [2, 4, 8, 16, 32]
+    for waiting, expected in [(50, 0.321), (100, 0.103), (162, 0.025)]:
+        assert sqrt_n.short_flow_tail(waiting, 0.8, bursts) == pytest.approx(expected, abs=6e-4)
+
+
+def test_stanford_column_of_table_1() -> None:
+    with TABLE_1.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 19
+    for row in rows:
+        flows, ct = int(row["locally_bottlenecked_flows"]), int(row["ct_avg_packets"])
+        its_link = Link(50e6, (ct * 12_000 / 50e6,), flows)
+        assert sqrt_n.advise(its_link).whole_packets == int(row["stanford_packets"])
+
+
+def test_table_1_has_the_shape_of_bscl_and_not_its_numbers() -> None:
+    with TABLE_1.open(encoding="utf-8") as file:
+        rows = [
+            (int(row["locally_bottlenecked_flows"]), int(row["bscl_packets"]))
+            for row in csv.DictReader(file)
+        ]
+    assert min(rows, key=lambda row: row[1])[0] == 17
+    many = [row for row in rows if row[0] >= 40]
+    mean_n = sum(n for n, _ in many) / len(many)
+    mean_b = sum(b for _, b in many) / len(many)
+    slope = sum((n - mean_n) * (b - mean_b) for n, b in many) / sum(
+        (n - mean_n) ** 2 for n, _ in many
+    )
+    assert slope == pytest.approx(8.41, abs=0.02)
+    # Row by row the printed formula would need other round-trip times than the topology has:
+    # from B_p = K_p N - C_e T_e, row 20 needs 15.7 ms, and the shortest round trip is 20 ms.
+    needed = (bscl.packets_per_flow(0.01) * 20 - 115) * 12_000 / 45e6
+    assert needed == pytest.approx(0.0157, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("flows", "packets"), [(5, 63.4), (20, 47.3), (30, 39.5), (50, 210), (100, 645)]
+)
+def test_bscl_worked_example(flows: int, packets: float) -> None:
+    assert bscl.bscl(congested(flows)).packets == pytest.approx(packets, abs=0.06)
+
+
+def test_bscl_parts() -> None:
+    assert bscl.packets_per_flow(0.01) == pytest.approx(8.7)
+    assert bscl.packets_per_flow(0.02) == pytest.approx(6.15, abs=0.005)
+    assert bscl.share_hit(5, 2.75) == pytest.approx(0.459, abs=6e-4)
+    assert bscl.share_hit(30, 16.5) == pytest.approx(0.428, abs=6e-4)
+    assert bscl.for_loss(congested(5), 0.01) == pytest.approx(-181.5, abs=0.01)
+    assert bscl.for_loss(congested(30), 0.01) == pytest.approx(36.0, abs=0.01)
+    assert bscl.partially_synchronized(congested(100), 55) == pytest.approx(-12, abs=0.5)
+    # q tends to 1 - exp(-alpha), and B_rho + 2N(1-q)/(2-q) to a share of C_e T_e.
+    for alpha, share in [(0.55, 0.268), (0.4, 0.197), (0.6, 0.291), (0.7, 0.336), (1, 0.462)]:
+        q = bscl.share_hit(10**7, alpha * 10**7)
+        assert q / (2 - q) == pytest.approx(share, abs=6e-4)
+
+
+def test_bscl_falls_to_where_loss_takes_over_and_rises_from_there() -> None:
+    for effective_rtt, fewest in [(0.034, 17), (0.060, 30)]:
+        sizes = {
+            flows: bscl.bscl(congested(flows, rtts_s=(effective_rtt,))).packets
+            for flows in range(5, 401)
+        }
+        assert min(sizes, key=lambda flows: sizes[flows]) == fewest
+        assert sizes[400] - sizes[399] == pytest.approx(8.7)
+
+
+def test_bscl_below_five_flows_and_without_any_need() -> None:
+    assert bscl.bscl(congested(4)).packets == pytest.approx(225)
+    needs_none = congested(100, max_loss_rate=None)
+    assert bscl.bscl(needs_none).for_utilization < 0
+    assert bscl.bscl(needs_none).packets == 1
+
+
+def test_bscl_delay() -> None:
+    answer = bscl.bscl(congested(50, max_delay_s=0.0504))
+    assert answer.most_for_delay == pytest.approx(210)
+    assert answer.feasible
+    refused = congested(50, max_delay_s=0.050)
+    assert not bscl.bscl(refused).feasible
+    assert any("50.4" in note for note in bscl.advise(refused).notes)
+    # (18) turned round: 25.9 flows keep 1 % without a buffer, 50 with 210 packets.
+    assert bscl.most_flows(congested(1), 0.01) == pytest.approx(25.86, abs=0.01)
+    assert bscl.most_flows(congested(1), 0.01, 210) == pytest.approx(50.0, abs=0.01)
+
+
+def test_harmonic_round_trip_time() -> None:
+    # T/N .. T in N steps: about T/(ln N + 1); with 1000 flows T/7.9.
+    steps = tuple((index + 1) / 1000 for index in range(1000))
+    assert 1 / link(rtts_s=steps).harmonic_rtt_s == pytest.approx(7.9, rel=0.06)
+    assert link(rtts_s=(0.02, 0.06)).harmonic_rtt_s == pytest.approx(0.03)
+
+
+def test_tiny_buffers() -> None:
+    assert tiny.buffer_packets(0.75, 64, 0.75) == pytest.approx(31.3, abs=0.05)
+    assert tiny.buffer_packets(0.9, 64, 0.9) == pytest.approx(94.2, abs=0.1)
+    assert tiny.leading_term(0.75, 64) == pytest.approx(14.5, abs=0.05)
+    assert tiny.leading_term(0.9, 64) == pytest.approx(39.5, abs=0.05)
+
+
+def test_window_decrease() -> None:
+    for control, packets in [("reno", 666.7), ("cubic", 285.7), ("abe", 117.6), ("bbr", 166.7)]:
+        advice = window_decrease.advise(link(congestion_control=control))
+        assert advice.packets == pytest.approx(packets, abs=0.06)
+    assert window_decrease.bdps(0.875) == pytest.approx(0.1429, abs=5e-5)
+
+
+def test_small_queues() -> None:
+    for places, loss in [(10, 0.0508), (20, 0.01365), (50, 5.18e-4)]:
+        assert small_queue.mm1k_loss(0.9, places) == pytest.approx(loss, rel=1e-3)
+    assert small_queue.mm1k_loss(1, 20) == pytest.approx(0.0476, abs=5e-5)
+    assert small_queue.mm1k_mean(0.9, 20) == pytest.approx(6.42, abs=0.005)
+    for places, loss in [(10, 0.01663), (20, 0.001853), (50, 3.65e-6)]:
+        assert small_queue.md1k_loss(0.9, places) == pytest.approx(loss, rel=2e-3)
+
+
+def test_ratios() -> None:
+    for exponent, share in [(0.3, 0.18), (0.5, 0.33), (1.0, 1.0)]:
+        assert capacity_ratio.best_bdps(exponent) == pytest.approx(share, abs=0.005)
+    for ratio, probability in [(2, 0.217), (5, 0.215), (10, 0.184), (50, 0.053)]:
+        assert core_to_access.overload_probability(ratio, 0.8) == pytest.approx(
+            probability, abs=6e-4
+        )
+
+
+def test_fluid_models() -> None:
+    at = fluid.equilibrium(20, 20)
+    assert at.load == pytest.approx(0.786, abs=5e-4)
+    assert at.loss_rate == pytest.approx(0.0080, abs=1e-4)
+    assert at.window == pytest.approx(15.7, abs=0.05)
+    for window, packets, stable in [
+        (20, 20, True),
+        (20, 30, False),
+        (10, 10, True),
+        (10, 20, False),
+        (50, 50, True),
+        (50, 100, False),
+    ]:
+        assert fluid.is_stable(window, packets) is stable
+    red = fluid.red_point(60, 3750, 0.2, 175)
+    assert red.rtt_s == pytest.approx(0.2467, abs=5e-5)
+    assert red.window == pytest.approx(15.42, abs=0.005)
+    assert red.loss_rate == pytest.approx(0.00841, abs=5e-6)
+    assert red.tcp_pole == pytest.approx(0.526, abs=5e-4)
+    assert red.queue_pole == pytest.approx(4.054, abs=5e-4)
+    assert red.gain == pytest.approx(54_962, rel=2e-3)
+    assert fluid.red_slope_limit(60, 3750, red.rtt_s, 0.005) == pytest.approx(1.92e-4, rel=5e-3)
+
+
+def test_smoothing() -> None:
+    assert smoothing_packets(50, 1, 0.5) == pytest.approx(138.9, abs=0.05)
+    assert smoothing_packets(50, 0.2, 1 / 8) == pytest.approx(27.8, abs=0.05)
+    assert friendly_increase(1 / 8) == pytest.approx(0.2)
+    # With the friendly increase it is a (R T)^2 / 18.
+    assert smoothing_packets(50, friendly_increase(0.5), 0.5) == pytest.approx(2500 / 18)
+
+
+def test_throughput() -> None:
+    assert mathis_bps(1460, 0.1, 0.01) == pytest.approx(1.431e6, rel=5e-4)
+    assert mathis_bps(1460, 0.1, 0.01, ack_every=2) == pytest.approx(1.012e6, rel=5e-4)
+    rate = pftk_packets_per_s(0.1, 0.01, 0.4, 2, math.inf)
+    assert rate * 8 * 1460 == pytest.approx(0.928e6, rel=2e-3)
+    rate = pftk_packets_per_s(0.1, 0.05, 0.4, 2, math.inf)
+    assert rate * 8 * 1460 == pytest.approx(0.304e6, rel=3e-3)
+
+
+@pytest.mark.parametrize(
+    ("rule", "its_link", "words"),
+    [
+        ("bdp", link(flows=100, rtts_s=(0.02, 0.1)), "do not halve at once"),
+        ("bdp", link(congestion_control="cubic"), "less buffer suffices"),
+        ("bdp", link(flows=400), "timeouts"),
+        ("sqrt_n", link(flows=4, rtts_s=(0.05, 0.1)), "too few"),
+        ("sqrt_n", link(flows=64), "in step"),
+        ("sqrt_n", link(flows=100, rtts_s=(0.02, 0.1), max_loss_rate=0.001), "bounds loss"),
+        ("bscl", congested(40, local_share=0.5), "80 %"),
+        ("bscl", congested(40, max_loss_rate=0.1), "timeouts decide"),
+        ("tiny", link(flows=100), "burst"),
+        ("capacity_ratio", link(flows=10), "inputs"),
+        ("core_to_access", link(flows=10), "access"),
+        ("core_to_access", link(flows=10, access_rate_bps=50e6), "only 2 times"),
+        ("mm1k", link(flows=10, max_loss_rate=0.01), "Poisson"),
+        ("fluid_stability", link(flows=10), "no fluid"),
+        ("vendor_500ms", link(max_delay_s=0.1), "above the bound"),
+        ("claim_5_10_kB", link(), "uplink of 1 Mb/s"),
+        ("claim_3_6_packets", link(), "0.05 to 0.5"),
+        ("flow_proportional", link(flows=2), "idle"),
+        ("window_decrease", link(flows=50, rtts_s=(0.02, 0.1)), "out of step"),
+    ],
+)
+def test_broken_assumptions_are_named(rule: str, its_link: Link, words: str) -> None:
+    found = next(one for one in RULES if one.name == rule)
+    assert any(words in sentence for sentence in found.advise(its_link).broken)
+
+
+@pytest.mark.parametrize(
+    ("rule", "its_link"),
+    [
+        ("bdp", link()),
+        ("sqrt_n", link(flows=64, rtts_s=(0.05, 0.1))),
+        ("window_decrease", link(congestion_control="cubic")),
+        ("bscl", congested(40)),
+        ("tiny", link(flows=100, paced=True, min_utilization=0.8)),
+        ("capacity_ratio", link(flows=10, input_rate_bps=1e9)),
+        ("core_to_access", link(flows=10, access_rate_bps=1e6, min_utilization=0.8)),
+        ("claim_5_10_kB", Link(1e6, (0.02,), 1)),
+        ("claim_3_6_packets", Link(0.5e6, (0.1,), 3, packet_bytes=552)),
+    ],
+)
+def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
+    found = next(one for one in RULES if one.name == rule)
+    assert found.advise(its_link).broken == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rtts_s": (-0.1,)}, "round-trip time"),
+        ({"rtts_s": ()}, "round-trip time"),
+        ({"rate_bps": 0}, "1bps"),
+        ({"flows": 0}, "at least one flow"),
+        ({"max_loss_rate": 0.0}, "loss of 0%"),
+        ({"max_delay_s": 1e-4}, "no packet to wait"),
+        ({"rate_bps": 10e3, "flows": 10**6}, "timeouts"),
+        ({"min_utilization": 1.1}, "at most 100%"),
+        ({"congestion_control": "cubik"}, "known are reno, cubic"),
+        ({"packet_bytes": 10}, "40B"),
+        ({"local_share": 0}, "above 0%"),
+    ],
+)
+def test_nonsense_is_refused(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(RequestError, match=words):
+        link(**changes)
+
+
+def test_a_range_of_round_trips() -> None:
+    steps = rtt_range(0.020, 0.534)
+    assert len(steps) == 18
+    assert (steps[0], steps[-1]) == (0.020, 0.534)
+    assert rtt_range(0.02, 0.02) == (0.02,)
+    with pytest.raises(RequestError):
+        rtt_range(0.5, 0.02)
+
+
+@given(
+    path=st.tuples(st.floats(1e5, 1e11), st.floats(0.001, 0.6), st.integers(1, 2000)),
+    loss=st.none() | st.floats(1e-4, 0.2),
+    utilization=st.floats(0.5, 1.0),
+    control=st.sampled_from(["reno", "cubic", "abe", "scalable", "bbr"]),
+)
+def test_every_rule_answers_every_link(
+    path: tuple[float, float, int], loss: float | None, utilization: float, control: str
+) -> None:
+    rate, rtt, flows = path
+    try:
+        its_link = Link(
+            rate,
+            (rtt, 2 * rtt),
+            flows,
+            min_utilization=utilization,
+            max_loss_rate=loss,
+            congestion_control=control,
+        )
+    except RequestError:
+        return
+    for rule in RULES:
+        packets = rule.advise(its_link).packets
+        assert packets is None or (math.isfinite(packets) and packets >= 0), rule.name
