@@ -7,6 +7,9 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from goodqueue.errors import RequestError
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.rules import (
@@ -23,8 +26,6 @@ from goodqueue.sizing.rules import (
 )
 from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
-from hypothesis import given
-from hypothesis import strategies as st
 
 TABLE_1 = Path(__file__).parent / "data" / "dhamdhere2005-table1.csv"
 

@@ -124,8 +124,10 @@ def advise(link: Link) -> Advice:
             *saw_tooth_checks(link),
             (
                 link.local_share < LEAST_LOCAL_SHARE,
-                f"only {link.local_share:.0%} of the traffic is held back by this link, and it "
-                "must be at least 80 %",
+                (
+                    f"only {link.local_share:.0%} of the traffic is held back by this link, and it "
+                    "must be at least 80 %"
+                ),
             ),
             (
                 (link.max_loss_rate or 0) > LARGEST_LOSS,

@@ -19,8 +19,10 @@ def _kilobytes(link: Link) -> Advice:
             (link.flows > 1, "claimed for one bulk flow"),
             (
                 link.bdp_packets * link.packet_bytes > 10_000,
-                f"the path holds {link.bdp_packets * link.packet_bytes:,.0f} B, more than the "
-                "whole range",
+                (
+                    f"the path holds {link.bdp_packets * link.packet_bytes:,.0f} B, more than the "
+                    "whole range"
+                ),
             ),
         ),
         (f"5 kB to 10 kB, {5_000 / link.packet_bytes:.3g} to {10_000 / link.packet_bytes:.3g}",),

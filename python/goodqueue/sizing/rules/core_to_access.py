@@ -30,8 +30,10 @@ def advise(link: Link) -> Advice:
         broken(
             (
                 ratio < LARGE_RATIO,
-                f"the link is only {ratio:.3g} times as fast as an access link: a few flows fill "
-                "it, and their delay gains from a larger buffer",
+                (
+                    f"the link is only {ratio:.3g} times as fast as an access link: a few flows fill "
+                    "it, and their delay gains from a larger buffer"
+                ),
             ),
             (
                 load > 0.9,
@@ -39,8 +41,10 @@ def advise(link: Link) -> Advice:
             ),
         ),
         (
-            f"flows at full access rate want more than the link with probability {overload:.3f} "
-            f"at a load of {load:.0%}",
+            (
+                f"flows at full access rate want more than the link with probability {overload:.3f} "
+                f"at a load of {load:.0%}"
+            ),
         ),
     )
 

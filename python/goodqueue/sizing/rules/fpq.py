@@ -21,8 +21,10 @@ def advise(link: Link) -> Advice:
         broken(
             (
                 packets < link.bdp_packets and link.flows < 10,
-                f"{link.flows} flows: the path holds {link.bdp_packets:.3g} packets, and a few "
-                "flows that halve leave the link idle with a queue this short",
+                (
+                    f"{link.flows} flows: the path holds {link.bdp_packets:.3g} packets, and a few "
+                    "flows that halve leave the link idle with a queue this short"
+                ),
             ),
             (
                 link.max_loss_rate is not None and link.max_loss_rate < 0.02,

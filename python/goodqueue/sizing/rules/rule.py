@@ -76,8 +76,10 @@ def saw_tooth_checks(link: Link) -> tuple[tuple[bool, str], ...]:
     return (
         (
             window < FEWEST_PACKETS_PER_FLOW,
-            f"{window:.2g} packets in flight per flow: too few for fast retransmit, so flows live "
-            "on timeouts and not on saw-teeth",
+            (
+                f"{window:.2g} packets in flight per flow: too few for fast retransmit, so flows live "
+                "on timeouts and not on saw-teeth"
+            ),
         ),
         (
             link.congestion_control == "bbr",

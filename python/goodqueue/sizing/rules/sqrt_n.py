@@ -32,13 +32,17 @@ def advise(link: Link) -> Advice:
             ),
             (
                 len(set(link.rtts_s)) == 1 and link.flows > 1,
-                "all round-trip times are equal: flows tend to lose at the same time and stay in "
-                "step",
+                (
+                    "all round-trip times are equal: flows tend to lose at the same time and stay in "
+                    "step"
+                ),
             ),
             (
                 link.max_loss_rate is not None and loss_rate(link, packets) > link.max_loss_rate,
-                f"nothing in it bounds loss: with {link.flows} flows about "
-                f"{loss_rate(link, packets):.2%} would be lost",
+                (
+                    f"nothing in it bounds loss: with {link.flows} flows about "
+                    f"{loss_rate(link, packets):.2%} would be lost"
+                ),
             ),
         ),
         (f"utilisation at least {bound:.4f} by its Gaussian bound",),

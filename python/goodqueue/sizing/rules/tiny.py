@@ -26,13 +26,17 @@ def advise(link: Link) -> Advice:
         broken(
             (
                 not link.paced and not slow_access,
-                "senders neither pace nor sit behind access links much slower than this one: "
-                "their bursts overflow a tiny buffer",
+                (
+                    "senders neither pace nor sit behind access links much slower than this one: "
+                    "their bursts overflow a tiny buffer"
+                ),
             ),
             (
                 link.min_utilization > 0.9,
-                f"a utilisation of {link.min_utilization:.0%} is asked for; the rule gives up "
-                "10 % to 30 % of the capacity",
+                (
+                    f"a utilisation of {link.min_utilization:.0%} is asked for; the rule gives up "
+                    "10 % to 30 % of the capacity"
+                ),
             ),
         ),
         (f"windows of up to {window:.3g} packets",),
