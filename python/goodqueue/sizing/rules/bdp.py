@@ -22,7 +22,8 @@ def advise(link: Link) -> Advice:
             (
                 link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
                 (
-                    f"{link.flows} flows of different round-trip times do not halve at once: the sum "
+                    f"{link.flows} flows of different round-trip times do not halve at once: the "
+                    "sum "
                     "of their windows swings less than one window does, and less buffer suffices"
                 ),
             ),

@@ -31,7 +31,8 @@ def advise(link: Link) -> Advice:
             (
                 ratio < LARGE_RATIO,
                 (
-                    f"the link is only {ratio:.3g} times as fast as an access link: a few flows fill "
+                    f"the link is only {ratio:.3g} times as fast as an access link: a few flows "
+                    "fill "
                     "it, and their delay gains from a larger buffer"
                 ),
             ),
@@ -42,7 +43,8 @@ def advise(link: Link) -> Advice:
         ),
         (
             (
-                f"flows at full access rate want more than the link with probability {overload:.3f} "
+                f"flows at full access rate want more than the link with probability "
+                f"{overload:.3f} "
                 f"at a load of {load:.0%}"
             ),
         ),

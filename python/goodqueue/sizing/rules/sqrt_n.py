@@ -33,7 +33,8 @@ def advise(link: Link) -> Advice:
             (
                 len(set(link.rtts_s)) == 1 and link.flows > 1,
                 (
-                    "all round-trip times are equal: flows tend to lose at the same time and stay in "
+                    "all round-trip times are equal: flows tend to lose at the same time and stay "
+                    "in "
                     "step"
                 ),
             ),
