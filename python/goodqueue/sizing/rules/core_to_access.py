@@ -32,8 +32,7 @@ def advise(link: Link) -> Advice:
                 ratio < LARGE_RATIO,
                 (
                     f"the link is only {ratio:.3g} times as fast as an access link: a few flows "
-                    "fill "
-                    "it, and their delay gains from a larger buffer"
+                    "fill it, and their delay gains from a larger buffer"
                 ),
             ),
             (
@@ -44,8 +43,7 @@ def advise(link: Link) -> Advice:
         (
             (
                 f"flows at full access rate want more than the link with probability "
-                f"{overload:.3f} "
-                f"at a load of {load:.0%}"
+                f"{overload:.3f} at a load of {load:.0%}"
             ),
         ),
     )

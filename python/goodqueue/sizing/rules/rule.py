@@ -78,8 +78,7 @@ def saw_tooth_checks(link: Link) -> tuple[tuple[bool, str], ...]:
             window < FEWEST_PACKETS_PER_FLOW,
             (
                 f"{window:.2g} packets in flight per flow: too few for fast retransmit, so flows "
-                "live "
-                "on timeouts and not on saw-teeth"
+                "live on timeouts and not on saw-teeth"
             ),
         ),
         (

@@ -34,8 +34,7 @@ def advise(link: Link) -> Advice:
                 len(set(link.rtts_s)) == 1 and link.flows > 1,
                 (
                     "all round-trip times are equal: flows tend to lose at the same time and stay "
-                    "in "
-                    "step"
+                    "in step"
                 ),
             ),
             (
