@@ -32,6 +32,12 @@ def parse_fraction(what: str, text: str) -> float:
 def parse_span(what: str, text: str) -> float:
     """Reads a time (`50ms`) as seconds; `what` names it in messages."""
 
+def parse_rate(what: str, text: str) -> int:
+    """Reads a rate (`50Mbps`) as bits per second; `what` names it in messages."""
+
+def parse_size(what: str, text: str) -> int:
+    """Reads a size (`1500B`) as bytes; `what` names it in messages."""
+
 def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
     """Reads lines of `tc`: the queue's table, the commands that make it, what is not shown.
 

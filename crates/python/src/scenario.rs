@@ -228,6 +228,20 @@ pub fn parse_qdisc(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>,
     Ok((table, commands, qdisc.notes))
 }
 
+/// Reads a rate (`50Mbps`) as bits per second; `what` names it in messages.
+#[pyfunction]
+pub fn parse_rate(py: Python<'_>, what: &str, text: &str) -> PyResult<u64> {
+    goodqueue_scenario::parse_rate(text)
+        .map(|rate| rate.0)
+        .map_err(|error| unit_error(py, what, error))
+}
+
+/// Reads a size (`1500B`) as bytes; `what` names it in messages.
+#[pyfunction]
+pub fn parse_size(py: Python<'_>, what: &str, text: &str) -> PyResult<u64> {
+    goodqueue_scenario::parse_size(text).map_err(|error| unit_error(py, what, error))
+}
+
 /// Reads a time (`50ms`) as seconds; `what` names it in messages.
 #[pyfunction]
 pub fn parse_span(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {

@@ -1,0 +1,60 @@
+"""Buffers in devices' own units, and flags as links."""
+
+from __future__ import annotations
+
+import pytest
+
+from goodqueue import ScenarioError
+from goodqueue.errors import RequestError
+from goodqueue.sizing.export import checks, exports
+from goodqueue.sizing.question import Question
+
+
+def test_units_of_devices() -> None:
+    linux, shaped, cisco, junos, switch = exports(100, 1500, 50e6)
+    assert linux.lines == ("tc qdisc replace dev DEV root bfifo limit 151400",)
+    assert "100 x (1500 B IP + 14 B Ethernet) = 151400 B" in linux.arithmetic
+    assert all("rate 50000000bit" in line and "limit 151400" in line for line in shaped.lines)
+    assert "  queue-limit 100 packets" in cisco.lines
+    # 100 x 1518 B x 8 / 50 Mb/s = 24,288 us.
+    assert junos.lines[1].endswith("buffer-size temporal 24288")
+    assert switch.lines[0].startswith("151800 B")
+    for export in (linux, shaped, cisco, junos, switch):
+        assert export.warning
+
+
+def test_how_to_check_names_what_to_expect() -> None:
+    lines = checks(50e6, 0.040, 0.024)
+    assert any("idle about 40 ms, p99 about 64 ms" in line for line in lines)
+
+
+def test_flags_become_a_link() -> None:
+    link = Question(
+        "50Mbps", "20ms..534ms", 100, mix="90%", max_loss="1%", max_delay="500ms"
+    ).link()
+    assert link.rate_bps == 50e6
+    assert (len(link.rtts_s), link.rtts_s[0], link.rtts_s[-1]) == (18, 0.020, 0.534)
+    assert link.local_share == pytest.approx(0.9)
+    assert (link.max_loss_rate, link.max_delay_s) == (0.01, 0.5)
+    # 50 Mb/s x 277 ms / 12,000 bit.
+    assert link.bdp_packets == pytest.approx(1154.2, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (Question("50", "20ms", 1), "--rate"),
+        (Question("50mbps", "20ms", 1), "--rate"),
+        (Question("50Mbps", "20", 1), "--rtt"),
+        (Question("50Mbps", "-20ms", 1), "--rtt"),
+        (Question("50Mbps", "20ms", 1, max_loss="1"), "loss"),
+        (Question("50Mbps", "20ms", 1, packet="1500"), "--packet"),
+        (Question("50Mbps", "90ms..20ms", 1), "shorter one"),
+        (Question("10kbps", "20ms", 1_000_000), "timeouts"),
+        (Question("50Mbps", "20ms", 1, max_delay="1us"), "no packet to wait"),
+        (Question("50Mbps", "20ms", 1, max_loss="0%"), "loss of 0%"),
+    ],
+)
+def test_mistakes_name_the_flag(question: Question, words: str) -> None:
+    with pytest.raises((ScenarioError, RequestError), match=words):
+        question.link()
