@@ -145,21 +145,20 @@ def checks(rate_bps: float, base_rtt_s: float, delay_s: float | None) -> tuple[s
         delay_s: the 99th percentile of the queueing delay expected, if known.
     """
     expected = "" if delay_s is None else f", p99 about {1e3 * (base_rtt_s + delay_s):.3g} ms"
-    return (
-        (
-            "Linux: tc -s qdisc show dev DEV, twice, a minute apart: dropped / sent packets is the "
-            "loss, backlog the queue; bytes x 8 / seconds over the rate of "
-            f"{rate_bps / 1e6:g} Mb/s the utilisation."
-        ),
-        (
-            "Cisco: show policy-map interface (total drops, queue depth). Junos: show interfaces queue "
-            "(tail-dropped packets, queue depth)."
-        ),
-        (
-            "Latency under load: ping the far end every 100 ms while iperf3 -P 8 -t 60 runs through "
-            f"the link (or flent rrul): idle about {1e3 * base_rtt_s:.3g} ms{expected}."
-        ),
+    linux_counters = (
+        "Linux: tc -s qdisc show dev DEV, twice, a minute apart: dropped / sent packets is the "
+        "loss, backlog the queue; bytes x 8 / seconds over the rate of "
+        f"{rate_bps / 1e6:g} Mb/s the utilisation."
     )
+    router_counters = (
+        "Cisco: show policy-map interface (total drops, queue depth). Junos: show interfaces "
+        "queue (tail-dropped packets, queue depth)."
+    )
+    latency = (
+        "Latency under load: ping the far end every 100 ms while iperf3 -P 8 -t 60 runs through "
+        f"the link (or flent rrul): idle about {1e3 * base_rtt_s:.3g} ms{expected}."
+    )
+    return linux_counters, router_counters, latency
 
 
 def _frames(packets: int, packet_bytes: int, header: int, limit: int) -> str:
