@@ -14,11 +14,11 @@ from scipy.stats import nct, norm, t
 
 from goodqueue.intervals import Interval, t_interval
 from goodqueue.study.coverage import coverage, textbook
+from goodqueue.study.model import Bound, StopSpec
 from goodqueue.study.stopping import (
     LEAST_UNCHANGED,
     PRIOR_REPLICATES,
-    Bound,
-    StoppingRule,
+    SequentialRule,
     anytime_interval,
     paired_difference,
 )
@@ -91,55 +91,109 @@ def test_few_values_have_no_end_and_equal_ones_no_width() -> None:
     assert anytime_interval([0.1] * 10).half_width == 0, "though 10 x 0.1 / 10 rounds"
 
 
-def noisy(seed: int, count: int) -> list[float]:
-    return [float(value) for value in np.random.default_rng(seed).normal(100, 1, count)]
+def noisy(seed: int, count: int, deviation: float = 1.0) -> list[float]:
+    drawn = np.random.default_rng(seed).normal(100, deviation, count)
+    return [float(value) for value in drawn]
 
 
-def test_a_rule_stops_when_all_bounds_are_met_and_not_before() -> None:
-    columns = {"delay": noisy(1, 100), "loss": noisy(2, 100)}
-    bounds = (Bound("delay", 1.0), Bound("loss", 0.005, relative=True))
-    both = StoppingRule(bounds, budget=100).stops_at(columns)
-    each = [StoppingRule((bound,), budget=100).stops_at(columns) for bound in bounds]
-    assert both is not None
-    assert each[0] is not None
-    assert each[1] is not None
-    assert each[0] < each[1] <= both < 100
-    for bound in bounds:
-        assert bound.met(columns[bound.metric][:both])
-        assert not all(each.met(columns[each.metric][: both - 1]) for each in bounds)
+Columns = list[dict[str, list[float]]]
 
 
-@given(seed=st.integers(0, 999), cuts=st.lists(st.integers(0, 60), max_size=6))
-def test_the_answer_does_not_depend_on_when_one_asks(seed: int, cuts: list[int]) -> None:
-    values = noisy(seed, 60)
-    rule = StoppingRule((Bound("delay", 0.6),), budget=60)
-    whole = rule.stops_at({"delay": values})
-    asked = 1
-    for known in [*sorted(cuts), 60]:
-        answer = rule.stops_at({"delay": values[:known]}, first=asked)
-        if answer is not None:
-            break
-        asked = known + 1
-    assert answer == whole
+def play(spec: StopSpec, columns: Columns) -> tuple[list[int], list[list[int]]]:
+    """How many replicates of each variant the rule asks for in all, and in each round."""
+    rule, counts = SequentialRule(spec), [0] * len(columns)
+    rounds: list[list[int]] = []
+    while True:
+        assert len(rounds) < 100
+        shown = [
+            {name: values[:count] for name, values in column.items()}
+            for column, count in zip(columns, counts, strict=True)
+        ]
+        more = rule.more(shown)
+        if not any(more):
+            return counts, rounds
+        rounds.append(list(more))
+        counts = [count + want for count, want in zip(counts, more, strict=True)]
 
 
-def test_the_budget_and_the_least_count_are_kept() -> None:
-    columns = {"delay": noisy(3, 50)}
-    never = (Bound("delay", 1e-9),)
-    assert StoppingRule(never, budget=20).stops_at(columns) == 20
-    assert StoppingRule(never, budget=20).stops_at({"delay": columns["delay"][:19]}) is None
-    at_once = (Bound("delay", 1e9),)
-    assert StoppingRule(at_once, budget=50, least=17).stops_at(columns) == 17
-    assert StoppingRule(at_once, budget=3).stops_at(columns) == 3, "a budget below the least"
+def width(values: list[float]) -> float:
+    return 2 * anytime_interval(values).half_width
+
+
+def test_a_rule_goes_on_until_every_bound_is_met() -> None:
+    column = {"delay": noisy(1, 300), "loss": noisy(2, 300)}
+    spec = StopSpec({"delay": Bound(2.0, False), "loss": Bound(0.008, True)})
+    (count,), rounds = play(spec, [column])
+    assert width(column["delay"][:count]) <= 2.0
+    assert width(column["loss"][:count]) <= 0.8 * 1.01
+    assert 60 < count < 120, "1.2 standard deviations take some 65 values"
+    assert rounds[0] == [5]
+    assert 4 < len(rounds) < 12
+    seen = {name: values[: count - rounds[-1][0]] for name, values in column.items()}
+    assert width(seen["delay"]) > 2.0 or width(seen["loss"]) > 0.8
+    assert SequentialRule(spec).worst([seen]) is not None
+    kept = {name: values[:count] for name, values in column.items()}
+    assert SequentialRule(spec).worst([kept]) is None
+
+
+def test_noisier_variants_get_more_replicates_and_quiet_ones_stop() -> None:
+    columns = [{"delay": noisy(1, 300, spread)} for spread in (0.1, 1.0, 2.0)]
+    spec = StopSpec({"delay": Bound(2.0, False)})
+    counts, _ = play(spec, columns)
+    assert 5 < counts[0] < 10 < counts[1] < counts[2]
+    worst = SequentialRule(spec).worst([{"delay": column["delay"][:10]} for column in columns])
+    assert worst is not None
+    assert worst.startswith("variant 2: delay ")
+    assert worst.endswith(" wide, 2 wanted")
+
+
+def test_budgets_are_kept() -> None:
+    columns = [{"delay": noisy(seed, 200)} for seed in range(3)]
+    never = {"delay": Bound(1e-9, False)}
+    counts, _ = play(StopSpec(never, min_replicates=4, max_replicates=20), columns)
+    assert counts == [20, 20, 20]
+    counts, _ = play(StopSpec(never, min_replicates=4, max_runs=50), columns)
+    assert counts == [17, 17, 16]
+    counts, _ = play(StopSpec({"delay": Bound(1e9, False)}, min_replicates=17), columns)
+    assert counts == [17, 17, 17]
 
 
 def test_values_that_do_not_differ_are_believed_late() -> None:
-    # A loss in one run of twenty: the first replicates show none, and would end with ±0.
-    columns = {"loss": [0.0] * 100}
-    rule = StoppingRule((Bound("loss", 0.01),), budget=100)
-    assert rule.stops_at(columns) == LEAST_UNCHANGED
-    columns["loss"][LEAST_UNCHANGED - 1] = 1.0
-    assert (rule.stops_at(columns) or 0) > LEAST_UNCHANGED
+    # A loss in one run of twenty: the first replicates show none, and would end with a width of 0.
+    columns: Columns = [{"loss": [0.0] * 100}]
+    spec = StopSpec({"loss": Bound(0.01, False)}, max_replicates=100)
+    assert play(spec, columns)[0] == [LEAST_UNCHANGED]
+    columns[0]["loss"][LEAST_UNCHANGED - 1] = 1.0
+    assert play(spec, columns)[0] == [100]
+
+
+def test_missing_figures_are_left_out_and_made_up_for() -> None:
+    values = noisy(4, 300)
+    holed = [math.nan if place % 3 == 0 else value for place, value in enumerate(values)]
+    spec = StopSpec({"delay": Bound(2.0, False)})
+    (count,), _ = play(spec, [{"delay": holed}])
+    present = [value for value in holed[:count] if not math.isnan(value)]
+    assert width(present) <= 2.0
+    assert len(present) < 1.5 * play(spec, [{"delay": values}])[0][0]
+    assert play(spec, [{"delay": [math.nan] * 100}])[0] == [LEAST_UNCHANGED]
+
+
+def added(values: list[float], others: list[float]) -> list[float]:
+    return [value + other for value, other in zip(values, others, strict=True)]
+
+
+def test_a_bound_on_differences_from_a_baseline() -> None:
+    shared = noisy(5, 400, 10)
+    columns: Columns = [
+        {"delay": shared},
+        {"delay": added(shared, noisy(6, 400, 0.01))},
+        {"delay": added(shared, noisy(7, 400, 0.2))},
+    ]
+    spec = StopSpec({"delay": Bound(0.2, False)}, baseline=(0, 0, 0), max_replicates=400)
+    counts, _ = play(spec, columns)
+    assert counts[1] < counts[2] == counts[0] < 60
+    alone = StopSpec({"delay": Bound(0.2, False)}, max_replicates=400)
+    assert play(alone, columns)[0] == [400, 400, 400]
 
 
 def test_pairs_under_common_random_numbers_tell_more_than_their_sides() -> None:

@@ -17,14 +17,16 @@ import numpy as np
 
 from goodqueue.intervals import Interval, t_interval
 from goodqueue.parallel import workers
-from goodqueue.study.stopping import LEAST_REPLICATES, LEAST_UNCHANGED, anytime_interval
+from goodqueue.study.stopping import LEAST_UNCHANGED, anytime_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from goodqueue._core import Cancel
 
-BUDGET = 50
+LEAST, BUDGET = 5, 50
+"""Replicates: the fewest and the most."""
+
 REPEATS = 1000
 HALF_WIDTHS = (1.0, 0.6, 0.4)
 """Bounds tried, in standard deviations: Student's t meets them after some 7, 13 and 26 values."""
@@ -70,12 +72,13 @@ def coverage(
 ) -> Coverage:
     """Stops in each sample at the first interval that is narrow enough, at its end at the latest.
 
-    As `StoppingRule` does: not before 5 values, and not before 30 that are all equal.
+    Looks after every value, which is harder than the rounds of the stopping rule; like the rule,
+    not before 5 values, and not before 30 that are all equal.
     """
     held, counts, widths = [], [], []
     for sample in samples:
         seen = interval(sample)
-        for count in range(LEAST_REPLICATES, len(sample) + 1):
+        for count in range(LEAST, len(sample) + 1):
             seen = interval(sample[:count])
             unchanged = seen.half_width == 0 and count < LEAST_UNCHANGED
             if seen.half_width <= half_width and not unchanged:

@@ -9,7 +9,6 @@ hold the mean, so that any rule may choose where to stop.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -19,6 +18,8 @@ from goodqueue.intervals import Interval
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goodqueue.study.model import Bound, StopSpec
+
 PRIOR_REPLICATES = 4
 """c² of the sequence below: how firmly its mixture expects the mean near the hypothesis.
 
@@ -26,7 +27,7 @@ A normal mixture is narrowest near c² (1 - 2 ln alpha + ln(-2 ln alpha)) replic
 et al., below), 35 for alpha = 0.05: the middle of what studies use.
 """
 
-LEAST_REPLICATES = 5
+CONFIDENCE = 0.95
 
 LEAST_UNCHANGED = 30
 """Replicates before values that are all equal are believed to have no spread.
@@ -35,7 +36,7 @@ By the rule of three, other values then come in less than one replicate in ten (
 """
 
 
-def anytime_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+def anytime_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """The interval of a mean after these replicates, valid however their number was chosen.
 
     The t-test confidence sequence of Wang and Ramdas ("Anytime-valid t-tests and confidence
@@ -84,70 +85,107 @@ def _factor(count: int, confidence: float) -> float:
         return float(((ratio - 1) / left).sqrt()) if left > 0 else math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """How narrow the interval of one metric must be.
+class SequentialRule:
+    """Replicates until the interval of every named metric is narrow enough, or a budget is spent.
 
-    Attributes:
-        metric: the metric's name.
-        half_width: the largest half width: in the metric's unit, or as a share of the mean.
-        relative: whether it is a share of the mean.
+    After each round a variant is given about what its spread says it lacks, but at most half as
+    much again as it has: the first spreads are rough. Where it then stops is open to the values,
+    which the intervals allow for.
     """
 
-    metric: str
-    half_width: float
-    relative: bool = False
+    def __init__(self, spec: StopSpec) -> None:
+        self._spec = spec
 
-    def met(self, values: Sequence[float], confidence: float = 0.95) -> bool:
-        """Whether the interval after these replicates is narrow enough."""
-        interval = anytime_interval(values, confidence)
-        if interval.half_width == 0 and len(values) < LEAST_UNCHANGED:
-            return False
-        scale = abs(interval.mean) if self.relative else 1.0
-        return interval.half_width <= self.half_width * scale
+    def more(self, samples: Sequence[Mapping[str, Sequence[float]]]) -> list[int]:
+        """How many more replicates each variant needs; all 0 when the study may end."""
+        counts = [_replicates(columns) for columns in samples]
+        targets = [self._target(samples, index) for index in range(len(samples))]
+        for index, base in enumerate(self._spec.baseline or ()):
+            targets[base] = max(targets[base], targets[index])
+        wanted = [max(0, target - count) for target, count in zip(targets, counts, strict=True)]
+        if self._spec.max_runs is None:
+            return wanted
+        return _share(wanted, max(0, self._spec.max_runs - sum(counts)))
+
+    def worst(self, samples: Sequence[Mapping[str, Sequence[float]]]) -> str | None:
+        """One line on the interval that is furthest from its bound; None if none is beyond."""
+        excess, line = 1.0, None
+        for index in range(len(samples)):
+            for metric, bound in self._spec.width.items():
+                values = self._values(samples, index, metric)
+                if not values:
+                    continue
+                interval = anytime_interval(values)
+                width, allowed = 2 * interval.half_width, _allowed(bound, interval)
+                beyond = width / allowed if allowed else math.inf if width else 0.0
+                if beyond > excess:
+                    excess = beyond
+                    line = f"variant {index}: {metric} {width:.3g} wide, {allowed:.3g} wanted"
+        return line
+
+    def _target(self, samples: Sequence[Mapping[str, Sequence[float]]], index: int) -> int:
+        """After how many replicates a variant is to be judged next; those it has if they do."""
+        spec = self._spec
+        count = _replicates(samples[index])
+        if count < spec.min_replicates:
+            return min(spec.min_replicates, spec.max_replicates)
+        if spec.baseline is not None and spec.baseline[index] == index:
+            return count
+        most = min(max(1, count // 2), spec.max_replicates - count)
+        lacking = [0]
+        for metric, bound in spec.width.items():
+            values = self._values(samples, index, metric)
+            if len(set(values)) > 1:
+                lacking.append(_lacking(values, bound, most))
+            else:
+                lacking.append(LEAST_UNCHANGED - count)
+        return count + max(0, min(most, max(lacking)))
+
+    def _values(
+        self, samples: Sequence[Mapping[str, Sequence[float]]], index: int, metric: str
+    ) -> list[float]:
+        """What the bound of a metric is about, in the order of seeds, without what is missing."""
+        own = samples[index].get(metric, ())
+        if self._spec.baseline is None:
+            return [value for value in own if not math.isnan(value)]
+        base = samples[self._spec.baseline[index]].get(metric, ())
+        differences = (value - other for value, other in zip(own, base, strict=False))
+        return [value for value in differences if not math.isnan(value)]
 
 
-@dataclass(frozen=True, slots=True)
-class StoppingRule:
-    """Replicates until every bound is met, or the budget is spent.
+def _replicates(columns: Mapping[str, Sequence[float]]) -> int:
+    return max((len(column) for column in columns.values()), default=0)
 
-    Attributes:
-        bounds: what must be met, all after the same replicates.
-        budget: the most replicates.
-        least: the fewest replicates.
-        confidence: of each metric's interval.
-    """
 
-    bounds: tuple[Bound, ...]
-    budget: int
-    least: int = LEAST_REPLICATES
-    confidence: float = 0.95
+def _allowed(bound: Bound, interval: Interval) -> float:
+    return bound.width * (abs(interval.mean) if bound.relative else 1.0)
 
-    def stops_at(self, columns: Mapping[str, Sequence[float]], first: int = 1) -> int | None:
-        """After how many replicates, in the order of their seeds, one stops; None to go on.
 
-        Looks after each replicate in turn, whatever came back first: replicates beyond the answer
-        were run ahead in vain and belong to no table.
+def _lacking(values: Sequence[float], bound: Bound, most: int) -> int:
+    """How many more values would do if the spread stayed as it is; `most` if that is not enough."""
+    count = len(values)
+    mean = math.fsum(values) / count
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / count)
+    allowed = _allowed(bound, Interval(mean, 0.0))
+    for more in range(most):
+        if 2 * _factor(count + more, CONFIDENCE) * deviation <= allowed:
+            return more
+    return most
 
-        Args:
-            columns: each bounded metric's values by rising seed, without a gap.
-            first: the least answer possible, if earlier looks have said None.
-        """
-        known = min((len(columns[bound.metric]) for bound in self.bounds), default=0)
-        start = max(first, min(self.least, self.budget))
-        for count in range(start, min(known, self.budget) + 1):
-            if count == self.budget or self._met(columns, count):
-                return count
-        return None
 
-    def _met(self, columns: Mapping[str, Sequence[float]], count: int) -> bool:
-        return all(
-            bound.met(columns[bound.metric][:count], self.confidence) for bound in self.bounds
-        )
+def _share(wanted: list[int], left: int) -> list[int]:
+    """As much of what is wanted as the budget holds: one replicate for each in turn."""
+    given = [0] * len(wanted)
+    while left and given != wanted:
+        for index, want in enumerate(wanted):
+            if left and given[index] < want:
+                given[index] += 1
+                left -= 1
+    return given
 
 
 def paired_difference(
-    first: Mapping[int, float], second: Mapping[int, float], confidence: float = 0.95
+    first: Mapping[int, float], second: Mapping[int, float], confidence: float = CONFIDENCE
 ) -> Interval:
     """The mean of `second` - `first` under common random numbers, with an interval for any stop.
 
