@@ -10,26 +10,18 @@ import argparse
 import importlib.util
 import shutil
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from goodqueue.parallel import Workers
-    from goodqueue.validation import linux, ns3, ns3_queues, red, variants
-    from goodqueue.validation.cases import Case
-    from goodqueue.validation.compare import Comparison
-    from goodqueue.validation.simulators import Figures
+    from goodqueue.validation.parts import Part
 
 SEEDS = 10
 QUICK_SEEDS = 3
-PROCESSES = 2
 REPORT = Path("docs/validation.md")
 
 
-def missing() -> list[str]:
+def missing(only: str | None) -> list[str]:
     """What is needed and not there, each with the way to get it."""
     lacks = []
     if shutil.which("ns") is None:
@@ -44,104 +36,21 @@ def missing() -> list[str]:
 
     from goodqueue.validation import ns3
 
-    return lacks + ns3.missing()
+    return lacks + (ns3.missing() if only is None or only.startswith("ns3") else [])
 
 
-def submit(threads: Workers, case: Case, agent: str, seeds: range) -> list[list[Future[Figures]]]:
-    """Starts the runs of one comparison: ns-2, the `ns2` profile, the `rfc` profile."""
-    from goodqueue.validation.simulators import run_goodqueue, run_ns2
+def write(parts: dict[str, Part], only: str | None) -> None:
+    """Writes the report, or one section of it, and the pictures of ns-3 if that was run."""
+    from goodqueue.validation import ns3, ns3_pictures
+    from goodqueue.validation.parts import replaced
 
-    profiles = ["ns2", "rfc"] if agent == "Sack1" else ["ns2"]
-    theirs = [threads.submit(partial(run_ns2, case, agent, seed)) for seed in seeds]
-    ours = [
-        [threads.submit(partial(run_goodqueue, case, agent, profile, seed)) for seed in seeds]
-        for profile in profiles
-    ]
-    return [theirs, *ours]
-
-
-def compare_all(seeds: range) -> list[Comparison]:
-    """Every link with Sack1, then the variants. Says on standard error how far it is."""
-    from goodqueue.parallel import workers
-    from goodqueue.validation.cases import CASES
-    from goodqueue.validation.compare import Comparison
-
-    pairs = [(case, "Sack1") for case in CASES]
-    pairs += [(case, agent) for case in CASES for agent in case.variants]
-    comparisons = []
-    with workers(PROCESSES) as threads:
-        started = [submit(threads, case, agent, seeds) for case, agent in pairs]
-        for number, ((case, agent), groups) in enumerate(zip(pairs, started, strict=True), 1):
-            runs = [[run.result() for run in group] for group in groups]
-            comparisons.append(Comparison(case, agent, *runs))
-            print(f"[{number}/{len(pairs)}] {case.name} {agent}", file=sys.stderr)
-    return comparisons
-
-
-def compare_linux(seeds: range) -> list[linux.Comparison]:
-    """Every recording of Linux."""
-    from goodqueue.parallel import workers
-    from goodqueue.validation import linux
-
-    with workers(PROCESSES) as threads:
-        started = linux.submit(threads, seeds)
-        return [
-            linux.Comparison(recording, [run.result() for run in runs])
-            for recording, runs in started
-        ]
-
-
-def compare_variants() -> list[variants.Comparison]:
-    """Every pattern of drops, under each agent."""
-    from goodqueue.parallel import workers
-    from goodqueue.validation import variants
-
-    with workers(PROCESSES) as threads:
-        started = variants.submit(threads)
-        return [
-            variants.Comparison(case, *(run.result() for run in runs)) for case, runs in started
-        ]
-
-
-def compare_red(seeds: range) -> list[red.Comparison]:
-    """Every set of RED's parameters."""
-    from goodqueue.parallel import workers
-    from goodqueue.validation import red
-
-    with workers(PROCESSES) as threads:
-        started = red.submit(threads, seeds)
-        return [
-            red.Comparison(case, [run.result() for run in theirs], [run.result() for run in ours])
-            for case, theirs, ours in started
-        ]
-
-
-def compare_ns3(program: Path, seeds: range) -> list[ns3.Comparison]:
-    """Every link with ns-3."""
-    from goodqueue.parallel import workers
-    from goodqueue.validation import ns3
-
-    with workers(PROCESSES) as threads:
-        started = ns3.submit(threads, program, seeds)
-        return [
-            ns3.Comparison(case, [run.result() for run in theirs], [run.result() for run in ours])
-            for case, theirs, ours in started
-        ]
-
-
-def compare_ns3_queues(program: Path, seeds: range) -> list[ns3_queues.Comparison]:
-    """Every queue disc of ns-3."""
-    from goodqueue.parallel import workers
-    from goodqueue.validation import ns3_queues
-
-    with workers(PROCESSES) as threads:
-        started = ns3_queues.submit(threads, program, seeds)
-        return [
-            ns3_queues.Comparison(
-                case, [run.result() for run in theirs], [run.result() for run in ours]
-            )
-            for case, theirs, ours in started
-        ]
+    if "ns3" in parts:
+        ns3_pictures.pictures(ns3.build())
+    text = "\n".join(part.text for part in parts.values())
+    if only is not None:
+        text = replaced(REPORT.read_text(encoding="utf-8"), text)
+    REPORT.write_text(text, encoding="utf-8")
+    print(f"wrote {REPORT}", file=sys.stderr)
 
 
 def main() -> int:
@@ -152,54 +61,38 @@ def main() -> int:
         action="store_true",
         help=f"{QUICK_SEEDS} seeds instead of {SEEDS}, and the report on standard output",
     )
-    quick = parser.parse_args().quick
-    lacks = missing()
+    parser.add_argument(
+        "--only",
+        metavar="PART",
+        help="run this part alone and replace its section of the report: links, variants, red, "
+        "chains, ns3, ns3-queues or linux",
+    )
+    told = parser.parse_args()
+    lacks = missing(told.only)
     if lacks:
         print("validation needs: " + "; ".join(lacks), file=sys.stderr)
         return 2
 
-    from goodqueue.validation import (
-        linux,
-        ns3,
-        ns3_pictures,
-        ns3_queues,
-        ns3_report,
-        red,
-        variants,
-    )
-    from goodqueue.validation.report import report, verdict
+    from goodqueue.validation.ns3 import Ns3Error
+    from goodqueue.validation.parts import PARTS
     from goodqueue.validation.simulators import Ns2Error
 
-    seeds = range(1, (QUICK_SEEDS if quick else SEEDS) + 1)
+    if told.only is not None and told.only not in PARTS:
+        parser.error(f"no part {told.only!r}: choose from {', '.join(PARTS)}")
+    seeds = range(1, (QUICK_SEEDS if told.quick else SEEDS) + 1)
     try:
-        patterns = compare_variants()
-        queues = compare_red(seeds)
-        kernel = compare_linux(seeds)
-        program = ns3.build()
-        controls = compare_ns3(program, seeds)
-        discs = compare_ns3_queues(program, seeds)
-        comparisons = compare_all(seeds)
-    except (Ns2Error, ns3.Ns3Error) as error:
+        chosen = list(PARTS) if told.only is None else [told.only]
+        parts = {name: PARTS[name](seeds) for name in chosen}
+    except (Ns2Error, Ns3Error) as error:
         print(f"a simulator failed: {error}", file=sys.stderr)
         return 1
-    sections = [
-        variants.section(patterns),
-        red.section(queues, seeds),
-        ns3_report.section(controls, seeds),
-        ns3_queues.section(discs, seeds),
-        linux.section(kernel, seeds),
-    ]
-    text = report(comparisons, sections, seeds)
-    if quick:
-        print(text)
+    if told.quick:
+        print("\n".join(part.text for part in parts.values()))
     else:
-        ns3_pictures.pictures(program)
-        REPORT.write_text(text, encoding="utf-8")
-        print(f"wrote {REPORT}", file=sys.stderr)
-    for miss in linux.verdict(kernel, known=True) + ns3_queues.verdict(discs, known=True):
+        write(parts, told.only)
+    for miss in (miss for part in parts.values() for miss in part.known):
         print(f"known not to agree: {miss}", file=sys.stderr)
-    failures = verdict(comparisons) + variants.verdict(patterns) + red.verdict(queues)
-    failures += ns3.verdict(controls) + ns3_queues.verdict(discs) + linux.verdict(kernel)
+    failures = [failure for part in parts.values() for failure in part.failures]
     for failure in failures:
         print(f"does not agree: {failure}", file=sys.stderr)
     if not failures:

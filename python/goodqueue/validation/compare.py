@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
+from goodqueue.intervals import t_interval
 from goodqueue.validation.cases import RELATIVE_TOLERANCE, UTILIZATION_TOLERANCE
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from goodqueue.validation.cases import Case
     from goodqueue.validation.simulators import Figures
+
+
+WIDER = 1.1
+"""By how much the interval of ns-2's seeds is widened: a tenth."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,39 @@ def estimate(runs: Sequence[Figures], metric: str) -> Estimate:
     values = [run[metric] for run in runs]
     error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return Estimate(fmean(values), error)
+
+
+@dataclass(frozen=True)
+class SpreadCheck:
+    """One figure of ours against where ns-2's seeds lie.
+
+    Attributes:
+        metric: its name.
+        theirs: runs of ns-2, one per seed.
+        ours: runs of ours.
+    """
+
+    metric: str
+    theirs: Sequence[Figures]
+    ours: Sequence[Figures]
+
+    @property
+    def difference(self) -> float:
+        """The mean of ours less that of theirs."""
+        return estimate(self.ours, self.metric).mean - estimate(self.theirs, self.metric).mean
+
+    @property
+    def allowed(self) -> float:
+        """Half of the range in which 95 % of ns-2's seeds lie, and a tenth more."""
+        values = [run[self.metric] for run in self.theirs]
+        of_mean = t_interval(values).half_width
+        return WIDER * of_mean * math.sqrt(len(values))
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the mean of our runs lies in that range of ns-2's mean."""
+        # Where ns-2's seeds do not differ at all, equal but for rounding.
+        return abs(self.difference) <= self.allowed + 1e-9
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-import shutil
-import subprocess
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goodqueue.api import load
-from goodqueue.intervals import t_interval
-from goodqueue.validation.compare import estimate
+from goodqueue.validation.compare import SpreadCheck
 from goodqueue.validation.reading import RED, RED_READING
-from goodqueue.validation.simulators import SCRIPT, Ns2Error
+from goodqueue.validation.simulators import SCRIPT, ns2_figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,8 +23,6 @@ if TYPE_CHECKING:
 
 SCENARIO = "scenarios/s5.toml"
 MEAN_PACKET = 1500
-WIDER = 1.1
-"""The interval of ns-2's seeds, widened by a tenth."""
 
 COLUMNS = {
     "utilization": ("utilisation, %", 100.0, 3),
@@ -112,17 +106,13 @@ class Comparison:
     ns2: Sequence[Figures]
     ours: Sequence[Figures]
 
-    def allowed(self, metric: str) -> float:
-        """Half of the range in which 95 % of ns-2's seeds lie, and a tenth more."""
-        values = [run[metric] for run in self.ns2]
-        of_mean = t_interval(values).half_width
-        return WIDER * of_mean * math.sqrt(len(values))
+    def check(self, metric: str) -> SpreadCheck:
+        """One figure of both."""
+        return SpreadCheck(metric, self.ns2, self.ours)
 
     def agrees(self, metric: str) -> bool:
-        """Whether the mean of our runs lies in that range of ns-2's mean."""
-        difference = estimate(self.ours, metric).mean - estimate(self.ns2, metric).mean
-        # Where ns-2's seeds do not differ at all, equal but for rounding.
-        return abs(difference) <= self.allowed(metric) + 1e-9
+        """Whether the mean of our runs lies where ns-2's seeds lie."""
+        return self.check(metric).agrees
 
 
 def arguments(case: Case) -> list[str]:
@@ -133,16 +123,7 @@ def arguments(case: Case) -> list[str]:
 
 def run_ns2(case: Case, seed: int, _cancel: Cancel) -> Figures:
     """One run of ns-2."""
-    command = [shutil.which("ns") or "ns", *arguments(case), f"seed={seed}"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
-    figures: dict[str, Any] = {}
-    for line in run.stdout.splitlines():
-        if line.startswith("{"):
-            figures |= json.loads(line)
-    if run.returncode != 0 or not set(COLUMNS) <= set(figures):
-        said = (run.stderr or run.stdout).strip() or f"exit code {run.returncode}"
-        raise Ns2Error(f"{' '.join(command)}: {said}")
-    return _in_packets(case, {metric: float(figures[metric]) for metric in COLUMNS})
+    return _in_packets(case, ns2_figures(arguments(case), seed, COLUMNS))
 
 
 def run_goodqueue(case: Case, seed: int, cancel: Cancel) -> Figures:
@@ -206,9 +187,10 @@ def section(comparisons: Sequence[Comparison], seeds: range) -> str:
 def _rows(comparison: Comparison) -> list[list[str]]:
     def differ(metric: str) -> str:
         mark = "" if comparison.agrees(metric) else " **no**"
-        difference = estimate(comparison.ours, metric).mean - estimate(comparison.ns2, metric).mean
         _, scale, digits = COLUMNS[metric]
-        rounded = round(scale * difference, digits) + 0.0  # no minus before a zero
+        rounded = (
+            round(scale * comparison.check(metric).difference, digits) + 0.0
+        )  # no minus before a zero
         return f"{rounded:+.{digits}f} (± {_allowed(metric, comparison)}){mark}"
 
     return [
@@ -225,4 +207,4 @@ def _figure(metric: str, runs: Sequence[Figures]) -> str:
 
 def _allowed(metric: str, comparison: Comparison) -> str:
     _, scale, digits = COLUMNS[metric]
-    return f"{scale * comparison.allowed(metric):.{digits}f}"
+    return f"{scale * comparison.check(metric).allowed:.{digits}f}"

@@ -29,8 +29,8 @@ HEADINGS = {
 _SCALES = {"mean_backlog_packets": 1.0, "goodput_bps": 1e-3}
 
 
-def report(comparisons: Sequence[Comparison], sections: Sequence[str], seeds: range) -> str:
-    """The whole report, as Markdown: S1 to S4, and then the other sections."""
+def report(comparisons: Sequence[Comparison], seeds: range) -> str:
+    """The head of the report, as Markdown: S1 to S4."""
     main = [comparison for comparison in comparisons if comparison.agent == "Sack1"]
     others = [comparison for comparison in comparisons if comparison.agent != "Sack1"]
     failures = verdict(comparisons)
@@ -45,7 +45,6 @@ def report(comparisons: Sequence[Comparison], sections: Sequence[str], seeds: ra
         _variants(others),
         READING,
         _commands(main),
-        *sections,
     ]
     return "\n".join(parts)
 

@@ -13,6 +13,8 @@ from goodqueue.api import load
 from goodqueue.validation.cases import METRICS, RECOVERY
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from goodqueue._core import Cancel
     from goodqueue.validation.cases import Case
 
@@ -41,18 +43,27 @@ def ns2_arguments(case: Case, agent: str) -> list[str]:
     return [SCRIPT, *settings, f"tcp={agent}", "duplicates=1"]
 
 
-def run_ns2(case: Case, agent: str, seed: int, _cancel: Cancel) -> Figures:
-    """One run of ns-2; Ctrl-C reaches it by itself."""
-    command = [shutil.which("ns") or "ns", *ns2_arguments(case, agent), f"seed={seed}"]
+def ns2_figures(arguments: Sequence[str], seed: int, wanted: Collection[str]) -> Figures:
+    """The `wanted` figures of one run of ns-2; Ctrl-C reaches it by itself.
+
+    Raises:
+        Ns2Error: it failed, or printed less.
+    """
+    command = [shutil.which("ns") or "ns", *arguments, f"seed={seed}"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
     figures: dict[str, Any] = {}
     for line in run.stdout.splitlines():
         if line.startswith("{"):
             figures |= json.loads(line)
-    if run.returncode != 0 or not set(METRICS) <= set(figures):
+    if run.returncode != 0 or not set(wanted) <= set(figures):
         said = (run.stderr or run.stdout).strip() or f"exit code {run.returncode}"
         raise Ns2Error(f"{' '.join(command)}: {said}")
-    return {metric: float(figures[metric]) for metric in METRICS}
+    return {metric: float(figures[metric]) for metric in wanted}
+
+
+def run_ns2(case: Case, agent: str, seed: int, _cancel: Cancel) -> Figures:
+    """One run of ns-2."""
+    return ns2_figures(ns2_arguments(case, agent), seed, METRICS)
 
 
 def overrides(case: Case, agent: str, profile: str) -> dict[str, object]:

@@ -1,0 +1,176 @@
+"""The parts of the validation: each runs, judges and describes one comparison."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from goodqueue.parallel import workers
+from goodqueue.validation import (
+    chains,
+    linux,
+    ns3,
+    ns3_queues,
+    ns3_report,
+    red,
+    report,
+    simulators,
+    variants,
+)
+from goodqueue.validation.cases import CASES
+from goodqueue.validation.compare import Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
+
+    from goodqueue.parallel import Workers
+    from goodqueue.validation.cases import Case
+    from goodqueue.validation.simulators import Figures
+
+PROCESSES = 2
+
+
+@dataclass(frozen=True)
+class Part:
+    """What came of one part.
+
+    Attributes:
+        text: its section of the report, with a heading of the second level.
+        failures: the criteria that do not hold, in words.
+        known: those known not to.
+    """
+
+    text: str
+    failures: Sequence[str]
+    known: Sequence[str] = ()
+
+
+def _results(runs: Sequence[Future[Figures]]) -> list[Figures]:
+    return [run.result() for run in runs]
+
+
+def _submit(threads: Workers, case: Case, agent: str, seeds: range) -> list[list[Future[Figures]]]:
+    """Starts the runs of one comparison: ns-2, the `ns2` profile, the `rfc` profile."""
+    profiles = ["ns2", "rfc"] if agent == "Sack1" else ["ns2"]
+    theirs = [threads.submit(partial(simulators.run_ns2, case, agent, seed)) for seed in seeds]
+    ours = [
+        [
+            threads.submit(partial(simulators.run_goodqueue, case, agent, profile, seed))
+            for seed in seeds
+        ]
+        for profile in profiles
+    ]
+    return [theirs, *ours]
+
+
+def links(seeds: range) -> Part:
+    """S1 to S4 with Sack1, then the other agents. Says on standard error how far it is."""
+    pairs = [(case, "Sack1") for case in CASES]
+    pairs += [(case, agent) for case in CASES for agent in case.variants]
+    comparisons = []
+    with workers(PROCESSES) as threads:
+        started = [_submit(threads, case, agent, seeds) for case, agent in pairs]
+        for number, ((case, agent), groups) in enumerate(zip(pairs, started, strict=True), 1):
+            comparisons.append(Comparison(case, agent, *map(_results, groups)))
+            print(f"[{number}/{len(pairs)}] {case.name} {agent}", file=sys.stderr)
+    return Part(report.report(comparisons, seeds), report.verdict(comparisons))
+
+
+def loss_by_loss(_seeds: range) -> Part:
+    """Every pattern of drops, under each agent; nothing is left to chance."""
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            variants.Comparison(case, *(run.result() for run in runs))
+            for case, runs in variants.submit(threads)
+        ]
+    return Part(variants.section(comparisons), variants.verdict(comparisons))
+
+
+def red_parameters(seeds: range) -> Part:
+    """Every set of RED's parameters."""
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            red.Comparison(case, _results(theirs), _results(ours))
+            for case, theirs, ours in red.submit(threads, seeds)
+        ]
+    return Part(red.section(comparisons, seeds), red.verdict(comparisons))
+
+
+def several_links(seeds: range) -> Part:
+    """Parking lots and slow ways back."""
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            chains.Comparison(case, _results(theirs), _results(ours))
+            for case, theirs, ours in chains.submit(threads, seeds)
+        ]
+    return Part(chains.section(comparisons, seeds), chains.verdict(comparisons))
+
+
+def ns3_controls(seeds: range) -> Part:
+    """Every link with ns-3."""
+    program = ns3.build()
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            ns3.Comparison(case, _results(theirs), _results(ours))
+            for case, theirs, ours in ns3.submit(threads, program, seeds)
+        ]
+    return Part(ns3_report.section(comparisons, seeds), ns3.verdict(comparisons))
+
+
+def ns3_disciplines(seeds: range) -> Part:
+    """Every queue disc of ns-3."""
+    program = ns3.build()
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            ns3_queues.Comparison(case, _results(theirs), _results(ours))
+            for case, theirs, ours in ns3_queues.submit(threads, program, seeds)
+        ]
+    return Part(
+        ns3_queues.section(comparisons, seeds),
+        ns3_queues.verdict(comparisons),
+        ns3_queues.verdict(comparisons, known=True),
+    )
+
+
+def linux_recordings(seeds: range) -> Part:
+    """Every recording of Linux."""
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            linux.Comparison(recording, _results(runs))
+            for recording, runs in linux.submit(threads, seeds)
+        ]
+    return Part(
+        linux.section(comparisons, seeds),
+        linux.verdict(comparisons),
+        linux.verdict(comparisons, known=True),
+    )
+
+
+PARTS: Mapping[str, Callable[[range], Part]] = {
+    "links": links,
+    "variants": loss_by_loss,
+    "red": red_parameters,
+    "chains": several_links,
+    "ns3": ns3_controls,
+    "ns3-queues": ns3_disciplines,
+    "linux": linux_recordings,
+}
+"""In the order of the report."""
+
+
+def replaced(old: str, part: str) -> str:
+    """A report with one part in the place of the section of the same heading.
+
+    Raises:
+        ValueError: there is none.
+    """
+    new = part[part.index("## ") :].rstrip("\n") + "\n"
+    heading = new[: new.index("\n") + 1]
+    before, found, after = old.partition(f"\n{heading}")
+    if not found:
+        raise ValueError(f"no section {heading.strip()!r} to replace: run the whole validation")
+    following = after.find("\n## ")
+    return f"{before}\n{new}" + ("" if following < 0 else after[following:])
