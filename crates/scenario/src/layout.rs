@@ -98,6 +98,34 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// The harmonic mean of the base round-trip times of the TCP flows that cross a link of the
+    /// trunk, or of all flows if none is TCP: the effective round-trip time of Dhamdhere, Jiang and
+    /// Dovrolis (INFOCOM 2005, equation 12).
+    pub(crate) fn effective_rtt(&self, link: usize) -> Option<Span> {
+        let crosses = |flow: &&PlacedFlow| (flow.nodes.0..flow.nodes.1).contains(&link);
+        let mean = |flows: &mut dyn Iterator<Item = &PlacedFlow>| {
+            let (sum, count) = flows.fold((0.0, 0_u32), |(sum, count), flow| {
+                (sum + 1.0 / flow.base_rtt.as_secs_f64(), count + 1)
+            });
+            (count > 0).then(|| Span::from_secs_f64(f64::from(count) / sum))
+        };
+        mean(&mut self.flows.iter().filter(|flow| flow.is_tcp).filter(crosses))
+            .or_else(|| mean(&mut self.flows.iter().filter(crosses)))
+    }
+
+    /// The base round-trip time of the flows of each pair of hosts.
+    pub(crate) fn host_rtts(&self) -> Vec<Span> {
+        let mut rtts = vec![Span::ZERO; self.hosts.len()];
+        for flow in &self.flows {
+            if let Some(rtt) = rtts.get_mut(flow.host) {
+                *rtt = flow.base_rtt;
+            }
+        }
+        rtts
+    }
+}
+
 /// The delays of a pair's access links.
 pub(crate) struct AccessDelays {
     pub near_up: Span,

@@ -17,18 +17,27 @@ const LINKS_PER_PAIR: usize = 4;
 
 pub(crate) fn build(scenario: &Scenario) -> Network {
     let mut links = Vec::new();
-    for link in &scenario.topology.trunk {
-        links.push(direction(
-            &link.name,
-            &link.forward,
-            link.forward.delay,
-            true,
-        ));
+    for (index, link) in scenario.topology.trunk.iter().enumerate() {
+        let observed = Observed {
+            observed: true,
+            burst_gap: scenario.layout.effective_rtt(index),
+        };
+        let (away, back) = (&link.forward, &link.reverse);
+        links.push(direction(&link.name, away, away.delay, observed));
         let name = format!("{}.reverse", link.name);
-        links.push(direction(&name, &link.reverse, link.reverse.delay, true));
+        links.push(direction(&name, back, back.delay, observed));
     }
-    for pair in &scenario.layout.hosts {
-        add_access(&mut links, pair, scenario);
+    for (pair, rtt) in scenario
+        .layout
+        .hosts
+        .iter()
+        .zip(scenario.layout.host_rtts())
+    {
+        let observed = Observed {
+            observed: scenario.record_access,
+            burst_gap: Some(rtt),
+        };
+        add_access(&mut links, pair, scenario, observed);
     }
     Network {
         seed: scenario.seed,
@@ -41,7 +50,14 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
     }
 }
 
-fn direction(name: &str, config: &LinkDirection, delay: Span, observed: bool) -> LinkConfig {
+/// What is measured at a link.
+#[derive(Clone, Copy)]
+struct Observed {
+    observed: bool,
+    burst_gap: Option<Span>,
+}
+
+fn direction(name: &str, config: &LinkDirection, delay: Span, observed: Observed) -> LinkConfig {
     LinkConfig {
         name: name.to_owned(),
         service: config
@@ -53,12 +69,18 @@ fn direction(name: &str, config: &LinkDirection, delay: Span, observed: bool) ->
         pool: config.pool,
         drop_list: config.drop_list.clone(),
         loss: config.loss,
-        observed,
+        burst_gap: observed.burst_gap,
+        observed: observed.observed,
         ..LinkConfig::drop_tail(config.rate, delay, Limit::Unlimited)
     }
 }
 
-fn add_access(links: &mut Vec<LinkConfig>, pair: &HostPair, scenario: &Scenario) {
+fn add_access(
+    links: &mut Vec<LinkConfig>,
+    pair: &HostPair,
+    scenario: &Scenario,
+    observed: Observed,
+) {
     let Some(access) = &scenario.topology.access else {
         return;
     };
@@ -70,14 +92,9 @@ fn add_access(links: &mut Vec<LinkConfig>, pair: &HostPair, scenario: &Scenario)
     } = pair.access_delays(&scenario.topology);
     let mut add = |link: &DuplexLink, up: Span, down: Span| {
         let name = format!("{}.{}", pair.name, link.name);
-        links.push(direction(&name, &link.forward, up, scenario.record_access));
+        links.push(direction(&name, &link.forward, up, observed));
         let name = format!("{name}.reverse");
-        links.push(direction(
-            &name,
-            &link.reverse,
-            down,
-            scenario.record_access,
-        ));
+        links.push(direction(&name, &link.reverse, down, observed));
     };
     add(&access.near, near_up, near_down);
     add(&access.far, far_up, far_down);
@@ -94,6 +111,7 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
             let (forward, reverse) = routes(group, scenario.topology.trunk.len(), pair);
             FlowConfig {
                 name: group.flow_name(flow.index),
+                group: flow.group as u32,
                 start: start(scenario.seed, group, flow.index, id as u64),
                 forward,
                 reverse,

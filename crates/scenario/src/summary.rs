@@ -90,6 +90,10 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
         "drops": link.drops,
         "loss_rate": link.loss_rate,
         "marks": link.marks,
+        "shares": shares_json(scenario, link),
+        "busy_periods": link.busy_periods.count,
+        "mean_busy_period_s": link.busy_periods.mean_s,
+        "max_busy_period_s": link.busy_periods.max_s,
         "event_mean_backlog_packets": link.event_mean_backlog_packets,
         "average_queue_mean": link.average_queue.map(|average| average.mean),
         "average_queue_variance": link.average_queue.map(|average| average.variance),
@@ -111,8 +115,28 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
         distribution(map, "backlog_packets", &link.backlog_packets);
         distribution(map, "backlog_bytes", &link.backlog_bytes);
         distribution(map, "queueing_delay_s", &link.queueing_delay_s);
+        loss_bursts(map, link);
     }
     keys
+}
+
+fn loss_bursts(map: &mut Map<String, Value>, link: &LinkOutcome) {
+    let bursts = link.loss_bursts;
+    let of = bursts.unwrap_or_default();
+    map.insert("loss_bursts".to_owned(), json!(bursts.map(|b| b.count)));
+    map.insert("mean_flows_hit".to_owned(), json!(of.mean_flows_hit));
+    map.insert("loss_synchronization".to_owned(), json!(of.synchronization));
+    distribution(map, "loss_burst_packets", &of.packets);
+}
+
+/// What each group of flows had of a link, by the groups' names.
+fn shares_json(scenario: &Scenario, link: &LinkOutcome) -> Value {
+    let shares = link.shares.iter();
+    let shares = shares.map(|(group, share)| {
+        let name = &scenario.flows[*group as usize].name;
+        (name.clone(), json!(share))
+    });
+    Value::Object(shares.collect())
 }
 
 fn flow_json(flow: &FlowOutcome) -> Value {

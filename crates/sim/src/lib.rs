@@ -9,6 +9,7 @@ mod line;
 mod link;
 mod link_meter;
 mod loss;
+mod loss_bursts;
 mod network;
 mod outcome;
 mod probe;
@@ -23,11 +24,13 @@ pub use engine::{Simulation, run, run_while};
 pub use law::Law;
 pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
+pub use loss_bursts::meters;
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };
 pub use outcome::{
-    AverageQueue, Distribution, FlowOutcome, LinkOutcome, Outcome, PoolOutcome, Series, Totals,
+    AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome, Outcome,
+    PoolOutcome, Series, Totals,
 };
 pub use probe::{NoProbe, Probe, Recorder};
 pub use routing::TieOrder;

@@ -9,9 +9,9 @@
 )]
 
 use crate::LinkConfig;
-use crate::link_meter::{LinkMeter, Window};
+use crate::link_meter::LinkMeter;
 use goodqueue_queue::{Backlog, Limit};
-use goodqueue_types::{Bytes, DropReason, Framing, Rate, Span, Time};
+use goodqueue_types::{Bytes, DropReason, Framing, Packet, Rate, Span, Time};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
@@ -103,8 +103,8 @@ struct Waiting {
 
 impl Link {
     /// An idle link; none if it is not a drop-tail FIFO with a buffer of its own.
-    pub fn new(config: &LinkConfig, window: Window) -> Option<Self> {
-        let queue = Queue::new(config, config.fifo_limit()?, window);
+    pub fn new(config: &LinkConfig, meter: Option<LinkMeter>) -> Option<Self> {
+        let queue = Queue::new(config, config.fifo_limit()?, meter);
         Some(Self {
             free_at: Time::ZERO,
             delay: config.delay,
@@ -115,24 +115,27 @@ impl Link {
         })
     }
 
-    /// Offers a packet of `ip_bytes` at `now`, which is never earlier than at the call before.
+    /// Offers a packet at `now`, which is never earlier than at the call before.
     /// `changed` is told each new backlog and when it began.
     #[inline(always)]
     pub fn offer(
         &mut self,
         now: Time,
-        ip_bytes: u32,
+        packet: &Packet,
         mut changed: impl FnMut(Time, Backlog),
     ) -> Offer {
-        let frame_bytes = self.framing.frame_bytes(ip_bytes);
+        let frame_bytes = self.framing.frame_bytes(packet.size);
         // A frame whose transmission ends now has left: the transmitter is free.
         let start = self.free_at.max(now);
-        if let Some(reason) = self.queue.refuses(now, start, frame_bytes, &mut changed) {
+        if let Some(reason) = self
+            .queue
+            .refuses(now, start, frame_bytes, packet, &mut changed)
+        {
             return Offer::Dropped(reason);
         }
         let end = start + self.transmission_time(frame_bytes);
         if let Some(meter) = &mut self.queue.meter {
-            meter.service(now, start, end, ip_bytes);
+            meter.service(now, start, end, packet);
         }
         self.free_at = end;
         Offer::Accepted {
@@ -182,7 +185,7 @@ impl Link {
 }
 
 impl Queue {
-    fn new(config: &LinkConfig, limit: Limit, window: Window) -> Self {
+    fn new(config: &LinkConfig, limit: Limit, meter: Option<LinkMeter>) -> Self {
         Self {
             limit,
             backlog: Backlog::default(),
@@ -191,7 +194,7 @@ impl Queue {
             drops: 0,
             started: 0,
             drop_list: config.drop_list.as_slice().into(),
-            meter: config.observed.then(|| LinkMeter::new(window)),
+            meter,
         }
     }
 
@@ -203,6 +206,7 @@ impl Queue {
         now: Time,
         start: Time,
         frame_bytes: u64,
+        packet: &Packet,
         changed: &mut impl FnMut(Time, Backlog),
     ) -> Option<DropReason> {
         self.settle(now, changed);
@@ -212,7 +216,7 @@ impl Queue {
         let index = self.arrivals;
         self.arrivals += 1;
         if !self.drop_list.is_empty() && self.drop_list.binary_search(&index).is_ok() {
-            return Some(self.lose(now, DropReason::LinkLoss));
+            return Some(self.lose(now, packet, DropReason::LinkLoss));
         }
         if start == now {
             self.started += 1;
@@ -224,16 +228,16 @@ impl Queue {
             self.backlog.add(frame_bytes);
             self.report(now, changed);
         } else {
-            return Some(self.lose(now, DropReason::Overlimit));
+            return Some(self.lose(now, packet, DropReason::Overlimit));
         }
         None
     }
 
     #[cold]
-    fn lose(&mut self, now: Time, reason: DropReason) -> DropReason {
+    fn lose(&mut self, now: Time, packet: &Packet, reason: DropReason) -> DropReason {
         self.drops += 1;
         if let Some(meter) = &mut self.meter {
-            meter.loss(now, reason);
+            meter.loss(now, packet, reason);
         }
         reason
     }
@@ -276,18 +280,10 @@ mod tests {
         let config = LinkConfig {
             framing: Framing::bytes(7),
             drop_list,
-            observed: true,
             // A byte per microsecond.
             ..LinkConfig::drop_tail(Rate(8_000_000), Span::from_millis(1), limit)
         };
-        Link::new(
-            &config,
-            Window {
-                from: Time::ZERO,
-                to: Time(1_000_000_000_000),
-            },
-        )
-        .expect("a FIFO")
+        Link::new(&config, None).expect("a FIFO")
     }
 
     fn micros(us: u64) -> Time {
@@ -296,8 +292,12 @@ mod tests {
 
     /// Offers 93-byte packets (100 µs each on the wire) and tells when each starts.
     fn starts(link: &mut Link, at: &[u64]) -> Vec<Option<Time>> {
+        let packet = Packet {
+            size: 93,
+            ..Packet::default()
+        };
         at.iter()
-            .map(|us| match link.offer(micros(*us), 93, |_, _| ()) {
+            .map(|us| match link.offer(micros(*us), &packet, |_, _| ()) {
                 Offer::Accepted { start, arrival } => {
                     assert_eq!(arrival, start + Span::from_micros(1100));
                     Some(start)

@@ -1,8 +1,11 @@
 //! Statistics of one link, fed by either engine.
 
+use crate::loss_bursts::LossBursts;
+use crate::outcome::BusyPeriods;
 use crate::{AverageQueue, Distribution, LinkOutcome};
 use goodqueue_queue::Backlog;
-use goodqueue_types::{DropReason, Histogram, Span, Time};
+use goodqueue_types::{DropReason, Histogram, Packet, Span, Time};
+use std::sync::Arc;
 
 /// The part of a run that is measured, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +48,15 @@ pub struct LinkMeter {
     drops: [u64; DropReason::COUNT],
     marks: [u64; DropReason::COUNT],
     busy: Span,
+    /// The present busy period, cut at the edges of the window, and those before.
+    busy_from: Time,
+    busy_until: Time,
+    busy_periods: u64,
+    longest_busy: Span,
     utilization: Option<f64>,
+    shares: Shares,
+    /// Losses in bursts, if it is known how far apart those of a burst may be.
+    pub(crate) bursts: Option<LossBursts>,
     backlog: Backlog,
     backlog_since: Time,
     backlog_packets: Histogram,
@@ -54,6 +65,55 @@ pub struct LinkMeter {
     backlog_change_sum: u64,
     waits_ns: Histogram,
     average: Moments,
+}
+
+/// What each group of flows had of the link.
+#[derive(Clone, Debug)]
+struct Shares {
+    /// The first flow of each run of flows of one group, with the group.
+    groups: Arc<[(u32, u32)]>,
+    /// The only group, if there are not several.
+    only: Option<u32>,
+    /// IP bytes by group; empty where only one crosses the link.
+    departed: Vec<u64>,
+}
+
+impl Shares {
+    fn crossed_by(&mut self, group: u32) {
+        if self.departed.is_empty() && self.only.replace(group).is_some_and(|only| only != group) {
+            let most = self.groups.iter().map(|(_, group)| *group as usize).max();
+            let most = most.unwrap_or(0);
+            self.departed = vec![0; most + 1];
+            self.only = None;
+        }
+    }
+
+    #[inline]
+    fn departure(&mut self, packet: &Packet) {
+        if !self.departed.is_empty() {
+            let next = self
+                .groups
+                .partition_point(|(first, _)| *first <= packet.flow.0);
+            let (_, group) = self.groups[next - 1];
+            self.departed[group as usize] += u64::from(packet.size);
+        }
+    }
+
+    /// The groups that had something, and their shares of so many bytes.
+    fn outcome(&self, total: u64) -> Vec<(u32, f64)> {
+        if total == 0 {
+            return Vec::new();
+        }
+        let share = |bytes| bytes as f64 / total as f64;
+        let several = self.departed.iter().enumerate();
+        let several = several.filter(|(_, bytes)| **bytes > 0);
+        let several = several.map(|(group, bytes)| (group as u32, share(*bytes)));
+        self.only
+            .map(|only| (only, 1.0))
+            .into_iter()
+            .chain(several)
+            .collect()
+    }
 }
 
 /// A mean and a variance that grow sample by sample (Welford 1962).
@@ -81,8 +141,12 @@ impl Moments {
 }
 
 impl LinkMeter {
-    /// A meter for this window.
-    pub fn new(window: Window) -> Self {
+    /// A meter for this window, of flows in these groups.
+    pub(crate) fn new(
+        window: Window,
+        bursts: Option<LossBursts>,
+        groups: Arc<[(u32, u32)]>,
+    ) -> Self {
         // Room for what a busy link sees, so that the loop does not allocate: 2³² bytes of
         // backlog, 2²⁴ packets, waits of 100 s. Beyond, the histograms grow once.
         let reserved = |largest| {
@@ -98,7 +162,17 @@ impl LinkMeter {
             drops: [0; DropReason::COUNT],
             marks: [0; DropReason::COUNT],
             busy: Span::ZERO,
+            busy_from: Time::ZERO,
+            busy_until: Time::ZERO,
+            busy_periods: 0,
+            longest_busy: Span::ZERO,
             utilization: None,
+            shares: Shares {
+                groups,
+                only: None,
+                departed: Vec::new(),
+            },
+            bursts,
             backlog: Backlog::default(),
             backlog_since: Time::ZERO,
             backlog_packets: reserved(1 << 24),
@@ -110,6 +184,11 @@ impl LinkMeter {
         }
     }
 
+    /// A flow of this group crosses the link.
+    pub(crate) fn crossed_by(&mut self, group: u32) {
+        self.shares.crossed_by(group);
+    }
+
     /// A packet arrived.
     #[inline]
     pub fn arrival(&mut self, now: Time) {
@@ -117,9 +196,14 @@ impl LinkMeter {
     }
 
     /// A packet was lost.
-    #[inline]
-    pub fn loss(&mut self, now: Time, reason: DropReason) {
-        self.drops[reason as usize] += u64::from(self.window.contains(now));
+    pub fn loss(&mut self, now: Time, packet: &Packet, reason: DropReason) {
+        if !self.window.contains(now) {
+            return;
+        }
+        self.drops[reason as usize] += 1;
+        if let Some(bursts) = &mut self.bursts {
+            bursts.loss(now, packet, self.backlog.bytes);
+        }
     }
 
     /// An arrival moved the discipline's own average to this.
@@ -157,9 +241,13 @@ impl LinkMeter {
         }
     }
 
-    /// A packet of `ip_bytes` that arrived at `arrival` is in transmission from `start` to `end`.
+    /// A packet that arrived at `arrival` is in transmission from `start` to `end`.
     #[inline]
-    pub fn service(&mut self, arrival: Time, start: Time, end: Time, ip_bytes: u32) {
+    pub fn service(&mut self, arrival: Time, start: Time, end: Time, packet: &Packet) {
+        if start != self.busy_until {
+            self.begin_busy_period(start);
+        }
+        self.busy_until = end;
         let begins = self.window.contains(start);
         if begins {
             // Round up: a packet that waited at all did not wait zero.
@@ -167,19 +255,29 @@ impl LinkMeter {
         }
         if begins && end <= self.window.to {
             self.departures += 1;
-            self.departed_ip_bytes += u64::from(ip_bytes);
+            self.departed_ip_bytes += u64::from(packet.size);
+            self.shares.departure(packet);
             self.busy += end - start;
         } else {
-            self.service_at_the_edge(start, end, ip_bytes);
+            self.service_at_the_edge(start, end, packet);
         }
+    }
+
+    /// The transmitter was idle until now.
+    fn begin_busy_period(&mut self, start: Time) {
+        let length = self.window.overlap(self.busy_from, self.busy_until);
+        self.busy_periods += u64::from(length > Span::ZERO);
+        self.longest_busy = self.longest_busy.max(length);
+        self.busy_from = start;
     }
 
     /// A transmission that does not lie in the window from beginning to end.
     #[cold]
-    fn service_at_the_edge(&mut self, start: Time, end: Time, ip_bytes: u32) {
+    fn service_at_the_edge(&mut self, start: Time, end: Time, packet: &Packet) {
         if self.window.contains(end) {
             self.departures += 1;
-            self.departed_ip_bytes += u64::from(ip_bytes);
+            self.departed_ip_bytes += u64::from(packet.size);
+            self.shares.departure(packet);
         }
         self.busy += self.window.overlap(start, end);
     }
@@ -206,6 +304,8 @@ impl LinkMeter {
             self.window.to,
             self.window.overlap(self.backlog_since, self.window.to),
         );
+        // What would be the next period ends the present one.
+        self.begin_busy_period(Time::MAX);
         let seconds = self.window.seconds();
         let drops = self.drops.iter().sum();
         LinkOutcome {
@@ -214,6 +314,13 @@ impl LinkMeter {
                 .utilization
                 .unwrap_or_else(|| self.busy.as_secs_f64() / seconds),
             throughput_bps: self.departed_ip_bytes as f64 * 8.0 / seconds,
+            shares: self.shares.outcome(self.departed_ip_bytes),
+            busy_periods: BusyPeriods {
+                count: self.busy_periods,
+                mean_s: (self.busy_periods > 0)
+                    .then(|| self.busy.as_secs_f64() / self.busy_periods as f64),
+                max_s: (self.busy_periods > 0).then(|| self.longest_busy.as_secs_f64()),
+            },
             arrivals: self.arrivals,
             departures: self.departures,
             drops,
@@ -225,6 +332,7 @@ impl LinkMeter {
             } else {
                 drops as f64 / self.arrivals as f64
             },
+            loss_bursts: self.bursts.map(LossBursts::finish),
             backlog_packets: Distribution::of(&self.backlog_packets, 1.0),
             backlog_bytes: Distribution::of(&self.backlog_bytes, 1.0),
             event_mean_backlog_packets: (self.backlog_changes > 0)
@@ -253,26 +361,71 @@ impl Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use goodqueue_types::FlowId;
+
+    fn second(s: u64) -> Time {
+        Time::ZERO + Span::from_secs(s)
+    }
+
+    /// A meter of two flows, the first of group 0 and the second of group 1.
+    fn meter(from: Time, to: Time) -> LinkMeter {
+        LinkMeter::new(Window { from, to }, None, [(0, 0), (1, 1)].into())
+    }
+
+    fn sized(flow: u32, size: u32) -> Packet {
+        Packet {
+            flow: FlowId(flow),
+            size,
+            ..Packet::default()
+        }
+    }
+
+    #[test]
+    fn busy_periods_end_where_the_transmitter_pauses() {
+        let mut meter = meter(second(10), second(20));
+        let packet = sized(0, 1000);
+        // Before the window; 1 s of it inside, with the next one 2 s; 1 s; 1 s inside; after it.
+        for (start, end) in [(7, 8), (9, 11), (11, 12), (14, 15), (19, 21), (22, 23)] {
+            meter.service(second(start), second(start), second(end), &packet);
+        }
+        let busy = meter.finish("link").busy_periods;
+        assert_eq!(busy.count, 3);
+        assert_eq!((busy.mean_s, busy.max_s), (Some(4.0 / 3.0), Some(2.0)));
+    }
+
+    #[test]
+    fn shares_are_of_what_left_in_the_window() {
+        let mut shared = meter(second(10), second(20));
+        for group in [0, 1, 0] {
+            shared.crossed_by(group);
+        }
+        for (flow, size, at) in [(0, 500, 5), (0, 300, 11), (1, 100, 12), (1, 600, 15)] {
+            shared.service(second(at), second(at), second(at + 1), &sized(flow, size));
+        }
+        assert_eq!(shared.finish("link").shares, [(0, 0.3), (1, 0.7)]);
+        let mut alone = meter(second(10), second(20));
+        alone.crossed_by(1);
+        alone.service(second(11), second(11), second(12), &sized(1, 100));
+        assert_eq!(alone.finish("link").shares, [(1, 1.0)]);
+        assert_eq!(meter(second(10), second(20)).finish("link").shares, []);
+    }
 
     #[test]
     fn only_what_lies_in_the_window_counts() {
-        let second = |s: u64| Time(s * 1_000_000_000_000);
-        let mut meter = LinkMeter::new(Window {
-            from: second(10),
-            to: second(20),
-        });
+        let mut meter = meter(second(10), second(20));
+        let packet = sized(0, 1000);
         meter.arrival(second(9));
         meter.arrival(second(10));
         meter.average(second(9), 100.0);
         for value in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
             meter.average(second(11), value);
         }
-        meter.loss(second(9), DropReason::Overlimit);
-        meter.loss(second(15), DropReason::LinkLoss);
+        meter.loss(second(9), &packet, DropReason::Overlimit);
+        meter.loss(second(15), &packet, DropReason::LinkLoss);
         // Transmission from 8 to 12 s: 2 s of it inside; waited 0.
-        meter.service(second(8), second(8), second(12), 1000);
+        meter.service(second(8), second(8), second(12), &packet);
         // From 19 to 21 s: 1 s inside, and it does not end inside.
-        meter.service(second(17), second(19), second(21), 1000);
+        meter.service(second(17), second(19), second(21), &packet);
         // Three packets wait from 5 to 12 s, then none.
         meter.backlog(
             second(5),

@@ -52,6 +52,9 @@ pub struct LinkConfig {
     pub drop_list: Vec<u64>,
     /// What the link loses at random.
     pub loss: Option<LossConfig>,
+    /// Losses are of one burst if they are less than this and the time that the backlog takes apart:
+    /// the base round-trip time of flows that cross the link. Without it bursts are not told apart.
+    pub burst_gap: Option<Span>,
     /// Whether the link's statistics are reported; others only count.
     pub observed: bool,
 }
@@ -69,6 +72,7 @@ impl LinkConfig {
             pool: None,
             drop_list: Vec::new(),
             loss: None,
+            burst_gap: None,
             observed: false,
         }
     }
@@ -102,6 +106,8 @@ pub struct PoolConfig {
 pub struct FlowConfig {
     /// Name in results.
     pub name: String,
+    /// The number of the group that it belongs to, for what is reported by group.
+    pub group: u32,
     /// When its application starts.
     pub start: Time,
     /// Links from client to server.

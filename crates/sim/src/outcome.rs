@@ -35,6 +35,10 @@ pub struct LinkOutcome {
     pub utilization: f64,
     /// IP bits whose transmission ended, per second.
     pub throughput_bps: f64,
+    /// The share of that of each group of flows that had any, by the groups' numbers.
+    pub shares: Vec<(u32, f64)>,
+    /// Times in which the transmitter did not pause.
+    pub busy_periods: BusyPeriods,
     /// Packets that arrived.
     pub arrivals: u64,
     /// Packets whose transmission ended.
@@ -49,6 +53,8 @@ pub struct LinkOutcome {
     pub marks_by: [u64; DropReason::COUNT],
     /// Drops over arrivals; 0 without arrivals.
     pub loss_rate: f64,
+    /// The losses in bursts, if it is known how far apart those of a burst may be.
+    pub loss_bursts: Option<LossBurstOutcome>,
     /// Packets waiting, time-weighted.
     pub backlog_packets: Distribution,
     /// Frame bytes waiting, time-weighted.
@@ -71,6 +77,31 @@ pub struct AverageQueue {
     pub mean: f64,
     /// Variance.
     pub variance: f64,
+}
+
+/// Uninterrupted work of a transmitter, cut at the edges of the measured part.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BusyPeriods {
+    /// How many there were.
+    pub count: u64,
+    /// Mean length in seconds.
+    pub mean_s: Option<f64>,
+    /// The longest, in seconds.
+    pub max_s: Option<f64>,
+}
+
+/// Losses of one link that came less than a round-trip time apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LossBurstOutcome {
+    /// How many bursts there were.
+    pub count: u64,
+    /// Packets lost in a burst.
+    pub packets: Distribution,
+    /// Flows that lost at least one packet, on average over bursts.
+    pub mean_flows_hit: Option<f64>,
+    /// The share of the TCP flows that had started and whose data cross the link that lost data, on
+    /// average over bursts.
+    pub synchronization: Option<f64>,
 }
 
 /// A buffer that several links share.

@@ -47,19 +47,18 @@ pub struct ServedLink {
     drops: u64,
     started: u64,
     lost_after: u64,
+    /// What is in transmission, if the link loses it when it ends.
+    lost_at_end: Option<Packet>,
     meter: Option<LinkMeter>,
 }
 
 impl ServedLink {
-    /// An idle link, the `index`th of its network; none if it is a FIFO that needs no events.
-    pub fn new(network: &Network, index: usize, window: Window) -> Option<Self> {
+    /// An idle link, the `index`th of its network.
+    pub fn new(network: &Network, index: usize, window: Window, meter: Option<LinkMeter>) -> Self {
         let config = &network.links[index];
-        if config.fifo_limit().is_some() {
-            return None;
-        }
         let stream = |purpose| RandomStream::new(network.seed, purpose, index as u64);
         let (mut random, loss_random) = (stream("queue"), stream("loss"));
-        Some(Self {
+        Self {
             rate: config.rate,
             varying: config.service.as_ref().map(|service| {
                 let stretches = service.stretches(network.seed, index);
@@ -80,8 +79,9 @@ impl ServedLink {
             drops: 0,
             started: 0,
             lost_after: 0,
-            meter: config.observed.then(|| LinkMeter::new(window)),
-        })
+            lost_at_end: None,
+            meter,
+        }
     }
 
     /// A packet arrives; perhaps a transmission begins.
@@ -124,6 +124,11 @@ impl ServedLink {
     pub fn serve(&mut self, now: Time, shared: &mut [SharedBuffer]) -> Option<Service> {
         if self.busy_until == Some(now) {
             self.busy_until = None;
+            if let Some(packet) = self.lost_at_end.take()
+                && let Some(meter) = &mut self.meter
+            {
+                meter.loss(now, &packet, DropReason::LinkLoss);
+            }
         } else if self.busy_until.is_some() || self.ready_at != Some(now) {
             return None;
         }
@@ -193,7 +198,7 @@ impl ServedLink {
         self.busy_until = Some(end);
         self.started += 1;
         if let Some(meter) = &mut self.meter {
-            meter.service(packet.arrived, now, end, packet.size);
+            meter.service(packet.arrived, now, end, &packet);
         }
         let lost = match &mut self.loss {
             Some(loss) if loss.is_after_transmission() => loss.loses(&packet, bytes),
@@ -202,12 +207,10 @@ impl ServedLink {
         Service { packet, end, lost }
     }
 
-    /// The packet that was sent last is lost at `end`, which lies within the run.
-    pub fn lose_after_transmission(&mut self, end: Time) {
+    /// The packet that was sent last is lost when its transmission ends, which is within the run.
+    pub fn lose_after_transmission(&mut self, packet: &Packet) {
         self.lost_after += 1;
-        if let Some(meter) = &mut self.meter {
-            meter.loss(end, DropReason::LinkLoss);
-        }
+        self.lost_at_end = Some(*packet);
     }
 
     fn with_queue<T>(
@@ -233,10 +236,10 @@ impl ServedLink {
     fn count_verdicts(&mut self, now: Time) {
         for verdict in &self.verdicts {
             match verdict {
-                Verdict::Dropped(_, reason) => {
+                Verdict::Dropped(packet, reason) => {
                     self.drops += 1;
                     if let Some(meter) = &mut self.meter {
-                        meter.loss(now, *reason);
+                        meter.loss(now, packet, *reason);
                     }
                 }
                 Verdict::Marked(_, reason) => {

@@ -54,6 +54,7 @@ impl Dumbbell {
             links.extend(vec![access; 4]);
             flow_configs.push(FlowConfig {
                 name: format!("flow {index}"),
+                group: 0,
                 start,
                 forward: vec![LinkId(first), BOTTLENECK, LinkId(first + 1)],
                 reverse: vec![LinkId(first + 2), BACK, LinkId(first + 3)],

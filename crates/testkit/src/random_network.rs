@@ -40,6 +40,8 @@ pub fn networks() -> impl Strategy<Value = Network> {
             };
             let flow_named = |(index, flow): (usize, FlowConfig)| FlowConfig {
                 name: format!("flow {index}"),
+                // Flows 0 and 1 are of one group, and so on.
+                group: index as u32 / 2,
                 ..flow
             };
             Network {
@@ -91,10 +93,19 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         drop_list,
         loss(),
         service(),
-        prop::bool::weighted(0.8),
+        (prop::bool::weighted(0.8), burst_gap()),
     )
         .prop_map(
-            |(rate, delay, framing, (queue, pool), drop_list, loss, service, observed)| {
+            |(
+                rate,
+                delay,
+                framing,
+                (queue, pool),
+                drop_list,
+                loss,
+                service,
+                (observed, burst_gap),
+            )| {
                 LinkConfig {
                     name: String::new(),
                     rate: Rate(rate),
@@ -105,10 +116,17 @@ fn link() -> impl Strategy<Value = LinkConfig> {
                     pool,
                     drop_list,
                     loss,
+                    burst_gap,
                     observed,
                 }
             },
         )
+}
+
+/// None, or round-trip times from none to several.
+fn burst_gap() -> impl Strategy<Value = Option<Span>> {
+    select(vec![None, Some(0), Some(1000), Some(10_000)])
+        .prop_map(|micros| micros.map(Span::from_micros))
 }
 
 /// A buffer for some of at most 6 links.
@@ -269,6 +287,7 @@ fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
     (start, route(links), route(links), dscp, workload()).prop_map(
         |(start, forward, reverse, dscp, workload)| FlowConfig {
             name: String::new(),
+            group: 0,
             start: Time::ZERO + Span::from_micros(start),
             forward,
             reverse,

@@ -12,7 +12,7 @@ use crate::Mutation;
 use goodqueue_queue::{Backlog, Context, Discipline, QueueDiscipline, Verdict};
 use goodqueue_sim::{
     Agent, Network, Outcome, Probe, Recorder, Series, SharedBuffer, TieOrder, Totals, Window,
-    agents, flow_outcome, receiver_of, shared_buffers,
+    agents, flow_outcome, meters, receiver_of, shared_buffers,
 };
 use goodqueue_types::{
     Bytes, Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time,
@@ -105,8 +105,9 @@ impl<'a> Reference<'a> {
             to: network.end,
         };
         let observed = network.links.iter().map(|link| link.observed).collect();
-        let links = (0..network.links.len())
-            .map(|index| Link::new(network, index, window, mutation))
+        let meters = meters(network, window).into_iter().enumerate();
+        let links = meters
+            .map(|(index, meter)| Link::new(network, index, meter, mutation))
             .collect();
         Self {
             network,
@@ -306,7 +307,7 @@ impl<'a> Reference<'a> {
             link.arrivals -= 1;
         }
         if let Some(meter) = &mut link.meter {
-            meter.loss(now, reason);
+            meter.loss(now, &packet, reason);
         }
         if packet.direction == Direction::Forward && self.window.contains(now) {
             self.lost[packet.flow.0 as usize] += 1;
@@ -332,7 +333,7 @@ impl<'a> Reference<'a> {
         link.in_service = Some(packet);
         link.loses = link.loses(&packet, self.mutation != Some(Mutation::LossPlacesSwapped));
         if let Some(meter) = &mut link.meter {
-            meter.service(packet.arrived, now, end, packet.size);
+            meter.service(packet.arrived, now, end, &packet);
         }
         self.record(
             now,

@@ -97,6 +97,7 @@ fn network(case: &Case) -> Network {
         pools: Vec::new(),
         flows: vec![FlowConfig {
             name: "flow".to_owned(),
+            group: 0,
             start,
             forward: route(0),
             reverse: route(3),

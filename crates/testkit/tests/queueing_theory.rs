@@ -34,6 +34,7 @@ fn network(load: f64, k: u32, packet: PacketSize, seed: u64) -> Network {
         pools: Vec::new(),
         flows: vec![FlowConfig {
             name: "source".to_owned(),
+            group: 0,
             start: Time::ZERO,
             forward: vec![LinkId(0)],
             reverse: vec![LinkId(1)],

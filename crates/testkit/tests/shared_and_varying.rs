@@ -13,6 +13,7 @@ fn network(links: Vec<LinkConfig>, workload: &WorkloadConfig, seconds: u64) -> N
     let back = LinkId(links.len() as u32);
     let flows = (0..back.0).map(|index| FlowConfig {
         name: format!("source {index}"),
+        group: index,
         start: Time::ZERO,
         forward: vec![LinkId(index)],
         reverse: vec![back],

@@ -10,6 +10,7 @@ use crate::event_queue::{Event, EventQueue, Kind};
 use crate::line::Lines;
 use crate::link::{Link, Offer};
 use crate::link_meter::{LinkMeter, Window};
+use crate::loss_bursts::meters;
 use crate::probe::Probe;
 use crate::routing::{AT_ONCE, Routing};
 use crate::served_link::{ServedLink, Service};
@@ -96,17 +97,19 @@ impl<P: Probe> Core<P> {
         for hop in &routing.hops {
             in_its_hop[hop.link as usize] = hop.transmitter.is_some();
         }
-        let links = network
-            .links
-            .iter()
-            .zip(in_its_hop)
-            .map(|(config, in_its_hop)| {
-                let link = Link::new(config, window).filter(|_| !in_its_hop);
-                link.map(Box::new)
-            });
-        let served = (0..network.links.len())
-            .map(|index| ServedLink::new(network, index, window).map(Box::new));
-        let mut served: Vec<_> = served.collect();
+        let (mut links, mut served) = (Vec::new(), Vec::new());
+        for (index, meter) in meters(network, window).into_iter().enumerate() {
+            let config = &network.links[index];
+            if config.fifo_limit().is_some() {
+                let link = Link::new(config, meter).filter(|_| !in_its_hop[index]);
+                links.push(link.map(Box::new));
+                served.push(None);
+            } else {
+                let link = ServedLink::new(network, index, window, meter);
+                links.push(None);
+                served.push(Some(Box::new(link)));
+            }
+        }
         if served.iter().all(Option::is_none) {
             served = Vec::new();
         }
@@ -123,7 +126,7 @@ impl<P: Probe> Core<P> {
         Self {
             window,
             events: EventQueue::default(),
-            links: links.collect(),
+            links,
             served,
             shared_buffers: shared_buffers(network),
             hosts: hosts.collect(),
@@ -268,7 +271,7 @@ impl<P: Probe> Core<P> {
         let queueing = self.links[link as usize]
             .as_mut()
             .expect("made for every such hop");
-        let offer = queueing.offer(now, packet.size, |time, backlog| {
+        let offer = queueing.offer(now, packet, |time, backlog| {
             if P::ACTIVE {
                 probe.backlog(LinkId(link), time, backlog);
             }
@@ -362,7 +365,7 @@ impl<P: Probe> Core<P> {
         if *end <= self.window.to {
             self.events.push(Event::new(*end, Kind::Service, 0, link));
             if *lost {
-                served(&mut self.served, link).lose_after_transmission(*end);
+                served(&mut self.served, link).lose_after_transmission(packet);
                 self.lose(link, packet, *end, DropReason::LinkLoss);
                 return Crossed::Ends;
             }

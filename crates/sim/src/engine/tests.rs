@@ -15,6 +15,7 @@ fn link(name: &str, rate: u64, limit: Limit) -> LinkConfig {
 fn network() -> Network {
     let flow = |name: &str, workload| FlowConfig {
         name: name.to_owned(),
+        group: 0,
         start: Time::ZERO,
         forward: vec![LinkId(0)],
         reverse: vec![LinkId(1)],

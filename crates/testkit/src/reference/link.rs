@@ -3,7 +3,7 @@
 use crate::Mutation;
 use crate::plain_service::PlainService;
 use goodqueue_queue::{Backlog, BufferPool, Configuration, Context, Discipline, Limit, Verdict};
-use goodqueue_sim::{Buffer, LinkConfig, LinkMeter, LossProcess, Network, SharedBuffer, Window};
+use goodqueue_sim::{Buffer, LinkConfig, LinkMeter, LossProcess, Network, SharedBuffer};
 use goodqueue_types::{Packet, RandomStream, Time};
 
 /// A queue, the frame in transmission, and counters.
@@ -30,7 +30,7 @@ impl<'a> Link<'a> {
     pub fn new(
         network: &'a Network,
         index: usize,
-        window: Window,
+        meter: Option<LinkMeter>,
         mutation: Option<Mutation>,
     ) -> Self {
         let config = &network.links[index];
@@ -62,7 +62,7 @@ impl<'a> Link<'a> {
             reported: Backlog::default(),
             arrivals: 0,
             drops: 0,
-            meter: config.observed.then(|| LinkMeter::new(window)),
+            meter,
         }
     }
 
