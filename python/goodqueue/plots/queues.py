@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -20,18 +20,13 @@ if TYPE_CHECKING:
     from goodqueue.intervals import Interval
     from goodqueue.which_queue import Row
 
-SVG = {"svg.hashsalt": "goodqueue", "svg.fonttype": "path"}
-"""The same file for the same figures, with letters that look alike everywhere."""
-
-
 LEAST_SHOWN = 90
 """Of utilisation, in per cent."""
 
 
 def save(rows: Sequence[Row], path: Path) -> None:
     """One line per queue: utilisation, delays, short flows, loss, fairness, each with intervals."""
-    style: dict[str, Any] = STYLE | SVG
-    with rc_context(style):  # type: ignore[arg-type]
+    with rc_context(STYLE):  # type: ignore[arg-type]
         height = 1.1 + 0.3 * len(rows)
         figure = Figure(figsize=(13, height), layout="constrained")
         FigureCanvasSVG(figure)

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#6E6E6E"
 CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
+DASHES = ("-", "--")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = len(CYCLE) * len(DASHES)
+"""Lines that can be told apart in one panel."""
 
 STYLE: dict[str, Any] = {
     "font.size": 11,
@@ -36,8 +40,14 @@ STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 10,
     "lines.linewidth": 1.4,
+    # The same file for the same figures, with letters that look alike everywhere.
+    "svg.hashsalt": "goodqueue",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
 }
 
+Format = Literal["png", "svg", "pdf"]
+Share = Literal["none", "row", "col", "all"]
 Corner = Literal["upper left", "upper right", "lower left", "lower right"]
 
 CAPTION_COLUMNS = 114
@@ -52,8 +62,11 @@ class Picture:
         name: file name without its ending.
         caption: one or two sentences that a reader needs beside the picture.
         draw: puts the content on the axes, top to bottom.
-        panels: how many axes the picture has, one above the other with one x axis.
+        panels: how many rows of axes the picture has, one above the other.
         height_inches: height of the picture without its caption.
+        columns: how many axes stand side by side; `draw` gets them row by row.
+        share_x: which panels have one x axis.
+        share_y: which panels have one y axis.
     """
 
     name: str
@@ -61,26 +74,48 @@ class Picture:
     draw: Callable[[list[Axes]], None]
     panels: int = 1
     height_inches: float = 4.2
+    columns: int = 1
+    share_x: Share = "all"
+    share_y: Share = "row"
 
     def save(self, directory: Path) -> Path:
-        """Writes the picture as PNG; returns its path."""
+        """Writes the picture as PNG for the screen; returns its path."""
+        return self.save_as(directory, ["png"], dpi=150)[0]
+
+    def save_as(self, directory: Path, formats: Sequence[Format], dpi: int = 300) -> list[Path]:
+        """Writes the picture in each format, at the resolution of print; returns the paths.
+
+        The same picture gives the same bytes: no file says when it was made.
+        """
         lines = textwrap.wrap(self.caption, CAPTION_COLUMNS)
         foot = CAPTION_LINE_INCHES * len(lines) + 0.15
         height = self.height_inches + foot
         with rc_context(STYLE):  # type: ignore[arg-type]
-            figure = Figure(figsize=(8.4, height), dpi=150, layout="constrained")
+            figure = Figure(figsize=(8.4, height), dpi=dpi, layout="constrained")
             FigureCanvasAgg(figure)
             engine = figure.get_layout_engine()
             assert engine is not None
             engine.set(rect=(0, foot / height, 0.99, 0.985 - foot / height))  # type: ignore[call-arg]
-            axes = figure.subplots(self.panels, 1, sharex=True, squeeze=False)[:, 0]
-            self.draw(list(axes))
+            axes = figure.subplots(
+                self.panels, self.columns, sharex=self.share_x, sharey=self.share_y, squeeze=False
+            )
+            self.draw(list(axes.flat))
             figure.text(
                 0.012, 0.1 / height, "\n".join(lines), fontsize=9.5, color="#333333", va="bottom"
             )
-            path = directory / f"{self.name}.png"
-            figure.savefig(path, metadata={"Description": self.caption, "Software": "goodqueue"})
-        return path
+            paths = [directory / f"{self.name}.{ending}" for ending in formats]
+            for path, ending in zip(paths, formats, strict=True):
+                figure.savefig(path, metadata=self._metadata(ending))
+        return paths
+
+    def _metadata(self, ending: Format) -> dict[str, str | None]:
+        match ending:
+            case "png":
+                return {"Description": self.caption, "Software": "goodqueue"}
+            case "svg":
+                return {"Date": None, "Creator": "goodqueue", "Description": self.caption}
+            case "pdf":
+                return {"CreationDate": None, "Creator": "goodqueue", "Subject": self.caption}
 
 
 def save_all(pictures: list[Picture], directory: Path) -> list[Path]:

@@ -208,8 +208,11 @@ class PlotSpec:
     Attributes:
         name: the picture's file name without suffix.
         title: above the picture; may be empty.
-        x: an axis or a metric.
+        x: an axis or a metric; empty for distributions.
         y: metrics; several share one picture.
+        kind: lines of means over an axis; a heat map of means over the axes x and series; the
+            distribution of single runs, cumulative or as boxes; or every variant's means of two
+            metrics, and which of them no other beats in both.
         series: the axis that tells lines apart, if any.
         facets: the axis with a panel for each value, if any.
         band: what surrounds the mean over the seeds: its 95 % interval, the range, or nothing.
@@ -220,6 +223,7 @@ class PlotSpec:
     title: str
     x: str
     y: tuple[str, ...]
+    kind: Literal["lines", "heatmap", "cdf", "box", "pareto"] = "lines"
     series: str | None = None
     facets: str | None = None
     band: Literal["interval", "range", "none"] = "interval"

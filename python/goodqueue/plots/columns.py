@@ -1,0 +1,101 @@
+"""What a column of a table is called on an axis, and in which unit it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Value = str | int | float | bool
+
+_STEPS: dict[str, list[tuple[float, str]]] = {
+    "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")],
+    "bps": [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")],
+    "bytes": [(1e6, "MB"), (1e3, "kB"), (1.0, "bytes")],
+    "packets": [(1.0, "packets")],
+    "ms": [(1.0, "ms")],
+    "bdp": [(1.0, "BDP")],
+}
+"""For each unit at the end of a column's name, the units to draw it in, the largest first."""
+
+_SHARES = ("utilization", "loss_rate", "_share", "_fraction")
+_HIGHER_IS_BETTER = ("utilization", "goodput", "throughput", "fairness", "received", "mos")
+_PLACES = {"topology", "flow", "flows", "links", "queue", "tcp"}
+"""Parts of a column's name that a reader does not miss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as it is drawn.
+
+    Attributes:
+        name: the column.
+        label: its name in words, without its unit.
+        unit: the unit it is drawn in; may be empty.
+        scale: by which values are divided for it.
+    """
+
+    name: str
+    label: str
+    unit: str
+    scale: float
+
+    @property
+    def title(self) -> str:
+        """What stands at an axis."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
+    def text(self, value: Value) -> str:
+        """A value with its unit."""
+        if not self.unit or isinstance(value, (str, bool)):
+            return self.bare(value)
+        return f"{self.bare(value)} {self.unit}"
+
+    def bare(self, value: Value) -> str:
+        """A value whose unit stands elsewhere."""
+        if isinstance(value, (str, bool)):
+            return str(value)
+        return f"{value / self.scale:,.5g}"
+
+    @property
+    def short(self) -> str:
+        """The label without whose it is."""
+        return self.label.partition(" of ")[0]
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether one wants more of it: goodput rather than delay."""
+        return any(word in self.name.rsplit(".", 1)[-1] for word in _HIGHER_IS_BETTER)
+
+
+def column(frame: pl.DataFrame, name: str) -> Column:
+    """A column in words, in the unit that suits its values."""
+    *places, last = name.split(".")
+    values = frame[name]
+    numeric = values.dtype.is_numeric()
+    stem, _, ending = last.rpartition("_")
+    unit, scale = "", 1.0
+    if numeric and ending in _STEPS and stem:
+        last, (scale, unit) = stem, _step(ending, values)
+    elif numeric and last.endswith(_SHARES):
+        unit, scale = "%", 0.01
+    words = last.replace("_", " ").replace("utilization", "utilisation")
+    owner = " ".join(place for place in places if place not in _PLACES).replace("_", " ")
+    return Column(name, f"{words} of {owner}" if owner else words, unit, scale)
+
+
+def _step(ending: str, values: pl.Series) -> tuple[float, str]:
+    """The largest unit that leaves the largest value at 1 or more."""
+    steps = _STEPS[ending]
+    largest = values.cast(float).fill_nan(None).abs().max()
+    assert largest is None or isinstance(largest, float)
+    fitting = [step for step in steps if largest is not None and largest >= step[0]]
+    return fitting[0] if fitting else steps[-1] if largest else steps[0]
+
+
+def in_order(values: pl.Series) -> list[Value]:
+    """Distinct values: numbers by size, texts as they first come."""
+    distinct = values.unique(maintain_order=True).to_list()
+    return sorted(distinct) if values.dtype.is_numeric() else distinct

@@ -1,0 +1,238 @@
+"""Pictures of a study: right numbers, honest captions, the same bytes each time."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+from goodqueue.errors import RequestError
+from goodqueue.intervals import t_interval
+from goodqueue.plots.columns import column
+from goodqueue.plots.study import study_picture
+from goodqueue.plots.study_kinds import front, look
+from goodqueue.plots.style import LINES
+from goodqueue.study.model import PlotSpec
+from goodqueue.study.stopping import anytime_interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from goodqueue.plots.style import Picture
+
+LIMIT, COUNT = "topology.bottleneck.queue.limit_packets", "flow.upload.count"
+CONTROL = "flow.upload.tcp.congestion_control"
+SHARE, DELAY = "bottleneck.utilization", "bottleneck.p99_queueing_delay_s"
+AXES = (COUNT, CONTROL, LIMIT)
+
+
+def table() -> pl.DataFrame:
+    """Runs as a study has them, in an order that says nothing."""
+    random = np.random.default_rng(1)
+    rows = [
+        {
+            LIMIT: limit,
+            COUNT: count,
+            CONTROL: control,
+            "seed": seed,
+            SHARE: 1 - 0.4 * math.exp(-limit / 20 * math.sqrt(count)) * random.uniform(0.9, 1),
+            DELAY: limit * 0.0012 * random.uniform(0.8, 1.1),
+        }
+        for count in (1, 4)
+        for control in ("reno", "cubic")
+        for limit in (2, 5, 10, 50)
+        for seed in range(1, 9)
+    ]
+    return pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=3)
+
+
+SPECS = {
+    "lines": PlotSpec("lines", "A title", LIMIT, (SHARE,), series=COUNT, facets=CONTROL),
+    "two": PlotSpec("two", "", LIMIT, (SHARE, DELAY), series=CONTROL, facets=COUNT, band="range"),
+    "texts": PlotSpec("texts", "", CONTROL, (SHARE,), series=LIMIT, facets=COUNT, band="none"),
+    "means": PlotSpec("means", "", DELAY, (SHARE,), series=CONTROL, x_scale="log"),
+    "heatmap": PlotSpec("heatmap", "", LIMIT, (SHARE,), "heatmap", series=COUNT, facets=CONTROL),
+    "cdf": PlotSpec("cdf", "", "", (SHARE, DELAY), "cdf", series=COUNT),
+    "box": PlotSpec("box", "", LIMIT, (DELAY,), "box", series=CONTROL, y_scale="log"),
+    "pareto": PlotSpec("pareto", "", DELAY, (SHARE,), "pareto", series=CONTROL, facets=COUNT),
+}
+
+
+def picture(spec: PlotSpec, frame: pl.DataFrame | None = None, **options: Any) -> Picture:  # noqa: ANN401
+    options = {"held": 'all else of "A study"', "watched": False, **options}
+    return study_picture(table() if frame is None else frame, spec, AXES, **options)
+
+
+def drawn(picture: Picture) -> list[Axes]:
+    """The panels with their content."""
+    figure = Figure(figsize=(8, 6), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(picture.panels, picture.columns, squeeze=False)
+    picture.draw(list(panels.flat))
+    return list(panels.flat)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_kind_is_drawn_and_says_what_a_reader_must_know(name: str, tmp_path: Path) -> None:
+    made = picture(SPECS[name])
+    (path,) = made.save_as(tmp_path, ["png"], dpi=100)
+    pixels = imread(path)
+    assert pixels[..., :3].min() < 0.3, "something is drawn"
+    assert (pixels[:, -2:, :3] > 0.99).all(), "nothing runs out of the picture"
+    assert "8 seeds per variant (1 to 8)" in made.caption
+    assert 'Held fixed: all else of "A study".' in made.caption
+
+
+SAVE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import test_study_pictures
+test_study_pictures.save_some(Path(sys.argv[2]))
+"""
+
+
+def save_some(folder: Path) -> None:
+    for name in ("lines", "heatmap", "box"):
+        picture(SPECS[name]).save_as(folder, ["png", "svg", "pdf"], dpi=60)
+
+
+def test_the_same_runs_give_the_same_files(tmp_path: Path) -> None:
+    folders = [tmp_path / "here", tmp_path / "elsewhere"]
+    for folder in folders:
+        folder.mkdir()
+    save_some(folders[0])
+    command = [sys.executable, "-c", SAVE, str(Path(__file__).parent), str(folders[1])]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "7"})
+    names = sorted(path.name for path in folders[0].iterdir())
+    assert len(names) == 9
+    for name in names:
+        assert folders[0].joinpath(name).read_bytes() == folders[1].joinpath(name).read_bytes()
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_lines_and_bands_are_the_means_and_their_intervals(watched: bool) -> None:
+    made = picture(SPECS["lines"], watched=watched)
+    axes = drawn(made)[0]
+    control = axes.get_title().removeprefix("congestion control: ")
+    runs = table().filter((pl.col(COUNT) == 4) & (pl.col(CONTROL) == control))
+    line = next(line for line in axes.lines if line.get_label() == "4")
+    assert list(np.asarray(line.get_xdata())) == [2, 5, 10, 50]
+    edges = np.asarray(axes.collections[1].get_paths()[0].vertices)[:, 1]
+    for limit, height in zip((2, 5, 10, 50), np.asarray(line.get_ydata()), strict=True):
+        values = runs.filter(pl.col(LIMIT) == limit)[SHARE].to_list()
+        interval = (anytime_interval if watched else t_interval)(values)
+        assert height == pytest.approx(interval.mean * 100)
+        assert np.isclose(edges, interval.low * 100).any()
+        assert np.isclose(edges, interval.high * 100).any()
+    assert ("any stopping rule" if watched else "Student's t") in made.caption
+
+
+def test_a_heat_map_shows_means_and_says_how_sure_they_are() -> None:
+    made = picture(SPECS["heatmap"])
+    cells = drawn(made)[0].collections[0].get_array()
+    assert cells is not None
+    runs = table().filter(pl.col(CONTROL) == drawn(made)[0].get_title().split(": ")[1])
+    for (row, place), mean in np.ndenumerate(cells):
+        point = runs.filter(
+            (pl.col(COUNT) == (1, 4)[row]) & (pl.col(LIMIT) == (2, 5, 10, 50)[place])
+        )
+        assert mean == pytest.approx(100 * np.mean(point[SHARE].to_list()))
+    widest = max(
+        t_interval(part[SHARE].to_list()).half_width for part in table().partition_by(AXES)
+    )
+    assert f"is ±{100 * widest:.2g} %" in made.caption
+
+
+def test_missing_figures_are_left_out_and_said_to_be() -> None:
+    frame = table().with_columns(
+        pl.when(pl.col("seed") == 3).then(math.nan).otherwise(pl.col(SHARE)).alias(SHARE)
+    )
+    made = picture(SPECS["lines"], frame)
+    assert "16 of 128 runs have no such figure and are left out." in made.caption
+    assert all(np.isfinite(np.asarray(line.get_ydata())).all() for line in drawn(made)[0].lines)
+
+
+def test_a_point_never_mixes_variants() -> None:
+    mixed = PlotSpec("p", "", LIMIT, (SHARE,), series=COUNT)
+    with pytest.raises(
+        RequestError, match=f"plot p: a point would mix several values of {CONTROL}"
+    ):
+        picture(mixed)
+    one = table().filter(pl.col(CONTROL) == "reno")
+    assert "Held fixed: congestion control of upload reno;" in picture(mixed, one).caption
+
+
+def test_what_cannot_be_drawn_is_refused_with_a_remedy() -> None:
+    for spec, words in (
+        (PlotSpec("p", "", LIMIT, ("nothing",)), "no column nothing"),
+        (PlotSpec("p", "", LIMIT, (SHARE,), "heatmap"), "name them as x and series"),
+        (PlotSpec("p", "", "", (SHARE,), "cdf", series="seed"), "cannot be told apart; 12 can"),
+    ):
+        frame = table()
+        if spec.series == "seed":
+            frame = pl.concat([frame, frame.with_columns(seed=pl.col("seed") + 8)])
+        with pytest.raises(RequestError, match=words):
+            picture(spec, frame)
+    with pytest.raises(RequestError, match="run the study first"):
+        picture(SPECS["lines"], table().clear())
+
+
+def test_the_lines_of_one_panel_all_look_different() -> None:
+    looks = [(style["color"], style["linestyle"]) for style in map(look, range(LINES))]
+    assert len(set(looks)) == LINES
+
+
+coordinates = st.tuples(st.integers(0, 9), st.integers(0, 9))
+
+
+@given(st.lists(coordinates, min_size=1, max_size=12), st.booleans(), st.booleans())
+def test_the_front_is_what_no_other_beats(
+    points: list[tuple[int, int]], x_high: bool, y_high: bool
+) -> None:
+    def beats(one: tuple[int, int], other: tuple[int, int]) -> bool:
+        x, y = (one[0] - other[0]) * (2 * x_high - 1), (one[1] - other[1]) * (2 * y_high - 1)
+        return x >= 0 and y >= 0 and (x > 0 or y > 0)
+
+    floats = [(float(x), float(y)) for x, y in points]
+    expected = [i for i, own in enumerate(points) if not any(beats(other, own) for other in points)]
+    assert sorted(front(floats, x_high, y_high)) == expected
+
+
+def test_columns_are_words_in_a_unit_that_suits() -> None:
+    frame = pl.DataFrame(
+        {
+            DELAY: [0.02, 0.3],
+            SHARE: [0.5, 1.0],
+            LIMIT: [2, 1000],
+            "topology.bottleneck.rate_bps": [10_000_000, 2_500_000],
+            CONTROL: ["reno", "cubic"],
+            "upload.timeouts": [0, 3],
+            "empty_s": [0.0, 0.0],
+        }
+    )
+    titles = {name: column(frame, name).title for name in frame.columns}
+    assert list(titles.values()) == [
+        "p99 queueing delay of bottleneck, ms",
+        "utilisation of bottleneck, %",
+        "limit of bottleneck, packets",
+        "rate of bottleneck, Mbit/s",
+        "congestion control of upload",
+        "timeouts of upload",
+        "empty, s",
+    ]
+    assert column(frame, "topology.bottleneck.rate_bps").text(2_500_000) == "2.5 Mbit/s"
+    assert column(frame, SHARE).text(0.5) == "50 %"
+    assert column(frame, CONTROL).text("reno") == "reno"
