@@ -1,10 +1,8 @@
 //! What a limit comes to in every unit: people think in different ones.
 
-use crate::flow::FlowGroup;
 use crate::queue::drain_rate;
 use crate::scenario::Scenario;
 use crate::units::UnitError;
-use crate::workload::largest_packet;
 use goodqueue_queue::Limit;
 use goodqueue_types::{Framing, Rate, Span};
 
@@ -38,11 +36,11 @@ pub struct BufferEcho {
 }
 
 pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<BufferEcho, UnitError> {
-    let (index, direction) = scenario.find_link(link)?;
-    let reverse = link != scenario.topology.trunk[index].name;
-    let frame = |framing| largest_frame(&scenario.flows, index, reverse, framing);
-    let frame_bytes = frame(direction.framing);
-    let base_rtt = scenario.layout.mean_base_rtt(Some(index));
+    let at = scenario.find_link(link)?;
+    let direction = scenario.topology.direction(at);
+    let traffic = &scenario.layout.traffic;
+    let frame_bytes = traffic.largest_frame(at, direction.framing);
+    let base_rtt = traffic.mean_base_rtt_on(at);
     let bytes = match limit {
         Limit::Packets(packets) => Some(packets * frame_bytes),
         Limit::Bytes(bytes) => Some(bytes),
@@ -63,44 +61,11 @@ pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<Buff
         rate: direction.rate,
         limit,
         frame_bytes,
-        packet_bytes: frame(Framing::default()),
+        packet_bytes: traffic.largest_frame(at, Framing::default()),
         base_rtt,
         packets,
         bytes,
         ms,
         bdp,
     })
-}
-
-/// The largest frame that flows send over a link of the trunk in one direction; a full Ethernet
-/// payload if none crosses it.
-pub(crate) fn largest_frame(
-    flows: &[FlowGroup],
-    link: usize,
-    reverse: bool,
-    framing: Framing,
-) -> u64 {
-    let crossing = flows
-        .iter()
-        .filter(|group| (group.from.min(group.to)..group.from.max(group.to)).contains(&link));
-    largest_frame_among(crossing, reverse, framing)
-}
-
-/// The largest frame that any flow sends over a link that all could cross.
-pub(crate) fn largest_frame_of_all(flows: &[FlowGroup], reverse: bool, framing: Framing) -> u64 {
-    largest_frame_among(flows.iter(), reverse, framing)
-}
-
-fn largest_frame_among<'a>(
-    flows: impl Iterator<Item = &'a FlowGroup>,
-    reverse: bool,
-    framing: Framing,
-) -> u64 {
-    let packet = flows
-        .map(|group| largest_packet(&group.workload, group.reversed() != reverse))
-        .max();
-    // A direction without packets of its own (behind datagrams nobody answers) counts as crossed
-    // by nothing.
-    let packet = packet.filter(|bytes| *bytes > 0).unwrap_or(1_500);
-    framing.frame_bytes(packet as u32)
 }

@@ -1,6 +1,7 @@
 //! Flows: where they run, when they start, what they do.
 
 use crate::error::Checked;
+use crate::path::{Ends, PathReader, Paths};
 use crate::reader::{Field, Reader};
 use crate::spec::MOST_FLOWS;
 use crate::topology::Topology;
@@ -17,30 +18,35 @@ pub(crate) struct FlowGroup {
     pub start_interval: Span,
     /// `None` if the scenario says nothing of it, which is none.
     pub start_jitter: Option<Span>,
-    pub rtt: Option<RttSpread>,
+    pub rtt: Option<RoundTrips>,
     pub host: Option<String>,
-    pub from: usize,
-    pub to: usize,
+    pub paths: Paths,
     /// Differentiated services code point of its packets, both ways.
     pub dscp: u8,
     pub workload: WorkloadConfig,
 }
 
-/// Evenly spaced base round-trip times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RttSpread {
-    pub from: Span,
-    pub to: Span,
-    pub classes: u64,
+/// Base round-trip times of a group's flows, in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RoundTrips {
+    /// Evenly spaced.
+    Spread { from: Span, to: Span, classes: u64 },
+    /// As listed.
+    Listed(Vec<Span>),
 }
 
-impl RttSpread {
+impl RoundTrips {
     /// The round-trip time of flow `index` of the group.
-    pub(crate) fn of(self, index: u64) -> Span {
-        let steps = u128::from(self.classes.max(2) - 1);
-        let class = u128::from(index % self.classes);
-        let width = u128::from(self.to.saturating_sub(self.from).0);
-        Span(self.from.0 + ((width * class + steps / 2) / steps) as u64)
+    pub(crate) fn of(&self, index: u64) -> Span {
+        match self {
+            Self::Spread { from, to, classes } => {
+                let steps = u128::from(*classes.max(&2) - 1);
+                let class = u128::from(index % classes);
+                let width = u128::from(to.saturating_sub(*from).0);
+                Span(from.0 + ((width * class + steps / 2) / steps) as u64)
+            }
+            Self::Listed(times) => times[(index % times.len() as u64) as usize],
+        }
     }
 }
 
@@ -57,11 +63,6 @@ impl FlowGroup {
     /// Each start is later by a draw from zero to this.
     pub(crate) fn jitter(&self) -> Span {
         self.start_jitter.unwrap_or_default()
-    }
-
-    /// Whether the client stands at the higher node.
-    pub(crate) fn reversed(&self) -> bool {
-        self.from > self.to
     }
 
     /// More frame bytes than the group can have waiting in the network at once.
@@ -85,8 +86,9 @@ pub(crate) fn read_flows(
     let mut groups: Vec<FlowGroup> = Vec::with_capacity(tables.len());
     let mut names = BTreeSet::new();
     let mut total = 0;
+    let mut paths = PathReader::new(topology);
     for (index, table) in tables.iter().enumerate() {
-        let group = read_flow(table, index, common_tcp, topology)?;
+        let group = read_flow(table, index, common_tcp, &mut paths)?;
         if !names.insert(group.name.clone()) {
             let message = format!("two flows are called \"{}\"", group.name);
             return Err(table.problem("name", message, "give each flow its own name"));
@@ -106,7 +108,7 @@ fn read_flow(
     table: &Reader<'_>,
     index: usize,
     common_tcp: Option<&Reader<'_>>,
-    topology: &Topology,
+    paths: &mut PathReader<'_>,
 ) -> Checked<FlowGroup> {
     let name = table
         .name("name")?
@@ -115,19 +117,16 @@ fn read_flow(
         let help = "use \"-\" or \"_\"; \"name.0\" is flow 0 of a group";
         return Err(table.problem("name", "a flow's name has no dots", help));
     }
-    let count = table.integer("count")?.unwrap_or(1);
-    let (from, to) = read_ends(table, topology)?;
+    let ends = paths.ends(table)?;
+    let (count, rtt) = read_count(table, &ends)?;
+    let paths_of_flows = paths.paths(table, ends, count)?;
     let workload = crate::workload::read(table, common_tcp)?;
     let needs_access = |key: &str| {
         let help = "add access = { rate = \"1Gbps\" } to [topology]: a host's own links are there";
         table.problem(key, format!("\"{key}\" needs access links"), help)
     };
-    let rtt = table
-        .get("rtt")
-        .map(|field| read_rtt(&field, count))
-        .transpose()?;
     let host = table.name("host")?;
-    match (&topology.access, &rtt, &host) {
+    match (paths.access(), &rtt, &host) {
         (None, Some(_), _) => return Err(needs_access("rtt")),
         (None, _, Some(_)) => return Err(needs_access("host")),
         _ => {}
@@ -140,8 +139,7 @@ fn read_flow(
         start_jitter: table.span("start_jitter")?,
         rtt,
         host,
-        from,
-        to,
+        paths: paths_of_flows,
         dscp: read_dscp(table)?,
         workload,
     })
@@ -174,46 +172,6 @@ fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked
     ))
 }
 
-fn read_ends(table: &Reader<'_>, topology: &Topology) -> Checked<(usize, usize)> {
-    let last = topology.trunk.len();
-    let node = |key: &str, fallback: usize, after: usize| {
-        let Some(field) = table.get(key) else {
-            return Ok(fallback);
-        };
-        if let Some(name) = field.as_text() {
-            let link = topology.trunk.iter().position(|link| link.name == name);
-            return link.map(|link| link + after).ok_or_else(|| {
-                let names: Vec<&str> = topology
-                    .trunk
-                    .iter()
-                    .map(|link| link.name.as_str())
-                    .take(8)
-                    .collect();
-                let message = format!("there is no link \"{}\"", crate::error::shorten(name));
-                field.problem(message, format!("the links are {}", names.join(", ")))
-            });
-        }
-        let number = field.integer()? as usize;
-        if number <= last {
-            return Ok(number);
-        }
-        let message = format!("there is no node {number}");
-        Err(field.problem(message, format!("nodes are numbered from 0 to {last}")))
-    };
-    let (from, to) = (node("from", 0, 0)?, node("to", last, 1)?);
-    if from == to {
-        let key = if table.get("to").is_some() {
-            "to"
-        } else {
-            "from"
-        };
-        let message = format!("the flow goes from node {from} to itself");
-        let help = format!("name two different nodes from 0 to {last}");
-        return Err(table.problem(key, message, help));
-    }
-    Ok((from, to))
-}
-
 fn read_dscp(table: &Reader<'_>) -> Checked<u8> {
     let Some(field) = table.get("dscp") else {
         return Ok(0);
@@ -236,10 +194,37 @@ fn code_point(name: &str) -> u8 {
     }
 }
 
-fn read_rtt(field: &Field<'_>, count: u64) -> Checked<RttSpread> {
+/// How many flows, by default one for each entry of the longest list, and their `rtt`.
+fn read_count(table: &Reader<'_>, ends: &Ends) -> Checked<(u64, Option<RoundTrips>)> {
+    let rtt = table.get("rtt");
+    let times = match rtt.as_ref().filter(|field| field.is_list()) {
+        Some(field) => Some(read_times(field)?),
+        None => None,
+    };
+    let listed = times.as_ref().map_or(1, Vec::len) as u64;
+    let usual = ends.longest().max(listed);
+    let count = table.integer("count")?.unwrap_or(usual);
+    let rtt = match (rtt, times) {
+        (_, Some(times)) => Some(RoundTrips::Listed(times)),
+        (Some(field), None) => Some(read_spread(&field, count)?),
+        (None, None) => None,
+    };
+    Ok((count, rtt))
+}
+
+fn read_times(field: &Field<'_>) -> Checked<Vec<Span>> {
+    let items = field.items()?;
+    if items.is_empty() {
+        let help = "write at least one time, or leave \"rtt\" out";
+        return Err(field.problem("a list without times", help));
+    }
+    items.iter().map(Field::span).collect()
+}
+
+fn read_spread(field: &Field<'_>, count: u64) -> Checked<RoundTrips> {
     if !field.is_table() {
         let rtt = field.span()?;
-        return Ok(RttSpread {
+        return Ok(RoundTrips::Spread {
             from: rtt,
             to: rtt,
             classes: 1,
@@ -260,5 +245,5 @@ fn read_rtt(field: &Field<'_>, count: u64) -> Checked<RttSpread> {
             help,
         ));
     }
-    Ok(RttSpread { from, to, classes })
+    Ok(RoundTrips::Spread { from, to, classes })
 }

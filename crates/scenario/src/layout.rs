@@ -1,7 +1,8 @@
 //! Who shares a host, and every flow's base round-trip time.
 
 use crate::flow::FlowGroup;
-use crate::topology::Topology;
+use crate::topology::{Access, Topology};
+use crate::traffic::Traffic;
 use crate::units::format_span;
 use goodqueue_types::Span;
 use std::collections::BTreeMap;
@@ -13,14 +14,18 @@ pub(crate) struct Layout {
     pub hosts: Vec<HostPair>,
     /// Flows in network order.
     pub flows: Vec<PlacedFlow>,
+    /// What they send over the links.
+    pub traffic: Traffic,
 }
 
 /// A client's and a server's host with their access links.
 #[derive(Clone, Debug)]
 pub(crate) struct HostPair {
     pub name: String,
-    /// Nodes where the pair is attached, the lower first.
+    /// Nodes where the pair is attached, the earlier first.
     pub nodes: (usize, usize),
+    /// Propagation between those nodes, there and back.
+    between: Span,
     /// Base round-trip time, if a flow gives it.
     pub rtt: Option<Span>,
 }
@@ -33,8 +38,6 @@ pub(crate) struct PlacedFlow {
     /// Index of its pair of hosts; meaningless without access links.
     pub host: usize,
     pub base_rtt: Span,
-    nodes: (usize, usize),
-    is_tcp: bool,
 }
 
 /// Flows that cannot be placed so.
@@ -52,68 +55,37 @@ impl Layout {
         } else {
             Hosts::default()
         };
-        let trips = round_trips(topology);
         let mut flows = Vec::new();
         for (group, config) in groups.iter().enumerate() {
-            let nodes = ends(config);
-            let between = Span(trips[nodes.1].0 - trips[nodes.0].0);
             for index in 0..config.count {
+                let between = config.paths.of(index).round_trip;
                 let host = hosts.of_flow.get(flows.len()).copied().unwrap_or(0);
-                let rtt = hosts.pairs.get(host).and_then(|pair| pair.rtt);
+                let pair = hosts.pairs.get(host);
+                let rtt = pair.and_then(|pair| pair.rtt);
                 if let Some(rtt) = rtt.filter(|rtt| *rtt < between) {
                     return Err(too_short(group, config, rtt, between));
                 }
+                if let Some(pair) = pair.filter(|pair| rtt.is_some() && pair.between != between) {
+                    return Err(two_lengths(group, &pair.name));
+                }
                 let base_rtt = rtt.unwrap_or(between + access_round_trip(topology));
-                let is_tcp = config.is_tcp();
                 flows.push(PlacedFlow {
                     group,
                     index,
                     host,
                     base_rtt,
-                    nodes,
-                    is_tcp,
                 });
             }
         }
         Ok(Self {
             hosts: hosts.pairs,
+            traffic: Traffic::new(topology.trunk.len(), groups, &flows),
             flows,
         })
-    }
-
-    /// Mean base round-trip time of the TCP flows that cross a link of the trunk, or of all
-    /// flows if none is TCP; for access links (`None`) of all of the scenario.
-    pub(crate) fn mean_base_rtt(&self, link: Option<usize>) -> Option<Span> {
-        let crosses = |flow: &&PlacedFlow| {
-            link.is_none_or(|link| (flow.nodes.0..flow.nodes.1).contains(&link))
-        };
-        let mean = |flows: &mut dyn Iterator<Item = &PlacedFlow>| {
-            let (sum, count) = flows.fold((0u128, 0u128), |(sum, count), flow| {
-                (sum + u128::from(flow.base_rtt.0), count + 1)
-            });
-            (count > 0).then(|| Span(((sum + count / 2) / count) as u64))
-        };
-        mean(&mut self.flows.iter().filter(|flow| flow.is_tcp).filter(crosses))
-            .or_else(|| mean(&mut self.flows.iter().filter(crosses)))
     }
 }
 
 impl Layout {
-    /// The harmonic mean of the base round-trip times of the TCP flows that cross a link of the
-    /// trunk, or of all flows if none is TCP: the effective round-trip time of Dhamdhere, Jiang and
-    /// Dovrolis (INFOCOM 2005, equation 12).
-    pub(crate) fn effective_rtt(&self, link: usize) -> Option<Span> {
-        let crosses = |flow: &&PlacedFlow| (flow.nodes.0..flow.nodes.1).contains(&link);
-        let mean = |flows: &mut dyn Iterator<Item = &PlacedFlow>| {
-            let (sum, count) = flows.fold((0.0, 0_u32), |(sum, count), flow| {
-                (sum + 1.0 / flow.base_rtt.as_secs_f64(), count + 1)
-            });
-            (count > 0).then(|| Span::from_secs_f64(f64::from(count) / sum))
-        };
-        mean(&mut self.flows.iter().filter(|flow| flow.is_tcp).filter(crosses))
-            .or_else(|| mean(&mut self.flows.iter().filter(crosses)))
-    }
-
     /// The base round-trip time of the flows of each pair of hosts.
     pub(crate) fn host_rtts(&self) -> Vec<Span> {
         let mut rtts = vec![Span::ZERO; self.hosts.len()];
@@ -135,12 +107,9 @@ pub(crate) struct AccessDelays {
 }
 
 impl HostPair {
-    /// As configured; or what the trunk leaves of the round-trip time in four equal parts, the odd
-    /// picoseconds on the way there.
-    pub(crate) fn access_delays(&self, topology: &Topology) -> AccessDelays {
-        let Some(access) = &topology.access else {
-            unreachable!("hosts without access links")
-        };
+    /// As configured; or what the links between leave of the round-trip time in four equal parts,
+    /// the odd picoseconds on the way there.
+    pub(crate) fn access_delays(&self, access: &Access) -> AccessDelays {
         let Some(rtt) = self.rtt else {
             return AccessDelays {
                 near_up: access.near.forward.delay,
@@ -149,10 +118,7 @@ impl HostPair {
                 far_down: access.far.reverse.delay,
             };
         };
-        let trips = round_trips(topology);
-        let rest = rtt
-            .saturating_sub(Span(trips[self.nodes.1].0 - trips[self.nodes.0].0))
-            .0;
+        let rest = rtt.saturating_sub(self.between).0;
         let part = |odd: u64| Span(rest / 4 + u64::from(rest % 4 > odd));
         AccessDelays {
             near_up: part(0),
@@ -180,13 +146,15 @@ fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
                 .host
                 .clone()
                 .unwrap_or_else(|| config.flow_name(index));
-            let rtt = config.rtt.map(|spread| spread.of(index));
+            let rtt = config.rtt.as_ref().map(|rtt| rtt.of(index));
+            let path = config.paths.of(index);
             let host = *known.entry(name.clone()).or_insert(hosts.pairs.len());
             hosts.of_flow.push(host);
             let Some(pair) = hosts.pairs.get_mut(host) else {
                 hosts.pairs.push(HostPair {
                     name,
-                    nodes: ends(config),
+                    nodes: path.nodes(),
+                    between: path.round_trip,
                     rtt,
                 });
                 continue;
@@ -197,7 +165,7 @@ fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
                 message,
                 help: help.to_owned(),
             };
-            if pair.nodes != ends(config) {
+            if pair.nodes != path.nodes() {
                 let message = format!("the hosts \"{name}\" stand at two places");
                 return Err(refuse(
                     "host",
@@ -220,10 +188,6 @@ fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
     Ok(hosts)
 }
 
-fn ends(group: &FlowGroup) -> (usize, usize) {
-    (group.from.min(group.to), group.from.max(group.to))
-}
-
 fn too_short(group: usize, config: &FlowGroup, rtt: Span, between: Span) -> Misplaced {
     let (rtt, between) = (format_span(rtt), format_span(between));
     Misplaced {
@@ -234,14 +198,15 @@ fn too_short(group: usize, config: &FlowGroup, rtt: Span, between: Span) -> Misp
     }
 }
 
-/// Propagation from node 0 to node k and back, for every k.
-fn round_trips(topology: &Topology) -> Vec<Span> {
-    let mut trips = vec![Span::ZERO];
-    for link in &topology.trunk {
-        let before = trips[trips.len() - 1];
-        trips.push(before + link.forward.delay + link.reverse.delay);
+fn two_lengths(group: usize, host: &str) -> Misplaced {
+    Misplaced {
+        group,
+        key: "host",
+        message: format!(
+            "flows on the hosts \"{host}\" have one rtt and routes of different length"
+        ),
+        help: "give them hosts of their own, or no rtt".to_owned(),
     }
-    trips
 }
 
 fn access_round_trip(topology: &Topology) -> Span {

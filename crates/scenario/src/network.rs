@@ -2,6 +2,7 @@
 
 use crate::flow::FlowGroup;
 use crate::layout::{AccessDelays, HostPair};
+use crate::path::Path;
 use crate::scenario::Scenario;
 use crate::topology::{DuplexLink, LinkDirection};
 use goodqueue_queue::Limit;
@@ -20,7 +21,7 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
     for (index, link) in scenario.topology.trunk.iter().enumerate() {
         let observed = Observed {
             observed: true,
-            burst_gap: scenario.layout.effective_rtt(index),
+            burst_gap: scenario.layout.traffic.effective_rtt(index),
         };
         let (away, back) = (&link.forward, &link.reverse);
         links.push(direction(&link.name, away, away.delay, observed));
@@ -89,7 +90,7 @@ fn add_access(
         near_down,
         far_up,
         far_down,
-    } = pair.access_delays(&scenario.topology);
+    } = pair.access_delays(access);
     let mut add = |link: &DuplexLink, up: Span, down: Span| {
         let name = format!("{}.{}", pair.name, link.name);
         links.push(direction(&name, &link.forward, up, observed));
@@ -108,7 +109,11 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
             let pair = scenario.topology.access.is_some().then_some(flow.host);
             // Without access links every flow is a host of its own.
             let host = pair.unwrap_or(id);
-            let (forward, reverse) = routes(group, scenario.topology.trunk.len(), pair);
+            let (forward, reverse) = routes(
+                group.paths.of(flow.index),
+                scenario.topology.trunk.len(),
+                pair,
+            );
             FlowConfig {
                 name: group.flow_name(flow.index),
                 group: flow.group as u32,
@@ -132,21 +137,21 @@ fn start(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Time {
 }
 
 /// Links from client to server and back.
-fn routes(group: &FlowGroup, trunk: usize, pair: Option<usize>) -> (Vec<LinkId>, Vec<LinkId>) {
-    let (near, far) = (group.from.min(group.to), group.from.max(group.to));
-    let host = |link: usize| pair.map(|pair| 2 * trunk + LINKS_PER_PAIR * pair + link);
-    let ids = |links: &mut dyn Iterator<Item = usize>| links.map(|id| LinkId(id as u32)).collect();
-    let away: Vec<LinkId> = ids(&mut host(NEAR_UP)
-        .into_iter()
-        .chain((near..far).map(|link| 2 * link))
-        .chain(host(FAR_DOWN)));
-    let back: Vec<LinkId> = ids(&mut host(FAR_UP)
-        .into_iter()
-        .chain((near..far).rev().map(|link| 2 * link + 1))
-        .chain(host(NEAR_DOWN)));
-    if group.reversed() {
-        (back, away)
+fn routes(path: &Path, trunk: usize, pair: Option<usize>) -> (Vec<LinkId>, Vec<LinkId>) {
+    let host = |link| pair.map(|pair| LinkId((2 * trunk + LINKS_PER_PAIR * pair + link) as u32));
+    let between = |up, way: &[LinkId], down| {
+        let way = way.iter().copied();
+        host(up).into_iter().chain(way).chain(host(down)).collect()
+    };
+    if path.reversed() {
+        (
+            between(FAR_UP, &path.forward, NEAR_DOWN),
+            between(NEAR_UP, &path.reverse, FAR_DOWN),
+        )
     } else {
-        (away, back)
+        (
+            between(NEAR_UP, &path.forward, FAR_DOWN),
+            between(FAR_UP, &path.reverse, NEAR_DOWN),
+        )
     }
 }

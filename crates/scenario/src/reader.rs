@@ -300,10 +300,7 @@ impl<'a> Field<'a> {
 
     /// The alternative of this key's kind that `pick` accepts.
     fn alternative<T>(&self, pick: impl Fn(Kind) -> Option<T>) -> T {
-        let found = match self.key.kind {
-            Kind::Either(kinds) => kinds.iter().find_map(|kind| pick(*kind)),
-            kind => pick(kind),
-        };
+        let found = search(self.key.kind, &pick);
         let Some(found) = found else {
             unreachable!("{} is of another kind", self.path)
         };
@@ -563,6 +560,11 @@ impl<'a> Field<'a> {
         matches!(self.node.value, Value::Table(_))
     }
 
+    /// Whether this value is a list, for keys that may be one.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.node.value, Value::List(_))
+    }
+
     /// The text, if it is one, for keys of several kinds.
     pub(crate) fn as_text(&self) -> Option<&'a str> {
         match &self.node.value {
@@ -570,4 +572,13 @@ impl<'a> Field<'a> {
             _ => None,
         }
     }
+}
+
+/// What `pick` finds first: a kind itself, one of several, or what a list holds.
+fn search<T>(kind: Kind, pick: &impl Fn(Kind) -> Option<T>) -> Option<T> {
+    pick(kind).or_else(|| match kind {
+        Kind::Either(kinds) => kinds.iter().find_map(|kind| search(*kind, pick)),
+        Kind::ListOf(kind) => search(*kind, pick),
+        _ => None,
+    })
 }

@@ -8,11 +8,11 @@ use crate::layout::{Layout, Misplaced};
 use crate::queue::drain_rate;
 use crate::reader::Reader;
 use crate::spec::{RECORD, SCENARIO};
-use crate::topology::{Topology, resolve};
+use crate::topology::{LinkDirection, Sketch, Topology, link_of, resolve};
 use crate::units::{StatedLimit, UnitError, parse_fraction};
 use goodqueue_queue::{Configuration, Limit};
 use goodqueue_sim::{Network, Record};
-use goodqueue_types::Span;
+use goodqueue_types::{LinkId, Span};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -146,14 +146,15 @@ impl Scenario {
     /// # Errors
     /// If there is no such link.
     pub fn with_limit(&self, link: &str, limit: Limit) -> Result<Self, UnitError> {
-        let (index, _) = self.find_link(link)?;
+        let (index, backward) = link_of(self.find_link(link)?);
         let mut changed = self.clone();
         let duplex = &mut changed.topology.trunk[index];
-        if link == duplex.name {
-            duplex.forward.queue.set_limit(limit);
+        let direction = if backward {
+            &mut duplex.reverse
         } else {
-            duplex.reverse.queue.set_limit(limit);
-        }
+            &mut duplex.forward
+        };
+        direction.queue.set_limit(limit);
         Ok(changed)
     }
 
@@ -162,8 +163,7 @@ impl Scenario {
     /// # Errors
     /// If there is no such link.
     pub fn limit(&self, link: &str) -> Result<Limit, UnitError> {
-        let (_, direction) = self.find_link(link)?;
-        Ok(direction.queue.limit())
+        Ok(self.direction(link)?.queue.limit())
     }
 
     /// What a limit means on one link: times and BDPs become bytes, as they do in the file.
@@ -171,19 +171,22 @@ impl Scenario {
     /// # Errors
     /// If there is no such link, or no base round-trip time for a BDP.
     pub fn resolve_limit(&self, link: &str, stated: StatedLimit) -> Result<Limit, UnitError> {
-        let (index, direction) = self.find_link(link)?;
+        let at = self.find_link(link)?;
+        let direction = self.topology.direction(at);
         resolve(
             stated,
             drain_rate(&direction.queue, direction.rate),
-            self.layout.mean_base_rtt(Some(index)),
+            self.layout.traffic.mean_base_rtt_on(at),
         )
     }
 
-    pub(crate) fn find_link(
-        &self,
-        link: &str,
-    ) -> Result<(usize, &crate::topology::LinkDirection), UnitError> {
-        self.topology.direction(link).ok_or_else(|| {
+    fn direction(&self, link: &str) -> Result<&LinkDirection, UnitError> {
+        let at = self.find_link(link)?;
+        Ok(self.topology.direction(at))
+    }
+
+    pub(crate) fn find_link(&self, link: &str) -> Result<LinkId, UnitError> {
+        self.topology.find(link).ok_or_else(|| {
             let names = self.link_names();
             let help = match nearest(link, names.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
@@ -214,8 +217,7 @@ impl Scenario {
     /// # Errors
     /// If there is no such link.
     pub fn buffer(&self, link: &str) -> Result<BufferEcho, UnitError> {
-        let (_, direction) = self.find_link(link)?;
-        self.buffer_of(link, direction.queue.limit())
+        self.buffer_of(link, self.limit(link)?)
     }
 
     /// What another limit on one link would come to, in every unit.
@@ -250,7 +252,9 @@ fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
     let topology_field = root.require("topology")?;
     let folder = Path::new(document.file).parent();
     let folder = folder.unwrap_or(Path::new(""));
-    let mut topology = Topology::read(&topology_field, folder, duration)?;
+    let (shape, topology_table) = Reader::tagged(&topology_field)?;
+    let sketch = Sketch::read(shape, &topology_table)?;
+    let mut topology = Topology::read(&topology_table, &sketch, folder, duration)?;
     let tcp = root.table("tcp")?;
     // `[tcp]` is checked even if no flow uses it.
     crate::tcp::read(tcp.as_ref(), None)?;
@@ -270,7 +274,8 @@ fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
         tables[group].problem(key, message, help)
     })?;
     let waiting = flows.iter().map(|group| group.most_waiting(duration)).sum();
-    topology.read_queues(&topology_field, &layout, &flows, waiting)?;
+    let hosts = layout.hosts.len();
+    topology.read_queues(&topology_table, &sketch, &layout.traffic, hosts, waiting)?;
     let (record, record_access) = read_record(&root)?;
     Ok(Scenario {
         title: root.text("title")?.unwrap_or_default(),

@@ -1,12 +1,13 @@
 //! The resolved scenario: a file with nothing left to defaults.
 
-use crate::flow::FlowGroup;
+use crate::flow::{FlowGroup, RoundTrips};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
 use crate::setting::Setting;
 use crate::spec::Kind;
-use crate::topology::{DuplexLink, LinkDirection, Shape};
+use crate::topology::{DuplexLink, LinkDirection, Shape, Topology, link_of};
 use crate::units::{format_rate, format_span};
 use goodqueue_sim::PoolConfig;
+use goodqueue_types::{LinkId, Span};
 use std::fmt::Write;
 
 /// `{ a = 1, b = 2 }`.
@@ -53,7 +54,7 @@ pub(crate) fn write(scenario: &Scenario) -> String {
     line("seed", scenario.seed.to_string());
     write_topology(&mut out, scenario);
     for group in scenario.flows.iter() {
-        write_flow(&mut out, group);
+        write_flow(&mut out, group, &scenario.topology);
     }
     let record = scenario.record;
     let _ = write!(
@@ -69,6 +70,7 @@ fn write_topology(out: &mut String, scenario: &Scenario) {
     let shape = match topology.shape {
         Shape::Dumbbell => "dumbbell",
         Shape::Chain => "chain",
+        Shape::Graph => "graph",
     };
     let _ = writeln!(out, "\n[topology]\nshape = \"{shape}\"");
     for pool in &topology.pools {
@@ -80,12 +82,21 @@ fn write_topology(out: &mut String, scenario: &Scenario) {
             write_link(out, link, &topology.pools);
         }
     }
-    for link in &topology.trunk {
-        match topology.shape {
-            Shape::Dumbbell => out.push_str("\n[topology.bottleneck]\n"),
-            Shape::Chain => {
-                let _ = writeln!(out, "\n[[topology.link]]\nname = \"{}\"", link.name);
-            }
+    let nodes = &topology.graph.nodes;
+    if topology.shape == Shape::Graph {
+        for node in nodes {
+            let _ = writeln!(out, "\n[[topology.node]]\nname = \"{node}\"");
+        }
+    }
+    for (index, link) in topology.trunk.iter().enumerate() {
+        if topology.shape == Shape::Dumbbell {
+            out.push_str("\n[topology.bottleneck]\n");
+        } else {
+            let _ = writeln!(out, "\n[[topology.link]]\nname = \"{}\"", link.name);
+        }
+        if topology.shape == Shape::Graph {
+            let (from, to) = topology.graph.ends(index);
+            let _ = writeln!(out, "from = \"{}\"\nto = \"{}\"", nodes[from], nodes[to]);
         }
         write_link(out, link, &topology.pools);
     }
@@ -118,35 +129,27 @@ fn items(link: &LinkDirection, pools: &[PoolConfig]) -> Vec<(&'static str, Strin
     items
 }
 
-fn write_flow(out: &mut String, group: &FlowGroup) {
+fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
     let mut items = vec![
         ("name", plain(&group.name)),
         ("count", group.count.to_string()),
         ("start", plain(format_span(group.start))),
         ("start_interval", plain(format_span(group.start_interval))),
-        ("from", group.from.to_string()),
-        ("to", group.to.to_string()),
+        ("from", nodes(&group.paths.from, topology)),
+        ("to", nodes(&group.paths.to, topology)),
         ("dscp", group.dscp.to_string()),
     ];
     // Left out if it was: whoever averages over replicates may then jitter starts.
     if let Some(jitter) = group.start_jitter {
         items.push(("start_jitter", plain(format_span(jitter))));
     }
-    if let Some(rtt) = group.rtt {
-        let (from, to) = (plain(format_span(rtt.from)), plain(format_span(rtt.to)));
-        let spread = [
-            ("from", from.clone()),
-            ("to", to),
-            ("classes", rtt.classes.to_string()),
-        ];
-        items.push((
-            "rtt",
-            if rtt.classes == 1 {
-                from
-            } else {
-                inline(&spread)
-            },
-        ));
+    if let Some(rtt) = &group.rtt {
+        items.push(("rtt", round_trips(rtt)));
+    }
+    if group.paths.listed {
+        let path = group.paths.of(0);
+        items.push(("route", route(&path.forward, topology)));
+        items.push(("reverse_route", route(&path.reverse, topology)));
     }
     if let Some(host) = &group.host {
         items.push(("host", plain(host)));
@@ -158,5 +161,49 @@ fn write_flow(out: &mut String, group: &FlowGroup) {
     out.push_str("\n[[flow]]\n");
     for (key, value) in items {
         let _ = writeln!(out, "{key} = {value}");
+    }
+}
+
+/// One value, or a list of several.
+fn one_or_list(values: &[String]) -> String {
+    match values {
+        [value] => value.clone(),
+        _ => list(values),
+    }
+}
+
+fn list(values: &[String]) -> String {
+    format!("[{}]", values.join(", "))
+}
+
+/// Nodes by their names in a graph, by their numbers in a row.
+fn nodes(nodes: &[usize], topology: &Topology) -> String {
+    let names = nodes.iter().map(|node| match topology.shape {
+        Shape::Graph => plain(&topology.graph.nodes[*node]),
+        Shape::Dumbbell | Shape::Chain => node.to_string(),
+    });
+    one_or_list(&names.collect::<Vec<_>>())
+}
+
+fn route(way: &[LinkId], topology: &Topology) -> String {
+    let names = way.iter().map(|direction| {
+        let (link, _) = link_of(*direction);
+        plain(&topology.trunk[link].name)
+    });
+    list(&names.collect::<Vec<_>>())
+}
+
+fn round_trips(rtt: &RoundTrips) -> String {
+    let time = |time: &Span| plain(format_span(*time));
+    match rtt {
+        RoundTrips::Spread {
+            from, classes: 1, ..
+        } => time(from),
+        RoundTrips::Spread { from, to, classes } => inline(&[
+            ("from", time(from)),
+            ("to", time(to)),
+            ("classes", classes.to_string()),
+        ]),
+        RoundTrips::Listed(times) => one_or_list(&times.iter().map(time).collect::<Vec<_>>()),
     }
 }

@@ -7,10 +7,13 @@ use goodqueue_scenario::{
 use goodqueue_types::{Rate, Span};
 use proptest::prelude::*;
 
-const FILES: [&str; 3] = [
+const FILES: [&str; 6] = [
     include_str!("../../../scenarios/bufferbloat.toml"),
     include_str!("../../../scenarios/gijsbers-link.toml"),
     include_str!("../../../scenarios/s1.toml"),
+    include_str!("../../../scenarios/incast.toml"),
+    include_str!("../../../scenarios/tree.toml"),
+    include_str!("../../../scenarios/back-road.toml"),
 ];
 
 /// Pieces that make interesting files when they land in the wrong place.

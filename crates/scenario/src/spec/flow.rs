@@ -18,7 +18,7 @@ pub(crate) static FLOW: Spec = Spec {
         key(
             "count",
             COUNT,
-            "1",
+            "1, or the entries of the longest list in `from`, `to` and `rtt`",
             "100",
             "How many such flows. At most 100000 in a scenario.",
         ),
@@ -52,11 +52,13 @@ pub(crate) static FLOW: Spec = Spec {
                     max: HOUR,
                 },
                 Kind::Table(&SPREAD),
+                Kind::ListOf(&DELAY),
             ]),
             "from the links' delays",
             "\"40ms\"",
             "Base round-trip time: propagation there and back, without transmission and queueing. What the path \
-             between the access links leaves of it is divided evenly over the access links' four delays.",
+             between the access links leaves of it is divided evenly over the access links' four delays. Of a list, \
+             flow i of the group takes entry i, and so on in turn.",
         ),
         key(
             "host",
@@ -68,17 +70,33 @@ pub(crate) static FLOW: Spec = Spec {
         ),
         key(
             "from",
-            NODE,
+            NODES,
+            "0; in a tree all leaves in turn; in a graph and a star it must be given",
             "0",
-            "0",
-            "Node where the client is attached: a number, or the link that begins there.",
+            "Node where the client is attached: in a dumbbell or chain a number, or the link that begins there; \
+             else a node's name, all that begin alike (`\"host*\"`) or a range (`\"host1..12\"`). Of a list, flow i \
+             of the group takes entry i, and so on in turn.",
         ),
         key(
             "to",
-            NODE,
-            "the last node",
+            NODES,
+            "the last node; in a tree the sink; in a graph and a star it must be given, or `route`",
             "1",
-            "Node where the server is attached: a number, or the link that ends there.",
+            "Node where the server is attached, likewise; as a link's name, the link that ends there.",
+        ),
+        key(
+            "route",
+            Kind::ListOf(&Kind::Name),
+            "the shortest way",
+            "[\"uplink\", \"transit\"]",
+            "The links from `from` to `to`, in order, whichever way each is crossed.",
+        ),
+        key(
+            "reverse_route",
+            Kind::ListOf(&Kind::Name),
+            "the same links backward",
+            "[\"satellite\"]",
+            "The links from `to` back to `from`, in order.",
         ),
         key(
             "dscp",
@@ -112,12 +130,15 @@ const CODE_POINTS: &[&str] = &[
     "af23", "af31", "af32", "af33", "af41", "af42", "af43", "ef", "va", "le",
 ];
 
-const NODE: Kind = Kind::Either(&[
-    Kind::Integer {
-        min: 0,
-        max: MOST_LINKS as u64,
-    },
-    Kind::Name,
+const NUMBER: Kind = Kind::Integer {
+    min: 0,
+    max: MOST_LINKS as u64,
+};
+
+const NODES: Kind = Kind::Either(&[
+    NUMBER,
+    Kind::Text,
+    Kind::ListOf(&Kind::Either(&[NUMBER, Kind::Text])),
 ]);
 
 pub(crate) static SPREAD: Spec = Spec {

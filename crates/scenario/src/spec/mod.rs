@@ -20,7 +20,8 @@ pub(crate) use framing::{FRAMING_TABLE, PRESETS};
 pub(crate) use loss::{GILBERT_ELLIOTT, INDEPENDENT};
 pub(crate) use queue::{ADAPTATIONS, FPQ_CONTROLS, QUEUES};
 pub(crate) use tcp::{DETAILS, RTO, TCP};
-use topology::{CHAIN, DUMBBELL};
+pub(crate) use topology::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK};
+use topology::{CHAIN, DUMBBELL, GRAPH, STAR, TREE};
 
 /// A table of keys.
 #[derive(Debug)]
@@ -159,7 +160,7 @@ const COUNT: Kind = Kind::Integer {
 };
 /// Most flows of a scenario.
 pub(crate) const MOST_FLOWS: u64 = 100_000;
-/// Most links of a chain.
+/// Most links of a chain or graph.
 pub(crate) const MOST_LINKS: usize = 1_000;
 
 pub(crate) static SCENARIO: Spec = Spec {
@@ -217,7 +218,13 @@ pub(crate) static SCENARIO: Spec = Spec {
             "topology",
             Kind::Tagged {
                 tag: "shape",
-                variants: &[("dumbbell", &DUMBBELL), ("chain", &CHAIN)],
+                variants: &[
+                    ("dumbbell", &DUMBBELL),
+                    ("chain", &CHAIN),
+                    ("graph", &GRAPH),
+                    ("star", &STAR),
+                    ("tree", &TREE),
+                ],
             },
             REQUIRED,
             "{ shape = \"dumbbell\" }",

@@ -4,14 +4,15 @@ use super::framing::FRAMING;
 use super::loss::LOSS;
 use super::pool::{LINK_POOL, POOLS};
 use super::service::SERVICE;
-use super::{DELAY, Key, Kind, REQUIRED, Spec, key};
+use super::{DELAY, Key, Kind, MOST_LINKS, REQUIRED, Spec, key};
 
 const SHAPE: Key = key(
     "shape",
-    Kind::Choice(&["dumbbell", "chain"]),
+    Kind::Choice(&["dumbbell", "chain", "graph", "star", "tree"]),
     REQUIRED,
     "\"dumbbell\"",
-    "`dumbbell`: one bottleneck link. `chain`: any number of links in a row.",
+    "`dumbbell`: one bottleneck link. `chain`: any number of links in a row. `graph`: links between named nodes. \
+     `star`: a switch with one link to each host. `tree`: sources at many distances behind one link to their sink.",
 );
 const ALL_FRAMING: Key = key(
     "framing",
@@ -40,7 +41,7 @@ const FAR_ACCESS: Key = key(
     Kind::Table(&FAR_ACCESS_LINK),
     "as `access`",
     "{ delay = \"5ms\" }",
-    "What differs for hosts at the far end of their path (the higher node number).",
+    "What differs for hosts at the far end of their path: at the node of the higher number, in a graph at the one that stands later in the file.",
 );
 
 pub(crate) static DUMBBELL: Spec = Spec {
@@ -79,6 +80,121 @@ pub(crate) static CHAIN: Spec = Spec {
             "Links in order; link k joins node k to node k + 1.",
         ),
     ],
+};
+
+const NODES: Key = key(
+    "node",
+    Kind::List(&NODE),
+    "those that links name",
+    "[[topology.node]]",
+    "Nodes. Where any is declared, or the shape has some itself, links may name no others.",
+);
+const LINKS: Key = key(
+    "link",
+    Kind::List(&GRAPH_LINK),
+    REQUIRED,
+    "[[topology.link]]",
+    "Links in any order.",
+);
+const MORE_LINKS: Key = key(
+    "link",
+    Kind::List(&GRAPH_LINK),
+    "none",
+    "[[topology.link]]",
+    "Further links, as in a graph.",
+);
+
+pub(crate) static GRAPH: Spec = Spec {
+    name: "graph",
+    keys: &[
+        SHAPE,
+        ALL_FRAMING,
+        ALL_QUEUE,
+        POOLS,
+        ACCESS,
+        FAR_ACCESS,
+        NODES,
+        LINKS,
+    ],
+};
+
+pub(crate) static STAR: Spec = Spec {
+    name: "star",
+    keys: &[
+        SHAPE,
+        ALL_FRAMING,
+        ALL_QUEUE,
+        POOLS,
+        ACCESS,
+        FAR_ACCESS,
+        key(
+            "ports",
+            Kind::Integer {
+                min: 2,
+                max: MOST_LINKS as u64,
+            },
+            REQUIRED,
+            "32",
+            "How many ports. Port k is the link `portk` from node `switch` to node `hostk`, k from 0 on.",
+        ),
+        key(
+            "port",
+            Kind::Table(&PORT),
+            REQUIRED,
+            "{ rate = \"10Gbps\", delay = \"1us\", queue = { limit = \"100p\" } }",
+            "The link of every port: from the switch to the host, where the switch's queue is; `reverse` is from \
+             the host to the switch.",
+        ),
+        NODES,
+        MORE_LINKS,
+    ],
+};
+
+pub(crate) static TREE: Spec = Spec {
+    name: "tree",
+    keys: &[
+        SHAPE,
+        ALL_FRAMING,
+        ALL_QUEUE,
+        POOLS,
+        ACCESS,
+        FAR_ACCESS,
+        key(
+            "target",
+            Kind::Table(&BOTTLENECK),
+            REQUIRED,
+            "{ rate = \"50Mbps\", delay = \"5ms\", queue = { limit = \"100p\" } }",
+            "The link from node `root` to node `sink`; its name in results is `target`.",
+        ),
+        key(
+            "leaf",
+            Kind::Table(&LEAF),
+            REQUIRED,
+            "{ rate = \"1Gbps\" }",
+            "The link `leafk` of every leaf, from node `leafk` to node `root`. Its queues have no limit.",
+        ),
+        key(
+            "rtts",
+            Kind::ListOf(&DELAY),
+            "18 from 20 to 534 ms with mean 217 ms",
+            "[\"20ms\", \"60ms\"]",
+            "Base round-trip time from each leaf to the sink; as many leaves as entries. What the target link leaves \
+             of it is the delay of the leaf's link, half each way.",
+        ),
+        NODES,
+        MORE_LINKS,
+    ],
+};
+
+static NODE: Spec = Spec {
+    name: "node",
+    keys: &[key(
+        "name",
+        Kind::Name,
+        REQUIRED,
+        "\"a\"",
+        "Name for `from` and `to` of links and flows.",
+    )],
 };
 
 const RATE: Key = key(
@@ -138,7 +254,7 @@ const REVERSE: Key = key(
     "What differs in the other direction.",
 );
 
-static BOTTLENECK: Spec = Spec {
+pub(crate) static BOTTLENECK: Spec = Spec {
     name: "bottleneck",
     keys: &[
         RATE,
@@ -153,16 +269,18 @@ static BOTTLENECK: Spec = Spec {
     ],
 };
 
-static CHAIN_LINK: Spec = Spec {
+const LINK_NAME: Key = key(
+    "name",
+    Kind::Name,
+    "`link` and its number",
+    "\"uplink\"",
+    "Name in results.",
+);
+
+pub(crate) static CHAIN_LINK: Spec = Spec {
     name: "chain link",
     keys: &[
-        key(
-            "name",
-            Kind::Name,
-            "`link` and its number",
-            "\"uplink\"",
-            "Name in results.",
-        ),
+        LINK_NAME,
         RATE,
         LINK_SERVICE,
         LINK_DELAY,
@@ -173,6 +291,40 @@ static CHAIN_LINK: Spec = Spec {
         LINK_LOSS,
         REVERSE,
     ],
+};
+
+pub(crate) static GRAPH_LINK: Spec = Spec {
+    name: "graph link",
+    keys: &[
+        LINK_NAME,
+        key(
+            "from",
+            Kind::Name,
+            REQUIRED,
+            "\"a\"",
+            "Node where the forward direction begins.",
+        ),
+        key("to", Kind::Name, REQUIRED, "\"b\"", "Node where it ends."),
+        RATE,
+        LINK_SERVICE,
+        LINK_DELAY,
+        LINK_FRAMING,
+        LINK_QUEUE,
+        LINK_POOL,
+        DROP_LIST,
+        LINK_LOSS,
+        REVERSE,
+    ],
+};
+
+static PORT: Spec = Spec {
+    name: "port",
+    keys: BOTTLENECK.keys,
+};
+
+static LEAF: Spec = Spec {
+    name: "leaf",
+    keys: &[RATE, LINK_SERVICE, LINK_FRAMING],
 };
 
 static ACCESS_LINK: Spec = Spec {

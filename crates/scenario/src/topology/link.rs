@@ -1,0 +1,197 @@
+//! One link: what its table says of both directions, but for the queues.
+
+use crate::error::Checked;
+use crate::pool;
+use crate::queue::drain_rate;
+use crate::reader::Reader;
+use crate::service::{self, Service};
+use crate::setting::Setting;
+use goodqueue_queue::{Configuration, Limit, QueueConfig};
+use goodqueue_sim::{LossConfig, PoolConfig};
+use goodqueue_types::{Framing, Rate, Span};
+use std::path::Path;
+
+/// Longest time in seconds that a queue may take to empty; instants reach 18 million.
+const LONGEST_BACKLOG: u128 = 10_000_000;
+/// The largest IP packet with the most framing, in ATM cells.
+const LARGEST_FRAME: u128 = (65_535_u128 + 1_024).div_ceil(48) * 53;
+
+/// The links of hosts at the near (lower) and far (higher) end of their path.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Access {
+    pub near: DuplexLink,
+    pub far: DuplexLink,
+}
+
+/// Both directions of a link. Forward is away from node 0, and for access links from the host
+/// into the network.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DuplexLink {
+    pub name: String,
+    pub forward: LinkDirection,
+    pub reverse: LinkDirection,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LinkDirection {
+    /// The mean rate, where it changes.
+    pub rate: Rate,
+    /// How the rate changes, if it does.
+    pub service: Option<Service>,
+    pub delay: Span,
+    pub framing: Framing,
+    pub queue: QueueConfig,
+    /// The shared buffer, by its place in the topology's list.
+    pub pool: Option<u32>,
+    pub drop_list: Vec<u64>,
+    pub loss: Option<LossConfig>,
+}
+
+/// What all links of a topology are read with.
+pub(super) struct Common<'a> {
+    pub framing: Framing,
+    pub pools: &'a [PoolConfig],
+    /// Where files are looked for.
+    pub folder: &'a Path,
+    /// Length of the run.
+    pub duration: Span,
+}
+
+pub(super) fn read_access(
+    near: &Reader<'_>,
+    far: Option<&Reader<'_>>,
+    common: &Common<'_>,
+) -> Checked<Access> {
+    let near = read_link(near, "access".to_owned(), common, None)?;
+    let far = match far {
+        Some(far) => read_link(far, "far_access".to_owned(), common, Some(&near))?,
+        None => DuplexLink {
+            name: "far_access".to_owned(),
+            ..near.clone()
+        }
+        .without_drops(),
+    };
+    Ok(Access { near, far })
+}
+
+/// Reads one link; what is missing comes from `base`, if there is one.
+pub(super) fn read_link(
+    reader: &Reader<'_>,
+    name: String,
+    common: &Common<'_>,
+    base: Option<&DuplexLink>,
+) -> Checked<DuplexLink> {
+    let start = match base {
+        Some(base) => base.forward.clone(),
+        None => LinkDirection::plain(common.framing),
+    };
+    let forward = read_direction(reader, common, start)?;
+    if forward.rate.0 == 0 {
+        return Err(reader.missing("rate"));
+    }
+    if base.is_none() && name != "access" {
+        reader.require("delay")?;
+    }
+    // What the far side does not say about its reverse direction it takes over from the near
+    // side's reverse direction only where it has not changed the forward one.
+    let inherit = |key: &str| base.filter(|_| reader.get(key).is_none());
+    let given = |key: &str| inherit(key).map(|base| &base.reverse);
+    let (rate, service) = match given("rate").and(given("service")) {
+        Some(base) => (base.rate, base.service.clone()),
+        None => (forward.rate, None),
+    };
+    let start = LinkDirection {
+        rate,
+        service,
+        delay: given("delay").map_or(forward.delay, |base| base.delay),
+        framing: given("framing").map_or(forward.framing, |base| base.framing),
+        pool: base.and_then(|base| base.reverse.pool),
+        ..LinkDirection::plain(common.framing)
+    };
+    let reverse = match reader.table("reverse")? {
+        Some(back) => read_direction(&back, common, start)?,
+        None => start,
+    };
+    Ok(DuplexLink {
+        name,
+        forward,
+        reverse,
+    })
+}
+
+/// Reads one direction of a link; what is missing is as in `start`, but for losses.
+fn read_direction(
+    reader: &Reader<'_>,
+    common: &Common<'_>,
+    start: LinkDirection,
+) -> Checked<LinkDirection> {
+    let rate = service::read(reader, common.folder, common.duration)?;
+    let (rate, service) = rate.unwrap_or((start.rate, start.service));
+    Ok(LinkDirection {
+        rate,
+        service,
+        delay: reader.span("delay")?.unwrap_or(start.delay),
+        framing: read_framing(reader)?.unwrap_or(start.framing),
+        queue: QueueConfig::drop_tail(Limit::Unlimited),
+        pool: pool::of_link(reader, common.pools)?.or(start.pool),
+        drop_list: read_drop_list(reader)?,
+        loss: crate::loss::read(reader)?,
+    })
+}
+
+pub(super) fn read_framing(reader: &Reader<'_>) -> Checked<Option<Framing>> {
+    let field = reader.get("framing");
+    field.map(|field| Framing::read(&field)).transpose()
+}
+
+impl LinkDirection {
+    /// A direction of which nothing is known yet; its rate, zero, must be given.
+    fn plain(framing: Framing) -> Self {
+        Self {
+            rate: Rate(0),
+            service: None,
+            delay: Span::ZERO,
+            framing,
+            queue: QueueConfig::drop_tail(Limit::Unlimited),
+            pool: None,
+            drop_list: Vec::new(),
+            loss: None,
+        }
+    }
+}
+
+impl DuplexLink {
+    /// Refuses a queue that could take longer to empty than instants can say.
+    pub(super) fn check_backlog(&self, table: &Reader<'_>, waiting: u128) -> Checked<()> {
+        for direction in [&self.forward, &self.reverse] {
+            let rate = drain_rate(&direction.queue, direction.rate);
+            let limit = match direction.queue.limit() {
+                Limit::Packets(packets) => u128::from(packets) * LARGEST_FRAME,
+                Limit::Bytes(bytes) => u128::from(bytes),
+                Limit::Unlimited => u128::MAX,
+            };
+            let seconds = limit.min(waiting) * 8 / u128::from(rate.0);
+            if seconds > LONGEST_BACKLOG {
+                let message = format!("this link could need {seconds} s to empty its queue");
+                let help = "raise the rate, limit the queue, or send less";
+                return Err(table.problem("rate", message, help));
+            }
+        }
+        Ok(())
+    }
+
+    fn without_drops(mut self) -> Self {
+        for direction in [&mut self.forward, &mut self.reverse] {
+            direction.drop_list.clear();
+            direction.loss = None;
+        }
+        self
+    }
+}
+
+fn read_drop_list(reader: &Reader<'_>) -> Checked<Vec<u64>> {
+    reader
+        .get("drop_list")
+        .map_or(Ok(Vec::new()), |field| field.integers())
+}

@@ -1,0 +1,133 @@
+//! Links and how they are joined: a graph of nodes, whatever shape the scenario names, and the
+//! hosts' own.
+
+mod graph;
+mod link;
+mod queues;
+mod shapes;
+
+pub(crate) use graph::{Graph, Router, Stray, back, directed, link_of};
+pub(crate) use link::{Access, DuplexLink, LinkDirection};
+pub(crate) use queues::resolve;
+pub(crate) use shapes::Sketch;
+
+use crate::error::Checked;
+use crate::pool;
+use crate::reader::Reader;
+use goodqueue_sim::PoolConfig;
+use goodqueue_types::{LinkId, Span};
+use link::{Common, read_access, read_framing, read_link};
+use std::path::Path;
+
+/// How a resolved scenario writes the links. Every other shape is a graph once it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Dumbbell,
+    Chain,
+    Graph,
+}
+
+/// All links of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Topology {
+    pub shape: Shape,
+    pub graph: Graph,
+    /// The links of the graph. Their directions are the network's first links, in this order.
+    pub trunk: Vec<DuplexLink>,
+    pub access: Option<Access>,
+    /// Buffers that links share.
+    pub pools: Vec<PoolConfig>,
+    /// Where flows start and end that do not say.
+    pub usual_ends: UsualEnds,
+}
+
+/// Where flows start and end that do not say; flow i of a group takes entry i, and so on in turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UsualEnds {
+    pub from: Vec<usize>,
+    pub to: Vec<usize>,
+}
+
+impl Topology {
+    /// Reads everything but the queues, whose limits may depend on the flows. Files are looked for
+    /// from `folder` on; mean rates are those of a run of this duration.
+    pub(crate) fn read(
+        reader: &Reader<'_>,
+        sketch: &Sketch,
+        folder: &Path,
+        duration: Span,
+    ) -> Checked<Self> {
+        let pools = pool::read(reader)?;
+        let common = &Common {
+            framing: read_framing(reader)?.unwrap_or_default(),
+            pools: &pools,
+            folder,
+            duration,
+        };
+        let links = sketch.links.iter();
+        let trunk = links
+            .map(|link| read_link(&link.table()?, link.name.clone(), common, None))
+            .collect::<Checked<_>>()?;
+        let access = match (reader.table("access")?, reader.table("far_access")?) {
+            (Some(near), far) => Some(read_access(&near, far.as_ref(), common)?),
+            (None, None) => None,
+            (None, Some(_)) => {
+                let help = "add access = { rate = \"1Gbps\" }, or leave far_access out";
+                return Err(reader.problem(
+                    "far_access",
+                    "\"far_access\" without \"access\"",
+                    help,
+                ));
+            }
+        };
+        Ok(Self {
+            shape: sketch.shape,
+            graph: sketch.graph.clone(),
+            trunk,
+            access,
+            pools,
+            usual_ends: sketch.usual_ends.clone(),
+        })
+    }
+
+    /// One direction of a link of the graph.
+    pub(crate) fn direction(&self, direction: LinkId) -> &LinkDirection {
+        let (link, backward) = link_of(direction);
+        let link = &self.trunk[link];
+        if backward {
+            &link.reverse
+        } else {
+            &link.forward
+        }
+    }
+
+    /// The direction with this name in results (`bottleneck`, `bottleneck.reverse`).
+    pub(crate) fn find(&self, name: &str) -> Option<LinkId> {
+        let (base, backward) = match name.strip_suffix(".reverse") {
+            Some(base) => (base, true),
+            None => (name, false),
+        };
+        let index = self.trunk.iter().position(|link| link.name == base)?;
+        Some(directed(index, backward))
+    }
+
+    /// The names of all reported links.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> + '_ {
+        self.trunk
+            .iter()
+            .flat_map(|link| [link.name.clone(), format!("{}.reverse", link.name)])
+    }
+
+    /// Propagation over these links.
+    pub(crate) fn propagation(&self, way: &[LinkId]) -> Span {
+        let delays = way.iter().map(|link| self.direction(*link).delay);
+        delays.fold(Span::ZERO, |sum, delay| sum + delay)
+    }
+
+    /// Finds shortest ways.
+    pub(crate) fn router(&self) -> Router<'_> {
+        let links = self.trunk.iter();
+        let round_trips = links.map(|link| link.forward.delay + link.reverse.delay);
+        Router::new(&self.graph, round_trips.collect())
+    }
+}

@@ -1,0 +1,162 @@
+//! The queues before all links, whose limits may depend on the flows that cross them.
+
+use super::link::LinkDirection;
+use super::{Sketch, Topology, directed};
+use crate::error::Checked;
+use crate::pool;
+use crate::reader::{Field, Place, Reader};
+use crate::traffic::Traffic;
+use crate::units::{MILLION, StatedLimit, UnitError};
+use goodqueue_queue::{Limit, QueueConfig};
+use goodqueue_types::{Rate, Span};
+
+impl Topology {
+    /// Reads the queues, with every limit resolved to packets or bytes.
+    /// No queue may hold more than its link can send within the reach of the clock; `waiting` is
+    /// more bytes than all flows together can have waiting.
+    pub(crate) fn read_queues(
+        &mut self,
+        reader: &Reader<'_>,
+        sketch: &Sketch,
+        traffic: &Traffic,
+        hosts: usize,
+        waiting: u128,
+    ) -> Checked<()> {
+        let common = reader.get("queue");
+        for (index, (drawn, link)) in sketch.links.iter().zip(&mut self.trunk).enumerate() {
+            let table = drawn.table()?;
+            let own = table.get("queue").or_else(|| common.clone());
+            let Some(own) = own else {
+                return Err(table.missing("queue"));
+            };
+            let place = |backward, direction: &LinkDirection| Place {
+                rate: direction.rate,
+                delay: direction.delay,
+                base_rtt: traffic.mean_base_rtt(index),
+                frame_bytes: traffic.largest_frame(directed(index, backward), direction.framing),
+            };
+            link.forward.queue = read_queue(Some(own), place(false, &link.forward))?;
+            let back = queue_of(table.table("reverse")?.as_ref()).or_else(|| common.clone());
+            link.reverse.queue = read_queue(back, place(true, &link.reverse))?;
+        }
+        self.read_access_queues(reader, common.as_ref(), traffic)?;
+        pool::check(reader, &self.pools, &self.uses_of_pools(traffic, hosts))?;
+        for (drawn, link) in sketch.links.iter().zip(&self.trunk) {
+            link.check_backlog(&drawn.table()?, waiting)?;
+        }
+        if let (Some(access), Some(table)) = (&self.access, reader.table("access")?) {
+            access.near.check_backlog(&table, waiting)?;
+            access.far.check_backlog(&table, waiting)?;
+        }
+        Ok(())
+    }
+
+    fn read_access_queues(
+        &mut self,
+        reader: &Reader<'_>,
+        common: Option<&Field<'_>>,
+        traffic: &Traffic,
+    ) -> Checked<()> {
+        let Some(access) = &mut self.access else {
+            return Ok(());
+        };
+        let near = reader.table("access")?;
+        let far = reader.table("far_access")?;
+        let up = queue_of(near.as_ref()).or_else(|| common.cloned());
+        let down = queue_of(back_of(near.as_ref())?.as_ref()).or_else(|| common.cloned());
+        let far_up = queue_of(far.as_ref()).or_else(|| up.clone());
+        let far_down = queue_of(back_of(far.as_ref())?.as_ref()).or_else(|| down.clone());
+        for (queue, direction) in [
+            (up, &mut access.near.forward),
+            (down, &mut access.near.reverse),
+            (far_up, &mut access.far.forward),
+            (far_down, &mut access.far.reverse),
+        ] {
+            let place = Place {
+                rate: direction.rate,
+                delay: direction.delay,
+                base_rtt: traffic.mean_base_rtt_of_all(),
+                frame_bytes: traffic.largest_frame_of_hosts(direction.framing),
+            };
+            direction.queue = read_queue(queue, place)?;
+        }
+        Ok(())
+    }
+
+    /// How many links share each buffer, and their largest frame.
+    fn uses_of_pools(&self, traffic: &Traffic, hosts: usize) -> Vec<pool::Use> {
+        let mut uses = vec![pool::Use::default(); self.pools.len()];
+        let mut note = |direction: &LinkDirection, links, frame: u64| {
+            if let Some(pool) = direction.pool {
+                let found: &mut pool::Use = &mut uses[pool as usize];
+                found.links += links;
+                found.frame_bytes = found.frame_bytes.max(frame);
+            }
+        };
+        for (index, link) in self.trunk.iter().enumerate() {
+            for (backward, direction) in [(false, &link.forward), (true, &link.reverse)] {
+                let frame = traffic.largest_frame(directed(index, backward), direction.framing);
+                note(direction, 1, frame);
+            }
+        }
+        let access = self.access.iter();
+        for link in access.flat_map(|access| [&access.near, &access.far]) {
+            for direction in [&link.forward, &link.reverse] {
+                let frame = traffic.largest_frame_of_hosts(direction.framing);
+                note(direction, hosts as u64, frame);
+            }
+        }
+        uses
+    }
+}
+
+fn back_of<'a>(reader: Option<&Reader<'a>>) -> Checked<Option<Reader<'a>>> {
+    reader.map_or(Ok(None), |reader| reader.table("reverse"))
+}
+
+fn queue_of<'a>(reader: Option<&Reader<'a>>) -> Option<Field<'a>> {
+    reader.and_then(|reader| reader.get("queue"))
+}
+
+/// A queue before this link; without a word about it, all may wait.
+fn read_queue(field: Option<Field<'_>>, place: Place) -> Checked<QueueConfig> {
+    field.map_or(Ok(QueueConfig::drop_tail(Limit::Unlimited)), |mut field| {
+        field.place = Some(place);
+        crate::queue::read(&field)
+    })
+}
+
+/// Makes packets or bytes of a limit: times and BDPs are the bytes that the link sends in them.
+pub(crate) fn resolve(
+    stated: StatedLimit,
+    rate: Rate,
+    base_rtt: Option<Span>,
+) -> Result<Limit, UnitError> {
+    let bytes = match stated {
+        StatedLimit::Packets(packets) => return Ok(Limit::Packets(packets)),
+        StatedLimit::Unlimited => return Ok(Limit::Unlimited),
+        StatedLimit::Bytes(bytes) => u128::from(bytes),
+        StatedLimit::Time(span) => u128::from(rate.bytes_in(span).0),
+        StatedLimit::Bdp(millionths) => match base_rtt {
+            Some(rtt) if rtt > Span::ZERO => {
+                u128::from(rate.bytes_in(rtt).0) * u128::from(millionths) / u128::from(MILLION)
+            }
+            _ => {
+                return Err(UnitError {
+                    message: "the bandwidth-delay product of this link is zero: no flow that \
+                              crosses it has a base round-trip time"
+                        .to_owned(),
+                    help: "write the limit in packets, bytes or milliseconds, or give delays"
+                        .to_owned(),
+                });
+            }
+        },
+    };
+    if bytes > u128::from(crate::units::LARGEST) {
+        return Err(UnitError {
+            message: format!("this limit comes to {bytes} bytes"),
+            help: "write a limit of at most a terabyte, or \"unlimited\"".to_owned(),
+        });
+    }
+    Ok(Limit::Bytes(bytes as u64))
+}
