@@ -10,7 +10,7 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.json')
 
-.PHONY: help setup test lint demo bench validate which-queue conformance docs lock clean
+.PHONY: help setup test lint demo bench validate which-queue gallery conformance docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -55,6 +55,9 @@ validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write
 
 which-queue: setup ## every queue discipline on one link, writes docs/which-queue.md
 	$(BIN)/python -m goodqueue.which_queue
+
+gallery: setup ## the pictures of the ready scenarios, writes docs/scenarios.md
+	$(BIN)/python -m goodqueue.gallery
 
 conformance: ## run public TCP scripts: make conformance PACKETDRILL=folder-of-scripts
 	@test -n "$(PACKETDRILL)" || { echo "usage: make conformance PACKETDRILL=folder-of-scripts"; exit 2; }

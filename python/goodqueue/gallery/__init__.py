@@ -1,0 +1,1 @@
+"""The ready scenarios' pictures: `python -m goodqueue.gallery` draws those of docs/scenarios.md."""

@@ -1,0 +1,73 @@
+"""Draws the pictures of docs/scenarios.md and writes there what each shows (`make gallery`).
+
+Names of scenarios as arguments draw those alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.cli.terminal import progress
+from goodqueue.gallery import core, home, papers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goodqueue.plots.style import Picture
+
+PAGE = Path("docs/scenarios.md")
+PICTURES = Path("docs/img/scenarios")
+
+DRAWN: dict[str, Callable[[], Picture]] = {
+    "bufferbloat": home.bufferbloat,
+    "home-web": home.home_web,
+    "adsl": home.adsl,
+    "office": home.office,
+    "cable-modem": home.cable_modem,
+    "wifi": home.wifi,
+    "cellular": home.cellular,
+    "satellite": core.satellite,
+    "backbone": core.backbone,
+    "three-bottlenecks": core.three_bottlenecks,
+    "partition-aggregate": core.partition_aggregate,
+    "shared-buffer": core.shared_buffer,
+    "bscl-mix": papers.bscl_mix,
+    "gijsbers-ping": papers.gijsbers_ping,
+    "gijsbers-periodic": papers.gijsbers_periodic,
+    "red-study": papers.red_study,
+}
+"""Every scenario of the gallery, by the name of its file."""
+
+
+DPI = 110
+"""Small files, and still sharp in a page."""
+
+
+def with_caption(page: str, name: str, caption: str) -> str:
+    """The page with the caption as what its picture of that name shows, for who cannot see."""
+    target = f"](img/scenarios/{name}.png)"
+    before, after = page.split(target)
+    return before[: before.rindex("![")] + f"![{caption}" + target + after
+
+
+def main() -> None:
+    """Runs and draws what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*DRAWN, []], metavar="scenario")
+    names = parser.parse_args().names or list(DRAWN)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with progress() as bar:
+        shown = bar.add_task("scenarios", total=len(names))
+        for name in names:
+            picture = DRAWN[name]()
+            picture.save_as(PICTURES, ["png"], DPI)
+            page = PAGE.read_text(encoding="utf-8")
+            PAGE.write_text(with_caption(page, name, picture.caption), encoding="utf-8")
+            bar.advance(shown)
+    print(f"written to {PAGE} and {PICTURES}")
+
+
+if __name__ == "__main__":
+    main()

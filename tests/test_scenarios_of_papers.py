@@ -1,0 +1,160 @@
+"""The traffic of published studies, held against what the studies say of it."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+import pytest
+
+import goodqueue
+from conftest import ROOT
+from goodqueue.gallery.papers import SHARES
+
+SCENARIOS = ROOT / "scenarios"
+
+
+def summary(name: str, seed: int = 1, **overrides: str) -> dict[str, Any]:
+    settings = {path.replace("__", "."): value for path, value in overrides.items()}
+    return goodqueue.run(SCENARIOS / f"{name}.toml", set=settings, seed=seed).summary
+
+
+def total(figures: dict[str, Any], prefix: str, key: str) -> float:
+    flows = figures["flows"].items()
+    return sum(float(flow[key]) for name, flow in flows if name.startswith(prefix))
+
+
+@pytest.mark.parametrize("loss", [0.01, 0.02, 0.05])
+def test_the_red_studys_link_loses_what_it_should_at_random(loss: float) -> None:
+    runs = [
+        summary("red-study", seed, topology__bottleneck__loss__probability=str(loss))
+        for seed in range(1, 6)
+    ]
+    links = [run["links"]["bottleneck"] for run in runs]
+    arrived = sum(link["arrivals"] for link in links)
+    lost = sum(link["drops_link_loss"] for link in links)
+    # Each packet for itself: four standard deviations of the binomial law.
+    assert abs(lost - loss * arrived) < 4 * math.sqrt(arrived * loss * (1 - loss))
+    # Datagrams, too: lost, or dropped by the queue.
+    assert all(run["flows"]["node1"]["packets_lost"] > 0 for run in runs)
+
+
+def test_the_red_studys_senders_are_as_printed() -> None:
+    run = summary("red-study")
+    assert sorted(run["flows"]) == ["node0", "node1", "node2", "node3"]
+    # 1000 bytes at 20 kb/s are one each 0.4 s, from 0.1 s to 125 s.
+    assert run["flows"]["node1"]["packets_sent"] == math.floor((125 - 0.1) / 0.4) + 1
+    packets = goodqueue.run(SCENARIOS / "red-study.toml", packets=True).packets
+    assert packets is not None
+    sizes = (
+        packets.filter(pl.col("event") == "sent").group_by("flow").agg(pl.col("size_bytes").max())
+    )
+    largest = dict(sizes.iter_rows())
+    # MSS 1460 and 40 bytes of headers; datagrams of 1000.
+    assert largest == {"node0": 1500, "node1": 1000, "node2": 1500, "node3": 1500}
+
+
+def test_gijsbers_ping_goes_every_ten_milliseconds() -> None:
+    result = goodqueue.run(
+        SCENARIOS / "gijsbers-ping.toml", set={"duration": "20s"}, packets=True, series=True
+    )
+    assert result.packets is not None
+    assert result.series is not None
+    sent = result.packets.filter(
+        (pl.col("event") == "sent")
+        & (pl.col("flow") == "ping")
+        & (pl.col("direction") == "forward")
+    )
+    assert sent.height == 2001
+    gaps = sent["time_s"].diff().drop_nulls()
+    assert gaps.min() == pytest.approx(0.010)
+    assert gaps.max() == pytest.approx(0.010)
+    # Idle for the first second: 24 ms, and 83 bytes four times at 2 Mb/s and twice at 0.5 Mb/s.
+    idle = 0.024 + 4 * 83 * 8 / 2e6 + 2 * 83 * 8 / 0.5e6
+    rtt = result.series.rtt.filter((pl.col("flow") == "ping") & (pl.col("time_s") < 1))["rtt_s"]
+    assert rtt.min() == pytest.approx(idle)
+    assert rtt.max() == pytest.approx(idle)
+
+
+@pytest.mark.parametrize("frames", [50, 100])
+def test_gijsbers_periodic_data_all_arrive_where_the_buffer_allows(frames: int) -> None:
+    run = summary("gijsbers-periodic", topology__queue__limit=f"{frames}p")
+    periodic = run["flows"]["periodic"]
+    # The paper prints 17,743 and 17,143 bytes a second, and 17,800 where all arrives.
+    assert 17_700 <= periodic["goodput_bps"] / 8 <= 89 * 200_001 / 1000
+    assert periodic["exchanges"] >= 88
+
+
+def test_gijsbers_periodic_data_go_when_they_should() -> None:
+    result = goodqueue.run(
+        SCENARIOS / "gijsbers-periodic.toml",
+        set={
+            "duration": "205s",
+            "flow.bulk.workload.size": "1B",
+            "topology.queue.limit": "unlimited",
+        },
+        packets=True,
+    )
+    assert result.packets is not None
+    own = pl.col("flow") == "periodic"
+    sent = result.packets.filter((pl.col("event") == "sent") & own & (pl.col("payload_bytes") > 0))
+    first = sent.filter(pl.col("direction") == "forward")["time_s"]
+    # On an idle link each piece takes 4 s, so that pauses tell the pieces apart.
+    starts = [first[0]] + [after for before, after in pairwise(first) if after - before > 2]
+    assert starts == pytest.approx([110 + 10 * n for n in range(10)], abs=0.2)
+    assert sent["payload_bytes"].max() == 536
+
+
+def test_the_bscl_mixs_sources_are_as_far_as_printed() -> None:
+    flows = tomllib.loads((SCENARIOS / "bscl-mix.toml").read_text(encoding="utf-8"))["flow"]
+    spreads = {flow["name"]: flow["rtt"] for flow in flows if isinstance(flow["rtt"], dict)}
+    for near, far in (("near", "far"), ("short-near", "short-far")):
+        distances = []
+        for spread in (spreads[near], spreads[far]):
+            low, high = int(spread["from"][:-2]), int(spread["to"][:-2])
+            step = (high - low) / (spread["classes"] - 1)
+            distances += [low + step * n for n in range(spread["classes"])]
+        assert len(distances) == 18
+        assert (min(distances), max(distances), fmean(distances)) == (20, 534, 217)
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_the_bscl_mix_is_as_designed(share: str) -> None:
+    runs = [
+        goodqueue.run(SCENARIOS / "bscl-mix.toml", set=SHARES[share], seed=seed).summary
+        for seed in (1, 2, 3)
+    ]
+    others = float(share[:-2]) / 100 * 50e6
+
+    # 40 % remote: their own bottleneck is always busy.
+    for run in runs:
+        assert 0.99 < total(run, "remote.", "throughput_bps") / (0.4 * others) <= 1.001
+
+    # 40 % window-limited: a window each round trip behind a queue, full at worst. Each loss costs
+    # half a window, which comes back at half a segment a round trip: a quarter of its square.
+    window = round(0.4 * others / 10 * 2 * 0.217 / 8 / 1500)
+    for run in runs:
+        link = run["links"]["target"]
+        rate = total(run, "windowed.", "throughput_bps") / 10
+        kept = 1 - link["loss_rate"] * window**2 / 4
+        assert rate > window * 12_000 / (2 * 0.217) * kept
+        assert rate < window * 12_000 / (0.217 + link["mean_queueing_delay_s"]) * 1.01
+
+    # 20 % short: a compound Poisson process of exponential sizes, whose variance is twice the mean
+    # size squared for each arrival; four standard deviations. Payload is 1460 of 1500 bytes.
+    payload = 0.2 * others * 1460 / 1500
+    expected = sum(run["measured_s"] for run in runs) * payload / 8 / (14 * 1460)
+    got = fmean(total(run, "short-", "goodput_bps") for run in runs)
+    assert abs(got / payload - 1) < 4 * math.sqrt(2 / expected)
+    count = sum(total(run, "short-", "transfers") for run in runs)
+    assert abs(count - expected) < 4 * math.sqrt(expected)
+
+    # The rest is for local flows, and the link is full.
+    for run in runs:
+        local = total(run, "near.", "throughput_bps") + total(run, "far.", "throughput_bps")
+        assert run["links"]["target"]["utilization"] > 0.99
+        assert local / 50e6 == pytest.approx(1 - float(share[:-2]) / 100, abs=0.02)
