@@ -89,6 +89,123 @@ pub fn reno_utilization(buffer: f64) -> f64 {
     ((1.0 - low * low) / 2.0 + full) / ((1.0 - low) + full)
 }
 
+/// A TCP transfer over a path that loses each packet on its own, as Cardwell, Savage and Anderson
+/// model it (Modeling TCP Latency, INFOCOM 2000; equation numbers are theirs). Sizes and windows
+/// are in segments, times in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossyPath {
+    /// The probability of loss from the sender of the data to their receiver.
+    pub loss: f64,
+    /// That of the way back. Only the handshake feels it in this model.
+    pub reverse_loss: f64,
+    /// Round-trip time.
+    pub rtt: f64,
+    /// How long the first SYN is waited for.
+    pub syn_timeout: f64,
+    /// How long the first of a series of lost data segments is waited for.
+    pub timeout: f64,
+    /// Segments of the first window.
+    pub initial_window: f64,
+    /// Segments of the largest window.
+    pub largest_window: f64,
+    /// Segments per acknowledgement.
+    pub ack_every: f64,
+}
+
+impl LossyPath {
+    /// Mean time from the first SYN to the arrival of the SYN-ACK (4): each direction is tried
+    /// until it succeeds, after times that double.
+    pub fn handshake(&self) -> f64 {
+        let tries = |p: f64| (1.0 - p) / (1.0 - 2.0 * p);
+        self.rtt + self.syn_timeout * (tries(self.reverse_loss) + tries(self.loss) - 2.0)
+    }
+
+    /// The standard deviation of that time.
+    pub fn handshake_deviation(&self) -> f64 {
+        let variance = |p: f64| {
+            let mean = (1.0 - p) / (1.0 - 2.0 * p);
+            (1.0 - p) / (1.0 - 4.0 * p) - mean * mean
+        };
+        self.syn_timeout * libm::sqrt(variance(self.reverse_loss) + variance(self.loss))
+    }
+
+    /// Mean segments of `d` that are sent in the first slow start, the lost one included (5).
+    pub fn slow_start_segments(&self, d: f64) -> f64 {
+        let p = self.loss;
+        if p == 0.0 {
+            return d;
+        }
+        (1.0 - libm::pow(1.0 - p, d)) * (1.0 - p) / p + 1.0
+    }
+
+    /// How much the window grows in a round of slow start.
+    fn growth(&self) -> f64 {
+        1.0 + 1.0 / self.ack_every
+    }
+
+    /// Mean time to send so many segments in slow start, until they are acknowledged (15).
+    pub fn slow_start(&self, segments: f64) -> f64 {
+        let (growth, first, most) = (self.growth(), self.initial_window, self.largest_window);
+        let rounds_of = |ratio: f64| libm::log(ratio) / libm::log(growth);
+        if self.window_after(segments) <= most {
+            return self.rtt * rounds_of(segments * (growth - 1.0) / first + 1.0);
+        }
+        let growing = (growth * most - first) / (growth - 1.0);
+        self.rtt * (rounds_of(most / first) + 1.0 + (segments - growing) / most)
+    }
+
+    /// The window after so many segments of slow start (11).
+    fn window_after(&self, segments: f64) -> f64 {
+        let growth = self.growth();
+        segments * (growth - 1.0) / growth + self.initial_window / growth
+    }
+
+    /// The probability that a loss in a window of `w` ends in a timeout: fewer than three
+    /// duplicate acknowledgements come (19; Padhye et al. 1998, equation 22).
+    fn timeout_share(&self, w: f64) -> f64 {
+        let w = w.max(3.0);
+        let kept = |n: f64| libm::pow(1.0 - self.loss, n);
+        let fast = 1.0 + kept(3.0) * (1.0 - kept(w - 3.0));
+        ((1.0 - kept(3.0)) * fast / (1.0 - kept(w))).min(1.0)
+    }
+
+    /// Mean length of a series of timeouts, which double six times (18).
+    fn timeouts(&self) -> f64 {
+        let p = self.loss;
+        let doubling: f64 = (1..=6).map(|n| p.powi(n) * f64::from(1 << (n - 1))).sum();
+        self.timeout * (1.0 + doubling) / (1.0 - p)
+    }
+
+    /// Segments a second in the steady state (21 and 22; Padhye et al. 1998, equation 32).
+    pub fn steady_rate(&self) -> f64 {
+        let (p, b, rtt) = (self.loss, self.ack_every, self.rtt);
+        let base = (2.0 + b) / (3.0 * b);
+        let window = base + libm::sqrt(8.0 * (1.0 - p) / (3.0 * b * p) + base * base);
+        let (window, rounds) = if window < self.largest_window {
+            (window, b / 2.0 * window + 1.0)
+        } else {
+            let most = self.largest_window;
+            (most, b / 8.0 * most + (1.0 - p) / (p * most) + 2.0)
+        };
+        let timeout = self.timeout_share(window);
+        ((1.0 - p) / p + window / 2.0 + timeout) / (rtt * rounds + timeout * self.timeouts())
+    }
+
+    /// Mean time from the first data segment of `d` to the last acknowledgement: slow start, what
+    /// its loss costs (16), and congestion avoidance for the rest (23).
+    pub fn transfer(&self, d: f64) -> f64 {
+        let first = self.slow_start_segments(d).min(d);
+        let mut time = self.slow_start(first);
+        if self.loss > 0.0 {
+            let timeout = self.timeout_share(self.window_after(first));
+            let repair = timeout * self.timeouts() + (1.0 - timeout) * self.rtt;
+            time += (1.0 - libm::pow(1.0 - self.loss, d)) * repair;
+            time += (d - first) / self.steady_rate();
+        }
+        time
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,5 +252,47 @@ mod tests {
         ] {
             close(reno_utilization(buffer), utilization, 5e-5);
         }
+    }
+
+    const LOSSLESS: LossyPath = LossyPath {
+        loss: 0.0,
+        reverse_loss: 0.0,
+        rtt: 0.1,
+        syn_timeout: 1.0,
+        timeout: 1.0,
+        initial_window: 3.0,
+        largest_window: 1e9,
+        ack_every: 2.0,
+    };
+
+    #[test]
+    fn short_transfers() {
+        let at = |p| LossyPath {
+            loss: p,
+            reverse_loss: p,
+            ..LOSSLESS
+        };
+        close(at(0.01).handshake(), 0.1204, 5e-5);
+        close(at(0.05).handshake(), 0.2111, 5e-5);
+        let slow = LossyPath {
+            syn_timeout: 3.0,
+            ..at(0.01)
+        };
+        close(slow.handshake(), 0.1612, 5e-5);
+        close(at(0.01).slow_start_segments(14.0), 13.99, 1e-2);
+        close(at(0.05).slow_start_segments(14.0), 10.73, 5e-3);
+        close(LOSSLESS.slow_start(14.0), 0.297, 5e-4);
+        let each = LossyPath {
+            ack_every: 1.0,
+            ..LOSSLESS
+        };
+        close(each.slow_start(14.0), 0.250, 5e-4);
+        let limited = LossyPath {
+            initial_window: 10.0,
+            largest_window: 100.0,
+            ack_every: 1.0,
+            ..LOSSLESS
+        };
+        close(limited.slow_start(1_000.0), 1.242, 5e-4);
     }
 }

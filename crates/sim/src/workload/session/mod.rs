@@ -15,7 +15,7 @@ use goodqueue_tcp::{TcpConfig, TcpStats};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 use script::{Message, Script};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use exchanges::Exchanges;
@@ -85,13 +85,16 @@ impl App {
 struct Desk<'a> {
     now: Time,
     connections: &'a mut Connections,
+    opening: &'a mut BTreeMap<u32, Time>,
     script: &'a Script,
     random: &'a mut RandomStream,
 }
 
 impl Desk<'_> {
     fn open(&mut self) -> u32 {
-        self.connections.open(self.now)
+        let id = self.connections.open(self.now);
+        self.opening.insert(id, self.now);
+        id
     }
 
     fn close(&mut self, connection: u32) {
@@ -139,6 +142,9 @@ struct Reply {
 pub struct Client {
     app: App,
     connections: Connections,
+    /// When each connection that is not open yet sent its first SYN.
+    opening: BTreeMap<u32, Time>,
+    handshakes: Measure,
     script: Script,
     random: RandomStream,
 }
@@ -180,6 +186,8 @@ pub fn pair(
     let client = Client {
         app,
         connections: Connections::new(tcp.clone()),
+        opening: BTreeMap::new(),
+        handshakes: Measure::new(measured_from).of("connections", "handshake_time_s"),
         script,
         random,
     };
@@ -191,15 +199,27 @@ impl Client {
         let mut desk = Desk {
             now,
             connections: &mut self.connections,
+            opening: &mut self.opening,
             script: &self.script,
             random: &mut self.random,
         };
         call(&mut self.app, &mut desk);
     }
 
+    /// A connection is open, for its client, when the SYN-ACK has come.
+    fn note_handshake(&mut self, now: Time, id: u32) {
+        let connection = self.connections.get(id);
+        if connection.is_some_and(goodqueue_tcp::TcpEndpoint::is_established)
+            && let Some(began) = self.opening.remove(&id)
+        {
+            self.handshakes.record(0, began, now);
+        }
+    }
+
     /// Takes a packet; returns a round-trip time if the packet completed a sample.
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         let id = self.connections.receive(now, packet, false)?;
+        self.note_handshake(now, id);
         self.with_app(now, |app, desk| app.progress(id, desk));
         // A server that has said all is answered in kind.
         let ended = self
@@ -243,7 +263,9 @@ impl Client {
 
     /// What the application measured.
     pub fn outcome(&self) -> AppOutcome {
-        self.app.measure().outcome()
+        let mut outcome = self.app.measure().outcome();
+        outcome.metrics.extend(self.handshakes.outcome().metrics);
+        outcome
     }
 }
 
