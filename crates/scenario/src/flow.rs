@@ -5,9 +5,11 @@ use crate::path::{Ends, PathReader, Paths};
 use crate::reader::{Field, Reader};
 use crate::spec::MOST_FLOWS;
 use crate::topology::Topology;
+use crate::workload::Around;
 use goodqueue_sim::WorkloadConfig;
 use goodqueue_types::Span;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// A flow or a group of like flows.
 #[derive(Clone, Debug)]
@@ -76,19 +78,22 @@ impl FlowGroup {
     }
 }
 
-/// Reads all flows. Besides each by itself: names differ, and there are not too many.
+/// Reads all flows; files that they name are looked for from `folder` on. Besides each by itself:
+/// names differ, and there are not too many.
 pub(crate) fn read_flows(
     tables: &[Reader<'_>],
     common_tcp: Option<&Reader<'_>>,
     topology: &Topology,
+    folder: &Path,
     duration: Span,
 ) -> Checked<Vec<FlowGroup>> {
     let mut groups: Vec<FlowGroup> = Vec::with_capacity(tables.len());
     let mut names = BTreeSet::new();
     let mut total = 0;
     let mut paths = PathReader::new(topology);
+    let around = Around { folder, topology };
     for (index, table) in tables.iter().enumerate() {
-        let group = read_flow(table, index, common_tcp, &mut paths)?;
+        let group = read_flow(table, index, common_tcp, &mut paths, &around)?;
         if !names.insert(group.name.clone()) {
             let message = format!("two flows are called \"{}\"", group.name);
             return Err(table.problem("name", message, "give each flow its own name"));
@@ -109,6 +114,7 @@ fn read_flow(
     index: usize,
     common_tcp: Option<&Reader<'_>>,
     paths: &mut PathReader<'_>,
+    around: &Around<'_>,
 ) -> Checked<FlowGroup> {
     let name = table
         .name("name")?
@@ -120,7 +126,7 @@ fn read_flow(
     let ends = paths.ends(table)?;
     let (count, rtt) = read_count(table, &ends)?;
     let paths_of_flows = paths.paths(table, ends, count)?;
-    let workload = crate::workload::read(table, common_tcp)?;
+    let workload = crate::workload::read(table, common_tcp, around, paths_of_flows.of(0))?;
     let needs_access = |key: &str| {
         let help = "add access = { rate = \"1Gbps\" } to [topology]: a host's own links are there";
         table.problem(key, format!("\"{key}\" needs access links"), help)

@@ -263,7 +263,7 @@ fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
     if tables.is_empty() {
         return Err(flow_field.problem("there is no flow", "add a [[flow]]"));
     }
-    let flows = read_flows(&tables, tcp.as_ref(), &topology, duration)?;
+    let flows = read_flows(&tables, tcp.as_ref(), &topology, folder, duration)?;
     let layout = Layout::new(&topology, &flows).map_err(|misplaced| {
         let Misplaced {
             group,

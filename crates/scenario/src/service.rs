@@ -1,15 +1,14 @@
 //! `service` of a link: how its rate changes.
 
-use crate::error::{Checked, Problem, shorten};
+use crate::error::Checked;
+use crate::file::{NamedFile, Origin};
 use crate::reader::{Field, Reader};
-use crate::trace::{LARGEST_TRACE, TraceError, parse_mahimahi, parse_rate_csv, rate_or_zero};
+use crate::trace::{LARGEST_TRACE, parse_mahimahi, parse_rate_csv, rate_or_zero};
 use crate::units::{format_rate, format_span};
-use crate::write::{inline, plain, quote};
+use crate::write::{inline, plain};
 use goodqueue_sim::{RandomRate, RateDraw, RateTrace, ServiceConfig};
 use goodqueue_types::{Rate, Span};
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// More changes of a rate take longer to go through than is worth waiting for.
 const MOST_CHANGES: u128 = 1_000_000_000;
@@ -18,14 +17,7 @@ const MOST_CHANGES: u128 = 1_000_000_000;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Service {
     pub config: ServiceConfig,
-    file: Option<TraceFile>,
-}
-
-/// A file, and what was in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct TraceFile {
-    path: PathBuf,
-    checksum: u64,
+    file: Option<Origin>,
 }
 
 /// Reads what a link's table says of its rate: `rate`, or `service` and its mean rate over a run of
@@ -106,66 +98,16 @@ fn trace(steps: Vec<(Span, Rate)>, table: &Reader<'_>) -> Checked<ServiceConfig>
 }
 
 fn read_trace(kind: &str, table: &Reader<'_>, folder: &Path) -> Checked<Service> {
-    let field = table.require("file")?;
-    let path = folder.join(field.text()?);
-    let bytes = read_file(&path).map_err(|message| {
-        let message = format!("cannot read the trace {}: {message}", path.display());
-        field.problem(message, "give its path, seen from the scenario's folder")
-    })?;
-    let found = checksum(&bytes);
-    if let Some(stated) = table.get("checksum")
-        && stated.text()? != format!("{found:016x}")
-    {
-        let message = format!("the trace has changed: its checksum is {found:016x}");
-        return Err(stated.problem(message, "restore the file, or leave \"checksum\" out"));
-    }
-    let in_file = |error: TraceError| in_file(&field, &path, error);
+    let file = NamedFile::read(table, folder, "trace", LARGEST_TRACE)?;
     let config = if kind == "mahimahi" {
-        ServiceConfig::Opportunities(parse_mahimahi(&bytes).map_err(in_file)?)
+        let trace = parse_mahimahi(&file.bytes).map_err(|error| file.problem(error))?;
+        ServiceConfig::Opportunities(trace)
     } else {
-        trace(parse_rate_csv(&bytes).map_err(in_file)?, table)?
+        let steps = parse_rate_csv(&file.bytes).map_err(|error| file.problem(error))?;
+        trace(steps, table)?
     };
-    let file = Some(TraceFile {
-        path: std::path::absolute(&path).unwrap_or(path),
-        checksum: found,
-    });
+    let file = Some(file.origin());
     Ok(Service { config, file })
-}
-
-fn in_file(field: &Field<'_>, path: &Path, error: TraceError) -> Problem {
-    let TraceError {
-        line,
-        message,
-        help,
-    } = error;
-    let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-    let name = shorten(&path.display().to_string());
-    field.problem(format!("{name}{line}: {message}"), help)
-}
-
-/// All of a file, if it is no larger than a trace may be.
-fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    // Asked before it is opened: to open a pipe would wait for its other end.
-    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("it is no file".to_owned());
-    }
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST_TRACE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LARGEST_TRACE {
-        return Err("it has more than 64 MiB".to_owned());
-    }
-    Ok(bytes)
-}
-
-/// FNV-1a with 64 bits: tells a changed file, not a forged one.
-fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 fn read_random(kind: &str, table: &Reader<'_>) -> Checked<ServiceConfig> {
@@ -207,13 +149,11 @@ pub(crate) fn write(service: &Service) -> String {
     let span = |span: Span| plain(format_span(span));
     let kind = |kind: &str| ("kind", plain(kind));
     let mut items = match (&service.config, &service.file) {
-        (config, Some(TraceFile { path, checksum })) => {
+        (config, Some(origin)) => {
             let mahimahi = matches!(config, ServiceConfig::Opportunities(_));
-            vec![
-                kind(if mahimahi { "mahimahi" } else { "csv" }),
-                ("file", quote(&path.display().to_string())),
-                ("checksum", plain(format!("{checksum:016x}"))),
-            ]
+            let kind = kind(if mahimahi { "mahimahi" } else { "csv" });
+            let [file, checksum] = crate::file::write(origin);
+            vec![kind, file, checksum]
         }
         (ServiceConfig::Trace(trace), None) => {
             let steps = trace.steps.iter();

@@ -158,7 +158,9 @@ fn flow_json(flow: &FlowOutcome) -> Value {
                 Metric::Count(count) => {
                     map.insert((*name).to_owned(), json!(count));
                 }
-                Metric::Seconds(times) => distribution(map, name, times),
+                Metric::Seconds(values) | Metric::Ratio(values) => {
+                    distribution(map, name, values);
+                }
                 Metric::Number(number) => {
                     map.insert((*name).to_owned(), json!(number));
                 }

@@ -20,7 +20,11 @@ pub struct TraceError {
 }
 
 impl TraceError {
-    fn new(line: Option<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        line: Option<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
         Self {
             line,
             message: message.into(),
@@ -42,12 +46,12 @@ impl std::error::Error for TraceError {}
 
 /// Lines that say something, with their numbers: without line ends and blanks around them; empty
 /// lines and comments after `#` are left out.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<(usize, &str), TraceError>> {
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<(usize, &str), TraceError>> {
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     lines.filter_map(|(index, line)| {
         let number = index + 1;
         let Ok(text) = std::str::from_utf8(line) else {
-            let help = "save the trace as plain text";
+            let help = "save the file as plain text";
             return Some(Err(TraceError::new(Some(number), "this is no text", help)));
         };
         let text = text.trim();
@@ -101,7 +105,7 @@ pub fn parse_mahimahi(bytes: &[u8]) -> Result<DeliveryTrace, TraceError> {
 
 /// Columns of time and of rate, by the names in a table's first line, with the unit that their
 /// numbers lack.
-const TIMES: [(&str, &str); 5] = [
+pub(crate) const TIMES: [(&str, &str); 5] = [
     ("time", ""),
     ("time_s", "s"),
     ("time_ms", "ms"),
@@ -163,7 +167,10 @@ pub fn parse_rate_csv(bytes: &[u8]) -> Result<Vec<(Span, Rate)>, TraceError> {
 }
 
 /// The unit that a column's name gives its numbers.
-fn column(name: &str, columns: &[(&'static str, &'static str)]) -> Result<&'static str, String> {
+pub(crate) fn column(
+    name: &str,
+    columns: &[(&'static str, &'static str)],
+) -> Result<&'static str, String> {
     let found = columns.iter().find(|column| column.0 == name);
     found.map(|column| column.1).ok_or_else(|| {
         let near = nearest(name, columns.iter().map(|column| column.0));

@@ -1,5 +1,6 @@
 //! One end of a flow: a behaviour, the labels of what it sends, and what it measured.
 
+use crate::ideal::IdealPath;
 use crate::link_meter::Window;
 use crate::network::{FlowConfig, Network};
 use crate::workload::session::AppOutcome;
@@ -56,7 +57,9 @@ pub fn agents(network: &Network) -> Vec<Agent> {
     for (index, flow) in network.flows.iter().enumerate() {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
-        let [client, server] = Behaviour::pair(&flow.workload, flow.start, network.warmup, random);
+        let path = IdealPath::of(network, flow);
+        let [client, server] =
+            Behaviour::pair(&flow.workload, flow.start, network.warmup, path, random);
         for (direction, end) in [(Direction::Forward, client), (Direction::Reverse, server)] {
             agents.push(Agent::new(id, direction, flow, network.warmup, end));
         }

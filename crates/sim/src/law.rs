@@ -1,6 +1,8 @@
 //! Laws of chance: sizes, gaps and times of workloads.
 
 use goodqueue_types::{RandomStream, Span};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The law that a quantity follows, in the quantity's unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,57 @@ pub enum Law {
         /// Above 1.
         shape: f64,
     },
+    /// A measured law.
+    Empirical(Arc<Empirical>),
+}
+
+/// A law by points of its distribution function, straight between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Empirical {
+    /// Values with the share of all that are no larger. The first has its share as its own mass.
+    points: Box<[(f64, f64)]>,
+    mean: f64,
+    /// The file that it was read from, and the file's checksum, for those who write it down.
+    pub origin: (PathBuf, u64),
+}
+
+impl Empirical {
+    /// A law by its points: neither values nor shares fall, and the last share is 1.
+    pub fn new(points: Vec<(f64, f64)>, origin: (PathBuf, u64)) -> Self {
+        debug_assert!(points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
+        debug_assert!(points.last().is_some_and(|last| last.1 >= 1.0));
+        let (value, share) = points[0];
+        let middle =
+            |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) * f64::midpoint(pair[0].0, pair[1].0);
+        let mean = value * share + points.windows(2).map(middle).sum::<f64>();
+        Self {
+            points: points.into(),
+            mean,
+            origin,
+        }
+    }
+
+    /// The value below which there is this share of all, from 0 to just below 1.
+    fn quantile(&self, share: f64) -> f64 {
+        let above = self.points.partition_point(|point| point.1 <= share);
+        let (value, up_to) = self.points[above];
+        let Some((from, beyond)) = above.checked_sub(1).map(|below| self.points[below]) else {
+            return value;
+        };
+        from + (value - from) * ((share - beyond) / (up_to - beyond))
+    }
+
+    fn share_up_to(&self, value: f64) -> f64 {
+        let above = self.points.partition_point(|point| point.0 <= value);
+        let Some(below) = above.checked_sub(1) else {
+            return 0.0;
+        };
+        let (from, share) = self.points[below];
+        let Some((to, up_to)) = self.points.get(above) else {
+            return 1.0;
+        };
+        share + (up_to - share) * ((value - from) / (to - from))
+    }
 }
 
 impl Law {
@@ -40,6 +93,7 @@ impl Law {
                 let least = mean * (shape - 1.0) / shape;
                 least * libm::pow(1.0 - random.unit(), -1.0 / shape)
             }
+            Self::Empirical(law) => law.quantile(random.unit()),
         }
     }
 
@@ -60,6 +114,7 @@ impl Law {
             Self::Fixed(value) => *value,
             Self::Uniform { from, to } => (from + to) / 2.0,
             Self::Exponential { mean } | Self::Pareto { mean, .. } => *mean,
+            Self::Empirical(law) => law.mean,
         }
     }
 
@@ -73,6 +128,7 @@ impl Law {
                 let least = mean * (shape - 1.0) / shape;
                 1.0 - libm::pow(least / value.max(least), *shape)
             }
+            Self::Empirical(law) => law.share_up_to(value),
         }
     }
 }
@@ -101,10 +157,45 @@ mod tests {
         distances.fold(0.0, f64::max)
     }
 
+    /// A fifth of all is 1, nothing is between 3 and 4, a tenth is 10.
+    fn measured() -> Law {
+        let points = vec![
+            (1.0, 0.2),
+            (2.0, 0.5),
+            (3.0, 0.6),
+            (4.0, 0.6),
+            (10.0, 0.9),
+            (10.0, 1.0),
+        ];
+        Law::Empirical(Arc::new(Empirical::new(points, (PathBuf::new(), 0))))
+    }
+
+    #[test]
+    fn a_measured_law_is_straight_between_its_points() {
+        let law = measured();
+        for (value, share) in [
+            (0.9, 0.0),
+            (1.0, 0.2),
+            (1.5, 0.35),
+            (3.0, 0.6),
+            (3.9, 0.6),
+            (7.0, 0.75),
+            (9.999_999, 0.9),
+            (10.0, 1.0),
+            (99.0, 1.0),
+        ] {
+            assert!((law.share_up_to(value) - share).abs() < 1e-6, "{value}");
+        }
+        // 0.2 · 1 + 0.3 · 1.5 + 0.1 · 2.5 + 0.3 · 7 + 0.1 · 10.
+        assert!((law.mean() - 4.0).abs() < 1e-12);
+        let always = Empirical::new(vec![(7.0, 1.0)], (PathBuf::new(), 0));
+        assert!((always.quantile(0.999) - 7.0).abs() < 1e-12);
+    }
+
     #[test]
     fn draws_follow_their_law() {
         let draws = 20_000;
-        // The 0.1 % point of Kolmogorov's distribution; 4 laws, 4 seeds.
+        // The 0.1 % point of Kolmogorov's distribution; 5 laws, 4 seeds.
         let critical = 1.95 / f64::from(draws).sqrt();
         for law in [
             Law::Uniform { from: 3.0, to: 8.0 },
@@ -117,6 +208,7 @@ mod tests {
                 mean: 5.0,
                 shape: 3.0,
             },
+            measured(),
         ] {
             for seed in 1..=4 {
                 let distance = distance(&law, draws as usize, seed);
@@ -148,6 +240,7 @@ mod tests {
                 mean: 5.0,
                 shape: 4.0,
             },
+            measured(),
         ] {
             let mut random = RandomStream::new(1, "test", 0);
             let n = 200_000;

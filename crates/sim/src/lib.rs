@@ -4,6 +4,7 @@ mod agent;
 pub mod e_model;
 mod engine;
 mod event_queue;
+mod ideal;
 mod law;
 mod line;
 mod link;
@@ -21,7 +22,8 @@ pub mod workload;
 
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
 pub use engine::{Simulation, run, run_while};
-pub use law::Law;
+pub use ideal::IdealPath;
+pub use law::{Empirical, Law};
 pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use loss_bursts::meters;

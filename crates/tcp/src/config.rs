@@ -233,6 +233,13 @@ impl TcpConfig {
         self.timestamps.map_or(0, ticks)
     }
 
+    /// Bytes of the IP and TCP headers of a segment without SACK blocks.
+    pub fn header_bytes(&self) -> u32 {
+        let stamped = self.timestamps.is_some() && self.option_bytes;
+        // Ten bytes and two of padding (RFC 7323 appendix A).
+        u32::from(self.header) + if stamped { 12 } else { 0 }
+    }
+
     /// The receive buffer at the start, in bytes.
     pub fn initial_receive_window(&self) -> u64 {
         self.receive_window_moderation

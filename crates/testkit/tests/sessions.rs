@@ -95,6 +95,33 @@ fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
     }
 }
 
+/// Alone, a transfer of one round takes a round trip more than the least, for its handshake.
+#[test]
+fn a_transfer_alone_is_slowed_down_by_its_handshake() {
+    let mss = TcpConfig::profile(Profile::Linux).mss;
+    let transfer = transfers(Law::Fixed(5.0), Law::Fixed(10.0 * f64::from(mss)), None, 5);
+    let flow = outcome(&dumbbell(60, 10_000_000, 1), transfer);
+    let found = flow
+        .app
+        .metrics
+        .iter()
+        .find(|(name, _)| *name == "slowdown");
+    let Some((_, Metric::Ratio(slowdown))) = found else {
+        panic!("{found:?}")
+    };
+    // Ten full packets at 10 Mb/s.
+    let packet = TcpConfig::profile(Profile::Linux).header_bytes() + mss;
+    let sending = f64::from(10 * packet * 8) / 1e7;
+    let expected = (2.0 * RTT_S + sending) / (RTT_S + sending);
+    let mean = slowdown.mean.expect("five transfers");
+    // SYN and ACKs take up to a packet's time more, and the access links' 1 Gb/s.
+    assert!(
+        mean > expected && mean < expected + 0.02,
+        "{mean}, expected {expected}"
+    );
+    assert!(slowdown.max.is_some_and(|max| max < expected + 0.02));
+}
+
 #[test]
 fn every_byte_of_every_transfer_arrives() {
     let sizes = Law::Uniform {

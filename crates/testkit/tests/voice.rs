@@ -42,7 +42,7 @@ fn figure(flow: &FlowOutcome, name: &str) -> f64 {
     match metric.expect("such a figure").1 {
         Metric::Count(count) => count as f64,
         Metric::Number(number) => number.expect("a sample"),
-        Metric::Seconds(times) => times.mean.expect("a sample"),
+        Metric::Seconds(values) | Metric::Ratio(values) => values.mean.expect("a sample"),
     }
 }
 

@@ -4,6 +4,7 @@
 mod congestion;
 mod flow;
 mod framing;
+mod law;
 mod loss;
 mod pool;
 mod queue;

@@ -30,7 +30,7 @@ const FILE: Key = key(
     "\"lte.trace\"",
     "The trace, seen from the folder of the scenario file.",
 );
-const CHECKSUM: Key = key(
+pub(crate) const CHECKSUM: Key = key(
     "checksum",
     Kind::Text,
     "not checked",

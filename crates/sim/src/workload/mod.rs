@@ -6,7 +6,7 @@ mod ping;
 pub mod session;
 mod voice;
 
-use crate::WorkloadConfig;
+use crate::{IdealPath, WorkloadConfig};
 use goodqueue_tcp::{TcpInfo, TcpStats};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 
@@ -44,17 +44,19 @@ pub enum Behaviour {
 }
 
 impl Behaviour {
-    /// The client and the server of a flow that begins at `start`. What applications measure
-    /// counts from `measured_from` on.
+    /// The client and the server of a flow that begins at `start`, on this path. What applications
+    /// measure counts from `measured_from` on.
     pub fn pair(
         workload: &WorkloadConfig,
         start: Time,
         measured_from: Time,
+        path: IdealPath,
         random: RandomStream,
     ) -> [Self; 2] {
         match workload {
             WorkloadConfig::Session { tcp, session } => {
-                let (client, server) = session::pair(session, tcp, start, measured_from, random);
+                let (client, server) =
+                    session::pair(session, tcp, start, measured_from, path, random);
                 [
                     Self::Client(Box::new(client)),
                     Self::Server(Box::new(server)),

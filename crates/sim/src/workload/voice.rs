@@ -126,7 +126,7 @@ mod tests {
         match metric.expect("such a metric").1 {
             Metric::Count(count) => Some(count as f64),
             Metric::Number(number) => number,
-            Metric::Seconds(times) => times.mean,
+            Metric::Seconds(values) | Metric::Ratio(values) => values.mean,
         }
     }
 

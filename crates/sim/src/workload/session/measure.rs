@@ -10,6 +10,8 @@ pub enum Metric {
     Count(u64),
     /// Seconds.
     Seconds(Distribution),
+    /// One quantity over another.
+    Ratio(Distribution),
     /// A figure without a distribution, in the unit that its name says; none without a sample.
     Number(Option<f64>),
 }
@@ -35,6 +37,11 @@ impl Measure {
             from,
             durations: Vec::new(),
         }
+    }
+
+    /// What ends before does not count.
+    pub fn from(&self) -> Time {
+        self.from
     }
 
     /// Makes room for a kind of thing: the name of its count and that of its duration.

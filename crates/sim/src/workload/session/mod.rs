@@ -10,6 +10,7 @@ mod script;
 mod transfers;
 mod web;
 
+use crate::{Distribution, IdealPath};
 use connections::Connections;
 use goodqueue_tcp::{TcpConfig, TcpStats};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
@@ -21,8 +22,8 @@ use std::sync::Arc;
 use exchanges::Exchanges;
 pub use exchanges::ExchangesConfig;
 pub use measure::{AppOutcome, Measure, Metric};
-use transfers::Transfers;
 pub use transfers::TransfersConfig;
+use transfers::{SLOWDOWN_UNITS, Transfers};
 use web::Web;
 pub use web::WebConfig;
 
@@ -165,12 +166,20 @@ pub fn pair(
     tcp: &Arc<TcpConfig>,
     start: Time,
     measured_from: Time,
+    path: IdealPath,
     mut random: RandomStream,
 ) -> (Client, Server) {
     let measure = Measure::new(measured_from);
     let app = match config {
         SessionConfig::Transfers(config) => {
-            App::Transfers(Transfers::new(config.clone(), start, measure, &mut random))
+            let alone = (path, tcp.clone());
+            App::Transfers(Transfers::new(
+                config.clone(),
+                start,
+                measure,
+                alone,
+                &mut random,
+            ))
         }
         SessionConfig::Exchanges(config) => {
             App::Exchanges(Exchanges::new(config.clone(), start, measure))
@@ -264,6 +273,10 @@ impl Client {
     /// What the application measured.
     pub fn outcome(&self) -> AppOutcome {
         let mut outcome = self.app.measure().outcome();
+        if let App::Transfers(app) = &self.app {
+            let slowdown = Metric::Ratio(Distribution::of(&app.slowdown, SLOWDOWN_UNITS));
+            outcome.metrics.push(("slowdown", slowdown));
+        }
         outcome.metrics.extend(self.handshakes.outcome().metrics);
         outcome
     }

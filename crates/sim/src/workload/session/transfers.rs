@@ -1,9 +1,15 @@
 //! Short flows: connections that begin whether or not those before have ended.
 
 use super::{Desk, Measure, Reply};
+use crate::IdealPath;
 use crate::Law;
-use goodqueue_types::{RandomStream, Span, Time};
+use goodqueue_tcp::TcpConfig;
+use goodqueue_types::{Direction, Histogram, RandomStream, Span, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Slowdowns are kept in thousandths.
+pub const SLOWDOWN_UNITS: f64 = 1_000.0;
 
 /// Transfers in an open loop, each on a connection of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +33,11 @@ pub struct Transfers {
     /// When each that is under way began, and how many bytes it is to get.
     under_way: BTreeMap<u32, (Time, u64)>,
     pub measure: Measure,
+    measured_from: Time,
+    /// The path without others, on which no transfer is slowed down.
+    alone: (IdealPath, Arc<TcpConfig>),
+    /// Times of transfers over what they would be alone.
+    pub slowdown: Histogram,
 }
 
 impl Transfers {
@@ -35,6 +46,7 @@ impl Transfers {
         config: TransfersConfig,
         start: Time,
         measure: Measure,
+        alone: (IdealPath, Arc<TcpConfig>),
         random: &mut RandomStream,
     ) -> Self {
         let next = start.saturating_add(config.gap.draw_span(random));
@@ -43,7 +55,10 @@ impl Transfers {
             config,
             begun: 0,
             under_way: BTreeMap::new(),
+            measured_from: measure.from(),
             measure: measure.of("transfers", "transfer_time_s"),
+            alone,
+            slowdown: Histogram::default(),
         }
     }
 
@@ -91,6 +106,20 @@ impl Transfers {
         if ended {
             self.under_way.remove(&id);
             self.measure.record(0, begun, desk.now);
+            self.record_slowdown(size, desk.now - begun, desk.now);
+        }
+    }
+
+    fn record_slowdown(&mut self, size: u64, time: Span, now: Time) {
+        if now >= self.measured_from {
+            let data = match self.config.request {
+                Some(_) => Direction::Reverse,
+                None => Direction::Forward,
+            };
+            let (path, tcp) = &self.alone;
+            let alone = path.transfer_time(size, data, tcp).0.max(1);
+            let slowdown = u128::from(time.0) * SLOWDOWN_UNITS as u128 / u128::from(alone);
+            self.slowdown.record(slowdown as u64, 1);
         }
     }
 }

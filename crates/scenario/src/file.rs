@@ -1,0 +1,98 @@
+//! Files that a scenario names: read within bounds, from the scenario's folder on.
+
+use crate::error::{Checked, Problem, shorten};
+use crate::reader::{Field, Reader};
+use crate::trace::TraceError;
+use crate::write::{plain, quote};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Where something was read: the full path of the file, and the checksum of what was in it.
+pub(crate) type Origin = (PathBuf, u64);
+
+/// A file by the keys `file` and `checksum` of a table.
+pub(crate) struct NamedFile<'a> {
+    pub bytes: Vec<u8>,
+    field: Field<'a>,
+    path: PathBuf,
+}
+
+impl<'a> NamedFile<'a> {
+    /// Reads it, if it has at most so many bytes. `what` says in messages what it should hold.
+    pub(crate) fn read(
+        table: &Reader<'a>,
+        folder: &Path,
+        what: &str,
+        largest: u64,
+    ) -> Checked<Self> {
+        let field = table.require("file")?;
+        let path = folder.join(field.text()?);
+        let bytes = read_file(&path, largest).map_err(|message| {
+            let message = format!("cannot read the {what} {}: {message}", path.display());
+            field.problem(message, "give its path, seen from the scenario's folder")
+        })?;
+        let found = checksum(&bytes);
+        if let Some(stated) = table.get("checksum")
+            && stated.text()? != format!("{found:016x}")
+        {
+            let message = format!("the {what} has changed: its checksum is {found:016x}");
+            return Err(stated.problem(message, "restore the file, or leave \"checksum\" out"));
+        }
+        Ok(Self { bytes, field, path })
+    }
+
+    /// What is wrong in it.
+    pub(crate) fn problem(&self, error: TraceError) -> Problem {
+        let TraceError {
+            line,
+            message,
+            help,
+        } = error;
+        let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+        let name = shorten(&self.path.display().to_string());
+        self.field.problem(format!("{name}{line}: {message}"), help)
+    }
+
+    /// Where it was.
+    pub(crate) fn origin(self) -> Origin {
+        let checksum = checksum(&self.bytes);
+        (
+            std::path::absolute(&self.path).unwrap_or(self.path),
+            checksum,
+        )
+    }
+}
+
+/// The keys that find the same file again, and tell whether it still is.
+pub(crate) fn write((path, checksum): &Origin) -> [(&'static str, String); 2] {
+    [
+        ("file", quote(&path.display().to_string())),
+        ("checksum", plain(format!("{checksum:016x}"))),
+    ]
+}
+
+/// All of a file, if it is no larger than it may be.
+fn read_file(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
+    // Asked before it is opened: to open a pipe would wait for its other end.
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    file.take(largest + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > largest {
+        return Err(format!("it has more than {} MiB", largest >> 20));
+    }
+    Ok(bytes)
+}
+
+/// FNV-1a with 64 bits: tells a changed file, not a forged one.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

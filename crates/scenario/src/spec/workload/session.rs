@@ -1,0 +1,179 @@
+//! The keys of applications over TCP connections that come and go.
+
+use super::super::law::{SIZES, TIMES};
+use super::super::{AMOUNT, INTERVAL, Key, Kind, REQUIRED, Spec, key};
+use super::KIND;
+
+const MOST: Kind = Kind::Either(&[
+    Kind::Integer {
+        min: 1,
+        max: 1_000_000_000,
+    },
+    Kind::Choice(&["unlimited"]),
+]);
+
+const SERVER_TIME: Key = key(
+    "server_time",
+    TIMES,
+    "\"0s\"",
+    "\"20ms\"",
+    "How long the server takes to begin its answer.",
+);
+
+pub(super) static TRANSFERS: Spec = Spec {
+    name: "transfers",
+    keys: &[
+        KIND,
+        key(
+            "size",
+            SIZES,
+            REQUIRED,
+            "{ law = \"pareto\", mean = \"50kB\" }",
+            "Bytes of each transfer.",
+        ),
+        key(
+            "interval",
+            INTERVAL,
+            "one of `interval` and `load`",
+            "\"100ms\"",
+            "Mean time from the start of one transfer to that of the next.",
+        ),
+        key(
+            "load",
+            Kind::Either(&[Kind::Rate, Kind::Percent]),
+            "one of `interval` and `load`",
+            "\"5Mbps\"",
+            "What each flow asks for, on average. As a rate: application bits, the mean size over the interval. As a \
+             share, as in `80%`: of a link's rate, by the frames of the data with all their headers, without \
+             handshakes, acknowledgements and retransmissions.",
+        ),
+        key(
+            "of",
+            Kind::Name,
+            "the slowest link between routers that the data cross",
+            "\"bottleneck\"",
+            "The link that `load` is a share of, by its name in results (`bottleneck`, `bottleneck.reverse`).",
+        ),
+        key(
+            "intervals",
+            Kind::Choice(&["exponential", "fixed"]),
+            "\"exponential\"",
+            "\"fixed\"",
+            "Whether transfers begin at exponential intervals, whatever else is under way, or at equal ones.",
+        ),
+        key(
+            "direction",
+            Kind::Choice(&["up", "down"]),
+            "\"up\"",
+            "\"down\"",
+            "`up`: the client sends and closes. `down`: the client asks with 200 bytes, the server sends and closes.",
+        ),
+        key("most", MOST, "\"unlimited\"", "1000", "At most so many."),
+    ],
+};
+
+pub(super) static EXCHANGES: Spec = Spec {
+    name: "exchanges",
+    keys: &[
+        KIND,
+        key(
+            "request",
+            SIZES,
+            "\"200B\"",
+            "\"200kB\"",
+            "Bytes that the client sends.",
+        ),
+        key(
+            "reply",
+            SIZES,
+            "\"200B\"",
+            "\"1kB\"",
+            "Bytes that the server answers.",
+        ),
+        SERVER_TIME,
+        key(
+            "pause",
+            TIMES,
+            REQUIRED,
+            "\"10s\"",
+            "Time to the next request.",
+        ),
+        key(
+            "periodic",
+            Kind::Flag,
+            "false",
+            "true",
+            "Whether the pause begins with the request, so that requests keep their times however late the answers \
+             are; else with the end of the answer.",
+        ),
+        key("most", MOST, "\"unlimited\"", "1000", "At most so many."),
+    ],
+};
+
+pub(super) static WEB: Spec = Spec {
+    name: "web",
+    keys: &[
+        KIND,
+        key(
+            "main_size",
+            SIZES,
+            "\"30kB\"",
+            "\"30kB\"",
+            "Bytes of a page's main object, which is fetched first.",
+        ),
+        key(
+            "object_size",
+            SIZES,
+            "{ law = \"pareto\", mean = \"20kB\" }",
+            "\"20kB\"",
+            "Bytes of each other object.",
+        ),
+        key(
+            "objects",
+            Kind::Integer {
+                min: 0,
+                max: 10_000,
+            },
+            "10",
+            "40",
+            "Objects of a page besides the main one.",
+        ),
+        key(
+            "request",
+            AMOUNT,
+            "\"350B\"",
+            "\"350B\"",
+            "Bytes of a request.",
+        ),
+        SERVER_TIME,
+        key(
+            "parallel",
+            Kind::Integer { min: 1, max: 256 },
+            "6",
+            "2",
+            "Connections at once, at most.",
+        ),
+        key(
+            "persistent",
+            Kind::Flag,
+            "true",
+            "false",
+            "Whether a connection serves one object after the other until the page is complete; else each object has \
+             its own.",
+        ),
+        key(
+            "think",
+            TIMES,
+            "{ law = \"exponential\", mean = \"5s\" }",
+            "\"5s\"",
+            "Time from the end of a page to the next.",
+        ),
+        key(
+            "most",
+            MOST,
+            "\"unlimited\"",
+            "10",
+            "At most so many pages.",
+        ),
+    ],
+};

@@ -1,0 +1,152 @@
+//! What flows do: workloads read, written, and what they can put on a link.
+
+mod extent;
+mod session;
+mod write;
+
+pub(crate) use extent::{largest_packet, most_waiting};
+pub(crate) use write::write;
+
+use crate::error::Checked;
+use crate::law::Laws;
+use crate::reader::Reader;
+use crate::topology::Topology;
+use crate::units::{LONGEST, format_span};
+use goodqueue_sim::{PacketSize, VoiceConfig, WorkloadConfig};
+use goodqueue_tcp::TcpConfig;
+use goodqueue_types::{Bytes, Span};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is around flows, as far as their workloads depend on it.
+pub(crate) struct Around<'a> {
+    /// Files are looked for from here on.
+    pub folder: &'a Path,
+    pub topology: &'a Topology,
+}
+
+/// The TCP of a workload that has one.
+pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
+    match workload {
+        WorkloadConfig::Bulk { tcp, .. } | WorkloadConfig::Session { tcp, .. } => Some(tcp),
+        WorkloadConfig::ConstantBitRate { .. }
+        | WorkloadConfig::Poisson { .. }
+        | WorkloadConfig::OnOff { .. }
+        | WorkloadConfig::Bursts { .. }
+        | WorkloadConfig::Voice(_)
+        | WorkloadConfig::Ping { .. } => None,
+    }
+}
+
+/// Reads the `workload` of flows on this path, and their `tcp` over that of all flows.
+pub(crate) fn read(
+    flow: &Reader<'_>,
+    common_tcp: Option<&Reader<'_>>,
+    around: &Around<'_>,
+    path: &crate::path::Path,
+) -> Checked<WorkloadConfig> {
+    let (kind, table) = Reader::tagged(&flow.require("workload")?)?;
+    let own_tcp = flow.table("tcp")?;
+    let tcp = || crate::tcp::read(common_tcp, own_tcp.as_ref()).map(Arc::new);
+    let workload = match kind {
+        "bulk" => WorkloadConfig::Bulk {
+            tcp: tcp()?,
+            bytes: read_amount(&table)?,
+        },
+        "transfers" | "exchanges" | "web" => {
+            let tcp = tcp()?;
+            let session = session::read(kind, &table, &tcp, around, path)?;
+            WorkloadConfig::Session {
+                tcp,
+                session: Arc::new(session),
+            }
+        }
+        "cbr" => {
+            let packet = table.size("packet")?.unwrap_or(1_500);
+            WorkloadConfig::ConstantBitRate {
+                interval: read_interval(&table, "rate", packet)?,
+                packet: packet as u32,
+            }
+        }
+        "poisson" => {
+            let packet = table.size("packet")?.unwrap_or(1_500);
+            WorkloadConfig::Poisson {
+                mean_interval: read_interval(&table, "rate", packet)?,
+                packet: match table.choice("sizes")? {
+                    Some("exponential") => PacketSize::Exponential(packet as f64),
+                    _ => PacketSize::Fixed(packet as u32),
+                },
+            }
+        }
+        "bursts" => {
+            let packet = table.size("packet")?.unwrap_or(1_500);
+            let packets = table.require("packets")?.integer()?;
+            WorkloadConfig::Bursts {
+                mean_interval: read_interval(&table, "rate", packet * packets)?,
+                packets: packets as u32,
+                packet: packet as u32,
+            }
+        }
+        "voice" => WorkloadConfig::Voice(VoiceConfig {
+            interval: table.span("interval")?.unwrap_or(Span::from_millis(20)),
+            packet: table.size("packet")?.unwrap_or(200) as u32,
+            playout: table.span("playout")?.unwrap_or(Span::from_millis(60)),
+            concealment: table.flag("concealment")?.unwrap_or(true),
+        }),
+        "on_off" => read_on_off(&table, Laws(around.folder))?,
+        _ => WorkloadConfig::Ping {
+            interval: table.span("interval")?.unwrap_or(Span::from_secs(1)),
+            packet: table.size("packet")?.unwrap_or(84) as u32,
+        },
+    };
+    if tcp_of(&workload).is_none() && own_tcp.is_some() {
+        let message = format!("a \"{kind}\" flow has no TCP");
+        return Err(flow.problem("tcp", message, "leave tcp out, or use kind = \"bulk\""));
+    }
+    Ok(workload)
+}
+
+fn read_on_off(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WorkloadConfig> {
+    let packet = table.size("packet")?.unwrap_or(1_500);
+    let interval = read_interval(table, "rate", packet)?;
+    let times = |key| laws.times(&table.require(key)?);
+    let (on, off) = (times("on")?, times("off")?);
+    if on.mean() < interval.as_secs_f64() {
+        let message = "the mean on period is shorter than the time between packets";
+        let help = format!("at least \"{}\"", format_span(interval));
+        return Err(table.problem("on", message.to_owned(), help));
+    }
+    Ok(WorkloadConfig::OnOff {
+        interval,
+        packet: packet as u32,
+        on,
+        off,
+    })
+}
+
+fn read_amount(table: &Reader<'_>) -> Checked<Option<u64>> {
+    match table.get("size") {
+        Some(field) if field.as_text() != Some("unlimited") => field.size().map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Mean time between things of so many bytes, from the interval itself or from their rate.
+fn read_interval(table: &Reader<'_>, rate: &'static str, bytes: u64) -> Checked<Span> {
+    match (table.rate(rate)?, table.span("interval")?) {
+        (Some(speed), None) => {
+            let interval = speed.transmission_time(Bytes(bytes));
+            if interval > LONGEST {
+                let message = format!("less often than once in {}", format_span(LONGEST));
+                return Err(table.problem(rate, message, "ask for more"));
+            }
+            Ok(interval)
+        }
+        (None, Some(interval)) => Ok(interval),
+        (Some(_), Some(_)) => {
+            let message = format!("\"{rate}\" and \"interval\" say the same thing twice");
+            Err(table.problem("interval", message, "keep one of the two"))
+        }
+        (None, None) => Err(table.missing(rate)),
+    }
+}
