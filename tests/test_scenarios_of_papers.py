@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
@@ -31,7 +30,7 @@ def total(figures: dict[str, Any], prefix: str, key: str) -> float:
 @pytest.mark.parametrize("loss", [0.01, 0.02, 0.05])
 def test_the_red_studys_link_loses_what_it_should_at_random(loss: float) -> None:
     runs = [
-        summary("red-study", seed, topology__bottleneck__loss__probability=str(loss))
+        summary("red-study", seed, topology__link__bottleneck__loss__probability=str(loss))
         for seed in range(1, 6)
     ]
     links = [run["links"]["bottleneck"] for run in runs]
@@ -110,16 +109,18 @@ def test_gijsbers_periodic_data_go_when_they_should() -> None:
 
 
 def test_the_bscl_mixs_sources_are_as_far_as_printed() -> None:
-    flows = tomllib.loads((SCENARIOS / "bscl-mix.toml").read_text(encoding="utf-8"))["flow"]
-    spreads = {flow["name"]: flow["rtt"] for flow in flows if isinstance(flow["rtt"], dict)}
-    for near, far in (("near", "far"), ("short-near", "short-far")):
-        distances = []
-        for spread in (spreads[near], spreads[far]):
-            low, high = int(spread["from"][:-2]), int(spread["to"][:-2])
-            step = (high - low) / (spread["classes"] - 1)
-            distances += [low + step * n for n in range(spread["classes"])]
-        assert len(distances) == 18
-        assert (min(distances), max(distances), fmean(distances)) == (20, 534, 217)
+    result = goodqueue.run(SCENARIOS / "bscl-mix.toml", series=True)
+    assert result.series is not None
+    links = result.summary["links"]
+    ways = [2000 * (links[f"leaf{n}"]["delay_s"] + links["target"]["delay_s"]) for n in range(18)]
+    assert "leaf18" not in links
+    assert [min(ways), max(ways), fmean(ways)] == pytest.approx([20, 534, 217])
+    # Each source has its short flows; on the way there is nothing but the target's queue.
+    least = result.series.rtt.group_by("flow").agg(pl.col("rtt_s").min())
+    seen = {name: rtt * 1000 for name, rtt in least.iter_rows()}
+    for flow in range(18):
+        assert ways[flow] <= seen[f"short.{flow}"] < ways[flow] + 217
+    assert all(217 <= seen[f"windowed.{n}"] < 2 * 217 + 10 for n in range(10))
 
 
 @pytest.mark.parametrize("share", SHARES)
@@ -148,13 +149,13 @@ def test_the_bscl_mix_is_as_designed(share: str) -> None:
     # size squared for each arrival; four standard deviations. Payload is 1460 of 1500 bytes.
     payload = 0.2 * others * 1460 / 1500
     expected = sum(run["measured_s"] for run in runs) * payload / 8 / (14 * 1460)
-    got = fmean(total(run, "short-", "goodput_bps") for run in runs)
+    got = fmean(total(run, "short.", "goodput_bps") for run in runs)
     assert abs(got / payload - 1) < 4 * math.sqrt(2 / expected)
-    count = sum(total(run, "short-", "transfers") for run in runs)
+    count = sum(total(run, "short.", "transfers") for run in runs)
     assert abs(count - expected) < 4 * math.sqrt(expected)
 
     # The rest is for local flows, and the link is full.
     for run in runs:
-        local = total(run, "near.", "throughput_bps") + total(run, "far.", "throughput_bps")
+        local = total(run, "local.", "throughput_bps")
         assert run["links"]["target"]["utilization"] > 0.99
         assert local / 50e6 == pytest.approx(1 - float(share[:-2]) / 100, abs=0.02)

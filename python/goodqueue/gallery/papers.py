@@ -16,15 +16,13 @@ SHARES = {
     "5 %": {
         "topology.link.remote.rate": "1Mbps",
         "flow.windowed.tcp.receive_window": "5840B",
-        "flow.short-near.workload.load": "27.1kbps",
-        "flow.short-far.workload.load": "27.1kbps",
+        "flow.short.workload.load": "27.1kbps",
     },
     "10 %": {},
     "20 %": {
         "topology.link.remote.rate": "4Mbps",
         "flow.windowed.tcp.receive_window": "20440B",
-        "flow.short-near.workload.load": "108.2kbps",
-        "flow.short-far.workload.load": "108.2kbps",
+        "flow.short.workload.load": "108.2kbps",
     },
 }
 """The overrides that scenarios/bscl-mix.toml names, by the share of what is not local."""
@@ -153,8 +151,8 @@ def red_study() -> Picture:
     for loss in ("1%", "2%", "5%"):
         settings = [
             {
-                "topology.bottleneck.queue.limit": f"{500 * limit}B",
-                "topology.bottleneck.loss.probability": loss,
+                "topology.link.bottleneck.queue.limit": f"{500 * limit}B",
+                "topology.link.bottleneck.loss.probability": loss,
             }
             for limit in limits
         ]
