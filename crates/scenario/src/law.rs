@@ -165,21 +165,39 @@ pub(crate) fn write_seconds(seconds: f64) -> String {
 }
 
 fn write(law: &Law, write: fn(f64) -> String) -> String {
-    let name = |law| ("law", plain(law));
     match law {
         Law::Fixed(value) => write(*value),
-        Law::Exponential { mean } => inline(&[name("exponential"), ("mean", write(*mean))]),
-        Law::Pareto { mean, shape } => inline(&[
+        law => inline(&items(law, write)),
+    }
+}
+
+/// The keys of the table of a law of seconds.
+pub(crate) fn items_of_times(law: &Law) -> Vec<(&'static str, String)> {
+    items(law, write_seconds)
+}
+
+fn items(law: &Law, write: fn(f64) -> String) -> Vec<(&'static str, String)> {
+    let name = |law| ("law", plain(law));
+    match law {
+        Law::Fixed(value) => items(
+            &Law::Uniform {
+                from: *value,
+                to: *value,
+            },
+            write,
+        ),
+        Law::Exponential { mean } => vec![name("exponential"), ("mean", write(*mean))],
+        Law::Pareto { mean, shape } => vec![
             name("pareto"),
             ("mean", write(*mean)),
             ("shape", format!("{shape:?}")),
-        ]),
+        ],
         Law::Uniform { from, to } => {
-            inline(&[name("uniform"), ("from", write(*from)), ("to", write(*to))])
+            vec![name("uniform"), ("from", write(*from)), ("to", write(*to))]
         }
         Law::Empirical(law) => {
             let [file, checksum] = crate::file::write(&law.origin);
-            inline(&[name("empirical"), file, checksum])
+            vec![name("empirical"), file, checksum]
         }
     }
 }

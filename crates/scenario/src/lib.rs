@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod flow;
 mod framing;
+mod impairment;
 mod law;
 mod layout;
 mod loss;

@@ -72,6 +72,7 @@ fn direction(name: &str, config: &LinkDirection, delay: Span, observed: Observed
         loss: config.loss,
         burst_gap: observed.burst_gap,
         observed: observed.observed,
+        impairments: config.impairments.clone(),
         ..LinkConfig::drop_tail(config.rate, delay, Limit::Unlimited)
     }
 }

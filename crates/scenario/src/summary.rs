@@ -32,6 +32,7 @@ pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -
         "flows": flows,
         "totals": {
             "sent": totals.sent,
+            "duplicated": totals.duplicated,
             "delivered": totals.delivered,
             "delivered_forward": totals.delivered_forward,
             "dropped": totals.dropped,
@@ -94,6 +95,8 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
         "busy_periods": link.busy_periods.count,
         "mean_busy_period_s": link.busy_periods.mean_s,
         "max_busy_period_s": link.busy_periods.max_s,
+        "duplicates": link.duplicates,
+        "reordered": link.reordered,
         "event_mean_backlog_packets": link.event_mean_backlog_packets,
         "average_queue_mean": link.average_queue.map(|average| average.mean),
         "average_queue_variance": link.average_queue.map(|average| average.variance),

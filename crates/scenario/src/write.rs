@@ -126,6 +126,7 @@ fn items(link: &LinkDirection, pools: &[PoolConfig]) -> Vec<(&'static str, Strin
     if let Some(loss) = &link.loss {
         items.push(("loss", crate::loss::write(loss)));
     }
+    items.extend(crate::impairment::items(&link.impairments));
     items
 }
 

@@ -3,7 +3,7 @@
 
 use goodqueue_queue::{Limit, Sharing};
 use goodqueue_scenario::{Scenario, ScenarioError, parse_mahimahi, parse_rate_csv, summary_json};
-use goodqueue_sim::{LinkConfig, RateDraw, ServiceConfig, run};
+use goodqueue_sim::{Impairments, Jitter, Law, LinkConfig, RateDraw, Reorder, ServiceConfig, run};
 use goodqueue_types::{Cells, Rate, Span};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -284,6 +284,51 @@ fn each_direction_has_a_rate_of_its_own() {
 }
 
 #[test]
+fn each_direction_has_impairments_of_its_own() {
+    let link = "rate = \"1Mbps\"
+jitter = { law = \"pareto\", mean = \"2ms\", order = \"free\" }
+reorder = { probability = \"1%\", delay = \"5ms\" }
+reverse = { jitter = { law = \"uniform\", from = \"0s\", to = \"1ms\" } }";
+    let access = "access = { rate = \"1Gbps\", duplicate = { probability = 0.125 } }";
+    let text = text("", link).replace("access = { rate = \"1Gbps\" }", access);
+    let scenario = good(&text);
+    check_round_trip(&scenario);
+    let links = scenario.network().links;
+    let none = Impairments::default();
+    let jitter = |law, keeps_order| Some(Jitter { law, keeps_order });
+    let (mean, shape) = (0.002, 1.5);
+    assert_eq!(
+        links[0].impairments,
+        Impairments {
+            jitter: jitter(Law::Pareto { mean, shape }, false),
+            reorder: Some(Reorder {
+                probability: 0.01,
+                delay: Span::from_millis(5)
+            }),
+            duplicate: None,
+        }
+    );
+    let (from, to) = (0.0, 0.001);
+    assert_eq!(
+        links[1].impairments,
+        Impairments {
+            jitter: jitter(Law::Uniform { from, to }, true),
+            ..none.clone()
+        }
+    );
+    // The client's host sends copies; neither what it receives nor the server's host does.
+    let copies: Vec<_> = links[2..6]
+        .iter()
+        .map(|link| link.impairments.duplicate)
+        .collect();
+    assert_eq!(copies, [Some(0.125), None, None, None]);
+    let summary = summary_json(&scenario, &scenario.network(), &run(&scenario.network()));
+    assert!(summary["links"]["bottleneck"]["reordered"].as_u64() > Some(0));
+    assert_eq!(summary["links"]["bottleneck.reverse"]["reordered"], 0);
+    assert!(summary["totals"]["duplicated"].as_u64() > Some(0));
+}
+
+#[test]
 fn a_rate_that_changes_more_often_than_a_run_can_bear_is_refused() {
     let service = "{ kind = \"uniform\", interval = \"1us\", from = \"1bps\", to = \"2Mbps\" }";
     let text = text("", &format!("service = {service}"));
@@ -321,6 +366,11 @@ fn the_examples_of_the_pages_are_accepted() {
     for line in queues {
         let usual = "queue = { limit = \"100p\" }";
         check_round_trip(&good(&text("", "rate = \"1Mbps\"").replace(usual, line)));
+    }
+    let impairments = examples(include_str!("../../../docs/impairments.md"));
+    assert_eq!(impairments.len(), 5);
+    for line in impairments {
+        check_round_trip(&good(&text("", &format!("rate = \"1Mbps\"\n{line}"))));
     }
     let switch = examples(include_str!("../../../docs/queues/shared-buffer.md")).join("\n");
     let text = text(&switch, "rate = \"1Mbps\"");

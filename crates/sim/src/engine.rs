@@ -118,6 +118,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 Kind::Arrival => self.arrival(event),
                 Kind::Wake => self.wake(event),
                 Kind::Service => self.service(event),
+                Kind::Emergence => self.emergence(event),
             }
         }
     }
@@ -174,8 +175,24 @@ impl<'a, P: Probe> Simulation<'a, P> {
 
     /// A transmission begins; its packet goes as far as nothing can interfere.
     fn begin(&mut self, link: u32, service: &Service, now: Time) {
-        let packet = &service.packet;
-        match self.core.begin(link, service, now) {
+        let crossed = self.core.begin(link, service, now);
+        self.follow(&service.packet, crossed);
+    }
+
+    /// A packet leaves a link with impairments and goes as far as nothing can interfere.
+    #[cold]
+    fn emergence(&mut self, event: Event) {
+        let (link, now) = (event.index() as u32, event.time());
+        self.core.events.pop();
+        if let Some((packet, crossed)) = self.core.emerge(link, now) {
+            self.follow(&packet, crossed);
+        }
+    }
+
+    /// What comes after the way of a packet from a link with a queue discipline.
+    #[inline]
+    fn follow(&mut self, packet: &Packet, crossed: Crossed) {
+        match crossed {
             Crossed::Arrives(now) => {
                 let host = receiver_of(packet);
                 if !self.core.receive(host, packet, now) {

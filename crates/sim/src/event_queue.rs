@@ -12,10 +12,12 @@ use goodqueue_types::Time;
 pub enum Kind {
     /// A link has sent the last bit of a frame, or what its queue held back may go.
     Service = 0,
+    /// A packet leaves a link with impairments, perhaps for its host.
+    Emergence = 1,
     /// An agent's timer or its application.
-    Wake = 1,
+    Wake = 2,
     /// The packet at the head of a line arrives at the line's link.
-    Arrival = 2,
+    Arrival = 3,
 }
 
 /// When something happens, and its place among simultaneous things: kind, then rank (a keyed hash
@@ -43,7 +45,8 @@ impl Event {
     pub fn kind(self) -> Kind {
         match (self.0 as u64) >> 62 {
             0 => Kind::Service,
-            1 => Kind::Wake,
+            1 => Kind::Emergence,
+            2 => Kind::Wake,
             _ => Kind::Arrival,
         }
     }

@@ -47,6 +47,8 @@ pub struct LinkMeter {
     departed_ip_bytes: u64,
     drops: [u64; DropReason::COUNT],
     marks: [u64; DropReason::COUNT],
+    duplicates: u64,
+    reordered: u64,
     busy: Span,
     /// The present busy period, cut at the edges of the window, and those before.
     busy_from: Time,
@@ -161,6 +163,8 @@ impl LinkMeter {
             departed_ip_bytes: 0,
             drops: [0; DropReason::COUNT],
             marks: [0; DropReason::COUNT],
+            duplicates: 0,
+            reordered: 0,
             busy: Span::ZERO,
             busy_from: Time::ZERO,
             busy_until: Time::ZERO,
@@ -216,6 +220,16 @@ impl LinkMeter {
     /// The queue marked a packet.
     pub fn mark(&mut self, now: Time, reason: DropReason) {
         self.marks[reason as usize] += u64::from(self.window.contains(now));
+    }
+
+    /// The link made a copy of a packet.
+    pub fn duplicate(&mut self, now: Time) {
+        self.duplicates += u64::from(self.window.contains(now));
+    }
+
+    /// A packet reached the far end after one that was sent later.
+    pub fn reordering(&mut self, now: Time) {
+        self.reordered += u64::from(self.window.contains(now));
     }
 
     /// What waits is now `backlog`.
@@ -333,6 +347,8 @@ impl LinkMeter {
                 drops as f64 / self.arrivals as f64
             },
             loss_bursts: self.bursts.map(LossBursts::finish),
+            duplicates: self.duplicates,
+            reordered: self.reordered,
             backlog_packets: Distribution::of(&self.backlog_packets, 1.0),
             backlog_bytes: Distribution::of(&self.backlog_bytes, 1.0),
             event_mean_backlog_packets: (self.backlog_changes > 0)

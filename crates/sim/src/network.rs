@@ -1,6 +1,7 @@
 //! What a run is made of: links, flows with their routes, and what to measure. Plain values;
 //! the scenario crate builds them, both engines read them.
 
+use crate::impairment::Impairments;
 use crate::law::Law;
 use crate::loss::LossConfig;
 use crate::service::ServiceConfig;
@@ -55,6 +56,8 @@ pub struct LinkConfig {
     /// Losses are of one burst if they are less than this and the time that the backlog takes apart:
     /// the base round-trip time of flows that cross the link. Without it bursts are not told apart.
     pub burst_gap: Option<Span>,
+    /// What happens to packets on their way behind the transmitter.
+    pub impairments: Impairments,
     /// Whether the link's statistics are reported; others only count.
     pub observed: bool,
 }
@@ -73,14 +76,18 @@ impl LinkConfig {
             drop_list: Vec::new(),
             loss: None,
             burst_gap: None,
+            impairments: Impairments::default(),
             observed: false,
         }
     }
 
-    /// The limit, where a packet's departure is known on its arrival: a drop-tail FIFO with a
-    /// buffer of its own.
+    /// The limit, where a packet's departure is known on its arrival and what leaves first arrives
+    /// first: a drop-tail FIFO with a buffer of its own.
     pub(crate) fn fifo_limit(&self) -> Option<Limit> {
-        let plain = self.pool.is_none() && self.loss.is_none() && self.service.is_none();
+        let plain = self.pool.is_none()
+            && self.loss.is_none()
+            && self.service.is_none()
+            && !self.impairments.any();
         match &self.queue {
             QueueConfig::DropTail(config) if plain => Some(config.limit),
             _ => None,

@@ -55,6 +55,10 @@ pub struct LinkOutcome {
     pub loss_rate: f64,
     /// The losses in bursts, if it is known how far apart those of a burst may be.
     pub loss_bursts: Option<LossBurstOutcome>,
+    /// Copies that the link made of packets.
+    pub duplicates: u64,
+    /// Packets that left the link after one sent later (RFC 4737), copies left out.
+    pub reordered: u64,
     /// Packets waiting, time-weighted.
     pub backlog_packets: Distribution,
     /// Frame bytes waiting, time-weighted.
@@ -164,6 +168,8 @@ pub struct FlowOutcome {
 pub struct Totals {
     /// Packets handed to the network by hosts.
     pub sent: u64,
+    /// Copies that links made of them.
+    pub duplicated: u64,
     /// Packets that reached their host.
     pub delivered: u64,
     /// Of these, packets that went from client to server: the data of bulk flows.
@@ -190,19 +196,19 @@ pub struct Series {
 }
 
 impl Totals {
-    /// Conservation: what was sent is delivered, lost, waiting or on its way.
+    /// Conservation: what was sent or copied is delivered, lost, waiting or on its way.
     ///
     /// # Errors
     /// The counts, in words, if packets appeared or vanished.
     pub fn check(&self) -> Result<(), String> {
         let accounted = self.delivered + self.dropped + self.queued + self.in_flight;
-        if self.sent == accounted {
+        if self.sent + self.duplicated == accounted {
             return Ok(());
         }
         Err(format!(
-            "packets not conserved: {} sent, but {} delivered + {} dropped + {} queued + {} in \
-             flight = {accounted}",
-            self.sent, self.delivered, self.dropped, self.queued, self.in_flight
+            "packets not conserved: {} sent + {} duplicated, but {} delivered + {} dropped + {} \
+             queued + {} in flight = {accounted}",
+            self.sent, self.duplicated, self.delivered, self.dropped, self.queued, self.in_flight
         ))
     }
 }

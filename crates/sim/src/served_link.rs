@@ -5,6 +5,8 @@
 //! engine walks it on from there.
 
 use crate::Network;
+use crate::impaired_path::{Arrived, ImpairedPath};
+use crate::impairment::ImpairmentProcess;
 use crate::link_meter::{LinkMeter, Window};
 use crate::loss::LossProcess;
 use crate::service::VaryingRate;
@@ -49,6 +51,9 @@ pub struct ServedLink {
     lost_after: u64,
     /// What is in transmission, if the link loses it when it ends.
     lost_at_end: Option<Packet>,
+    /// What is behind the transmitter, where packets can overtake one another or be copied.
+    path: Option<Box<ImpairedPath>>,
+    duplicated: u64,
     meter: Option<LinkMeter>,
 }
 
@@ -80,6 +85,9 @@ impl ServedLink {
             started: 0,
             lost_after: 0,
             lost_at_end: None,
+            path: ImpairmentProcess::new(&config.impairments, network.seed, index)
+                .map(|process| Box::new(ImpairedPath::new(process, config.delay))),
+            duplicated: 0,
             meter,
         }
     }
@@ -213,6 +221,43 @@ impl ServedLink {
         self.lost_at_end = Some(*packet);
     }
 
+    /// Whether packets can overtake one another behind the transmitter.
+    pub fn is_impaired(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// What was sent until `end`, which lies within the run, is on its way over a path with
+    /// impairments. When the event queue must come back for what arrives, if it does not know.
+    pub fn send_impaired(&mut self, packet: &Packet, rank: u32, end: Time) -> Option<Time> {
+        let path = self.path.as_mut()?;
+        if path.send(packet, rank, end) {
+            self.duplicated += 1;
+            if let Some(meter) = &mut self.meter {
+                meter.duplicate(end);
+            }
+        }
+        path.announce()
+    }
+
+    /// The packet that leaves a path with impairments at `now`, if there is one, and when the event
+    /// queue must come back, if it does not know.
+    pub fn emerge(&mut self, now: Time) -> (Option<Packet>, Option<Time>) {
+        let Some(path) = &mut self.path else {
+            return (None, None);
+        };
+        let arrived = path.arrive(now);
+        if let (
+            Some(meter),
+            Some(Arrived {
+                overtaken: true, ..
+            }),
+        ) = (&mut self.meter, &arrived)
+        {
+            meter.reordering(now);
+        }
+        (arrived.map(|arrived| arrived.packet), path.announce())
+    }
+
     fn with_queue<T>(
         &mut self,
         now: Time,
@@ -254,6 +299,16 @@ impl ServedLink {
     /// Packets lost here in the whole run.
     pub fn drops(&self) -> u64 {
         self.drops + self.lost_after
+    }
+
+    /// Copies made here in the whole run.
+    pub fn duplicated(&self) -> u64 {
+        self.duplicated
+    }
+
+    /// Packets on a path with impairments.
+    pub fn in_flight(&self) -> u64 {
+        self.path.as_ref().map_or(0, |path| path.in_flight())
     }
 
     /// Packets waiting.

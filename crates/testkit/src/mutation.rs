@@ -39,11 +39,17 @@ pub enum Mutation {
     BuffersNotShared,
     /// Transmissions begin in outages, too.
     OutageIgnored,
+    /// Packets overtake one another where jitter keeps their order.
+    OrderNotKept,
+    /// Chance decides on the way of a packet even if it is lost.
+    ImpairedBeforeLoss,
+    /// A copy waits with the packet that it is made of where that is held back.
+    CopyHeldBack,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::LimitOffByOne,
         Self::TiesByInsertion,
         Self::TimerBeforeDelivery,
@@ -62,5 +68,8 @@ impl Mutation {
         Self::LossPlacesSwapped,
         Self::BuffersNotShared,
         Self::OutageIgnored,
+        Self::OrderNotKept,
+        Self::ImpairedBeforeLoss,
+        Self::CopyHeldBack,
     ];
 }

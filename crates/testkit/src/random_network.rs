@@ -8,9 +8,10 @@ use crate::fair_queues::fair_queue;
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
-    DeliveryTrace, ExchangesConfig, FlowConfig, Law, LinkConfig, LossConfig, LossModel, LossOf,
-    LossUnit, Network, PacketSize, PoolConfig, RandomRate, RateDraw, RateTrace, Record,
-    ServiceConfig, SessionConfig, TransfersConfig, VoiceConfig, WebConfig, WorkloadConfig,
+    DeliveryTrace, ExchangesConfig, FlowConfig, Impairments, Jitter, Law, LinkConfig, LossConfig,
+    LossModel, LossOf, LossUnit, Network, PacketSize, PoolConfig, RandomRate, RateDraw, RateTrace,
+    Record, Reorder, ServiceConfig, SessionConfig, TransfersConfig, VoiceConfig, WebConfig,
+    WorkloadConfig,
 };
 use goodqueue_tcp::{
     CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
@@ -92,6 +93,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
         queue(),
         drop_list,
         loss(),
+        impairments(),
         service(),
         (prop::bool::weighted(0.8), burst_gap()),
     )
@@ -103,6 +105,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
                 (queue, pool),
                 drop_list,
                 loss,
+                impairments,
                 service,
                 (observed, burst_gap),
             )| {
@@ -117,6 +120,7 @@ fn link() -> impl Strategy<Value = LinkConfig> {
                     drop_list,
                     loss,
                     burst_gap,
+                    impairments,
                     observed,
                 }
             },
@@ -267,6 +271,34 @@ fn loss() -> impl Strategy<Value = Option<LossConfig>> {
         after_transmission,
     });
     prop_oneof![5 => Just(None), 1 => loss.prop_map(Some)]
+}
+
+/// Often of the order of a transmission, in steps that make packets meet.
+fn impairments() -> impl Strategy<Value = Impairments> {
+    let law = prop_oneof![
+        select(vec![0.0, 0.0001, 0.001]).prop_map(Law::Fixed),
+        Just(Law::Uniform {
+            from: 0.0,
+            to: 0.002
+        }),
+        Just(Law::Exponential { mean: 0.0005 }),
+    ];
+    let jitter = (law, any::<bool>()).prop_map(|(law, keeps_order)| Jitter { law, keeps_order });
+    let reorder = (0.0..0.3, select(vec![100, 1_000, 5_000])).prop_map(|(probability, micros)| {
+        let delay = Span::from_micros(micros);
+        Reorder { probability, delay }
+    });
+    let any_of = (
+        prop::option::of(jitter),
+        prop::option::of(reorder),
+        prop::option::of(0.0..0.3),
+    );
+    let impairments = any_of.prop_map(|(jitter, reorder, duplicate)| Impairments {
+        jitter,
+        reorder,
+        duplicate,
+    });
+    prop_oneof![4 => Just(Impairments::default()), 1 => impairments]
 }
 
 fn limit() -> impl Strategy<Value = Limit> {

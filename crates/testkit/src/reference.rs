@@ -52,8 +52,9 @@ enum What {
     Arrival(usize, Packet),
 }
 
-/// When, and the place among simultaneous events: kind, then rank and number of the packet.
-type Key = (Time, u8, u64, u64);
+/// When, and the place among simultaneous events: kind, then rank and number of the packet. Copies
+/// of a packet keep the order in which they were scheduled.
+type Key = (Time, u8, u64, u64, u64);
 
 /// An entry of the heap, ordered by key.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +177,7 @@ impl<'a> Reference<'a> {
         };
         self.scheduled += 1;
         self.events.push(Reverse(Event {
-            key: (time, kind, rank, number),
+            key: (time, kind, rank, number, self.scheduled),
             what,
         }));
     }
@@ -369,14 +370,31 @@ impl<'a> Reference<'a> {
             .in_service
             .take()
             .expect("a transmission that ends has begun");
-        let (lost, there) = (link.loses, now + link.config.delay);
+        let lost = link.loses;
         if lost {
             self.lose(index, packet, now, DropReason::LinkLoss);
         }
+        let rank = self.ties.rank(&packet);
+        let (mutation, link) = (self.mutation, &mut self.links[index]);
+        let fate = (!lost || mutation == Some(Mutation::ImpairedBeforeLoss))
+            .then(|| link.propagate(&packet, rank, now, mutation));
         self.serve(index, now);
-        if lost {
+        let Some((there, copy)) = fate.filter(|_| !lost) else {
             return;
+        };
+        self.go_on(index, packet, there);
+        if let Some(there) = copy {
+            let link = &mut self.links[index];
+            link.duplicated += 1;
+            if let Some(meter) = &mut link.meter {
+                meter.duplicate(now);
+            }
+            self.go_on(index, packet, there);
         }
+    }
+
+    /// A packet comes to the far end of a link.
+    fn go_on(&mut self, index: usize, packet: Packet, there: Time) {
         let route = self.route(&packet);
         let here = route.iter().position(|link| link.0 as usize == index);
         let onward = here.and_then(|hop| route.get(hop + 1));
@@ -466,6 +484,9 @@ impl<'a> Reference<'a> {
                 .iter_mut()
                 .filter_map(|link| {
                     let mut meter = link.meter.take()?;
+                    for time in link.reorderings(self.window.to) {
+                        meter.reordering(time);
+                    }
                     if let Some(varying) = &link.varying {
                         meter.set_utilization(varying.utilization(self.window));
                     }
@@ -504,6 +525,7 @@ impl<'a> Reference<'a> {
         let in_service = self.links.iter().filter(|link| link.in_service.is_some());
         Totals {
             sent: self.agents.iter().map(|agent| agent.totals().0).sum(),
+            duplicated: self.links.iter().map(|link| link.duplicated).sum(),
             delivered: self.delivered,
             delivered_forward: self
                 .agents

@@ -4,7 +4,8 @@
 
 use goodqueue_queue::{Limit, Sharing};
 use goodqueue_sim::{
-    Network, NoProbe, PoolConfig, RateTrace, ServiceConfig, Simulation, WorkloadConfig,
+    Impairments, Jitter, Law, Network, NoProbe, PoolConfig, RateTrace, Reorder, ServiceConfig,
+    Simulation, WorkloadConfig,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
@@ -50,7 +51,20 @@ fn nothing_is_allocated_after_the_warm_up() {
     for profile in [Profile::Rfc, Profile::Inet2011, Profile::Ns2] {
         flows.extend(vec![bulk(profile); 2]);
     }
-    let network = dumbbell(end).network(flows.into_iter().map(|flow| (Time::ZERO, flow)).collect());
+    let mut network =
+        dumbbell(end).network(flows.into_iter().map(|flow| (Time::ZERO, flow)).collect());
+    // The ACKs' way: packets overtake one another, and some arrive twice.
+    network.links[1].impairments = Impairments {
+        jitter: Some(Jitter {
+            law: Law::Exponential { mean: 0.005 },
+            keeps_order: false,
+        }),
+        reorder: Some(Reorder {
+            probability: 0.01,
+            delay: Span::from_millis(20),
+        }),
+        duplicate: Some(0.01),
+    };
     let mut simulation = Simulation::new(&network, NoProbe);
     simulation.run_until(half);
     let cost = allocation_counter::measure(|| simulation.run_until(end));

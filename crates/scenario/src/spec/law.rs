@@ -32,16 +32,26 @@ const FILE: Key = key(
      its own. At most 1 MiB and 100000 points.",
 );
 
-/// A table that names a law of this quantity: of these kinds of values, with these examples.
+/// A table that names a law of this quantity: of these kinds of values, with these examples, and
+/// perhaps with more keys.
 macro_rules! laws {
-    ($quantity:literal, $positive:expr, $any:expr, $mean:literal, $from:literal, $to:literal) => {{
+    ($quantity:literal, $positive:expr, $any:expr, $mean:literal, $from:literal, $to:literal $(, $more:expr)*) => {{
         static EXPONENTIAL: Spec = Spec {
             name: concat!("exponential ", $quantity),
-            keys: &[LAW, key("mean", $positive, REQUIRED, $mean, "Mean.")],
+            keys: &[
+                LAW,
+                key("mean", $positive, REQUIRED, $mean, "Mean."),
+                $($more,)*
+            ],
         };
         static PARETO: Spec = Spec {
             name: concat!("Pareto ", $quantity),
-            keys: &[LAW, key("mean", $positive, REQUIRED, $mean, "Mean."), SHAPE],
+            keys: &[
+                LAW,
+                key("mean", $positive, REQUIRED, $mean, "Mean."),
+                SHAPE,
+                $($more,)*
+            ],
         };
         static UNIFORM: Spec = Spec {
             name: concat!("uniform ", $quantity),
@@ -49,11 +59,12 @@ macro_rules! laws {
                 LAW,
                 key("from", $any, REQUIRED, $from, "Least."),
                 key("to", $any, REQUIRED, $to, "Greatest."),
+                $($more,)*
             ],
         };
         static EMPIRICAL: Spec = Spec {
             name: concat!("empirical ", $quantity),
-            keys: &[LAW, FILE, CHECKSUM],
+            keys: &[LAW, FILE, CHECKSUM, $($more,)*],
         };
         Kind::Tagged {
             tag: "law",
@@ -66,6 +77,17 @@ macro_rules! laws {
         }
     }};
 }
+
+/// What a link adds to the delay of each packet.
+pub(super) const JITTER: Kind = laws!(
+    "jitter",
+    INTERVAL,
+    ANY_TIME,
+    "\"2ms\"",
+    "\"0s\"",
+    "\"5ms\"",
+    super::impairment::ORDER
+);
 
 /// Bytes, always the same or by a law.
 pub(crate) const SIZES: Kind = Kind::Either(&[

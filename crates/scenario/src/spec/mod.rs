@@ -4,6 +4,7 @@
 mod congestion;
 mod flow;
 mod framing;
+mod impairment;
 mod law;
 mod loss;
 mod pool;
@@ -18,6 +19,7 @@ use goodqueue_types::Span;
 pub(crate) use congestion::CONTROLS;
 pub(crate) use flow::FLOW;
 pub(crate) use framing::{FRAMING_TABLE, PRESETS};
+pub(crate) use impairment::{DUPLICATION, REORDERING};
 pub(crate) use loss::{GILBERT_ELLIOTT, INDEPENDENT};
 pub(crate) use queue::{ADAPTATIONS, FPQ_CONTROLS, QUEUES};
 pub(crate) use tcp::{DETAILS, RTO, TCP};

@@ -1,6 +1,7 @@
 //! The keys of `[topology]`.
 
 use super::framing::FRAMING;
+use super::impairment::{DUPLICATE, JITTER, REORDER};
 use super::loss::LOSS;
 use super::pool::{LINK_POOL, POOLS};
 use super::service::SERVICE;
@@ -265,6 +266,9 @@ pub(crate) static BOTTLENECK: Spec = Spec {
         LINK_POOL,
         DROP_LIST,
         LINK_LOSS,
+        JITTER,
+        REORDER,
+        DUPLICATE,
         REVERSE,
     ],
 };
@@ -289,6 +293,9 @@ pub(crate) static CHAIN_LINK: Spec = Spec {
         LINK_POOL,
         DROP_LIST,
         LINK_LOSS,
+        JITTER,
+        REORDER,
+        DUPLICATE,
         REVERSE,
     ],
 };
@@ -313,6 +320,9 @@ pub(crate) static GRAPH_LINK: Spec = Spec {
         LINK_POOL,
         DROP_LIST,
         LINK_LOSS,
+        JITTER,
+        REORDER,
+        DUPLICATE,
         REVERSE,
     ],
 };
@@ -350,6 +360,9 @@ static ACCESS_LINK: Spec = Spec {
         LINK_POOL,
         DROP_LIST,
         LINK_LOSS,
+        JITTER,
+        REORDER,
+        DUPLICATE,
         REVERSE,
     ],
 };
@@ -395,6 +408,9 @@ static FAR_ACCESS_LINK: Spec = Spec {
             "Packets that the link loses, counted from 0 in order of arrival at the link.",
         ),
         LINK_LOSS,
+        JITTER,
+        REORDER,
+        DUPLICATE,
         key(
             "reverse",
             Kind::Table(&REVERSE_LINK),
@@ -446,5 +462,8 @@ static REVERSE_LINK: Spec = Spec {
             "Packets that this direction loses, counted from 0 in order of arrival.",
         ),
         LINK_LOSS,
+        JITTER,
+        REORDER,
+        DUPLICATE,
     ],
 };

@@ -1,13 +1,14 @@
 //! One link: what its table says of both directions, but for the queues.
 
 use crate::error::Checked;
+use crate::law::Laws;
 use crate::pool;
 use crate::queue::drain_rate;
 use crate::reader::Reader;
 use crate::service::{self, Service};
 use crate::setting::Setting;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
-use goodqueue_sim::{LossConfig, PoolConfig};
+use goodqueue_sim::{Impairments, LossConfig, PoolConfig};
 use goodqueue_types::{Framing, Rate, Span};
 use std::path::Path;
 
@@ -46,6 +47,7 @@ pub(crate) struct LinkDirection {
     pub pool: Option<u32>,
     pub drop_list: Vec<u64>,
     pub loss: Option<LossConfig>,
+    pub impairments: Impairments,
 }
 
 /// What all links of a topology are read with.
@@ -120,7 +122,8 @@ pub(super) fn read_link(
     })
 }
 
-/// Reads one direction of a link; what is missing is as in `start`, but for losses.
+/// Reads one direction of a link; what is missing is as in `start`, but for losses and what
+/// happens on the way.
 fn read_direction(
     reader: &Reader<'_>,
     common: &Common<'_>,
@@ -137,6 +140,7 @@ fn read_direction(
         pool: pool::of_link(reader, common.pools)?.or(start.pool),
         drop_list: read_drop_list(reader)?,
         loss: crate::loss::read(reader)?,
+        impairments: crate::impairment::read(reader, Laws(common.folder))?,
     })
 }
 
@@ -157,6 +161,7 @@ impl LinkDirection {
             pool: None,
             drop_list: Vec::new(),
             loss: None,
+            impairments: Impairments::default(),
         }
     }
 }
@@ -185,6 +190,7 @@ impl DuplexLink {
         for direction in [&mut self.forward, &mut self.reverse] {
             direction.drop_list.clear();
             direction.loss = None;
+            direction.impairments = Impairments::default();
         }
         self
     }

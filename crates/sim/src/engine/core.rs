@@ -369,17 +369,45 @@ impl<P: Probe> Core<P> {
                 self.lose(link, packet, *end, DropReason::LinkLoss);
                 return Crossed::Ends;
             }
+            if served(&mut self.served, link).is_impaired() {
+                let rank = self.routing.rank(packet);
+                let next = served(&mut self.served, link).send_impaired(packet, rank, *end);
+                self.await_emergence(link, next);
+                return Crossed::Ends;
+            }
         }
         let arrival = end.saturating_add(served(&mut self.served, link).delay);
         if arrival > self.window.to {
             self.in_flight += 1;
             return Crossed::Ends;
         }
+        self.go_on(link, packet, arrival)
+    }
+
+    /// Walks a packet on that leaves a link at `now`.
+    fn go_on(&mut self, link: u32, packet: &Packet, now: Time) -> Crossed {
         let hop = self.routing.hop(packet, link);
         if self.routing.hops[hop as usize].last {
-            Crossed::Arrives(arrival)
+            Crossed::Arrives(now)
         } else {
-            self.cross_from_host(packet, hop + 1, arrival)
+            self.cross_from_host(packet, hop + 1, now)
+        }
+    }
+
+    /// A packet leaves a link with impairments, unless the event is out of date: what it is, and
+    /// what becomes of it.
+    pub fn emerge(&mut self, link: u32, now: Time) -> Option<(Packet, Crossed)> {
+        let (packet, next) = served(&mut self.served, link).emerge(now);
+        self.await_emergence(link, next);
+        let packet = packet?;
+        let crossed = self.go_on(link, &packet, now);
+        Some((packet, crossed))
+    }
+
+    /// What arrives after the end of the run stays on its way.
+    fn await_emergence(&mut self, link: u32, next: Option<Time>) {
+        if let Some(time) = next.filter(|time| *time <= self.window.to) {
+            self.events.push(Event::new(time, Kind::Emergence, 0, link));
         }
     }
 
@@ -458,6 +486,7 @@ impl<P: Probe> Core<P> {
         let served = || self.served.iter().flatten();
         Totals {
             sent: self.hosts.iter().map(|host| host.agent.totals().0).sum(),
+            duplicated: served().map(|link| link.duplicated()).sum(),
             delivered: self.delivered,
             delivered_forward: servers.map(|host| host.agent.totals().1).sum(),
             dropped: links().map(|link| link.drops()).sum::<u64>()
@@ -465,7 +494,7 @@ impl<P: Probe> Core<P> {
             queued: links().map(|link| link.queued()).sum::<u64>()
                 + served().map(|link| link.queued()).sum::<u64>()
                 + self.queued_untracked,
-            in_flight: self.in_flight,
+            in_flight: self.in_flight + served().map(|link| link.in_flight()).sum::<u64>(),
             events: 0,
         }
     }

@@ -29,8 +29,32 @@ pub struct Listener {
     /// Numbers of the first and the last packet of those measured.
     numbers: Option<(u64, u64)>,
     late: u64,
+    heard: Heard,
     /// One-way delays in nanoseconds.
     delay_ns: Histogram,
+}
+
+/// Which of the latest packets came already; links can copy packets.
+#[derive(Debug, Default)]
+struct Heard {
+    last: u64,
+    /// Bit k: the packet k before the last one.
+    recent: u128,
+}
+
+impl Heard {
+    /// Notes a packet. Those further back than there are bits, which come too late, pass for new.
+    fn is_new(&mut self, number: u64) -> bool {
+        let ahead = number.saturating_sub(self.last).min(127) as u32;
+        let far_ahead = number > self.last + 127;
+        self.recent = if far_ahead { 0 } else { self.recent << ahead };
+        self.last = self.last.max(number);
+        let back = self.last - number;
+        let bit = if back < 128 { 1_u128 << back } else { 0 };
+        let is_new = self.recent & bit == 0;
+        self.recent |= bit;
+        is_new
+    }
 }
 
 impl Listener {
@@ -42,6 +66,7 @@ impl Listener {
             plays_after: None,
             numbers: None,
             late: 0,
+            heard: Heard::default(),
             delay_ns: Histogram::default(),
         }
     }
@@ -49,10 +74,10 @@ impl Listener {
     pub(super) fn receive(&mut self, now: Time, packet: &Packet) {
         let delay = now - packet.sent;
         let plays_after = *self.plays_after.get_or_insert(delay + self.config.playout);
-        if now < self.measured_from {
+        let number = packet.number;
+        if !self.heard.is_new(number) || now < self.measured_from {
             return;
         }
-        let number = packet.number;
         let (first, last) = self.numbers.unwrap_or((number, number));
         self.numbers = Some((first.min(number), last.max(number)));
         self.late += u64::from(delay > plays_after);
@@ -153,6 +178,18 @@ mod tests {
         // 93.36 − 2.5 of delay (about 0.024 · 90) − 95 · 50 / 75.1.
         let rated = figure(&listener, "r_factor").unwrap_or_default();
         assert!((rated - (93.36 - 2.5 - 63.25)).abs() < 0.2, "{rated}");
+    }
+
+    #[test]
+    fn a_packet_that_comes_twice_counts_once() {
+        let mut listener = listener(Time::ZERO);
+        for number in [0, 1, 1, 4, 3, 4, 3, 1, 300, 299, 300, 10] {
+            hear(&mut listener, number, Span::from_millis(10));
+        }
+        assert_eq!(figure(&listener, "voice_packets"), Some(301.0));
+        // 0, 1, 3, 4, 299, 300 and 10.
+        let loss = figure(&listener, "voice_loss").unwrap_or_default();
+        assert!((loss - (1.0 - 7.0 / 301.0)).abs() < 1e-12, "{loss}");
     }
 
     #[test]

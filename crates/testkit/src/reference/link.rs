@@ -3,8 +3,10 @@
 use crate::Mutation;
 use crate::plain_service::PlainService;
 use goodqueue_queue::{Backlog, BufferPool, Configuration, Context, Discipline, Limit, Verdict};
-use goodqueue_sim::{Buffer, LinkConfig, LinkMeter, LossProcess, Network, SharedBuffer};
-use goodqueue_types::{Packet, RandomStream, Time};
+use goodqueue_sim::{
+    Buffer, ImpairmentProcess, LinkConfig, LinkMeter, LossProcess, Network, SharedBuffer,
+};
+use goodqueue_types::{Packet, RandomStream, Span, Time};
 
 /// A queue, the frame in transmission, and counters.
 pub struct Link<'a> {
@@ -19,6 +21,13 @@ pub struct Link<'a> {
     pub ready_at: Option<Time>,
     random: RandomStream,
     loss: Option<LossProcess>,
+    impairments: Option<ImpairmentProcess>,
+    /// When the last packet arrives of those that keep their order.
+    latest: Time,
+    /// Arrival and place among simultaneous ones of what was sent, in this order, copies left out.
+    /// Kept only where order can be lost.
+    pub arrivals_there: Vec<(Time, u32, u64)>,
+    pub duplicated: u64,
     buffer: Buffer,
     pub reported: Backlog,
     pub arrivals: u64,
@@ -55,6 +64,10 @@ impl<'a> Link<'a> {
             ready_at: None,
             random,
             loss: config.loss.map(|config| LossProcess::new(config, loss)),
+            impairments: ImpairmentProcess::new(&config.impairments, network.seed, index),
+            latest: Time::ZERO,
+            arrivals_there: Vec::new(),
+            duplicated: 0,
             buffer: match mutation {
                 Some(Mutation::BuffersNotShared) => Buffer::Own(BufferPool::unlimited()),
                 _ => Buffer::new(network, index),
@@ -93,6 +106,58 @@ impl<'a> Link<'a> {
             }
             _ => false,
         }
+    }
+
+    /// When a packet sent until `now` arrives at the far end, and when its copy does, if it has one.
+    pub fn propagate(
+        &mut self,
+        packet: &Packet,
+        rank: u32,
+        now: Time,
+        mutation: Option<Mutation>,
+    ) -> (Time, Option<Time>) {
+        let Some(process) = &mut self.impairments else {
+            return (now + self.config.delay, None);
+        };
+        let fate = process.decide();
+        let keeps_order = process.keeps_order() && mutation != Some(Mutation::OrderNotKept);
+        let delay = self.config.delay;
+        let mut after = |jitter: Span| {
+            let arrival = now.saturating_add(delay).saturating_add(jitter);
+            if keeps_order {
+                self.latest = arrival.max(self.latest + Span(1));
+                self.latest
+            } else {
+                arrival
+            }
+        };
+        let in_turn = after(fate.jitter);
+        let arrival = in_turn.saturating_add(fate.held_back.unwrap_or(Span::ZERO));
+        let mut copy = fate.copy.map(after);
+        if mutation == Some(Mutation::CopyHeldBack) {
+            copy = copy.map(|copy| copy + fate.held_back.unwrap_or(Span::ZERO));
+        }
+        self.arrivals_there.push((arrival, rank, packet.number));
+        (arrival, copy)
+    }
+
+    /// When packets arrived, until `end`, that one sent later had overtaken (RFC 4737 section 3.3).
+    pub fn reorderings(&self, end: Time) -> Vec<Time> {
+        let mut arrived: Vec<_> = (self.arrivals_there.iter().enumerate())
+            .filter(|(_, place)| place.0 <= end)
+            .map(|(sent, place)| (*place, sent))
+            .collect();
+        arrived.sort_unstable();
+        let mut greatest = None;
+        let mut late = Vec::new();
+        for ((time, ..), sent) in arrived {
+            if greatest.is_some_and(|greatest| sent < greatest) {
+                late.push(time);
+            } else {
+                greatest = Some(sent);
+            }
+        }
+        late
     }
 
     pub fn frame_bytes(&self, packet: &Packet) -> u64 {

@@ -1,0 +1,68 @@
+//! The keys of what a link does to packets on their way.
+
+use super::{INTERVAL, Key, Kind, REQUIRED, Spec, key, law};
+use crate::impairment::Order;
+use crate::setting::Words;
+
+pub(super) const ORDER: Key = key(
+    "order",
+    Kind::Choice(Order::WORDS),
+    "\"keep\"",
+    "\"free\"",
+    "`keep`: a packet waits for those ahead of it; `free`: packets may overtake one another.",
+);
+
+pub(super) const JITTER: Key = key(
+    "jitter",
+    law::JITTER,
+    "none",
+    "{ law = \"exponential\", mean = \"2ms\" }",
+    "What is added to the propagation delay, drawn anew for each packet; see docs/impairments.md.",
+);
+
+pub(super) const REORDER: Key = key(
+    "reorder",
+    Kind::Table(&REORDERING),
+    "none",
+    "{ probability = \"1%\", delay = \"5ms\" }",
+    "Packets that are held back on their way, so that later ones overtake them.",
+);
+
+pub(super) const DUPLICATE: Key = key(
+    "duplicate",
+    Kind::Table(&DUPLICATION),
+    "none",
+    "{ probability = \"0.1%\" }",
+    "Packets that arrive twice.",
+);
+
+pub(crate) static REORDERING: Spec = Spec {
+    name: "reordering",
+    keys: &[
+        key(
+            "probability",
+            Kind::Fraction,
+            REQUIRED,
+            "\"1%\"",
+            "Share of the packets that is held back.",
+        ),
+        key(
+            "delay",
+            INTERVAL,
+            REQUIRED,
+            "\"5ms\"",
+            "How much longer these are on their way.",
+        ),
+    ],
+};
+
+pub(crate) static DUPLICATION: Spec = Spec {
+    name: "duplication",
+    keys: &[key(
+        "probability",
+        Kind::Fraction,
+        REQUIRED,
+        "\"0.1%\"",
+        "Share of the packets that arrives twice.",
+    )],
+};

@@ -1,0 +1,119 @@
+use super::*;
+
+const PACKETS: usize = 200_000;
+
+fn fates(config: &Impairments) -> Vec<Fate> {
+    let process = ImpairmentProcess::new(config, 7, 3);
+    let mut process = process.expect("there are impairments");
+    (0..PACKETS).map(|_| process.decide()).collect()
+}
+
+fn jitter(law: Law) -> Jitter {
+    let keeps_order = false;
+    Jitter { law, keeps_order }
+}
+
+/// Counts are binomial: four standard deviations.
+#[track_caller]
+fn assert_share(count: usize, probability: f64) {
+    let (n, count) = (PACKETS as f64, count as f64);
+    let deviation = (n * probability * (1.0 - probability)).sqrt();
+    assert!(
+        (count - n * probability).abs() <= 4.0 * deviation,
+        "{count} of {n} with probability {probability}"
+    );
+}
+
+#[test]
+fn packets_are_held_back_and_copied_as_often_as_said_and_independently() {
+    for (p, q) in [(0.01, 0.2), (0.5, 0.001), (0.0, 1.0), (1.0, 0.0)] {
+        let delay = Span::from_millis(5);
+        let fates = fates(&Impairments {
+            jitter: None,
+            reorder: Some(Reorder {
+                probability: p,
+                delay,
+            }),
+            duplicate: Some(q),
+        });
+        let count = |is: fn(&Fate) -> bool| fates.iter().filter(|fate| is(fate)).count();
+        assert_share(count(|fate| fate.held_back.is_some()), p);
+        assert_share(count(|fate| fate.copy.is_some()), q);
+        let both = count(|fate| fate.held_back.is_some() && fate.copy.is_some());
+        assert_share(both, p * q);
+        for fate in &fates {
+            assert_eq!(fate.jitter, Span::ZERO);
+            assert!(fate.held_back.is_none_or(|held_back| held_back == delay));
+            assert!(fate.copy.is_none_or(|jitter| jitter == Span::ZERO));
+        }
+    }
+}
+
+/// The test of Kolmogorov and Smirnov, of what the packets get and of what their copies get.
+#[test]
+fn jitter_follows_its_law() {
+    let mean = 0.002;
+    for law in [
+        Law::Uniform {
+            from: 0.001,
+            to: 0.003,
+        },
+        Law::Exponential { mean },
+        Law::Pareto { mean, shape: 2.5 },
+    ] {
+        let fates = fates(&Impairments {
+            jitter: Some(jitter(law.clone())),
+            duplicate: Some(0.1),
+            ..Impairments::default()
+        });
+        let copies: Vec<Span> = fates.iter().filter_map(|fate| fate.copy).collect();
+        let jitters: Vec<Span> = fates.iter().map(|fate| fate.jitter).collect();
+        for mut values in [jitters, copies] {
+            let distance = distance(&mut values, &law);
+            // The 0.1 % point of Kolmogorov's distribution.
+            let critical = 1.95 / (values.len() as f64).sqrt();
+            assert!(distance < critical, "{law:?}: {distance} >= {critical}");
+            let wrong = self::distance(&mut values, &Law::Exponential { mean: 0.0021 });
+            assert!(wrong > critical, "{law:?} passes for another law");
+        }
+    }
+}
+
+fn distance(values: &mut [Span], law: &Law) -> f64 {
+    values.sort_unstable();
+    let n = values.len() as f64;
+    let distances = values.iter().enumerate().map(|(rank, value)| {
+        let share = law.share_up_to(value.as_secs_f64());
+        (share - rank as f64 / n)
+            .abs()
+            .max((share - (rank + 1) as f64 / n).abs())
+    });
+    distances.fold(0.0, f64::max)
+}
+
+/// A stream for each purpose: what happens to packets does not depend on what else can happen.
+#[test]
+fn one_impairment_does_not_shift_the_draws_of_another() {
+    let reorder = Some(Reorder {
+        probability: 0.1,
+        delay: Span::from_millis(1),
+    });
+    let duplicate = Some(0.1);
+    let alone = fates(&Impairments {
+        reorder,
+        ..Impairments::default()
+    });
+    let together = fates(&Impairments {
+        jitter: Some(jitter(Law::Exponential { mean: 0.001 })),
+        reorder,
+        duplicate,
+    });
+    let held_back =
+        |fates: &[Fate]| -> Vec<_> { fates.iter().map(|fate| fate.held_back).collect() };
+    assert_eq!(held_back(&alone), held_back(&together));
+}
+
+#[test]
+fn no_impairments_are_no_process() {
+    assert!(ImpairmentProcess::new(&Impairments::default(), 1, 0).is_none());
+}

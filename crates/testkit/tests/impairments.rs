@@ -1,0 +1,285 @@
+//! Jitter, reordering and duplicates seen from the far end: what hosts receive, and what TCP and
+//! calls make of it.
+
+use goodqueue_queue::Limit;
+use goodqueue_sim::{
+    Impairments, Jitter, Law, LinkConfig, Metric, Network, Outcome, Reorder, VoiceConfig,
+    WorkloadConfig, run,
+};
+use goodqueue_tcp::{Profile, TcpConfig};
+use goodqueue_testkit::dumbbell::Dumbbell;
+use goodqueue_types::{PacketEventKind, Rate, Span, Time};
+use std::sync::Arc;
+
+/// One flow for a minute over a link of 10 Mb/s with these impairments that no queue overflows.
+fn network(workload: WorkloadConfig, impairments: Impairments) -> Network {
+    let dumbbell = Dumbbell {
+        seed: 5,
+        rate: Rate(10_000_000),
+        access_rate: Rate(100_000_000),
+        limit: Limit::Unlimited,
+        round_trip: Span::from_millis(40),
+        warmup: Time::ZERO,
+        end: Time::ZERO + Span::from_secs(60),
+    };
+    let mut network = dumbbell.network(vec![(Time::ZERO, workload)]);
+    network.links[0].impairments = impairments;
+    network
+}
+
+fn datagrams(interval: Span) -> WorkloadConfig {
+    let packet = 1_000;
+    WorkloadConfig::ConstantBitRate { interval, packet }
+}
+
+fn bulk(profile: Profile) -> WorkloadConfig {
+    let mut tcp = TcpConfig::profile(profile);
+    // 64 kB are below what the path and its queue hold: nothing is lost.
+    tcp.receive_window = 64_000;
+    WorkloadConfig::Bulk {
+        tcp: Arc::new(tcp),
+        bytes: None,
+    }
+}
+
+fn reorder(probability: f64, delay: Span) -> Impairments {
+    Impairments {
+        reorder: Some(Reorder { probability, delay }),
+        ..Impairments::default()
+    }
+}
+
+fn duplicate(probability: f64) -> Impairments {
+    Impairments {
+        duplicate: Some(probability),
+        ..Impairments::default()
+    }
+}
+
+fn jitter(law: Law, keeps_order: bool) -> Impairments {
+    Impairments {
+        jitter: Some(Jitter { law, keeps_order }),
+        ..Impairments::default()
+    }
+}
+
+/// Numbers of the client's packets in order of delivery, and how long each was on its way.
+fn deliveries(network: &mut Network) -> (Vec<u64>, Vec<Span>, Outcome) {
+    network.record.packets = true;
+    let outcome = run(network);
+    let delivered = outcome
+        .packets
+        .iter()
+        .filter(|event| event.kind == PacketEventKind::Delivered);
+    let (numbers, delays) = delivered
+        .map(|event| (event.packet.number, event.time - event.packet.sent))
+        .unzip();
+    (numbers, delays, outcome)
+}
+
+fn reordered(numbers: &[u64]) -> u64 {
+    let mut next = 0;
+    let late = numbers.iter().filter(|number| {
+        let late = **number < next;
+        next = next.max(**number + 1);
+        late
+    });
+    late.count() as u64
+}
+
+/// Within four standard deviations of a binomial count.
+#[track_caller]
+fn assert_binomial(count: u64, n: u64, probability: f64) {
+    let n = n as f64;
+    let error = (count as f64 - n * probability).abs();
+    let deviation = (n * probability * (1.0 - probability)).sqrt();
+    assert!(
+        error <= 4.0 * deviation,
+        "{count} of {n} with {probability}"
+    );
+}
+
+/// A packet held back for 5 ms is overtaken by the four or five after it that are not.
+#[test]
+fn as_many_packets_are_overtaken_as_are_held_back() {
+    let mut network = network(
+        datagrams(Span::from_millis(1)),
+        reorder(0.02, Span::from_micros(5_500)),
+    );
+    network.links[0].observed = true;
+    let (numbers, _, outcome) = deliveries(&mut network);
+    let link = &outcome.links[0];
+    assert_eq!((link.drops, link.duplicates), (0, 0));
+    assert_eq!(link.reordered, reordered(&numbers));
+    // Unless all five are held back, too.
+    assert_binomial(link.reordered, link.departures, 0.02);
+}
+
+#[test]
+fn copies_are_delivered_and_counted() {
+    let mut network = network(datagrams(Span::from_millis(1)), duplicate(0.05));
+    let (numbers, _, outcome) = deliveries(&mut network);
+    let (link, totals) = (&outcome.links[0], outcome.totals);
+    assert_binomial(totals.duplicated, link.departures, 0.05);
+    assert_eq!(link.duplicates, totals.duplicated);
+    assert_eq!(link.reordered, 0);
+    // Order is kept: a copy is next to what it is a copy of.
+    let pairs = numbers.windows(2).filter(|pair| pair[0] == pair[1]);
+    let on_the_way = totals.sent + totals.duplicated - totals.delivered;
+    assert!(totals.duplicated - pairs.count() as u64 <= on_the_way);
+    assert!(numbers.is_sorted());
+}
+
+/// What datagrams far apart are on their way, less what they would be without jitter.
+#[test]
+fn delays_follow_the_law_of_the_jitter() {
+    let law = Law::Exponential { mean: 0.004 };
+    let workload = || datagrams(Span::from_millis(5));
+    let (_, still, _) = deliveries(&mut network(workload(), Impairments::default()));
+    let base = still[0];
+    assert!(still.iter().all(|delay| *delay == base));
+    let (numbers, delays, _) = deliveries(&mut network(workload(), jitter(law.clone(), false)));
+    assert!(reordered(&numbers) > 100);
+    let mut values: Vec<f64> = delays
+        .iter()
+        .map(|delay| delay.saturating_sub(base).as_secs_f64())
+        .collect();
+    values.sort_by(f64::total_cmp);
+    let n = values.len() as f64;
+    let distance = values.iter().enumerate().map(|(rank, value)| {
+        let share = law.share_up_to(*value);
+        (share - rank as f64 / n)
+            .abs()
+            .max((share - (rank + 1) as f64 / n).abs())
+    });
+    let distance = distance.fold(0.0, f64::max);
+    // The 0.1 % point of Kolmogorov's distribution. The access link behind has ten times the rate
+    // and makes few packets wait for each other, for 80 us.
+    assert!(distance < 1.95 / n.sqrt() + 0.002, "{distance}");
+}
+
+/// With the order kept the delay of a packet is its own or what is left of those before it: the
+/// same draws, and the running maximum of their arrivals.
+#[test]
+fn kept_order_is_the_running_maximum_of_free_arrivals() {
+    let law = Law::Exponential { mean: 0.01 };
+    let arrivals = |keeps_order| {
+        let workload = datagrams(Span::from_millis(1));
+        let mut network = network(workload, jitter(law.clone(), keeps_order));
+        // Nothing but the link: no link behind it in which packets wait.
+        network.flows[0].forward.truncate(2);
+        let (numbers, delays, outcome) = deliveries(&mut network);
+        let sent = |number: u64| Time::ZERO + Span::from_millis(number);
+        let mut times: Vec<(u64, Time)> = (numbers.iter().zip(delays))
+            .map(|(number, delay)| (*number, sent(*number) + delay))
+            .collect();
+        times.sort_unstable();
+        (times, outcome.links[0].reordered)
+    };
+    let ((free, overtaken), (kept, in_order)) = (arrivals(false), arrivals(true));
+    assert!(overtaken > 1_000 && in_order == 0);
+    let mut latest = Time::ZERO;
+    // At the end of the run some have not arrived.
+    for (free, kept) in free.iter().zip(&kept).take(50_000) {
+        assert_eq!(free.0, kept.0);
+        latest = free.1.max(latest + Span(1));
+        assert_eq!(kept.1, latest);
+    }
+}
+
+/// Most packets held back for longer than three others take are repeated by a sender that goes by
+/// three duplicate ACKs (RFC 5681), for nothing: nothing was lost, and all repeated data arrive
+/// twice. Linux waits for a while once it has seen this (RFC 8985).
+#[test]
+fn tcp_repeats_what_was_overtaken_and_rack_learns() {
+    let held_back = reorder(0.01, Span::from_millis(8));
+    let of = |profile| {
+        let outcome = run(&network(bulk(profile), held_back.clone()));
+        let (link, flow) = (&outcome.links[0], &outcome.flows[0]);
+        assert_eq!(link.drops, 0);
+        assert!(link.reordered > 100, "{profile:?}: {}", link.reordered);
+        println!(
+            "{profile:?}: {} reordered, {} retransmissions, {} timeouts, {} duplicates",
+            link.reordered, flow.retransmissions, flow.timeouts, flow.duplicate_share
+        );
+        let segments = flow.packets_received as f64;
+        let repeated = flow.retransmissions as f64;
+        let twice = flow.duplicate_share * segments;
+        assert!(
+            (twice - repeated).abs() < 0.05 * repeated + 3.0,
+            "{profile:?}"
+        );
+        repeated / link.reordered as f64
+    };
+    let (rfc, linux) = (of(Profile::Rfc), of(Profile::Linux));
+    // Not all: after some of these the window is too small for three duplicate ACKs in 8 ms.
+    assert!(rfc > 0.5, "{rfc}");
+    assert!(linux < 0.1, "{linux}");
+}
+
+/// A copy makes the receiver send one duplicate ACK, and tell what came twice (RFC 2883): no
+/// sender takes that for a loss.
+#[test]
+fn tcp_takes_no_copy_for_a_loss() {
+    for profile in [Profile::Rfc, Profile::Linux] {
+        let outcome = run(&network(bulk(profile), duplicate(0.05)));
+        let flow = &outcome.flows[0];
+        assert_eq!((flow.retransmissions, flow.timeouts), (0, 0), "{profile:?}");
+        let (received, copies) = (flow.packets_received, outcome.totals.duplicated);
+        assert_binomial(copies, received - copies, 0.05);
+        let twice = flow.duplicate_share * received as f64;
+        assert!((twice - copies as f64).abs() < 3.0, "{twice} {copies}");
+        assert!(flow.goodput_bps > 8e6, "{profile:?}");
+    }
+}
+
+/// Copies make nothing of what a call lost good.
+#[test]
+fn a_call_plays_a_packet_once() {
+    let call = WorkloadConfig::Voice(VoiceConfig {
+        interval: Span::from_millis(20),
+        packet: 200,
+        playout: Span::from_millis(60),
+        concealment: true,
+    });
+    let mut copied = network(call, duplicate(0.5));
+    copied.links[0].drop_list = (0..1_000).filter(|number| number % 10 == 5).collect();
+    let outcome = run(&copied);
+    let metrics = &outcome.flows[0].app.metrics;
+    let loss = metrics.iter().find(|(name, _)| *name == "voice_loss");
+    let Some((_, Metric::Number(Some(loss)))) = loss else {
+        panic!("{metrics:?}")
+    };
+    assert!(outcome.totals.duplicated > 1_000);
+    // A hundred of three thousand packets.
+    assert!((loss - 100.0 / 3_000.0).abs() < 1e-4, "{loss}");
+}
+
+/// A link that only adds up draws of nothing is a link without: the same story, with more events.
+#[test]
+fn impairments_of_nothing_change_nothing() {
+    let nothing = Impairments {
+        jitter: Some(Jitter {
+            law: Law::Fixed(0.0),
+            keeps_order: true,
+        }),
+        reorder: Some(Reorder {
+            probability: 0.0,
+            delay: Span::from_millis(1),
+        }),
+        duplicate: Some(0.0),
+    };
+    let mut plain = network(bulk(Profile::Linux), Impairments::default());
+    plain.links.iter_mut().for_each(|link| {
+        *link = LinkConfig {
+            observed: true,
+            ..link.clone()
+        }
+    });
+    let mut impaired = plain.clone();
+    for link in &mut impaired.links {
+        link.impairments = nothing.clone();
+    }
+    let (plain, impaired) = (run(&plain), run(&impaired));
+    assert_eq!(goodqueue_testkit::compare(&plain, &impaired), Ok(()));
+}
