@@ -429,3 +429,32 @@ def test_the_module_runs_like_the_command() -> None:
     )
     assert done.returncode in {0, 2}
     assert "Usage" in done.stdout + done.stderr
+
+
+def test_a_switch_with_many_ports_prints_the_busiest(tmp_path: Path) -> None:
+    text = """schema_version = 1
+duration = "100ms"
+[topology]
+shape = "star"
+ports = 16
+port = { rate = "10Mbps", delay = "1ms", queue = { limit = "10p" } }
+[[flow]]
+name = "answer"
+from = "host12..15"
+to = "host11"
+workload = { kind = "bulk" }
+"""
+    file = tmp_path / "star.toml"
+    file.write_text(text)
+    done = goodqueue("run", str(file), "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done
+    rows = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("port")]
+    # In the order of the scenario; port 11 has the data and ports 12 to 15 the ACKs.
+    assert len(rows) == 20
+    assert {"port11", "port12", "port15.reverse"} <= set(rows)
+    assert "... and 12 links that are used less" in done.stdout
+    captions = (tmp_path / "out" / "captions.txt").read_text()
+    assert "Packets waiting at port11 over time" in captions
+    again = goodqueue("run", str(tmp_path / "out" / "scenario.toml"), "--json")
+    first = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert json.loads(again.stdout)["links"] == first["links"]

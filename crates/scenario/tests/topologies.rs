@@ -398,3 +398,44 @@ fn mistakes_of_stars_and_trees_are_told_at_their_tables() {
     }
     assert!(count >= 14, "{count}");
 }
+
+/// A slow way back holds the data up by their ACKs: the normalised bandwidth ratio k of
+/// Balakrishnan, Padmanabhan and Katz (1997; RFC 3449 section 2.2.1) is the ratio of the rates over
+/// the ratio of the frames, data to ACK. Where k is above the segments that one ACK is for, d,
+/// and no ACK is lost, the way there carries d/k of its rate.
+#[test]
+fn the_way_back_of_an_asymmetric_link_limits_the_way_there() {
+    let utilization = |back: &str, ack_every: u32| {
+        let text = format!(
+            "schema_version = 1
+duration = \"60s\"
+warmup = \"20s\"
+[topology]
+shape = \"dumbbell\"
+bottleneck = {{ rate = \"10Mbps\", delay = \"10ms\", reverse = {{ rate = \"{back}\" }} }}
+queue = {{ limit = \"unlimited\" }}
+[[flow]]
+workload = {{ kind = \"bulk\" }}
+tcp = {{ mss = \"1460B\", receive_window = \"146kB\", ack_every = {ack_every} }}
+"
+        );
+        let links = run(&good(&text).network()).links;
+        (links[0].utilization, links[1].utilization)
+    };
+    // Frames of 1500 and 40 bytes: 37.5 to 1.
+    for (ratio, back, ack_every) in [
+        (10.0, "1Mbps", 1),
+        (50.0, "200kbps", 1),
+        (50.0, "200kbps", 2),
+        (100.0, "100kbps", 1),
+        (100.0, "100kbps", 2),
+    ] {
+        let k = ratio / 37.5 / f64::from(ack_every);
+        let (there, back) = utilization(back, ack_every);
+        assert!(
+            (there - (1.0 / k).min(1.0)).abs() < 0.002,
+            "{ratio}: {there}"
+        );
+        assert!((back - k.min(1.0)).abs() < 0.002, "{ratio}: {back}");
+    }
+}

@@ -66,7 +66,9 @@ fn way(flow: FlowId, direction: Direction) -> usize {
 }
 
 impl Routing {
-    /// Routes for a network. Every loop of cause and effect passes the event queue at least once.
+    /// Routes for a network. Every loop of cause and effect passes the event queue at least once:
+    /// where links feed each other in a circle one is fed from outside, too, as every route begins
+    /// at a host, and so has two feeders; and a loop through hosts is a flow's way there and back.
     pub fn new(network: &Network) -> Self {
         let ways: Vec<&[LinkId]> = network
             .flows

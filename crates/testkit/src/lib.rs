@@ -11,6 +11,7 @@ mod moody_queue;
 mod mutation;
 pub mod packetdrill;
 mod plain_service;
+pub mod random_graph;
 pub mod random_network;
 mod reference;
 

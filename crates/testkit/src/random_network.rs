@@ -23,18 +23,22 @@ use std::sync::Arc;
 
 /// Networks of up to 6 links and 5 flows, whose run is at most a few thousand packets long.
 pub fn networks() -> impl Strategy<Value = Network> {
-    (2..=6_usize)
-        .prop_flat_map(|links| {
-            (
-                prop::collection::vec(link(), links),
-                prop::collection::vec(flow(links), 1..=5),
-                any::<u64>(),
-                end(),
-                select(vec![0, 0, 1, 2]),
-                pool(),
-            )
-        })
-        .prop_map(|(links, flows, seed, end, warmup_halves, pool)| {
+    (2..=6_usize).prop_flat_map(|links| {
+        network(
+            prop::collection::vec(link(), links),
+            prop::collection::vec(flow(links), 1..=5),
+        )
+    })
+}
+
+/// A network of these links and flows, all else at random.
+pub(crate) fn network(
+    links: impl Strategy<Value = Vec<LinkConfig>>,
+    flows: impl Strategy<Value = Vec<FlowConfig>>,
+) -> impl Strategy<Value = Network> {
+    let warmup = select(vec![0, 0, 1, 2]);
+    (links, flows, any::<u64>(), end(), warmup, pool()).prop_map(
+        |(links, flows, seed, end, warmup_halves, pool)| {
             let named = |(index, link): (usize, LinkConfig)| LinkConfig {
                 name: format!("link {index}"),
                 ..link
@@ -58,7 +62,8 @@ pub fn networks() -> impl Strategy<Value = Network> {
                     packets: true,
                 },
             }
-        })
+        },
+    )
 }
 
 /// A whole number of milliseconds, at which things happen, or any time at all.
@@ -69,7 +74,7 @@ fn end() -> impl Strategy<Value = Time> {
     ]
 }
 
-fn link() -> impl Strategy<Value = LinkConfig> {
+pub(crate) fn link() -> impl Strategy<Value = LinkConfig> {
     // At 8 Mb/s a byte takes a microsecond; at 7 Mb/s no whole number of picoseconds.
     let rate = select(vec![
         8_000_000, 8_000_000, 8_000_000, 4_000_000, 1_000_000, 7_000_000,
@@ -301,7 +306,7 @@ fn impairments() -> impl Strategy<Value = Impairments> {
     prop_oneof![4 => Just(Impairments::default()), 1 => impairments]
 }
 
-fn limit() -> impl Strategy<Value = Limit> {
+pub(crate) fn limit() -> impl Strategy<Value = Limit> {
     prop_oneof![
         3 => (0_u64..12).prop_map(Limit::Packets),
         // Whole multiples of packet sizes, and one byte less.
@@ -312,7 +317,7 @@ fn limit() -> impl Strategy<Value = Limit> {
     ]
 }
 
-fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
+pub(crate) fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
     let start = select(vec![0, 0, 0, 100, 1000, 3000]);
     // Best effort, bulk, interactive.
     let dscp = select(vec![0, 2, 4]);

@@ -2,6 +2,7 @@
 //! difference in a single rule is seen.
 
 use goodqueue_sim::{Network, run};
+use goodqueue_testkit::random_graph::graphs;
 use goodqueue_testkit::random_network::networks;
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
 use proptest::prelude::*;
@@ -25,13 +26,23 @@ proptest! {
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
+
+    /// Where links feed each other in circles, too.
+    #[test]
+    fn packet_for_packet_around_rings(network in graphs()) {
+        let (fast, reference) = (run(&network), run_reference(&network));
+        prop_assert_eq!(compare(&fast, &reference), Ok(()));
+    }
 }
 
 /// The same networks at every run of the tests.
 fn fixed_networks() -> impl Iterator<Item = Network> {
+    fixed(networks())
+}
+
+fn fixed(networks: impl Strategy<Value = Network>) -> impl Iterator<Item = Network> {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let networks = networks();
     std::iter::from_fn(move || Some(networks.new_tree(&mut runner).ok()?.current()))
 }
 
@@ -67,4 +78,46 @@ fn the_random_networks_lose_queue_and_cut_packets_short() {
     assert!(share(|totals| totals.queued > 0) > 30);
     assert!(share(|totals| totals.in_flight > 0) > 30);
     assert!(share(|totals| totals.delivered > 100) > 30);
+}
+
+/// Whether links feed each other in a circle: none is left when those that no other feeds, and
+/// then those that only they fed, are taken away, but for the circle and what it feeds.
+fn has_circle(network: &Network) -> bool {
+    let ways = network
+        .flows
+        .iter()
+        .flat_map(|flow| [&flow.forward, &flow.reverse]);
+    let mut feeds: Vec<(u32, u32)> = ways
+        .flat_map(|way| way.windows(2).map(|pair| (pair[0].0, pair[1].0)))
+        .collect();
+    loop {
+        let fed: Vec<u32> = feeds.iter().map(|(_, fed)| *fed).collect();
+        let before = feeds.len();
+        feeds.retain(|(feeder, _)| fed.contains(feeder));
+        if feeds.len() == before {
+            return before > 0;
+        }
+    }
+}
+
+#[test]
+fn the_random_graphs_have_circles_and_traffic_both_ways() {
+    let networks: Vec<Network> = fixed(graphs()).take(100).collect();
+    let count = |has: &dyn Fn(&Network) -> bool| networks.iter().filter(|n| has(n)).count();
+    assert!(count(&has_circle) > 20, "{}", count(&has_circle));
+    // Data of one flow where another's answers are.
+    let meets = |network: &Network| {
+        let ahead: Vec<_> = network
+            .flows
+            .iter()
+            .flat_map(|flow| &flow.forward)
+            .collect();
+        let back = network.flows.iter().flat_map(|flow| &flow.reverse);
+        back.into_iter().any(|link| ahead.contains(&link))
+    };
+    assert!(count(&meets) > 50, "{}", count(&meets));
+    let long = |network: &Network| network.flows.iter().any(|flow| flow.forward.len() > 2);
+    assert!(count(&long) > 50, "{}", count(&long));
+    let lossy = |network: &Network| run(network).totals.dropped > 0;
+    assert!(count(&lossy) > 50, "{}", count(&lossy));
 }

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from goodqueue.result import Result
 
 MOST_FLOWS_PRINTED = 20
+MOST_LINKS_PRINTED = 20
 
 
 def run_scenario(  # noqa: PLR0913
@@ -67,8 +68,13 @@ def print_result(result: Result) -> None:
         f"[bold]{title}[/]: {number(summary['measured_s'])} s measured, seed {summary['seed']}"
     )
     console.print()
-    console.print(_links(summary["links"]))
-    console.print(_buffers(summary["links"]))
+    links = summary["links"]
+    shown = _busiest(links)
+    console.print(_links(shown))
+    if len(shown) < len(links):
+        left_out = len(links) - len(shown)
+        console.print(f"... and {left_out} links that are used less; --json has them all")
+    console.print(_buffers(shown))
     console.print()
     flows = summary["flows"]
     console.print(_flows(dict(list(flows.items())[:MOST_FLOWS_PRINTED])))
@@ -94,6 +100,19 @@ def print_result(result: Result) -> None:
             "MOS",
         ]
         console.print(table("Calls (one-way delay in ms; rated by the E-model)", columns, calls))
+
+
+def _busiest(links: dict[str, Any]) -> dict[str, Any]:
+    """The links, or of many those where most is used, in the order of the scenario."""
+    most = sorted(links, key=lambda name: -(links[name]["utilization"] or 0))[:MOST_LINKS_PRINTED]
+    return {name: link for name, link in links.items() if name in most}
+
+
+def _drawn(links: dict[str, Any]) -> str:
+    """The link that pictures show: the bottleneck of a dumbbell, else where most waits."""
+    if "bottleneck" in links:
+        return "bottleneck"
+    return max(links, key=lambda name: links[name]["mean_queueing_delay_s"] or 0)
 
 
 def _links(links: dict[str, Any]) -> object:
@@ -239,6 +258,5 @@ def _write(result: Result, out: Path) -> None:
         if result.packets is not None:
             result.packets.write_parquet(directory / "packets.parquet")
         result.delays.write_parquet(directory / "queueing-delays.parquet")
-        link = next(iter(result.summary["links"]))
-        save_all(pictures(result, link), directory)
+        save_all(pictures(result, _drawn(result.summary["links"])), directory)
         write_json(directory, result.summary)

@@ -265,7 +265,8 @@ def _link(scenario: Scenario, wanted: str | None) -> str:
         return "bottleneck"
     if len(forward) == 1:
         return forward[0]
-    raise RequestError(f"which link? name one with --link: {', '.join(forward)}")
+    names = ", ".join(forward[:8]) + (", …" if len(forward) > 8 else "")
+    raise RequestError(f"which link? name one with --link: {names}")
 
 
 def _write(sizing: Sizing, out: Path) -> None:
