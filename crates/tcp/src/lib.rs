@@ -53,6 +53,7 @@ mod sending;
 mod stamps;
 mod states;
 mod stats;
+mod time_wait;
 mod timers;
 mod transmit;
 mod undo;
@@ -69,3 +70,4 @@ pub use config::{
 pub use endpoint::{ENDLESS, TcpEndpoint};
 pub use profiles::Profile;
 pub use stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
+pub use time_wait::TimeWait;

@@ -242,3 +242,65 @@ fn the_first_to_close_stays() {
         assert_eq!(answer[0].flags, ACK);
     }
 }
+
+/// What is left in TIME-WAIT answers as the endpoint does that stays: a FIN that comes again, with
+/// data or without, old data and a SYN, but not the ACK that it has.
+#[test]
+fn time_wait_answers_like_the_endpoint() {
+    let mut linux = TcpConfig::profile(Profile::Linux);
+    linux.mss = MSS as u32;
+    // These go on in the endpoint: duplicates are reported, and let the window grow.
+    linux.dsack = false;
+    linux.receive_window_moderation = None;
+    let stamped = |millis, segment: Segment| Segment {
+        timestamps: goodqueue_types::Timestamps {
+            value: 1000 + millis,
+            echo: 1,
+        },
+        ..segment
+    };
+    for (config, stamps) in [(config(|_| {}), false), (linux, true)] {
+        let mut peer = Peer::new(config.clone());
+        let as_sent = |segment, millis| {
+            if stamps {
+                stamped(millis, segment)
+            } else {
+                segment
+            }
+        };
+        peer.host.listen();
+        peer.say(as_sent(peer.segment(0, 0, SYN, 0), 0));
+        peer.wait(100);
+        peer.say(as_sent(peer.segment(1, 1, ACK, 0), 100));
+        peer.say(as_sent(peer.segment(1, 1, ACK, 1000), 100));
+        assert_eq!(peer.host.time_wait(), None);
+        peer.host.close();
+        peer.listen();
+        peer.wait(100);
+        peer.say(as_sent(peer.segment(1001, 2, ACK, 0), 200));
+        assert_eq!(peer.host.time_wait(), None, "the peer has not closed");
+        let last = as_sent(peer.segment(1001, 2, ACK.with(FIN), 500), 200);
+        peer.host.handle_segment(peer.now, &last);
+        assert_eq!(peer.host.time_wait(), None, "an ACK is owed");
+        assert_eq!(peer.listen().len(), 1);
+        let mut left = peer.host.time_wait().expect("TIME-WAIT");
+        for (millis, segment) in [
+            (10, last),
+            (250, peer.segment(1001, 2, ACK.with(FIN), 500)),
+            (260, peer.segment(1501, 2, ACK.with(FIN), 0)),
+            (300, peer.segment(1, 2, ACK, 1000)),
+            (500, peer.segment(0, 0, SYN, 0)),
+            (600, peer.segment(1502, 2, ACK, 0)),
+        ] {
+            peer.wait(millis);
+            let segment = as_sent(segment, 200 + millis as u32);
+            let answers = left.handle_segment(&segment);
+            let answer = answers.then(|| left.answer(peer.now, &config));
+            let expected = peer.say(segment);
+            assert_eq!(answer.as_slice(), expected, "{segment:?}");
+            assert_eq!(answers, segment.seq < 1502);
+        }
+        // RFC 1337: a reset does not end TIME-WAIT.
+        assert!(!left.handle_segment(&peer.segment(1502, 2, RST, 0)));
+    }
+}

@@ -1,26 +1,35 @@
 //! The TCP connections of one end of a session.
 
-use goodqueue_tcp::{TcpConfig, TcpEndpoint, TcpStats};
-use goodqueue_types::{Body, Packet, Segment, SegmentFlags, Span, Time};
-use std::collections::{BTreeMap, VecDeque};
+use goodqueue_tcp::{TcpConfig, TcpEndpoint, TcpStats, TimeWait};
+use goodqueue_types::{Body, Ecn, Packet, Segment, SegmentFlags, Span, Time};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 /// How long the end that closed first stays to answer a repeated FIN (Linux `TCP_TIMEWAIT_LEN`).
 const TIME_WAIT: Span = Span::from_secs(60);
 
 /// Connections that are open, and what those that are gone counted.
+///
+/// A flow may have thousands at once, and open a hundred thousand in a run: what happens to one costs
+/// no look at the others, and one in TIME-WAIT is a few bytes.
 #[derive(Debug)]
 pub struct Connections {
     config: Arc<TcpConfig>,
     /// By their numbers.
     live: BTreeMap<u32, Live>,
-    /// Those that may have something to send.
+    /// Those that may have something to send, each once.
     ready: VecDeque<u32>,
-    /// No timer is due before; perhaps none is then.
-    wakes_at: Time,
-    /// Connections in TIME-WAIT, and when it ends.
-    waiting: VecDeque<(Time, u32)>,
-    /// What connections that are gone counted.
+    /// When to look at whose timers: not later than any is due. A timer that moves to a later time
+    /// leaves its entry; only the entry at `Live::armed` counts.
+    deadlines: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Those whose timers are due in this wake; kept for its memory.
+    due: Vec<u32>,
+    /// Connections in TIME-WAIT, by their numbers.
+    resting: BTreeMap<u32, Resting>,
+    /// When the TIME-WAIT of each ends, in order.
+    leaving: VecDeque<(Time, u32)>,
+    /// What connections that are gone or in TIME-WAIT counted.
     gone: TcpStats,
     next: u32,
     last_rtt: Option<Span>,
@@ -30,7 +39,18 @@ pub struct Connections {
 struct Live {
     endpoint: Box<TcpEndpoint>,
     closed_first: bool,
+    /// Both ends have closed: it leaves when it has nothing more to send.
     is_done: bool,
+    is_ready: bool,
+    /// Its entry among the deadlines; [`Time::MAX`] without one.
+    armed: Time,
+}
+
+#[derive(Debug)]
+struct Resting {
+    left: TimeWait,
+    /// Whether it is among those that are ready, to answer.
+    is_ready: bool,
 }
 
 impl Connections {
@@ -40,8 +60,10 @@ impl Connections {
             config,
             live: BTreeMap::new(),
             ready: VecDeque::new(),
-            wakes_at: Time::MAX,
-            waiting: VecDeque::new(),
+            deadlines: BinaryHeap::new(),
+            due: Vec::new(),
+            resting: BTreeMap::new(),
+            leaving: VecDeque::new(),
             gone: TcpStats::default(),
             next: 0,
             last_rtt: None,
@@ -53,6 +75,8 @@ impl Connections {
             endpoint: Box::new(endpoint),
             closed_first: false,
             is_done: false,
+            is_ready: false,
+            armed: Time::MAX,
         };
         self.live.insert(id, live);
     }
@@ -68,7 +92,7 @@ impl Connections {
         id
     }
 
-    /// A connection, if it is still there.
+    /// A connection, if it is still there and not in TIME-WAIT.
     pub fn get(&self, id: u32) -> Option<&TcpEndpoint> {
         self.live.get(&id).map(|live| &*live.endpoint)
     }
@@ -92,12 +116,17 @@ impl Connections {
 
     /// Takes a packet; gives its connection's number. A SYN of an unknown connection opens it if
     /// this end `listens`; other packets of unknown connections, such as a late duplicate, are
-    /// ignored.
+    /// ignored. What a connection in TIME-WAIT gets is answered and is news to nobody.
     pub fn receive(&mut self, now: Time, packet: &Packet, listens: bool) -> Option<u32> {
         let Body::Tcp(segment) = &packet.body else {
             unreachable!("a session carries segments only")
         };
         let id = packet.connection;
+        self.forget(now);
+        if self.resting.contains_key(&id) {
+            self.receive_late(id, segment, packet.ecn);
+            return None;
+        }
         let is_new = listens && segment.flags.contains(SegmentFlags::SYN);
         if is_new && !self.live.contains_key(&id) {
             let mut endpoint = TcpEndpoint::new(self.config.clone());
@@ -111,6 +140,21 @@ impl Connections {
         Some(id)
     }
 
+    /// Takes a packet for a connection in TIME-WAIT.
+    #[cold]
+    fn receive_late(&mut self, id: u32, segment: &Segment, mark: Ecn) {
+        let payload = u64::from(segment.payload);
+        self.gone.received_payload_bytes += payload;
+        self.gone.duplicate_payload_bytes += payload;
+        self.gone.marked_packets += u64::from(mark == Ecn::Experienced);
+        if let Some(resting) = self.resting.get_mut(&id)
+            && resting.left.handle_segment(segment)
+            && !std::mem::replace(&mut resting.is_ready, true)
+        {
+            self.ready.push_back(id);
+        }
+    }
+
     /// The round-trip sample of the last packet.
     pub fn take_rtt_sample(&mut self) -> Option<Span> {
         self.last_rtt.take()
@@ -118,71 +162,94 @@ impl Connections {
 
     /// Lets timers that are due by `now` expire.
     pub fn wake(&mut self, now: Time) {
-        while let Some((until, id)) = self.waiting.front().copied() {
-            if until > now {
+        let mut due = std::mem::take(&mut self.due);
+        while let Some(Reverse((at, id))) = self.deadlines.peek().copied() {
+            if at > now {
                 break;
             }
-            self.waiting.pop_front();
-            self.remove(id);
-        }
-        let mut touched = Vec::new();
-        for (id, live) in &mut self.live {
-            let due = live.endpoint.poll_timeout();
-            if due.is_some_and(|due| due <= now) {
+            self.deadlines.pop();
+            let Some(live) = self.live.get_mut(&id).filter(|live| live.armed == at) else {
+                continue;
+            };
+            live.armed = Time::MAX;
+            if live.endpoint.poll_timeout().is_some_and(|due| due <= now) {
                 live.endpoint.handle_timeout(now);
-                touched.push(*id);
+                due.push(id);
+            } else {
+                self.arm(id);
             }
         }
-        self.wakes_at = Time::MAX;
-        for id in touched {
+        // Only now: a timer that is still due must not expire twice in one wake.
+        for id in due.drain(..) {
             self.touch(id);
         }
-        let deadlines = self.live.values().filter_map(|l| l.endpoint.poll_timeout());
-        let ends = self.waiting.front().map(|(until, _)| *until);
-        self.wakes_at = deadlines.chain(ends).min().unwrap_or(Time::MAX);
+        self.due = due;
     }
 
-    /// When [`wake`](Self::wake) is next needed.
+    /// When [`wake`](Self::wake) is next needed; perhaps nothing is due then.
     pub fn wakes_at(&self) -> Time {
-        self.wakes_at
+        self.deadlines
+            .peek()
+            .map_or(Time::MAX, |Reverse((at, _))| *at)
     }
 
     /// Notes that a connection may have something to send, and a new deadline.
     fn touch(&mut self, id: u32) {
-        if !self.ready.contains(&id) {
+        if let Some(live) = self.live.get_mut(&id)
+            && !std::mem::replace(&mut live.is_ready, true)
+        {
             self.ready.push_back(id);
         }
-        self.note_deadline(id);
+        self.arm(id);
     }
 
-    fn note_deadline(&mut self, id: u32) {
-        let deadline = self.get(id).and_then(TcpEndpoint::poll_timeout);
-        self.wakes_at = self.wakes_at.min(deadline.unwrap_or(Time::MAX));
+    /// Makes sure that a connection's timers are looked at in time.
+    fn arm(&mut self, id: u32) {
+        if let Some(live) = self.live.get_mut(&id)
+            && let Some(deadline) = live.endpoint.poll_timeout()
+            && deadline < live.armed
+        {
+            live.armed = deadline;
+            self.deadlines.push(Reverse((deadline, id)));
+        }
     }
 
-    /// Forgets a connection that both ends have closed, at once or after TIME-WAIT.
-    pub fn settle(&mut self, now: Time, id: u32) {
+    /// Notes whether both ends of a connection have closed: then it is left, at once or by way of
+    /// TIME-WAIT, when the ACK that it still owes has been sent.
+    pub fn settle(&mut self, id: u32) {
         let Some(live) = self.live.get_mut(&id) else {
             return;
         };
-        if live.is_done || !live.endpoint.is_finished() || !live.endpoint.is_peer_finished() {
-            return;
+        if !live.is_done && live.endpoint.is_finished() && live.endpoint.is_peer_finished() {
+            live.is_done = true;
+            self.touch(id);
         }
-        live.is_done = true;
-        // What is removed here can still owe an ACK, so it is kept until that is sent.
-        let until = if live.closed_first {
-            now + TIME_WAIT
-        } else {
-            now
-        };
-        let at = self.waiting.partition_point(|(other, _)| *other <= until);
-        self.waiting.insert(at, (until, id));
-        self.wakes_at = self.wakes_at.min(until);
     }
 
-    fn remove(&mut self, id: u32) {
-        if let Some(live) = self.live.remove(&id) {
-            self.gone.add(live.endpoint.stats());
+    /// Leaves a connection that is done. The end that closed first stays in TIME-WAIT.
+    fn leave(&mut self, now: Time, id: u32) {
+        let Some(live) = self.live.get_mut(&id) else {
+            return;
+        };
+        // Where the FINs crossed, the one that was acknowledged last leaves nothing behind.
+        if live.closed_first && live.endpoint.is_established() {
+            let Some(left) = live.endpoint.time_wait() else {
+                return;
+            };
+            let is_ready = false;
+            self.resting.insert(id, Resting { left, is_ready });
+            self.leaving.push_back((now + TIME_WAIT, id));
+        }
+        self.gone.add(live.endpoint.stats());
+        self.live.remove(&id);
+    }
+
+    /// Forgets connections whose TIME-WAIT is over.
+    fn forget(&mut self, now: Time) {
+        while self.leaving.front().is_some_and(|(until, _)| *until < now) {
+            if let Some((_, id)) = self.leaving.pop_front() {
+                self.resting.remove(&id);
+            }
         }
     }
 
@@ -202,14 +269,27 @@ impl Connections {
         while let Some(id) = self.ready.front().copied() {
             if let Some(live) = self.live.get_mut(&id) {
                 let endpoint = &mut live.endpoint;
-                if endpoint.poll_transmit_into(now, segment) {
+                let sends = endpoint.poll_transmit_into(now, segment);
+                if sends {
                     packet.size = segment.ip_bytes();
                     packet.ecn = endpoint.transmit_ecn();
                     packet.connection = id;
-                    self.note_deadline(id);
+                    self.arm(id);
                     return true;
                 }
-                self.note_deadline(id);
+                live.is_ready = false;
+                if live.is_done {
+                    self.leave(now, id);
+                }
+                self.arm(id);
+            } else if let Some(resting) = self.resting.get_mut(&id) {
+                *segment = resting.left.answer(now, &self.config);
+                resting.is_ready = false;
+                packet.size = segment.ip_bytes();
+                packet.ecn = Ecn::NotCapable;
+                packet.connection = id;
+                self.ready.pop_front();
+                return true;
             }
             self.ready.pop_front();
         }

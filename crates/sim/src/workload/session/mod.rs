@@ -238,7 +238,7 @@ impl Client {
         if ended {
             self.connections.close(id);
         }
-        self.connections.settle(now, id);
+        self.connections.settle(id);
         self.connections.take_rtt_sample()
     }
 
@@ -299,7 +299,7 @@ impl Server {
         if ended && !self.is_thinking_about(id) {
             self.connections.close(id);
         }
-        self.connections.settle(now, id);
+        self.connections.settle(id);
         self.connections.take_rtt_sample()
     }
 
