@@ -58,7 +58,20 @@ pub fn all() -> Vec<Case> {
     cases.insert(1, linux(&cases[0]));
     cases.push(red(&cases[0]));
     cases.extend([10, 100, 400, 1000, 4000].map(growth));
+    cases.push(many_flows());
     cases
+}
+
+/// A thousand long flows and a hundred thousand short connections. Nothing for ns-2 to do.
+fn many_flows() -> Case {
+    Case {
+        name: "many-flows".to_owned(),
+        scenario: include_str!("../../../scenarios/many-flows.toml"),
+        overrides: Vec::new(),
+        ns2: Vec::new(),
+        duration_s: 40,
+        beside: None,
+    }
 }
 
 /// The first case under the `linux` profile and nothing else: CUBIC, timestamps, delayed ACKs, a
