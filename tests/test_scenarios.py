@@ -10,7 +10,8 @@ from matplotlib.image import imread
 
 import goodqueue
 from conftest import ROOT
-from goodqueue.gallery.__main__ import DRAWN, PAGE, PICTURES, with_caption
+from goodqueue.gallery.__main__ import DRAWN, PAGE, PICTURES, with_caption, with_table
+from goodqueue.plots.style import Picture
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,12 +66,18 @@ def test_a_caption_is_written_under_its_own_picture() -> None:
     assert with_caption(page, "a", "x") == page.replace("![]", "![x]", 1)
 
 
+def test_a_table_is_written_in_its_own_place() -> None:
+    page = "<!-- table of a: begin -->\nold\n<!-- table of a: end -->\nrest\n"
+    assert with_table(page, "a", "| x |\n") == page.replace("old", "| x |")
+
+
 @pytest.mark.parametrize("name", ["bufferbloat", "cable-modem", "satellite"])
 def test_pictures_are_drawn_from_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     picture = DRAWN[name]()
+    assert isinstance(picture, Picture)
     path = picture.save(tmp_path)
     assert path.name == f"{name}.png"
     assert imread(path)[..., :3].min() < 0.2

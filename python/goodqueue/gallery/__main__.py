@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.cli.terminal import progress
-from goodqueue.gallery import core, home, papers
+from goodqueue.gallery import claims, core, home, papers
+from goodqueue.gallery.claims import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 PAGE = Path("docs/scenarios.md")
 PICTURES = Path("docs/img/scenarios")
 
-DRAWN: dict[str, Callable[[], Picture]] = {
+DRAWN: dict[str, Callable[[], Picture | Claim]] = {
     "bufferbloat": home.bufferbloat,
     "home-web": home.home_web,
     "adsl": home.adsl,
@@ -37,6 +38,8 @@ DRAWN: dict[str, Callable[[], Picture]] = {
     "gijsbers-ping": papers.gijsbers_ping,
     "gijsbers-periodic": papers.gijsbers_periodic,
     "red-study": papers.red_study,
+    "tiny-buffer": claims.tiny_buffer,
+    "short-flows": claims.short_flows,
 }
 """Every scenario of the gallery, by the name of its file."""
 
@@ -52,6 +55,13 @@ def with_caption(page: str, name: str, caption: str) -> str:
     return before[: before.rindex("![")] + f"![{caption}" + target + after
 
 
+def with_table(page: str, name: str, table: str) -> str:
+    """The page with the table of that name."""
+    begin, end = f"<!-- table of {name}: begin -->\n", f"<!-- table of {name}: end -->"
+    before, rest = page.split(begin)
+    return before + begin + table + end + rest.split(end)[1]
+
+
 def main() -> None:
     """Runs and draws what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -61,10 +71,13 @@ def main() -> None:
     with progress() as bar:
         shown = bar.add_task("scenarios", total=len(names))
         for name in names:
-            picture = DRAWN[name]()
+            drawn = DRAWN[name]()
+            picture = drawn.picture if isinstance(drawn, Claim) else drawn
             picture.save_as(PICTURES, ["png"], DPI)
-            page = PAGE.read_text(encoding="utf-8")
-            PAGE.write_text(with_caption(page, name, picture.caption), encoding="utf-8")
+            page = with_caption(PAGE.read_text(encoding="utf-8"), name, picture.caption)
+            if isinstance(drawn, Claim):
+                page = with_table(page, name, drawn.table)
+            PAGE.write_text(page, encoding="utf-8")
             bar.advance(shown)
     print(f"written to {PAGE} and {PICTURES}")
 

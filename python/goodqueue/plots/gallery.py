@@ -109,7 +109,8 @@ def _panel(panel: Panel, axes: Axes, *, swept: bool) -> None:
     axes.margins(x=0.02)
     if panel.log:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1,)))
+        low, high = axes.get_ylim()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
         axes.yaxis.set_major_formatter(lambda value, _position: f"{value:,.4g}")
         axes.yaxis.set_minor_locator(NullLocator())
     else:
