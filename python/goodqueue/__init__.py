@@ -4,6 +4,7 @@
     result = goodqueue.run("scenario.toml", set={"topology.bottleneck.queue.limit": "50p"})
     result.summary["links"]["bottleneck"]["utilization"]
     result.links, result.flows          # polars frames
+    goodqueue.Study("study.toml").run("runs").means("bottleneck.utilization")
 
 `goodqueue.ScenarioError` tells file, line and remedy of a mistake.
 """
@@ -19,15 +20,19 @@ if TYPE_CHECKING:
     from goodqueue.api import load, run, schema
     from goodqueue.queues import QueueDiscipline, QueueReport, check_queue
     from goodqueue.result import Result, Series
+    from goodqueue.study.results import Results
+    from goodqueue.study.sweep import Study
 
 __all__ = [
     "QueueDiscipline",
     "QueueReport",
     "RequestError",
     "Result",
+    "Results",
     "RuleError",
     "ScenarioError",
     "Series",
+    "Study",
     "check_queue",
     "load",
     "run",
@@ -39,7 +44,9 @@ _HOMES = {
     "QueueDiscipline": "goodqueue.queues",
     "QueueReport": "goodqueue.queues",
     "Result": "goodqueue.result",
+    "Results": "goodqueue.study.results",
     "Series": "goodqueue.result",
+    "Study": "goodqueue.study.sweep",
     "check_queue": "goodqueue.queues",
     "load": "goodqueue.api",
     "run": "goodqueue.api",

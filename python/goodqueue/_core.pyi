@@ -124,6 +124,48 @@ class Cancel:
     def set(self) -> None:
         """Stops them."""
 
+def results_version() -> int:
+    """The version of what runs yield: results of equal versions are equal."""
+
+@final
+class Study:
+    """A study file whose own keys are valid."""
+
+    @staticmethod
+    def parse(text: bytes, file_name: str, overrides: list[tuple[str, str]]) -> Study:
+        """Reads a study file; `overrides` are (path, value) pairs of its base scenario.
+
+        Raises:
+            goodqueue.ScenarioError: with place, mistake and remedy.
+        """
+
+    @property
+    def variants(self) -> int:
+        """How many points of its grid are not excluded."""
+
+    def outline_json(self) -> str:
+        """All but the variants, as JSON: `title`, `axes`, `seeds`, `stop`, `keep`, `plots`."""
+
+    def parameters_json(self, variant: int) -> str:
+        """The values of the axes at a variant by column, as JSON."""
+
+    def scenario(self, variant: int) -> Scenario:
+        """The scenario of a variant.
+
+        Raises:
+            goodqueue.ScenarioError: at the axis whose value is at fault, or in the base scenario.
+        """
+
+    def check_metrics(self, names: list[str]) -> None:
+        """Checks the metrics that it names against those that runs have.
+
+        Raises:
+            goodqueue.ScenarioError: with the first that none has, and the nearest.
+        """
+
+    def resolved_toml(self) -> str:
+        """The study with its base scenario written into it."""
+
 @final
 class Scenario:
     """A valid scenario."""
@@ -150,6 +192,22 @@ class Scenario:
 
     def resolved_toml(self) -> str:
         """The scenario with every key written out."""
+
+    def canonical_toml(self) -> str:
+        """What the scenario's results depend on besides the seed."""
+
+    def metric_names(self) -> list[str]:
+        """The names of the metrics that its runs have."""
+
+    def weight(self) -> float:
+        """How long a run takes, in units of its own; only to compare scenarios."""
+
+    def calibrate(self, seconds: float) -> tuple[float, float]:
+        """Runs ever longer beginnings of it until one takes so many seconds.
+
+        Returns:
+            The seconds that it took, and the share of the whole run that it was.
+        """
 
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario under another seed."""
@@ -196,6 +254,9 @@ class Outcome:
 
     def summary_json(self) -> str:
         """The summary, as JSON."""
+
+    def metrics(self) -> tuple[str, bytes]:
+        """The figures of the summary: names, a line each, and little-endian doubles (or NaN)."""
 
     @property
     def links(self) -> list[str]:

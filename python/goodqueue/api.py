@@ -37,8 +37,7 @@ def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _co
     Raises:
         ScenarioError: with place, mistake and remedy.
     """
-    overrides = [(path, _plain(value)) for path, value in _pairs(set)]
-    scenario = _core.Scenario.parse(*_text(source), overrides)
+    scenario = _core.Scenario.parse(*text_of(source), overrides(set))
     return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
 
 
@@ -89,8 +88,14 @@ def _checked_seed(seed: int) -> int:
     return seed
 
 
-def _text(source: Source) -> tuple[bytes, str]:
-    """The bytes of a scenario, and what to call them in messages."""
+def overrides(pairs: Overrides) -> list[tuple[str, str]]:
+    """Values by path, as one would type them."""
+    items = tuple(pairs.items()) if isinstance(pairs, Mapping) else pairs
+    return [(path, _plain(value)) for path, value in items]
+
+
+def text_of(source: Source) -> tuple[bytes, str]:
+    """The bytes of a file, and what to call them in messages."""
     if isinstance(source, Mapping):
         lines = [f"{_key(key)} = {_toml(value)}\n" for key, value in source.items()]
         return "".join(lines).encode(), "<mapping>"
@@ -109,10 +114,6 @@ def _text(source: Source) -> tuple[bytes, str]:
             message=message,
             help=remedy,
         ) from None
-
-
-def _pairs(overrides: Overrides) -> Sequence[tuple[str, object]]:
-    return tuple(overrides.items()) if isinstance(overrides, Mapping) else overrides
 
 
 def _plain(value: object) -> str:

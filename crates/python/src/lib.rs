@@ -4,6 +4,7 @@ mod error;
 mod outcome;
 mod queue;
 mod scenario;
+mod study;
 mod table;
 
 use pyo3::prelude::*;
@@ -20,4 +21,6 @@ mod _core {
         Cancel, Scenario, parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, schema,
         version,
     };
+    #[pymodule_export]
+    use crate::study::{Study, results_version};
 }

@@ -1,11 +1,12 @@
 //! What a run yields, as JSON and as tables of little-endian columns.
 
 use crate::table::Table;
-use goodqueue_scenario::summary_json;
+use goodqueue_scenario::{Scenario, metrics, summary_json};
 use goodqueue_sim::{Network, Record};
 use goodqueue_types::{Body, LinkId, PacketEvent, PacketEventKind, Span};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
+use serde_json::Value;
 
 /// Stands for what is absent in a column of whole numbers; NaN does in the others.
 const ABSENT: i64 = -1;
@@ -13,7 +14,8 @@ const ABSENT: i64 = -1;
 /// What a run yields.
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Outcome {
-    summary: String,
+    scenario: Scenario,
+    summary: Value,
     links: Vec<String>,
     flows: Vec<String>,
     record: Record,
@@ -22,12 +24,13 @@ pub struct Outcome {
 
 impl Outcome {
     pub(crate) fn new(
-        scenario: &goodqueue_scenario::Scenario,
+        scenario: &Scenario,
         network: &Network,
         outcome: goodqueue_sim::Outcome,
     ) -> Self {
         Self {
-            summary: summary_json(scenario, network, &outcome).to_string(),
+            summary: summary_json(scenario, network, &outcome),
+            scenario: scenario.clone(),
             links: network.links.iter().map(|link| link.name.clone()).collect(),
             flows: network.flows.iter().map(|flow| flow.name.clone()).collect(),
             record: network.record,
@@ -39,8 +42,20 @@ impl Outcome {
 #[pymethods]
 impl Outcome {
     /// The summary, as JSON.
-    fn summary_json(&self) -> &str {
-        &self.summary
+    fn summary_json(&self, py: Python<'_>) -> String {
+        py.detach(|| self.summary.to_string())
+    }
+
+    /// The figures of the summary as a flat list: their names, a line each, and little-endian
+    /// doubles, NaN where there is none.
+    fn metrics<'py>(&self, py: Python<'py>) -> (String, Bound<'py, PyBytes>) {
+        let (names, values) = py.detach(|| {
+            let metrics = metrics(&self.scenario, &self.summary);
+            let names: Vec<&str> = metrics.iter().map(|(name, _)| &**name).collect();
+            let values = metrics.iter().flat_map(|(_, value)| value.to_le_bytes());
+            (names.join("\n"), values.collect::<Vec<u8>>())
+        });
+        (names, PyBytes::new(py, &values))
     }
 
     /// The names that numbers in a column `link` stand for.

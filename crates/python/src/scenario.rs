@@ -4,12 +4,13 @@ use crate::error::{scenario_error, unit_error};
 use crate::outcome::Outcome;
 use crate::queue::{Raised, python_queue};
 use goodqueue_queue::Limit;
-use goodqueue_types::Span;
+use goodqueue_types::{Span, Time};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// A switch that stops the runs it was given to.
 #[pyclass(frozen, module = "goodqueue._core")]
@@ -28,9 +29,12 @@ impl Cancel {
     }
 }
 
+/// What [`Scenario::parse`] is called with.
+type ResolvedArguments<'py> = (Bound<'py, PyBytes>, &'static str, Vec<(String, String)>);
+
 /// A valid scenario.
 #[pyclass(frozen, module = "goodqueue._core")]
-pub struct Scenario(goodqueue_scenario::Scenario);
+pub struct Scenario(pub(crate) goodqueue_scenario::Scenario);
 
 #[pymethods]
 impl Scenario {
@@ -72,6 +76,60 @@ impl Scenario {
     /// The scenario with every key written out.
     fn resolved_toml(&self) -> String {
         self.0.resolved_toml()
+    }
+
+    /// What the scenario's results depend on besides the seed.
+    fn canonical_toml(&self) -> String {
+        self.0.canonical_toml()
+    }
+
+    /// How long a run takes, in units of its own.
+    fn weight(&self) -> f64 {
+        self.0.weight()
+    }
+
+    /// The names of the metrics that its runs have, from its first instant.
+    fn metric_names(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| {
+            let mut network = self.0.network();
+            network.record = goodqueue_sim::Record::default();
+            (network.warmup, network.end) = (Time(0), Time(1_000_000));
+            let outcome = goodqueue_sim::run(&network);
+            let summary = goodqueue_scenario::summary_json(&self.0, &network, &outcome);
+            let metrics = goodqueue_scenario::metrics(&self.0, &summary).into_iter();
+            metrics.map(|(name, _)| name).collect()
+        })
+    }
+
+    /// Runs ever longer beginnings until one takes so many seconds: the seconds it took and the
+    /// share of the whole that it was.
+    fn calibrate(&self, py: Python<'_>, seconds: f64) -> (f64, f64) {
+        py.detach(|| {
+            let mut network = self.0.network();
+            network.record = goodqueue_sim::Record::default();
+            let (end, mut parts) = (network.end, 1_u64 << 12);
+            loop {
+                network.end = Time(end.0 / parts);
+                network.warmup = network.warmup.min(Time(network.end.0 / 2));
+                let begun = Instant::now();
+                goodqueue_sim::run(&network);
+                let took = begun.elapsed().as_secs_f64();
+                if took >= seconds || parts == 1 {
+                    return (took, 1.0 / parts as f64);
+                }
+                parts /= 2;
+            }
+        })
+    }
+
+    /// Pickles as its resolved text.
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, ResolvedArguments<'py>)> {
+        let text = slf.get().0.resolved_toml();
+        let text = PyBytes::new(slf.py(), text.as_bytes());
+        let parse = slf.get_type().getattr("parse")?;
+        Ok((parse, (text, "<resolved scenario>", Vec::new())))
     }
 
     /// The same scenario under another seed.

@@ -45,6 +45,30 @@ pub(crate) struct Entry {
     pub node: Node,
 }
 
+impl Node {
+    /// The same value as if it had come from elsewhere.
+    pub(crate) fn placed(&self, at: Origin) -> Self {
+        let value = match &self.value {
+            Value::List(items) => Value::List(items.iter().map(|item| item.placed(at)).collect()),
+            Value::Table(table) => {
+                let entries = table.entries.iter().map(|entry| Entry {
+                    name: entry.name.clone(),
+                    at,
+                    node: entry.node.placed(at),
+                });
+                let entries = entries.collect();
+                Value::Table(Table { entries })
+            }
+            other => other.clone(),
+        };
+        Self {
+            value,
+            at,
+            raw: None,
+        }
+    }
+}
+
 impl Table {
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         self.entries
@@ -73,7 +97,7 @@ impl Value {
 /// A file and its overrides, with what is needed to say where a mistake is.
 pub(crate) struct Document<'a> {
     pub file: &'a str,
-    text: &'a str,
+    pub text: &'a str,
     overrides: &'a [(String, String)],
     pub root: Node,
 }
@@ -103,14 +127,26 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
+    /// A tree that was read before, from `file` with this text and these overrides.
+    pub(crate) fn of(
+        file: &'a str,
+        text: &'a str,
+        overrides: &'a [(String, String)],
+        root: Node,
+    ) -> Self {
+        Self {
+            file,
+            text,
+            overrides,
+            root,
+        }
+    }
+
     fn fill(&mut self) -> Checked<()> {
         let table =
             DeTable::parse(self.text).map_err(|error| syntax_problem(self.text, &error, None))?;
         self.root.value = Value::Table(convert_table(table.get_ref(), None));
-        for (index, (path, value)) in self.overrides.iter().enumerate() {
-            apply(&mut self.root, index, path, value)?;
-        }
-        Ok(())
+        apply(&mut self.root, self.overrides)
     }
 
     /// Turns an offset into a line and a column, an override into its own text.
@@ -186,7 +222,7 @@ fn check_bytes<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, ScenarioError
 }
 
 /// Line and column, in characters from 1, of a byte offset.
-fn position(text: &str, offset: usize) -> (u32, u32) {
+pub(crate) fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
         offset -= 1;
@@ -263,9 +299,26 @@ fn convert(node: &Spanned<DeValue<'_>>, origin: Option<Origin>) -> Node {
     }
 }
 
-/// Lays one override over the tree.
-fn apply(root: &mut Node, index: usize, path: &str, text: &str) -> Checked<()> {
-    let at = Origin::Override(index);
+/// Lays overrides over the tree.
+pub(crate) fn apply(root: &mut Node, overrides: &[(String, String)]) -> Checked<()> {
+    for (index, (path, text)) in overrides.iter().enumerate() {
+        let at = Origin::Override(index);
+        lay(root, at, path, |at| {
+            let mut value = override_value(text, at)?;
+            value.raw = Some(text.to_owned());
+            Ok(value)
+        })?;
+    }
+    Ok(())
+}
+
+/// Puts a value at a path of keys.
+pub(crate) fn lay(
+    root: &mut Node,
+    at: Origin,
+    path: &str,
+    value: impl FnOnce(Origin) -> Checked<Node>,
+) -> Checked<()> {
     let example = "write a path of keys, as in --set topology.bottleneck.queue.limit=30p";
     let parts: Vec<&str> = path.split('.').collect();
     if parts.iter().any(|part| part.is_empty()) || parts.len() > DEEPEST {
@@ -282,9 +335,7 @@ fn apply(root: &mut Node, index: usize, path: &str, text: &str) -> Checked<()> {
             Problem::new(at, parts[..=depth].join("."), message, help)
         })?;
     }
-    let mut value = override_value(text, at)?;
-    value.raw = Some(text.to_owned());
-    *node = value;
+    *node = value(at)?;
     Ok(())
 }
 

@@ -228,6 +228,26 @@ impl Scenario {
         crate::buffers::echo(self, link, limit)
     }
 
+    /// The resolved scenario without what has no part in its results: title, description, seed, and
+    /// where the files stand that it names. Scenarios that agree in it have equal results under equal
+    /// seeds.
+    pub fn canonical_toml(&self) -> String {
+        let mut plain = self.with_default_jitter(Span::ZERO);
+        plain.title.clear();
+        plain.description.clear();
+        plain.seed = 0;
+        plain.record = Record::default();
+        crate::file::without_paths(&plain.resolved_toml())
+    }
+
+    /// How long a run takes, in units of its own: the bits that its links can send. Only to compare
+    /// scenarios with each other.
+    pub fn weight(&self) -> f64 {
+        let trunk = self.topology.trunk.iter();
+        let rates = trunk.map(|link| link.forward.rate.0 as f64);
+        self.duration.as_secs_f64() * rates.sum::<f64>()
+    }
+
     /// The scenario with every default written out, limits resolved, in canonical units: a file
     /// that parses to the same runs.
     pub fn resolved_toml(&self) -> String {
@@ -236,7 +256,7 @@ impl Scenario {
 }
 
 /// Reads at most a little more than the parser accepts.
-fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+pub(crate) fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     File::open(path)?
         .take((1 << 20) + 1)
@@ -244,7 +264,7 @@ fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
+pub(crate) fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
     let root = Reader::open(&document.root, &SCENARIO, String::new())?;
     root.require("schema_version")?.integer()?;
     let duration = root.require("duration")?.span()?;

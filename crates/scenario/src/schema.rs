@@ -107,6 +107,7 @@ fn value(kind: Kind, definitions: &mut Map<String, Value>) -> Value {
             "maxItems": count,
             "items": { "type": "integer", "minimum": 0, "maximum": max },
         }),
+        Kind::Free => json!({}),
         Kind::ListOf(kind) => json!({ "type": "array", "items": value(*kind, definitions) }),
         Kind::Table(spec) => reference(spec, definitions),
         Kind::List(spec) => {
@@ -231,6 +232,7 @@ fn value_text(kind: Kind) -> String {
         Kind::Integers { .. } => "list of whole numbers".to_owned(),
         Kind::Numbers { count, max } => format!("{count} whole numbers, 0 to {max}"),
         Kind::ListOf(kind) => format!("list: {}", value_text(*kind)),
+        Kind::Free => "value".to_owned(),
         Kind::Table(_) => "table".to_owned(),
         Kind::List(_) => "list of tables".to_owned(),
         Kind::Tagged { tag, .. } => format!("table, by `{tag}`"),

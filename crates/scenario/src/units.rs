@@ -331,6 +331,9 @@ const PACKETS: Quantity = Quantity {
     ..LIMIT
 };
 
+/// The units of rates, times and sizes with their factors, for whoever compares values.
+pub(crate) const UNITS: [&[(&str, u64)]; 3] = [RATE.units, SPAN.units, SIZE.units];
+
 /// A decimal number: `digits / 10^scale`.
 struct Decimal<'a> {
     text: &'a str,

@@ -1,5 +1,9 @@
 //! The packet-level simulator: a [`Network`] in, an [`Outcome`] out.
 
+/// Version of what runs yield: one more whenever any figure of any scenario may have changed. Stores
+/// of results tell by it what they need not run again.
+pub const RESULTS_VERSION: u32 = 1;
+
 mod agent;
 pub mod e_model;
 mod engine;

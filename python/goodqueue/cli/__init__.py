@@ -1,8 +1,9 @@
 """The command line.
 
 Exit codes: 0 the question was answered; 2 the request or its input is at fault (one message says
-where and what to write instead); 3 `size` ran and no buffer keeps the bounds; 130 interrupted, with
-what was finished left behind; 1 a fault of goodqueue itself.
+where and what to write instead); 3 `size` ran and no buffer keeps the bounds; 4 `sweep` ran and
+some of its runs failed; 130 interrupted, with what was finished left behind; 1 a fault of goodqueue
+itself.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from goodqueue.errors import RequestError, ScenarioError
 
 EXIT_BAD_INPUT = 2
 EXIT_NOT_FEASIBLE = 3
+EXIT_FAILED_RUNS = 4
 EXIT_INTERRUPTED = 130
 
 
@@ -60,7 +62,11 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _is_command(arguments: list[str]) -> bool:
-    return bool(arguments) and arguments[0] in {"run", "size", "schema", "reproduce", "qdisc"}
+    from goodqueue.cli.app import app
+
+    names = {command.name for command in app.registered_commands}
+    names |= {group.name for group in app.registered_groups}
+    return bool(arguments) and arguments[0] in names
 
 
 def _refuse(message: str) -> int:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import RequestError
-from goodqueue.parallel import Workers, workers
 from goodqueue.sizing.curve import Curve, Point, Replicate
 from goodqueue.sizing.search import Answer, search
 from goodqueue.sizing.tc import bfifo_limit_bytes, command
+from goodqueue.study.model import Keep, Stop, Variant
+from goodqueue.study.plan import digest, run_of
+from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from goodqueue._core import Buffer, Cancel, Scenario
+    from goodqueue._core import Buffer, Scenario
     from goodqueue.intervals import Interval
     from goodqueue.sizing.requirements import Requirements
+    from goodqueue.study.model import Executor, Run, RunResult
+    from goodqueue.study.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,8 @@ def size(  # noqa: PLR0913
     replicates: int = 10,
     jitter_s: float | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
+    store: Store | None = None,
     on_run: Callable[[int], None] = lambda _planned: None,
 ) -> Sizing:
     """Finds the smallest buffer of a link that keeps the requirements.
@@ -140,6 +146,8 @@ def size(  # noqa: PLR0913
         jitter_s: by how much flows that say nothing of it start later, at most; None for one base
             round-trip time of the link.
         jobs: threads, or None for one per processor.
+        executor: where to run instead.
+        store: where runs are kept, and found if they have been run before.
         on_run: called after every run with how many more there are known to be.
     """
     if replicates < 2:
@@ -150,14 +158,12 @@ def size(  # noqa: PLR0913
         jitter_s = default_jitter_s(scenario, link)
     scenario = scenario.with_default_jitter(jitter_s)
     first_reach = _first_reach(scenario, link)
-    with workers(jobs) as threads:
-        evaluate = _Replicates(scenario, link, seeds, threads, on_run)
-        curve = Curve(evaluate)
-        try:
-            answer = search(curve, requirements, first_reach)
-        except KeyboardInterrupt:
-            threads.cancel.set()
-            answer = None
+    evaluate = _Replicates(scenario, link, seeds, executor or Threads(jobs), store, on_run)
+    curve = Curve(evaluate)
+    try:
+        answer = search(curve, requirements, first_reach)
+    except KeyboardInterrupt:
+        answer = None
     return Sizing(scenario, link, requirements, seeds, jitter_s, answer, curve.points)
 
 
@@ -178,51 +184,75 @@ def _first_reach(scenario: Scenario, link: str) -> int:
     return max(own, round(2 / bdps) if bdps else 100)
 
 
-class _Replicates:
-    """Runs every replicate of some limits on threads."""
+METRICS = ("utilization", "loss_rate", "p99_queueing_delay_s", "drops_overlimit")
+"""What a limit is judged by."""
 
-    def __init__(
+
+class _Replicates:
+    """Runs every replicate of some limits, or finds it in a store."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a search runs, where, and who is told
         self,
         scenario: Scenario,
         link: str,
         seeds: range,
-        threads: Workers,
+        executor: Executor,
+        store: Store | None,
         on_run: Callable[[int], None],
     ) -> None:
         self._scenario = scenario
-        self._link = link
         self._seeds = seeds
-        self._threads = threads
+        self._link = link
+        self._executor = executor
+        self._store = store
         self._on_run = on_run
+        self._metrics = [f"{link}.{name}" for name in METRICS]
+        self._known: dict[bytes, list[float]] = {}
 
     def __call__(self, limits: Sequence[int]) -> Iterator[Point]:
-        pending = {
-            limit: [self._threads.submit(self._task(limit, seed)) for seed in self._seeds]
-            for limit in limits
-        }
-        left = len(limits) * len(self._seeds)
-        for limit, futures in pending.items():
-            replicates = []
-            for future in futures:
-                replicates.append(future.result())
+        runs = {limit: self._runs(limit) for limit in limits}
+        pending = self._unknown([run for some in runs.values() for run in some])
+        waiting, left = list(limits), len(pending)
+        for results in self._executor.execute(pending, Keep(), Stop()):
+            if self._store is not None:
+                self._store.record(results)
+            for result in results:
+                self._take(result)
                 left -= 1
                 self._on_run(left)
-            yield Point.of(limit, replicates)
+            while waiting and all(run.identity in self._known for run in runs[waiting[0]]):
+                yield self._point(waiting[0], runs[waiting.pop(0)])
+        for limit in waiting:  # all of whose runs were known
+            yield self._point(limit, runs[limit])
 
-    def _task(self, limit: int, seed: int) -> Callable[[Cancel], Replicate]:
-        def run(cancel: Cancel) -> Replicate:
-            scenario = self._scenario.with_limit(self._link, limit).with_seed(seed)
-            figures = json.loads(
-                scenario.run(series=False, packets=False, cancel=cancel).summary_json()
-            )["links"][self._link]
-            return Replicate(
-                utilization=figures["utilization"],
-                loss_rate=figures["loss_rate"],
-                p99_delay_s=figures["p99_queueing_delay_s"] or 0.0,
-                overlimit_drops=figures["drops_overlimit"],
-            )
+    def _runs(self, limit: int) -> list[Run]:
+        scenario = self._scenario.with_limit(self._link, limit)
+        parameters = {f"{self._link}.limit_packets": limit}
+        variant = Variant(limit, parameters, scenario, digest(scenario))
+        return [run_of(variant, seed) for seed in self._seeds]
 
-        return run
+    def _unknown(self, runs: list[Run]) -> list[Run]:
+        if self._store is not None:
+            recorded = [run.identity for run in runs if self._store.has(run.identity)]
+            self._known.update(self._store.values(recorded, self._metrics))
+        return [run for run in runs if run.identity not in self._known]
+
+    def _take(self, result: RunResult) -> None:
+        if result.error is not None:
+            raise RuntimeError(f"a run under seed {result.run.seed} failed: {result.error}")
+        metrics = result.metrics
+        self._known[result.run.identity] = [metrics[name] for name in self._metrics]
+
+    def _point(self, limit: int, runs: list[Run]) -> Point:
+        return Point.of(limit, [_replicate(self._known[run.identity]) for run in runs])
+
+
+def _replicate(figures: list[float]) -> Replicate:
+    utilization, loss_rate, p99_delay_s, overlimit_drops = figures
+    no_packet = math.isnan(p99_delay_s)
+    return Replicate(
+        utilization, loss_rate, 0.0 if no_packet else p99_delay_s, int(overlimit_drops)
+    )
 
 
 def _figures(name: str, interval: Interval) -> dict[str, float]:

@@ -10,6 +10,7 @@ mod loss;
 mod pool;
 mod queue;
 mod service;
+mod study;
 mod tcp;
 mod topology;
 mod workload;
@@ -22,6 +23,7 @@ pub(crate) use framing::{FRAMING_TABLE, PRESETS};
 pub(crate) use impairment::{DUPLICATION, REORDERING};
 pub(crate) use loss::{GILBERT_ELLIOTT, INDEPENDENT};
 pub(crate) use queue::{ADAPTATIONS, FPQ_CONTROLS, QUEUES};
+pub(crate) use study::{COMPARISON, LABELLED, MOST_RUNS, MOST_VARIANTS, RANGE, STUDY};
 pub(crate) use tcp::{DETAILS, RTO, TCP};
 pub(crate) use topology::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK};
 use topology::{CHAIN, DUMBBELL, GRAPH, STAR, TREE};
@@ -95,6 +97,8 @@ pub(crate) enum Kind {
     },
     /// The table of a queue, which may hold others.
     Queue,
+    /// Whatever it is, its reader looks closer.
+    Free,
     /// One of several.
     Either(&'static [Kind]),
 }

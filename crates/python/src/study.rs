@@ -1,0 +1,73 @@
+//! Study files.
+
+use crate::error::scenario_error;
+use crate::scenario::Scenario;
+use pyo3::prelude::*;
+
+/// A study file whose own keys are valid.
+#[pyclass(frozen, module = "goodqueue._core")]
+pub struct Study(goodqueue_scenario::Study);
+
+#[pymethods]
+impl Study {
+    /// Reads a study file; `overrides` are (path, value) pairs of its base scenario.
+    #[staticmethod]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "Python hands over a list of its own"
+    )]
+    fn parse(
+        py: Python<'_>,
+        text: &[u8],
+        file_name: &str,
+        overrides: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        py.detach(|| goodqueue_scenario::Study::parse(text, file_name, &overrides))
+            .map(Self)
+            .map_err(|error| scenario_error(py, &error))
+    }
+
+    /// How many points of its grid are not excluded.
+    #[getter]
+    fn variants(&self) -> usize {
+        self.0.variants()
+    }
+
+    /// All but the variants, as JSON.
+    fn outline_json(&self) -> String {
+        self.0.outline_json()
+    }
+
+    /// The values of the axes at a variant by column, as JSON.
+    fn parameters_json(&self, variant: usize) -> String {
+        self.0.parameters_json(variant)
+    }
+
+    /// The scenario of a variant.
+    fn scenario(&self, py: Python<'_>, variant: usize) -> PyResult<Scenario> {
+        py.detach(|| self.0.scenario(variant))
+            .map(Scenario)
+            .map_err(|error| scenario_error(py, &error))
+    }
+
+    /// Checks the names of metrics that it uses against those that runs have.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "Python hands over a list of its own"
+    )]
+    fn check_metrics(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
+        let checked = self.0.check_metrics(&names);
+        checked.map_err(|error| scenario_error(py, &error))
+    }
+
+    /// The study with its base scenario written into it.
+    fn resolved_toml(&self) -> String {
+        self.0.resolved_toml()
+    }
+}
+
+/// The version of what runs yield.
+#[pyfunction]
+pub fn results_version() -> u32 {
+    goodqueue_scenario::RESULTS_VERSION
+}

@@ -1,0 +1,143 @@
+//! The figures of a run as a flat list, for tables with a row per run.
+
+use crate::scenario::Scenario;
+use serde_json::{Map, Value};
+
+/// Figures of links that repeat the scenario.
+const ECHOES: [&str; 4] = [
+    "delay_s",
+    "framing_bytes",
+    "framing_minimum_bytes",
+    "limit.counts",
+];
+/// Figures of flows of which the sum over all flows is given.
+const SUMS: [&str; 6] = [
+    "goodput_bps",
+    "throughput_bps",
+    "packets_sent",
+    "packets_lost",
+    "retransmissions",
+    "timeouts",
+];
+
+/// The figures of a summary by name; NaN where there was no sample.
+///
+/// A link's and a pool's are `<link>.<key>`, as in the summary. A flow's are `<flow>.<key>`; of a
+/// group of flows that is the mean over those that have a sample. Of goodput there are besides
+/// `.sum`, `.min`, `.max` and `.jain`. `flows.<key>.sum`, `flows.goodput_bps.mean` and `.jain` are over
+/// all flows of the scenario. docs/studies.md lists them.
+pub fn metrics(scenario: &Scenario, summary: &Value) -> Vec<(String, f64)> {
+    let mut list = List::default();
+    let empty = Map::new();
+    let table = |name: &str| summary[name].as_object().unwrap_or(&empty);
+    for (name, link) in table("links").iter().chain(table("pools")) {
+        list.link(name, link);
+    }
+    let flows = table("flows");
+    for group in scenario.flows.iter() {
+        let members = (0..group.count).filter_map(|index| flows.get(&group.flow_name(index)));
+        let members: Vec<&Value> = members.collect();
+        let taken =
+            table("links").contains_key(&group.name) || table("pools").contains_key(&group.name);
+        if taken || matches!(&*group.name, "flows" | "totals") {
+            list.group(&format!("flow.{}", group.name), &members);
+        } else {
+            list.group(&group.name, &members);
+        }
+    }
+    list.all_flows(&flows.values().collect::<Vec<_>>());
+    list.link("totals", &summary["totals"]);
+    list.0
+}
+
+#[derive(Default)]
+struct List(Vec<(String, f64)>);
+
+impl List {
+    fn push(&mut self, name: String, value: f64) {
+        self.0.push((name, value));
+    }
+
+    fn link(&mut self, name: &str, table: &Value) {
+        for (key, value) in table.as_object().into_iter().flatten() {
+            if let Value::Object(inner) = value {
+                for (below, value) in inner {
+                    self.figure(name, &format!("{key}.{below}"), value);
+                }
+            } else {
+                self.figure(name, key, value);
+            }
+        }
+    }
+
+    fn figure(&mut self, name: &str, key: &str, value: &Value) {
+        if let (Some(number), false) = (number(value), ECHOES.contains(&key)) {
+            self.push(format!("{name}.{key}"), number);
+        }
+    }
+
+    fn group(&mut self, name: &str, members: &[&Value]) {
+        let Some(first) = members.first().and_then(|flow| flow.as_object()) else {
+            return;
+        };
+        for (key, value) in first {
+            if number(value).is_none() {
+                continue;
+            }
+            self.push(format!("{name}.{key}"), mean(&samples(members, key)));
+            if key == "goodput_bps" {
+                let goodputs = samples(members, key);
+                let fold = |of: fn(f64, f64) -> f64| goodputs.iter().copied().fold(f64::NAN, of);
+                self.push(format!("{name}.{key}.sum"), goodputs.iter().sum());
+                self.push(format!("{name}.{key}.min"), fold(f64::min));
+                self.push(format!("{name}.{key}.max"), fold(f64::max));
+                self.push(format!("{name}.{key}.jain"), jain(&goodputs));
+            }
+        }
+    }
+
+    fn all_flows(&mut self, flows: &[&Value]) {
+        for key in SUMS {
+            self.push(format!("flows.{key}.sum"), samples(flows, key).iter().sum());
+        }
+        let goodputs = samples(flows, "goodput_bps");
+        self.push("flows.goodput_bps.mean".to_owned(), mean(&goodputs));
+        self.push("flows.goodput_bps.jain".to_owned(), jain(&goodputs));
+    }
+}
+
+/// A figure, NaN if it had no sample; `None` for what is no figure.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Null => Some(f64::NAN),
+        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        other => other.as_f64(),
+    }
+}
+
+fn samples(flows: &[&Value], key: &str) -> Vec<f64> {
+    flows.iter().filter_map(|flow| flow[key].as_f64()).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    // Without values 0 / 0, which is what no sample comes to.
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Jain's index: 1 if all have the same, 1/n if one has all (Jain, Chiu and Hawe, DEC-TR-301).
+fn jain(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    sum * sum / (values.len() as f64 * squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::jain;
+
+    #[test]
+    fn fairness_is_one_for_equals_and_one_nth_for_one_of_n() {
+        assert!(jain(&[3.0, 3.0, 3.0]).total_cmp(&1.0).is_eq());
+        assert!(jain(&[0.0, 5.0, 0.0, 0.0]).total_cmp(&0.25).is_eq());
+    }
+}

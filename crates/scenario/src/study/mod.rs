@@ -1,0 +1,345 @@
+//! The study file: a scenario, the values to try for some of its keys, and the seeds.
+
+mod axis;
+mod measure;
+mod outline;
+mod range;
+mod toml;
+
+use crate::document::{Document, Node, Value, apply, lay, position};
+use crate::error::{Checked, Origin, Problem, ScenarioError, nearest, shorten};
+use crate::reader::Reader;
+use crate::scenario::{Scenario, read_file, read_scenario};
+use crate::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
+use axis::{Sweep, Swept};
+use outline::Outline;
+use std::fmt::Write;
+use std::path::Path;
+
+/// A study file whose own keys are valid. Each of its scenarios is read when it is asked for.
+#[derive(Debug)]
+pub struct Study {
+    file: String,
+    text: String,
+    base: Base,
+    overrides: Vec<(String, String)>,
+    outline: Outline,
+    sweep: Sweep,
+    /// For each variant and axis the index of its value.
+    points: Vec<Vec<usize>>,
+    root: Node,
+}
+
+/// The scenario that the axes change.
+#[derive(Debug)]
+struct Base {
+    file: String,
+    text: String,
+    root: Node,
+}
+
+impl Study {
+    /// Reads a study. `file` names it in messages, and the files that it names are looked for in
+    /// the same folder; overrides are laid over its base scenario.
+    ///
+    /// # Errors
+    /// The first mistake of the study file itself; what scenarios its values make is seen by
+    /// [`Study::scenario`].
+    pub fn parse(
+        text: &[u8],
+        file: &str,
+        overrides: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
+        let document = Document::read(text, file, &[])?;
+        let mut base = read_base(&document)?;
+        let laid = apply(&mut base.root, overrides);
+        laid.map_err(|problem| {
+            Document::of(&base.file, &base.text, overrides, base.root.clone()).locate(problem)
+        })?;
+        let read = || -> Checked<(Outline, Sweep, Vec<Vec<usize>>)> {
+            let root = Reader::open(&document.root, &STUDY, String::new())?;
+            root.require("schema_version")?.integer()?;
+            let sweep = match root.get("sweep") {
+                Some(field) => Sweep::read(field.node)?,
+                None => Sweep::default(),
+            };
+            let points = points(&root, &sweep)?;
+            let outline = Outline::read(&root, &sweep, &points, seed_of(&base.root))?;
+            check_size(&root, points.len(), &outline)?;
+            Ok((outline, sweep, points))
+        };
+        let (outline, sweep, points) = read().map_err(|problem| document.locate(problem))?;
+        Ok(Self {
+            file: file.to_owned(),
+            text: document.text.to_owned(),
+            base,
+            overrides: overrides.to_vec(),
+            outline,
+            sweep,
+            points,
+            root: document.root,
+        })
+    }
+
+    /// How many points of the grid are not excluded.
+    pub fn variants(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Everything but the variants, as JSON: title, axes, seeds, stop, keep, plots.
+    pub fn outline_json(&self) -> String {
+        let mut outline = self.outline.json();
+        let columns = self.sweep.axes.iter().flat_map(|axis| &axis.keys);
+        let columns: Vec<&str> = columns.map(|swept| swept.column.as_str()).collect();
+        outline["axes"] = serde_json::json!(columns);
+        outline.to_string()
+    }
+
+    /// The value of each axis at a variant, by column, as JSON.
+    pub fn parameters_json(&self, variant: usize) -> String {
+        let chosen = self.chosen(variant);
+        let pairs = chosen.map(|(swept, value)| (swept.column.clone(), swept.shown[value].clone()));
+        serde_json::Value::Object(pairs.collect()).to_string()
+    }
+
+    /// The scenario of a variant.
+    ///
+    /// # Errors
+    /// The first mistake, at the axis whose value it is in or at its place in the base scenario.
+    pub fn scenario(&self, variant: usize) -> Result<Scenario, ScenarioError> {
+        let mut settings: Vec<(&Swept, &Node)> = self
+            .chosen(variant)
+            .map(|(swept, value)| (swept, &swept.values[value]))
+            .collect();
+        // What is inside a table is set after the table.
+        settings.sort_by_key(|(swept, _)| swept.path.matches('.').count());
+        let mut root = self.base.root.clone();
+        for (index, (swept, value)) in settings.iter().enumerate() {
+            let at = Origin::Override(self.overrides.len() + index);
+            lay(&mut root, at, &swept.path, |at| Ok(value.placed(at)))
+                .map_err(|problem| self.locate(problem, &settings))?;
+        }
+        let Base { file, text, .. } = &self.base;
+        let document = Document::of(file, text, &self.overrides, root);
+        read_scenario(&document).map_err(|problem| self.locate(problem, &settings))
+    }
+
+    fn chosen(&self, variant: usize) -> impl Iterator<Item = (&Swept, usize)> {
+        let axes = self.sweep.axes.iter().zip(&self.points[variant]);
+        axes.flat_map(|(axis, value)| axis.keys.iter().map(|swept| (swept, *value)))
+    }
+
+    /// A mistake in a value of an axis stands in the study, any other in the base scenario.
+    fn locate(&self, problem: Problem, settings: &[(&Swept, &Node)]) -> ScenarioError {
+        let axis = match problem.at {
+            Origin::Override(index) => index.checked_sub(self.overrides.len()),
+            Origin::File(_) => None,
+        };
+        if let Some((_, value)) = axis.and_then(|index| settings.get(index)) {
+            let at = value.at;
+            return self.locate_own(Problem { at, ..problem });
+        }
+        let Base { file, text, root } = &self.base;
+        let document = Document::of(file, text, &self.overrides, root.clone());
+        let mut error = document.locate(problem);
+        if !settings.is_empty() {
+            let place = |(swept, value): &(&Swept, &Node)| {
+                format!("{} = {}", swept.path, toml::inline_value(value))
+            };
+            let place: Vec<String> = settings.iter().map(place).collect();
+            error.message = format!("{}, with {}", error.message, place.join(", "));
+        }
+        error
+    }
+
+    fn locate_own(&self, problem: Problem) -> ScenarioError {
+        let Origin::File(offset) = problem.at else {
+            unreachable!("values of axes stand in the study")
+        };
+        let (line, column) = position(&self.text, offset);
+        ScenarioError {
+            file: self.file.clone(),
+            line: Some(line),
+            column: Some(column),
+            key: shorten(&problem.key),
+            message: problem.message,
+            help: problem.help,
+        }
+    }
+
+    /// Checks the names of metrics, in `[stop]` and in plots, against those that runs have.
+    ///
+    /// # Errors
+    /// The first that is not one of them, with the nearest.
+    pub fn check_metrics(&self, names: &[String]) -> Result<(), ScenarioError> {
+        for (name, at, key) in self.outline.metrics() {
+            if names.contains(name) {
+                continue;
+            }
+            let help = match nearest(name, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "`goodqueue sweep FILE --dry-run --metrics` lists them".to_owned(),
+            };
+            let message = format!("no run of this study has a metric \"{}\"", shorten(name));
+            return Err(self.locate_own(Problem::new(*at, key, message, help)));
+        }
+        Ok(())
+    }
+
+    /// The study with its base scenario written into it: a file that asks the same.
+    pub fn resolved_toml(&self) -> String {
+        let mut out = String::new();
+        let Value::Table(table) = &self.root.value else {
+            unreachable!("a file is a table")
+        };
+        let entry = |name: &str| table.entries.iter().find(|entry| entry.name == name);
+        for name in ["schema_version", "title", "description", "seeds"] {
+            if let Some(entry) = entry(name) {
+                let _ = writeln!(out, "{name} = {}", toml::inline_value(&entry.node));
+            }
+        }
+        if let Some(sweep) = entry("sweep") {
+            toml::write_sweep(&mut out, &sweep.node);
+        }
+        for name in ["stop", "keep"] {
+            if let Some(entry) = entry(name) {
+                toml::write_table(&mut out, name, &entry.node);
+            }
+        }
+        if let Some(Value::List(plots)) = entry("plot").map(|entry| &entry.node.value) {
+            for plot in plots {
+                out.push_str("\n[[plot]]\n");
+                out.push_str(&toml::lines(plot));
+            }
+        }
+        let folder = Path::new(&self.base.file).parent();
+        let mut base = self.base.root.clone();
+        find_files(&mut base, folder.unwrap_or(Path::new("")));
+        toml::write_table(&mut out, "scenario", &base);
+        out
+    }
+}
+
+/// The base scenario's tree: a table of the study, or a file of its own.
+fn read_base(study: &Document<'_>) -> Result<Base, ScenarioError> {
+    let field = || {
+        let root = Reader::open(&study.root, &STUDY, String::new())?;
+        let field = root.require("scenario")?;
+        if field.is_table() {
+            return Ok((field, None));
+        }
+        let name = field.text()?;
+        Ok((field, Some(name)))
+    };
+    let (field, name) = field().map_err(|problem| study.locate(problem))?;
+    let Some(name) = name else {
+        return Ok(Base {
+            file: study.file.to_owned(),
+            text: study.text.to_owned(),
+            root: field.node.clone(),
+        });
+    };
+    let folder = Path::new(study.file).parent().unwrap_or(Path::new(""));
+    let path = folder.join(&name);
+    let bytes = read_file(&path).map_err(|error| {
+        let message = format!(
+            "cannot read {}: {error}",
+            shorten(&path.display().to_string())
+        );
+        let help = "give the path of a scenario file, seen from the study's folder";
+        study.locate(field.problem(message, help))
+    })?;
+    let file = path.display().to_string();
+    let document = Document::read(&bytes, &file, &[])?;
+    let (text, root) = (document.text.to_owned(), document.root);
+    Ok(Base { file, text, root })
+}
+
+/// The seed that the base scenario states.
+fn seed_of(base: &Node) -> u64 {
+    let Value::Table(table) = &base.value else {
+        return 1;
+    };
+    match table.get("seed").map(|node| &node.value) {
+        Some(Value::Integer(_, Some(seed))) => u64::try_from(*seed).unwrap_or(1),
+        _ => 1,
+    }
+}
+
+fn points(root: &Reader<'_>, sweep: &Sweep) -> Checked<Vec<Vec<usize>>> {
+    let count = sweep.points();
+    // Exclusions are tried point by point, so the grid itself is bounded too.
+    if count > u128::from(MOST_VARIANTS) * 100 {
+        return Err(too_many(root, count, "points"));
+    }
+    let points = sweep.grid();
+    if points.is_empty() {
+        let help = "exclude less";
+        return Err(root.problem("sweep", "every point of the grid is excluded", help));
+    }
+    Ok(points)
+}
+
+fn check_size(root: &Reader<'_>, variants: usize, outline: &Outline) -> Checked<()> {
+    let replicates = outline.least_replicates();
+    let runs = variants as u128 * u128::from(replicates);
+    if variants as u64 > MOST_VARIANTS {
+        return Err(too_many(root, variants as u128, "variants"));
+    }
+    if runs > u128::from(MOST_RUNS) {
+        return Err(too_many(root, runs, "runs"));
+    }
+    Ok(())
+}
+
+fn too_many(root: &Reader<'_>, count: u128, what: &str) -> Problem {
+    let most = if what == "runs" {
+        MOST_RUNS
+    } else {
+        MOST_VARIANTS
+    };
+    let message = format!(
+        "this sweep has {} {what}; a study has at most {} variants and {} runs",
+        thousands(count),
+        thousands(u128::from(MOST_VARIANTS)),
+        thousands(u128::from(MOST_RUNS)),
+    );
+    let help = format!(
+        "take longer steps, fewer seeds, or several studies of at most {} {what} each",
+        thousands(u128::from(most))
+    );
+    root.problem("sweep", message, help)
+}
+
+/// `1,000,000`.
+fn thousands(count: u128) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Files by their full paths: a study's folder is another one than its scenario's.
+fn find_files(node: &mut Node, folder: &Path) {
+    match &mut node.value {
+        Value::List(items) => items.iter_mut().for_each(|item| find_files(item, folder)),
+        Value::Table(table) => {
+            for entry in &mut table.entries {
+                match (&*entry.name, &mut entry.node.value) {
+                    ("file", Value::Text(file)) => {
+                        let path = folder.join(&*file);
+                        let path = std::path::absolute(&path).unwrap_or(path);
+                        *file = path.display().to_string();
+                    }
+                    _ => find_files(&mut entry.node, folder),
+                }
+            }
+        }
+        _ => {}
+    }
+}

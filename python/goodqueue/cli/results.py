@@ -1,0 +1,153 @@
+"""`goodqueue results`: what a study's folder holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.cli.terminal import number, stdout, table
+from goodqueue.errors import RequestError
+from goodqueue.study.results import Results
+from goodqueue.study.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+MOST_PRINTED = 60
+
+FIRST_LOOK = ("utilization", "loss_rate", "p99_queueing_delay_s")
+"""Figures of the first link that are shown if none is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsRequest:
+    """The options of `goodqueue results`, as typed."""
+
+    metrics: list[str] | None
+    where: dict[str, str]
+    runs: bool
+    long: bool
+    failed: bool
+    export: Path | None
+    merge: list[Path]
+    json: bool
+
+
+def show_results(folder: Path, request: ResultsRequest) -> int:
+    """Merges, filters, prints and exports; returns the exit code."""
+    console = stdout()
+    quiet = request.json
+    if request.merge:
+        store = Store.open(folder, keep_both=True)
+        try:
+            taken = sum(store.merge(other) for other in request.merge)
+        finally:
+            store.close()
+        if not quiet:
+            console.print(f"{taken:,} runs taken over into {folder}", markup=False)
+    results = Results(folder).where(request.where)
+    rows = _rows(results, request)
+    if request.export is not None:
+        export(rows, request.export)
+        if not quiet:
+            console.print(f"{rows.height:,} rows written to {request.export}", markup=False)
+        return 0
+    if quiet:
+        print(rows.write_json())
+        return 0
+    _print(results, rows, request)
+    return 0
+
+
+def _rows(results: Results, request: ResultsRequest) -> pl.DataFrame:
+    if request.failed:
+        return results.failures()
+    everything = request.json or request.export is not None
+    chosen = request.metrics or (None if everything else _first_look(results))
+    if request.long:
+        return results.long(chosen)
+    if not request.runs:
+        return results.means(chosen)
+    wide = results.wide()
+    if chosen is None:
+        return wide
+    results.means(chosen)  # says which metric does not exist
+    return wide.select(*results.axes, "seed", *chosen, "wall_s", "host", "error")
+
+
+def _first_look(results: Results) -> list[str]:
+    link = next((name for name in results.metrics if name.endswith(".utilization")), None)
+    if link is None:
+        return results.metrics[:3]
+    stem = link.removesuffix("utilization")
+    return [f"{stem}{figure}" for figure in FIRST_LOOK if f"{stem}{figure}" in results.metrics]
+
+
+def export(rows: pl.DataFrame, file: Path) -> None:
+    """Writes a table by the suffix of its file."""
+    writers = {
+        ".csv": lambda: rows.write_csv(file),
+        ".parquet": lambda: rows.write_parquet(file),
+        ".json": lambda: rows.write_json(file),
+    }
+    if file.suffix not in writers:
+        raise RequestError(f"--export {file}: name a file that ends in .csv, .parquet or .json")
+    writers[file.suffix]()
+
+
+def _print(results: Results, rows: pl.DataFrame, request: ResultsRequest) -> None:
+    console = stdout()
+    failures = results.failures().height
+    failed = f", {failures:,} failed" if failures else ""
+    single = request.failed or request.runs
+    if single:
+        names = [name for name in rows.columns if rows[name].null_count() < rows.height]
+        cells = [list(map(_cell, row)) for row in rows.select(names).iter_rows()]
+    else:
+        names, cells = _side_by_side(results.axes, rows)
+    short = _short(results.axes)
+    headers = [short.get(name, name) for name in names]
+    console.print(table(f"{len(results):,} runs{failed}", headers, cells[:MOST_PRINTED]))
+    if not single:
+        console.print("mean ± 95 % interval over the seeds", markup=False)
+    left = len(cells) - MOST_PRINTED
+    if left > 0:
+        console.print(f"... and {left:,} more rows; --export writes them all", markup=False)
+
+
+def _side_by_side(axes: list[str], means: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """A row per variant, a column per metric."""
+    lines: dict[tuple[object, ...], dict[str, str]] = {}
+    for row in means.iter_rows(named=True):
+        line = lines.setdefault(tuple(row[axis] for axis in axes), {})
+        mean, half = number(row["mean"]), row["half_width"]
+        line[row["metric"]] = mean if row["count"] < 2 else f"{mean} ± {number(half, 2)}"
+    metrics = list(dict.fromkeys(name for line in lines.values() for name in line))
+    cells = [
+        [*map(_cell, point), *(line.get(metric, "-") for metric in metrics)]
+        for point, line in lines.items()
+    ]
+    return [*axes, *metrics], cells
+
+
+def _short(axes: list[str]) -> dict[str, str]:
+    """The ends of the axes' paths, as long as it takes to tell them apart."""
+
+    def end(axis: str, parts: int) -> str:
+        return ".".join(axis.split(".")[-parts:])
+
+    short = {}
+    for axis in axes:
+        ends = (
+            end(axis, parts)
+            for parts in range(1, axis.count(".") + 2)
+            if [end(other, parts) for other in axes].count(end(axis, parts)) == 1
+        )
+        short[axis] = next(ends, axis)
+    return short
+
+
+def _cell(value: object) -> str:
+    return number(value) if isinstance(value, int | float) or value is None else str(value)

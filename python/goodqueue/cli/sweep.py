@@ -1,0 +1,202 @@
+"""`goodqueue sweep`: the runs of a study file, brought into a folder."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.cli import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
+from goodqueue.cli.terminal import print_json, stdout
+from goodqueue.errors import RequestError
+from goodqueue.study.estimate import Cost, estimate
+from goodqueue.study.model import Stop
+from goodqueue.study.progress import JsonLines, Terminal, duration
+from goodqueue.study.store import Store
+from goodqueue.study.sweep import Study, Sweep, Tally, check_part
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goodqueue.study.model import StudyPlan
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRequest:
+    """The options of `goodqueue sweep`, as typed."""
+
+    out: Path | None
+    jobs: int | None
+    shard: str | None
+    dry_run: bool
+    metrics: bool
+    json: bool
+    json_lines: bool
+    keep_both: bool
+    retry_failed: bool
+
+
+def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepRequest) -> int:
+    """Runs what a study asks for and its folder does not hold; returns the exit code."""
+    part = _part(request.shard)
+    study = Study(file, set=overrides).plan
+    check_part(study, part)
+    folder = request.out or Path(f"{Path(file).stem}-runs")
+    if request.metrics:
+        print("\n".join(study.variants[0].scenario.metric_names()))
+        return 0
+    executor = Threads(request.jobs)
+    if request.dry_run:
+        return _dry_run(study, folder, executor.workers, part, request)
+    store = Store.open(folder, study.text, keep_both=request.keep_both)
+    try:
+        stop = Stop()
+        watcher = JsonLines() if request.json_lines else Terminal()
+        with watcher, _interruptible(stop, watcher):
+            sweep = Sweep(study, store, executor, stop, watcher=watcher, part=part)
+            tally = sweep.run(retry_failed=request.retry_failed)
+    finally:
+        store.close()
+    pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder)
+    _report(tally, folder, request)
+    if pictures and not (request.json or request.json_lines):
+        console = stdout()
+        console.print(f"pictures: {', '.join(map(str, pictures))}", markup=False, soft_wrap=True)
+    if tally.interrupted:
+        return EXIT_INTERRUPTED
+    return EXIT_FAILED_RUNS if tally.failed else 0
+
+
+def _draw(study: StudyPlan, folder: Path) -> list[Path]:
+    """The pictures that the study asks for."""
+    if not study.plots:
+        return []
+    from goodqueue.plots.study import study_picture
+    from goodqueue.plots.style import save_all
+    from goodqueue.study.results import Results
+
+    results = Results(folder)
+    frame = results.of(study)
+    drawn = [
+        study_picture(frame, plot, study.axes, watched=study.stop is not None)
+        for plot in study.plots
+    ]
+    save_all(drawn, folder)
+    return [folder / f"{plot.name}.png" for plot in study.plots]
+
+
+def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:
+    facts = {
+        "runs": tally.done,
+        "failed": tally.failed,
+        "known": tally.known,
+        "interrupted": tally.interrupted,
+        "folder": str(folder),
+    }
+    if request.json_lines:
+        return
+    if request.json:
+        print_json(facts)
+        return
+    console = stdout()
+    known = f", {tally.known:,} known already" if tally.known else ""
+    failed = f", {tally.failed:,} failed" if tally.failed else ""
+    console.print(f"{tally.done:,} runs{failed}{known}", markup=False)
+    if tally.failed:
+        console.print(f"why: goodqueue results {folder} --failed", markup=False)
+    if tally.interrupted:
+        console.print("interrupted: the same command does the rest", markup=False)
+    console.print(f"written to {folder}", markup=False, soft_wrap=True)
+
+
+def _dry_run(
+    study: StudyPlan, folder: Path, workers: int, part: tuple[int, int], request: SweepRequest
+) -> int:
+    """Prints what would be run and what it would cost."""
+    least = study.stop.min_replicates if study.stop else len(study.seeds)
+    total = len(study.variants) * least
+    runs = {variant.index: max(1, round(least / part[1])) for variant in study.variants}
+    cost = estimate(study.variants, runs)
+    if request.json:
+        print_json(
+            {
+                "title": study.title,
+                "variants": [dict(variant.parameters) for variant in study.variants],
+                "seeds": list(study.seeds),
+                "runs": total,
+                "cpu_s": cost.seconds,
+                "wall_s": cost.seconds / workers,
+                "shortest_run_s": cost.shortest_s,
+                "longest_run_s": cost.longest_s,
+                "folder": str(folder),
+            }
+        )
+        return 0
+    _print_plan(study, least, cost, workers)
+    return 0
+
+
+MOST_PRINTED = 20
+
+
+def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
+    from goodqueue.cli.terminal import plain, table
+
+    console = stdout()
+    count = len(study.variants)
+    rows = [
+        [str(value) for value in variant.parameters.values()]
+        for variant in study.variants[:MOST_PRINTED]
+    ]
+    title = plain(study.title) or "Study"
+    console.print(table(title, list(study.axes), rows) if study.axes else title)
+    if count > MOST_PRINTED:
+        console.print(f"... and {count - MOST_PRINTED:,} more variants; --json has them all")
+    at_least = "at least " if study.stop else ""
+    runs = f"{count * least:,} runs: {count:,} variants, each under {at_least}{least:,} seeds"
+    wall, total = duration(cost.seconds / workers), duration(cost.seconds)
+    console.print(runs, markup=False)
+    console.print(
+        f"about {wall} on {workers} threads ({total} of processor time; a run takes "
+        f"{_short(cost.shortest_s)} to {_short(cost.longest_s)})",
+        markup=False,
+    )
+
+
+def _short(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else duration(seconds)
+
+
+def _part(text: str | None) -> tuple[int, int]:
+    """Reads K/N."""
+    if text is None:
+        return 1, 1
+    part, slash, parts = text.partition("/")
+    if slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts):
+        return int(part), int(parts)
+    raise RequestError(f"--shard {text}: write K/N with K from 1 to N, as in 1/4")
+
+
+@contextmanager
+def _interruptible(stop: Stop, watcher: Terminal | JsonLines) -> Iterator[None]:
+    """Ctrl-C finishes what is running; a second one stops it."""
+
+    def handle(_signal: int, _frame: object) -> None:
+        if stop.draining:
+            stop.abort()
+        else:
+            stop.drain()
+            watcher.stopping()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

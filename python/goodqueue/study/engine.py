@@ -1,0 +1,60 @@
+"""One run, wherever it runs: on a thread here, or on another machine."""
+
+from __future__ import annotations
+
+import platform
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+from goodqueue.study.model import Keep, Run, RunResult
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from goodqueue._core import Cancel, Outcome
+
+HOST = platform.node()
+
+
+def perform(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult | None:
+    """Runs it; None if it was cancelled.
+
+    What goes wrong in a run is its result: the rest of the study goes on.
+    """
+    begun = time.perf_counter()
+    try:
+        scenario = run.variant.scenario.with_seed(run.seed)
+        outcome = scenario.run(series=keep.series, packets=False, cancel=cancel)
+        wall_s = time.perf_counter() - begun
+        names, values = outcome.metrics()
+        tables = _tables(outcome, keep)
+    except KeyboardInterrupt:  # what a cancelled run raises
+        return None
+    except BaseException as error:  # noqa: BLE001 - a panic of the engine is no Exception
+        wall_s = time.perf_counter() - begun
+        return RunResult(run, (), b"", wall_s, HOST, error=f"{type(error).__name__}: {error}")
+    return RunResult(run, _split(names), values, wall_s, HOST, tables)
+
+
+@cache
+def _split(names: str) -> tuple[str, ...]:
+    """The same names are one tuple, however many runs have them."""
+    return tuple(names.split("\n"))
+
+
+def _tables(outcome: Outcome, keep: Keep) -> dict[str, pl.DataFrame]:
+    if not (keep.series or keep.histograms or keep.flows):
+        return {}
+    from goodqueue.result import Result
+
+    result = Result(outcome, "")
+    tables = {}
+    if keep.histograms:
+        tables["queueing-delays"] = result.delays
+    if keep.flows:
+        tables["flows"] = result.flows
+    if result.series is not None:
+        series = result.series
+        tables |= {"backlog": series.backlog, "windows": series.windows, "rtt": series.rtt}
+    return tables

@@ -1,0 +1,93 @@
+"""From a study file to the runs it asks for, each with its identity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import _core
+from goodqueue.parallel import available_processors
+from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPlan, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LARGEST_SEED = (1 << 63) - 1
+
+
+def plan(study: _core.Study) -> StudyPlan:
+    """Every variant of a study, read and checked.
+
+    Raises:
+        ScenarioError: at the first value that makes no valid scenario, or metric that does not
+            exist.
+    """
+    outline: dict[str, Any] = json.loads(study.outline_json())
+    stop = outline["stop"]
+    with ThreadPoolExecutor(available_processors()) as pool:
+        variants = list(pool.map(lambda index: _variant(study, index), range(study.variants)))
+    plots = tuple(PlotSpec(**{**plot, "y": tuple(plot["y"])}) for plot in outline["plots"])
+    if plots or stop is not None:
+        study.check_metrics(variants[0].scenario.metric_names())
+    return StudyPlan(
+        title=outline["title"],
+        text=study.resolved_toml(),
+        axes=tuple(outline["axes"]),
+        variants=variants,
+        seeds=outline["seeds"],
+        stop=None if stop is None else _stop(stop),
+        plots=plots,
+        keep=Keep(**outline["keep"]),
+    )
+
+
+def _variant(study: _core.Study, index: int) -> Variant:
+    scenario = study.scenario(index)
+    return Variant(index, json.loads(study.parameters_json(index)), scenario, digest(scenario))
+
+
+def _stop(stop: dict[str, Any]) -> StopSpec:
+    width = {name: Bound(**bound) for name, bound in stop.pop("width").items()}
+    baseline = stop.pop("baseline")
+    return StopSpec(width, baseline=None if baseline is None else tuple(baseline), **stop)
+
+
+def digest(scenario: _core.Scenario) -> bytes:
+    """SHA-256 of what a scenario's results depend on besides the seed, title apart."""
+    return hashlib.sha256(scenario.canonical_toml().encode()).digest()
+
+
+def identity(variant: bytes, seed: int) -> bytes:
+    """32 bytes for a scenario's digest, a seed and the version of what runs yield."""
+    text = b"%s seed %d results %d" % (variant, seed, _core.results_version())
+    return hashlib.sha256(text).digest()
+
+
+def run_of(variant: Variant, seed: int) -> Run:
+    """A variant under a seed."""
+    return Run(variant, seed, identity(variant.digest, seed))
+
+
+def seeds_of(plan: StudyPlan, count: int) -> Sequence[int]:
+    """The first so many seeds: those of the file, and then the successors of the last."""
+    given = list(plan.seeds[:count])
+    following = plan.seeds[-1] + 1
+    return given + [(following + index) % (LARGEST_SEED + 1) for index in range(count - len(given))]
+
+
+def longest_first(variants: Sequence[Variant]) -> list[Variant]:
+    """Those with the longest runs first, so that none is left for the end."""
+    return sorted(variants, key=lambda variant: -variant.scenario.weight())
+
+
+def shard(runs: Iterator[Run], part: int, parts: int) -> Iterator[Run]:
+    """The part of the runs that is one machine's, by their identities.
+
+    The same whatever else the store holds and in whatever order runs come, so that shards of one
+    study never overlap and together are all of it.
+    """
+    for run in runs:
+        if int.from_bytes(run.identity[:8], "big") % parts == part - 1:
+            yield run

@@ -1,0 +1,241 @@
+"""What a study's folder holds, as polars frames. Every column carries its unit in its name."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections import defaultdict
+from copy import copy
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goodqueue import _core
+from goodqueue.errors import RequestError
+from goodqueue.intervals import t_interval
+from goodqueue.study.store import LEDGER, TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from goodqueue.study.model import StudyPlan
+
+RUN_COLUMNS = ("identity", "results_version", "wall_s", "host", "error")
+
+
+class Results:
+    """The recorded runs of a folder, by rising place in the grid and seed.
+
+    Attributes:
+        folder: the folder.
+        axes: the columns of the parameters.
+        metrics: the names of the metrics.
+    """
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self.folder = Path(folder)
+        if not (self.folder / LEDGER).is_file():
+            raise RequestError(
+                f"{self.folder} holds no {LEDGER}; name the folder that `goodqueue sweep` wrote"
+            )
+        self._wide, self.axes, self.metrics = _read(self.folder / LEDGER)
+
+    def __len__(self) -> int:
+        return self._wide.height
+
+    def __repr__(self) -> str:
+        return f"Results({str(self.folder)!r}, runs={len(self)}, axes={self.axes})"
+
+    def wide(self) -> pl.DataFrame:
+        """One row per run: its parameters, `seed`, every metric, and how it was run.
+
+        `identity` (hexadecimal), `results_version`, `wall_s`, `host`, `error` (null if it did
+        not fail) come last. Metrics without a sample are null.
+        """
+        return self._wide
+
+    def long(self, metrics: Sequence[str] | None = None) -> pl.DataFrame:
+        """One row per run and metric: its parameters, `seed`, `metric`, `value`.
+
+        Of the newest version of the engine only, if there are several.
+        """
+        wide = self._newest()
+        return wide.unpivot(
+            on=self._known(metrics),
+            index=[*self.axes, "seed"],
+            variable_name="metric",
+            value_name="value",
+        )
+
+    def means(self, metrics: Sequence[str] | str | None = None) -> pl.DataFrame:
+        """One row per variant and metric: the mean over the seeds and its 95 % interval.
+
+        Parameters, `metric`, `count` (seeds with a sample), `mean`, `half_width` (Student's t),
+        `low`, `high`, `min`, `max`. Sums are taken in the order of seeds. Of the newest version of
+        the engine only, if there are several.
+        """
+        names = self._known([metrics] if isinstance(metrics, str) else metrics)
+        wide = self._newest()
+        rows = []
+        keys = list(self.axes)
+        groups = wide.partition_by(keys, maintain_order=True) if keys else [wide]
+        for group in groups:
+            point = group.select(keys).row(0, named=True) if keys and group.height else {}
+            for name in names:
+                values = group.get_column(name).drop_nulls().to_list()
+                if values:
+                    interval = t_interval(values)
+                    spread = {
+                        "count": len(values),
+                        "mean": interval.mean,
+                        "half_width": interval.half_width,
+                        "low": interval.low,
+                        "high": interval.high,
+                        "min": min(values),
+                        "max": max(values),
+                    }
+                    rows.append({**point, "metric": name, **spread})
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def of(self, plan: StudyPlan) -> pl.DataFrame:
+        """The rows of `wide` that belong to a study and did not fail, in the order of its grid."""
+        asked = [variant.parameters for variant in plan.variants]
+        mine = pl.col("error").is_null() & (pl.col("results_version") == _core.results_version())
+        frame = self._wide.filter(mine)
+        keys = {tuple(point.values()) for point in asked}
+        kept = [row in keys for row in frame.select(plan.axes).iter_rows()]
+        return frame.filter(pl.Series(kept, dtype=pl.Boolean))
+
+    def where(self, conditions: Mapping[str, str]) -> Results:
+        """Only the runs whose parameters, seed or host are so, compared as text or number."""
+        frame = self._wide
+        for name, value in conditions.items():
+            if name not in frame.columns:
+                raise RequestError(f"no run has a column {name!r}{_near(name, frame.columns)}")
+            frame = frame.filter(_equals(frame.get_column(name), value))
+        chosen = copy(self)
+        chosen._wide = frame  # noqa: SLF001 - of this class
+        return chosen
+
+    def failures(self) -> pl.DataFrame:
+        """The runs that failed: their parameters, `seed`, `error`."""
+        wide = self.wide().filter(pl.col("error").is_not_null())
+        return wide.select(*self.axes, "seed", "error")
+
+    def table(self, identity: str, name: str) -> pl.DataFrame:
+        """A table kept of a run.
+
+        `queueing-delays`, `flows`, `backlog`, `windows` or `rtt`, as `goodqueue.Result` has them.
+        """
+        path = self.folder / TABLES / f"{identity}.{name}.parquet"
+        if not path.is_file():
+            raise RequestError(
+                f"no {name} is kept of run {identity[:12]}: ask for it with [keep] in the study"
+            )
+        return pl.read_parquet(path)
+
+    def _newest(self) -> pl.DataFrame:
+        newest = pl.col("results_version") == pl.col("results_version").max()
+        return self._wide.filter(pl.col("error").is_null() & newest)
+
+    def _known(self, metrics: Sequence[str] | None) -> list[str]:
+        if metrics is None:
+            return self.metrics
+        for name in metrics:
+            if name not in self.metrics:
+                raise RequestError(f"no run has a metric {name!r}{_near(name, self.metrics)}")
+        return list(metrics)
+
+
+def _equals(column: pl.Series, value: str) -> pl.Series:
+    if column.dtype.is_numeric():
+        try:
+            return column == float(value)
+        except ValueError:
+            raise RequestError(f"{column.name} is a number, and {value!r} is none") from None
+    return column.cast(pl.String) == value
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def unpacked(blob: bytes) -> list[float]:
+    """A run's metrics as the ledger holds them."""
+    values: list[float] = np.frombuffer(zlib.decompress(blob), "<f8").tolist()
+    return values
+
+
+def _read(path: Path) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """All rows of a ledger, its axes and its metrics.
+
+    Runs whose metrics have the same names form one block of numbers.
+    """
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
+        names = dict(connection.execute("SELECT id, names FROM names").fetchall())
+        blocks = defaultdict(list)
+        query = (
+            "SELECT names, metrics, variant, parameters, seed, lower(hex(identity)), version, "
+            "wall_s, host, error FROM runs"
+        )
+        for row in connection.execute(query):
+            blocks[row[0]].append(row)
+        connection.close()
+    except sqlite3.Error as error:
+        raise RequestError(f"{path}: {error}; is this the folder of a study?") from error
+    parameters = {row[3] for rows in blocks.values() for row in rows}
+    parsed = {text: json.loads(text) for text in parameters}
+    axes = list(dict.fromkeys(name for point in parsed.values() for name in point))
+    parts = [
+        _block(rows, names[number].split("\n") if number is not None else [], parsed)
+        for number, rows in sorted(blocks.items(), key=lambda item: item[0] or 0)
+    ]
+    if not parts:
+        parts = [_block([], [], {})]
+    metrics = dict.fromkeys(name for text in names.values() for name in text.split("\n"))
+    present = {column for part in parts for column in part.columns}
+    known = [name for name in metrics if name in present]
+    frame = pl.concat(parts, how="diagonal_relaxed")
+    frame = frame.sort("_variant", "_parameters", "results_version", "seed")
+    return frame.select(*axes, "seed", *known, *RUN_COLUMNS), axes, known
+
+
+def _block(
+    rows: list[tuple[object, ...]], names: list[str], parsed: dict[str, dict[str, object]]
+) -> pl.DataFrame:
+    columns: list[pl.Series] = []
+    fields = list(zip(*rows, strict=True)) if rows else [()] * 10
+    points = [parsed[str(text)] for text in fields[3]]
+    for axis in dict.fromkeys(name for point in parsed.values() for name in point):
+        values = [point.get(axis) for point in points]
+        if any(isinstance(value, float) for value in values):
+            columns.append(pl.Series(axis, values, pl.Float64, strict=False))
+        else:
+            columns.append(pl.Series(axis, values, strict=False))
+    columns.append(pl.Series("seed", fields[4], pl.Int64))
+    if names:
+        blobs = b"".join(map(zlib.decompress, fields[1]))
+        numbers = np.frombuffer(blobs, "<f8").reshape(len(rows), len(names))
+        numbers = np.ascontiguousarray(numbers.T)
+        columns += [
+            pl.Series(name, values).fill_nan(None)
+            for name, values in zip(names, numbers, strict=True)
+        ]
+    columns += [
+        pl.Series("_variant", fields[2], pl.Int64),
+        pl.Series("_parameters", fields[3], pl.String),
+        pl.Series("identity", fields[5], pl.String),
+        pl.Series("results_version", fields[6], pl.Int64),
+        pl.Series("wall_s", fields[7], pl.Float64),
+        pl.Series("host", fields[8], pl.String),
+        pl.Series("error", fields[9], pl.String),
+    ]
+    return pl.DataFrame(columns)

@@ -1,0 +1,273 @@
+"""A study from its file to its results."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from goodqueue import _core
+from goodqueue.errors import RequestError
+from goodqueue.study.model import Stop
+from goodqueue.study.plan import longest_first, plan, run_of, seeds_of, shard
+from goodqueue.study.store import Store
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from goodqueue.api import Overrides, Source
+    from goodqueue.study.model import Executor, Run, RunResult, StoppingRule, StudyPlan
+    from goodqueue.study.results import Results
+
+
+class Watcher(Protocol):
+    """Is told how a study goes, from the thread that writes its results."""
+
+    def planned(self, runs: int, weight: float, known: int) -> None:
+        """So many runs are to be done, besides those that are known already."""
+
+    def recorded(self, results: Sequence[RunResult]) -> None:
+        """These are on the disk."""
+
+    def worst(self, line: str | None) -> None:
+        """The interval that is furthest from its bound."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def planned(self, runs: int, weight: float, known: int) -> None:
+        """Nothing."""
+
+    def recorded(self, results: Sequence[RunResult]) -> None:
+        """Nothing."""
+
+    def worst(self, line: str | None) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How a sweep ended.
+
+    Attributes:
+        done: runs that were run.
+        failed: of these, those that failed.
+        known: runs that the store held already.
+        interrupted: whether runs are left because it was stopped.
+    """
+
+    done: int
+    failed: int
+    known: int
+    interrupted: bool
+
+
+class Study:
+    """A study file, read and checked.
+
+    Attributes:
+        plan: what it asks for.
+    """
+
+    def __init__(self, source: Source, *, set: Overrides = ()) -> None:  # noqa: A002
+        """Reads a study.
+
+        Args:
+            source: the path of a study file, its text, or a mapping of the same shape.
+            set: values that replace those of its base scenario, by path.
+
+        Raises:
+            ScenarioError: with place, mistake and remedy.
+        """
+        from goodqueue.api import overrides, text_of
+
+        self.plan = plan(_core.Study.parse(*text_of(source), overrides(set)))
+
+    def run(  # noqa: PLR0913 - all but the folder are options, by name
+        self,
+        folder: str | Path,
+        *,
+        jobs: int | None = None,
+        executor: Executor | None = None,
+        part: tuple[int, int] = (1, 1),
+        keep_both: bool = False,
+        retry_failed: bool = False,
+    ) -> Results:
+        """Runs what the folder does not hold yet.
+
+        Ctrl-C ends it with what is finished; the same call goes on from there.
+
+        Args:
+            folder: where results go, and may be already.
+            jobs: threads, or None for one per processor.
+            executor: where to run instead.
+            part: (k, n) for the k-th of n machines; merge their folders afterwards.
+            keep_both: whether results of another version of the engine may stay beside.
+            retry_failed: whether runs that failed are run again.
+
+        Raises:
+            RequestError: if the folder cannot be used, or holds results of another version.
+        """
+        from goodqueue.study.results import Results
+
+        check_part(self.plan, part)
+        store = Store.open(folder, self.plan.text, keep_both=keep_both)
+        stop = Stop()
+        try:
+            sweep = Sweep(self.plan, store, executor or Threads(jobs), stop, part=part)
+            sweep.run(retry_failed=retry_failed)
+        except KeyboardInterrupt:
+            stop.abort()
+            raise
+        finally:
+            store.close()
+        return Results(folder)
+
+
+def check_part(plan: StudyPlan, part: tuple[int, int]) -> None:
+    """Refuses to run a part of a study that must see the whole."""
+    if plan.stop is not None and part != (1, 1):
+        raise RequestError(
+            "a stopping rule looks at all the runs, and a shard has only some of them: write "
+            '"seeds" in place of [stop], or leave out --shard'
+        )
+
+
+class Sweep:
+    """The runs of a plan, brought into a store."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        plan: StudyPlan,
+        store: Store,
+        executor: Executor,
+        stop: Stop,
+        *,
+        watcher: Watcher | None = None,
+        part: tuple[int, int] = (1, 1),
+    ) -> None:
+        self._plan = plan
+        self._store = store
+        self._executor = executor
+        self._stop = stop
+        self._watcher = watcher or Silent()
+        self._part = part
+        self._done = self._failed = self._known = 0
+        self._order = longest_first(plan.variants)
+        self._weights = [variant.scenario.weight() for variant in plan.variants]
+
+    def run(self, *, retry_failed: bool = False) -> Tally:
+        """Runs what the store does not hold."""
+        plan = self._plan
+        rule = rule_of(plan)
+        least = plan.stop.min_replicates if plan.stop else len(plan.seeds)
+        counts, before = [least] * len(plan.variants), [0] * len(plan.variants)
+        samples = Samples(plan, self._store) if plan.stop and rule else None
+        begun = time.monotonic()
+        while True:
+            pending = self._pending(before, counts, retry_failed=retry_failed)
+            self._execute(pending, samples)
+            if samples is None or rule is None or self._stop.draining:
+                break
+            columns = samples.columns(counts)
+            self._watcher.worst(rule.worst(columns))
+            more = rule.more(columns)
+            if not any(more) or not self._in_time(begun):
+                break
+            before = counts
+            counts = [count + extra for count, extra in zip(counts, more, strict=True)]
+        return Tally(self._done, self._failed, self._known, self._stop.draining)
+
+    def _in_time(self, begun: float) -> bool:
+        """Whether the budget has time for another round."""
+        limit = self._plan.stop.max_time_s if self._plan.stop else None
+        return limit is None or time.monotonic() - begun < limit
+
+    def _pending(
+        self, before: Sequence[int], counts: Sequence[int], *, retry_failed: bool
+    ) -> list[Run]:
+        """The runs that are new and not recorded, longest first."""
+        pending = []
+        seen: set[bytes] = set()
+        adopted = []
+        for run in shard(self._runs(before, counts), *self._part):
+            store, keep = self._store, self._plan.keep
+            recorded = store.has(run.identity, keep) or (
+                store.failed(run.identity) and not retry_failed
+            )
+            if recorded:
+                adopted.append(run)
+            elif run.identity not in seen:
+                pending.append(run)
+            seen.add(run.identity)
+        self._store.adopt(adopted)
+        self._known += len(adopted)
+        weight = sum(self._weights[run.variant.index] for run in pending)
+        self._watcher.planned(len(pending), weight, len(adopted))
+        return pending
+
+    def _runs(self, before: Sequence[int], counts: Sequence[int]) -> Iterator[Run]:
+        seeds = seeds_of(self._plan, max(counts, default=0))
+        for variant in self._order:
+            for seed in seeds[before[variant.index] : counts[variant.index]]:
+                yield run_of(variant, seed)
+
+    def _execute(self, pending: Sequence[Run], samples: Samples | None) -> None:
+        keep = self._plan.keep
+        for results in self._executor.execute(pending, keep, self._stop):
+            self._store.record(results, keep)
+            self._done += len(results)
+            self._failed += sum(result.error is not None for result in results)
+            if samples is not None:
+                samples.add(results)
+            self._watcher.recorded(results)
+
+
+class Samples:
+    """The metrics that a stopping rule looks at, by run."""
+
+    def __init__(self, plan: StudyPlan, store: Store) -> None:
+        assert plan.stop is not None
+        self._plan = plan
+        self._metrics = list(plan.stop.width)
+        self._store = store
+        self._values: dict[bytes, list[float]] = {}
+        self._loaded = False
+
+    def add(self, results: Sequence[RunResult]) -> None:
+        """Takes what was just recorded."""
+        for result in results:
+            found = result.metrics
+            self._values[result.run.identity] = [
+                found.get(metric, float("nan")) for metric in self._metrics
+            ]
+
+    def columns(self, counts: Sequence[int]) -> list[dict[str, list[float]]]:
+        """For each variant the values of each metric, in the order of the seeds."""
+        seeds = seeds_of(self._plan, max(counts))
+        runs = [
+            [run_of(variant, seed).identity for seed in seeds[: counts[variant.index]]]
+            for variant in self._plan.variants
+        ]
+        missing = [one for some in runs for one in some if one not in self._values]
+        if missing:  # recorded by an earlier sweep
+            self._values.update(self._store.values(missing, self._metrics))
+        return [
+            {
+                metric: [self._values[one][place] for one in some]
+                for place, metric in enumerate(self._metrics)
+            }
+            for some in runs
+        ]
+
+
+def rule_of(plan: StudyPlan) -> StoppingRule | None:
+    """The stopping rule of a study, if it has one."""
+    if plan.stop is None:
+        return None
+    from goodqueue.study.stopping import SequentialRule
+
+    return SequentialRule(plan.stop)

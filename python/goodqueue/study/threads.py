@@ -1,0 +1,87 @@
+"""Runs on threads of this process. The engine releases the interpreter's lock."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import TYPE_CHECKING
+
+from goodqueue.parallel import available_processors
+from goodqueue.study.engine import perform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from goodqueue.study.model import Keep, Run, RunResult, Stop
+
+BATCH_S = 0.02
+"""Results that come within so many seconds are handed on together: one commit for all."""
+
+MOST_WAITING = 256
+"""Results that may wait to be written; threads that are further ahead wait too."""
+
+
+class Threads:
+    """So many threads, or one per processor."""
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self.workers = jobs or available_processors()
+
+    def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
+        """Runs all; see `Executor.execute`."""
+        done: queue.Queue[RunResult | None] = queue.Queue(MOST_WAITING)
+        source = iter(runs)
+        lock = threading.Lock()
+
+        def take() -> Run | None:
+            with lock:
+                return None if stop.draining else next(source, None)
+
+        def work() -> None:
+            try:
+                while (run := take()) is not None:
+                    result = perform(run, keep, stop.cancel)
+                    if result is not None:
+                        done.put(result)
+            finally:
+                done.put(None)
+
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(self.workers)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from _batches(done, len(threads))
+        except BaseException:
+            stop.abort()
+            _discard(done, threads)
+            raise
+        for thread in threads:
+            thread.join()
+
+    def close(self) -> None:
+        """Nothing is kept between calls."""
+
+
+def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list[RunResult]]:
+    """Results as they come, until every thread has said that it ends."""
+    pause = threading.Event()
+    while working:
+        first = done.get()
+        if first is not None:
+            pause.wait(BATCH_S)
+        batch = [first]
+        while not done.empty():
+            batch.append(done.get_nowait())
+        working -= batch.count(None)
+        results = [result for result in batch if result is not None]
+        if results:
+            yield results
+
+
+def _discard(done: queue.Queue[RunResult | None], threads: list[threading.Thread]) -> None:
+    """Waits for threads that would else wait for room."""
+    for thread in threads:
+        while thread.is_alive():
+            while not done.empty():
+                done.get_nowait()
+            thread.join(0.01)
