@@ -52,7 +52,9 @@ fn every_key_is_documented_and_every_documented_key_is_there() {
         ),
         ("upload", "{ kind = \"exchanges\", pause = \"100ms\" }"),
         ("upload", "{ kind = \"web\", think = \"100ms\" }"),
+        ("upload", "{ kind = \"video\" }"),
         ("ping", "{ kind = \"voice\" }"),
+        ("ping", "{ kind = \"game\" }"),
     ] {
         let path = format!("flow.{flow}.workload");
         let summary = run(&[("duration", "5s"), (&path, workload)]);

@@ -4,7 +4,7 @@ use crate::ideal::IdealPath;
 use crate::link_meter::Window;
 use crate::network::{FlowConfig, Network};
 use crate::workload::session::AppOutcome;
-use crate::workload::{Behaviour, DATAGRAM_HEADER};
+use crate::workload::{Behaviour, DATAGRAM_HEADER, Player};
 use crate::{Distribution, FlowOutcome};
 use goodqueue_types::{Direction, Ecn, FlowId, Histogram, Hosts, Packet, RandomStream, Span, Time};
 
@@ -248,16 +248,21 @@ pub fn flow_outcome(
 ) -> FlowOutcome {
     let seconds = window.seconds();
     let (sender, receiver) = (client.measured(), server.measured());
+    let datagrams = |end: &Counters| {
+        end.received_ip_bytes
+            .saturating_sub(DATAGRAM_HEADER * end.received)
+    };
     let payload = match &server.behaviour {
-        Behaviour::Tcp(_) => receiver.delivered_bytes,
+        Behaviour::Tcp(_) | Behaviour::Echo(_) => receiver.delivered_bytes,
         // What was asked for came to the client.
         Behaviour::Server(_) => receiver.delivered_bytes + sender.delivered_bytes,
-        _ => receiver
-            .received_ip_bytes
-            .saturating_sub(DATAGRAM_HEADER * receiver.received),
+        Behaviour::Player(_) => datagrams(&receiver) + datagrams(&sender),
+        _ => datagrams(&receiver),
     };
     let received_ip_bytes = match &server.behaviour {
-        Behaviour::Server(_) => receiver.received_ip_bytes + sender.received_ip_bytes,
+        Behaviour::Server(_) | Behaviour::Player(_) => {
+            receiver.received_ip_bytes + sender.received_ip_bytes
+        }
         _ => receiver.received_ip_bytes,
     };
     let finished_at = match &client.behaviour {
@@ -284,7 +289,10 @@ pub fn flow_outcome(
             receiver.duplicate_payload_bytes as f64 / receiver.received_payload_bytes as f64
         },
         app: match (&client.behaviour, &server.behaviour) {
-            (Behaviour::Client(client), _) => client.outcome(),
+            (Behaviour::Client(client), _) => client.outcome(window.to),
+            (Behaviour::Player(client), Behaviour::Player(server)) => {
+                Player::outcome(client, server)
+            }
             (_, Behaviour::Listener(listener)) => listener.outcome(),
             _ => AppOutcome::default(),
         },

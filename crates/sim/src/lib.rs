@@ -48,7 +48,7 @@ pub use service::{
     ServiceConfig, Stretch, Stretches, VaryingRate,
 };
 pub use shared_buffer::{Buffer, SharedBuffer, shared_buffers};
-pub use workload::VoiceConfig;
 pub use workload::session::{
-    AppOutcome, ExchangesConfig, Metric, SessionConfig, TransfersConfig, WebConfig,
+    AppOutcome, ExchangesConfig, Metric, SessionConfig, TransfersConfig, VideoConfig, WebConfig,
 };
+pub use workload::{EchoReply, GameConfig, Updates, VoiceConfig};

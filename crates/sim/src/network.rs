@@ -5,8 +5,8 @@ use crate::impairment::Impairments;
 use crate::law::Law;
 use crate::loss::LossConfig;
 use crate::service::ServiceConfig;
-use crate::workload::VoiceConfig;
 use crate::workload::session::SessionConfig;
+use crate::workload::{EchoReply, GameConfig, VoiceConfig};
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
@@ -139,6 +139,15 @@ pub enum WorkloadConfig {
         /// Bytes to send; `None` never ends.
         bytes: Option<u64>,
     },
+    /// The same, and the server answers all that comes.
+    Echo {
+        /// Both endpoints' configuration.
+        tcp: Arc<TcpConfig>,
+        /// Bytes to send; `None` never ends.
+        bytes: Option<u64>,
+        /// The answer to each piece that its TCP delivers.
+        reply: EchoReply,
+    },
     /// An application over TCP connections that come and go.
     Session {
         /// Configuration of all endpoints.
@@ -182,6 +191,8 @@ pub enum WorkloadConfig {
     },
     /// One direction of a call.
     Voice(VoiceConfig),
+    /// Small updates both ways at constant intervals.
+    Game(Arc<GameConfig>),
     /// Echo requests at constant intervals, answered by the server's host.
     Ping {
         /// Time between requests.

@@ -8,10 +8,10 @@ use crate::fair_queues::fair_queue;
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
-    DeliveryTrace, ExchangesConfig, FlowConfig, Impairments, Jitter, Law, LinkConfig, LossConfig,
-    LossModel, LossOf, LossUnit, Network, PacketSize, PoolConfig, RandomRate, RateDraw, RateTrace,
-    Record, Reorder, ServiceConfig, SessionConfig, TransfersConfig, VoiceConfig, WebConfig,
-    WorkloadConfig,
+    DeliveryTrace, EchoReply, ExchangesConfig, FlowConfig, GameConfig, Impairments, Jitter, Law,
+    LinkConfig, LossConfig, LossModel, LossOf, LossUnit, Network, PacketSize, PoolConfig,
+    RandomRate, RateDraw, RateTrace, Record, Reorder, ServiceConfig, SessionConfig,
+    TransfersConfig, Updates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{
     CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
@@ -138,14 +138,14 @@ fn burst_gap() -> impl Strategy<Value = Option<Span>> {
         .prop_map(|micros| micros.map(Span::from_micros))
 }
 
-/// A buffer for some of at most 6 links.
+/// A buffer for some of up to 40 links, so that the headroom of all fits.
 fn pool() -> impl Strategy<Value = PoolConfig> {
     let sharing = prop_oneof![
         Just(Sharing::Complete),
         Just(Sharing::Static),
         select(vec![0.25, 0.5, 1.0, 4.0]).prop_map(|alpha| Sharing::Dynamic { alpha }),
     ];
-    (sharing, select(vec![0, 0, 500])).prop_map(|(sharing, headroom)| PoolConfig {
+    (sharing, select(vec![0, 0, 100])).prop_map(|(sharing, headroom)| PoolConfig {
         name: "pool".to_owned(),
         capacity: 4_000,
         sharing,
@@ -353,6 +353,13 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         3 => (tcp(), prop::option::of(1_u64..30_000)).prop_map(|(tcp, bytes)| {
             WorkloadConfig::Bulk { tcp: Arc::new(tcp), bytes }
         }),
+        1 => (tcp(), prop::option::of(1_u64..30_000), echo()).prop_map(|(tcp, bytes, reply)| {
+            WorkloadConfig::Echo { tcp: Arc::new(tcp), bytes, reply }
+        }),
+        1 => (updates(), updates(), 0_u64..4).prop_map(|(client, server, ms)| {
+            let deadline = Span::from_millis(ms);
+            WorkloadConfig::Game(Arc::new(GameConfig { client, server, deadline }))
+        }),
         1 => (tcp(), session()).prop_map(|(tcp, session)| {
             WorkloadConfig::Session { tcp: Arc::new(tcp), session: Arc::new(session) }
         }),
@@ -376,6 +383,47 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
             WorkloadConfig::Ping { interval, packet }
         }),
     ]
+}
+
+fn echo() -> impl Strategy<Value = EchoReply> {
+    prop_oneof![
+        (1_u64..2_000).prop_map(EchoReply::Bytes),
+        (0.001..1.0).prop_map(EchoReply::Share),
+    ]
+}
+
+fn updates() -> impl Strategy<Value = Updates> {
+    let interval = select(vec![500, 1000, 2000]).prop_map(Span::from_micros);
+    let packet = prop_oneof![
+        Just(Law::Fixed(100.0)),
+        Just(Law::Uniform {
+            from: 0.0,
+            to: 400.0
+        }),
+    ];
+    (interval, packet).prop_map(|(interval, packet)| Updates { interval, packet })
+}
+
+/// Videos whose segments are a few packets and last a few round trips.
+fn video() -> impl Strategy<Value = VideoConfig> {
+    let ladder = select(vec![
+        vec![Rate(1_000_000)],
+        vec![Rate(200_000), Rate(2_000_000), Rate(8_000_000)],
+    ]);
+    let times = (1_u64..20, 1_u64..30, 0_u64..40, 1_u64..60);
+    (ladder, times, 0.0..0.9, prop::option::of(1_u64..8)).prop_map(
+        |(ladder, (segment, startup, reservoir, cushion), variation, most)| VideoConfig {
+            segment: Span::from_millis(segment),
+            ladder,
+            variation,
+            request: 100,
+            startup: Span::from_millis(startup),
+            max_buffer: Span::from_millis(100),
+            reservoir: Span::from_millis(reservoir),
+            cushion: Span::from_millis(cushion),
+            most,
+        },
+    )
 }
 
 /// Laws of times of the order of a round trip.
@@ -405,6 +453,7 @@ fn session() -> impl Strategy<Value = SessionConfig> {
     let most = || prop::option::of(1_u64..8);
     let request = prop::option::of(1_u64..800);
     prop_oneof![
+        video().prop_map(SessionConfig::Video),
         (seconds(), bytes(), request, most()).prop_map(|(gap, size, request, most)| {
             SessionConfig::Transfers(TransfersConfig {
                 gap,

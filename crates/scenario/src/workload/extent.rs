@@ -6,6 +6,8 @@ use goodqueue_types::Span;
 
 /// The most that a link adds to a packet.
 const FRAMING: u128 = 1_024;
+/// The largest IP packet.
+const LARGEST_PACKET: u128 = 65_535;
 
 /// More frame bytes than a flow can have waiting in the network at once.
 pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
@@ -21,10 +23,16 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
     };
     match workload {
         WorkloadConfig::Bulk { tcp, .. } => window(tcp),
+        // Data go both ways.
+        WorkloadConfig::Echo { tcp, .. } => 2 * window(tcp),
+        WorkloadConfig::Game(game) => [&game.client, &game.server]
+            .map(|side| datagrams(side.interval, LARGEST_PACKET))
+            .iter()
+            .sum(),
         WorkloadConfig::Session { tcp, session } => {
             let connections = match &**session {
                 SessionConfig::Transfers(config) => events(Span::from_secs_f64(config.gap.mean())),
-                SessionConfig::Exchanges(_) => 1,
+                SessionConfig::Exchanges(_) | SessionConfig::Video(_) => 1,
                 SessionConfig::Web(config) => 2 * u128::from(config.parallel),
             };
             connections * window(tcp)
@@ -56,7 +64,9 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
 pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
     match workload {
         // Data go both ways.
-        WorkloadConfig::Session { tcp, .. } => u64::from(tcp.header_bytes()) + u64::from(tcp.mss),
+        WorkloadConfig::Session { tcp, .. } | WorkloadConfig::Echo { tcp, .. } => {
+            u64::from(tcp.header_bytes()) + u64::from(tcp.mss)
+        }
         WorkloadConfig::Bulk { tcp, .. } => {
             let options = if tcp.option_bytes && tcp.recovery == goodqueue_tcp::Recovery::Sack {
                 // An ACK with all its SACK blocks.
@@ -73,6 +83,11 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
             }
         }
         WorkloadConfig::Ping { packet, .. } => u64::from(*packet),
+        // There may be no largest; the mean stands for it, as for exponential sizes below.
+        WorkloadConfig::Game(game) => {
+            let side = if backward { &game.server } else { &game.client };
+            side.packet.mean() as u64
+        }
         _ if backward => 0,
         WorkloadConfig::ConstantBitRate { packet, .. }
         | WorkloadConfig::OnOff { packet, .. }

@@ -9,10 +9,10 @@ pub(crate) use write::write;
 
 use crate::error::Checked;
 use crate::law::Laws;
-use crate::reader::Reader;
+use crate::reader::{Field, Reader};
 use crate::topology::Topology;
 use crate::units::{LONGEST, format_span};
-use goodqueue_sim::{PacketSize, VoiceConfig, WorkloadConfig};
+use goodqueue_sim::{EchoReply, GameConfig, Law, PacketSize, Updates, VoiceConfig, WorkloadConfig};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Bytes, Span};
 use std::path::Path;
@@ -28,12 +28,15 @@ pub(crate) struct Around<'a> {
 /// The TCP of a workload that has one.
 pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
     match workload {
-        WorkloadConfig::Bulk { tcp, .. } | WorkloadConfig::Session { tcp, .. } => Some(tcp),
+        WorkloadConfig::Bulk { tcp, .. }
+        | WorkloadConfig::Echo { tcp, .. }
+        | WorkloadConfig::Session { tcp, .. } => Some(tcp),
         WorkloadConfig::ConstantBitRate { .. }
         | WorkloadConfig::Poisson { .. }
         | WorkloadConfig::OnOff { .. }
         | WorkloadConfig::Bursts { .. }
         | WorkloadConfig::Voice(_)
+        | WorkloadConfig::Game(_)
         | WorkloadConfig::Ping { .. } => None,
     }
 }
@@ -53,7 +56,13 @@ pub(crate) fn read(
             tcp: tcp()?,
             bytes: read_amount(&table)?,
         },
-        "transfers" | "exchanges" | "web" => {
+        "echo" => WorkloadConfig::Echo {
+            tcp: tcp()?,
+            bytes: read_amount(&table)?,
+            reply: read_reply(&table.require("reply")?)?,
+        },
+        "game" => WorkloadConfig::Game(Arc::new(read_game(&table, Laws(around.folder))?)),
+        "transfers" | "exchanges" | "web" | "video" => {
             let tcp = tcp()?;
             let session = session::read(kind, &table, &tcp, around, path)?;
             WorkloadConfig::Session {
@@ -121,6 +130,38 @@ fn read_on_off(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WorkloadConfig> {
         packet: packet as u32,
         on,
         off,
+    })
+}
+
+/// What an echo answers to each piece: bytes, or a share of it.
+fn read_reply(field: &Field<'_>) -> Checked<EchoReply> {
+    if !field.as_text().is_some_and(|text| text.ends_with('%')) {
+        return field.size().map(EchoReply::Bytes);
+    }
+    let share = field.fraction()?;
+    if share <= 0.0 {
+        let help = "write more than \"0%\", or kind = \"bulk\" for a server that does not answer";
+        return Err(field.problem("an echo of nothing", help));
+    }
+    Ok(EchoReply::Share(share))
+}
+
+fn read_game(table: &Reader<'_>, laws: Laws<'_>) -> Checked<GameConfig> {
+    let side = |interval: &str, usual: Span, packet: &str, bytes: f64| {
+        Ok(Updates {
+            interval: table.span(interval)?.unwrap_or(usual),
+            packet: match table.get(packet) {
+                Some(field) => laws.sizes(&field)?,
+                None => Law::Fixed(bytes),
+            },
+        })
+    };
+    // Sixty updates a second there, and thirty back.
+    let (client, server) = (Span(16_666_666_667), Span(33_333_333_333));
+    Ok(GameConfig {
+        client: side("interval", client, "packet", 80.0)?,
+        server: side("server_interval", server, "server_packet", 160.0)?,
+        deadline: table.span("deadline")?.unwrap_or(Span::from_millis(100)),
     })
 }
 

@@ -7,9 +7,9 @@ use crate::path::Path;
 use crate::reader::{Field, Reader};
 use crate::topology::LinkDirection;
 use crate::units::{LONGEST, format_span};
-use goodqueue_sim::{ExchangesConfig, Law, SessionConfig, TransfersConfig, WebConfig};
+use goodqueue_sim::{ExchangesConfig, Law, SessionConfig, TransfersConfig, VideoConfig, WebConfig};
 use goodqueue_tcp::TcpConfig;
-use goodqueue_types::{LinkId, Span};
+use goodqueue_types::{LinkId, Rate, Span};
 
 /// Bytes of the request for a download.
 const REQUEST: u64 = 200;
@@ -28,6 +28,7 @@ pub(super) fn read(
     match kind {
         "transfers" => read_transfers(table, tcp, around, path).map(SessionConfig::Transfers),
         "exchanges" => read_exchanges(table, laws).map(SessionConfig::Exchanges),
+        "video" => read_video(table).map(SessionConfig::Video),
         _ => read_web(table, laws).map(SessionConfig::Web),
     }
 }
@@ -183,6 +184,56 @@ fn read_web(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WebConfig> {
         },
         most: read_most(table)?,
     })
+}
+
+fn read_video(table: &Reader<'_>) -> Checked<VideoConfig> {
+    let span = |key: &str, usual: Span| Ok(table.span(key)?.unwrap_or(usual));
+    let segment = span("segment", Span::from_secs(4))?;
+    let max_buffer = span("max_buffer", Span::from_secs(60))?;
+    let startup = span("startup", segment)?;
+    let reservoir = span("reservoir", Span(max_buffer.0 / 4))?;
+    // The lower and the upper reservoir of Huang et al. (2014): the rest up to 90 % of the buffer.
+    let usual = Span(max_buffer.0 / 10 * 9).saturating_sub(reservoir);
+    let cushion = span("cushion", usual)?;
+    // Whole segments are in the buffer before it plays.
+    if startup.0.div_ceil(segment.0) > max_buffer.0 / segment.0 {
+        let message = "the buffer never holds so many segments as it takes to begin";
+        let help = "write a longer max_buffer, or a shorter startup or segment";
+        return Err(table.problem("max_buffer", message, help));
+    }
+    if reservoir + cushion > max_buffer {
+        let message = "reservoir and cushion are more than the buffer";
+        let help = format!("together at most \"{}\"", format_span(max_buffer));
+        return Err(table.problem("cushion", message, help));
+    }
+    Ok(VideoConfig {
+        segment,
+        ladder: read_ladder(table)?,
+        variation: table
+            .get("variation")
+            .map_or(Ok(0.0), |share| share.fraction())?,
+        request: table.size("request")?.unwrap_or(350),
+        startup,
+        max_buffer,
+        reservoir,
+        cushion,
+        most: read_most(table)?,
+    })
+}
+
+/// Bit rates, rising.
+fn read_ladder(table: &Reader<'_>) -> Checked<Vec<Rate>> {
+    let Some(field) = table.get("ladder") else {
+        let usual = [350_000, 750_000, 1_500_000, 3_000_000, 6_000_000];
+        return Ok(usual.map(Rate).to_vec());
+    };
+    let rates: Checked<Vec<Rate>> = field.items()?.iter().map(Field::rate).collect();
+    let rates = rates?;
+    if rates.is_empty() || !rates.is_sorted_by(|a, b| a < b) {
+        let message = "a ladder is one bit rate or more, each above the one before";
+        return Err(field.problem(message, "write as in [\"750kbps\", \"1500kbps\"]"));
+    }
+    Ok(rates)
 }
 
 fn read_most(table: &Reader<'_>) -> Checked<Option<u64>> {

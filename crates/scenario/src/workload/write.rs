@@ -1,12 +1,13 @@
 //! A workload as one writes it.
 
 use crate::law::{write_seconds, write_sizes, write_times};
-use crate::units::{format_size, format_span};
+use crate::units::{format_rate, format_size, format_span};
 use crate::write::{inline, plain};
 use goodqueue_sim::{
-    ExchangesConfig, Law, PacketSize, SessionConfig, TransfersConfig, VoiceConfig, WebConfig,
-    WorkloadConfig,
+    EchoReply, ExchangesConfig, Law, PacketSize, SessionConfig, TransfersConfig, VideoConfig,
+    VoiceConfig, WebConfig, WorkloadConfig,
 };
+use goodqueue_types::Span;
 
 /// A workload as one writes it in TOML.
 pub(crate) fn write(workload: &WorkloadConfig) -> String {
@@ -17,7 +18,24 @@ pub(crate) fn write(workload: &WorkloadConfig) -> String {
             let size = bytes.map_or_else(|| "unlimited".to_owned(), format_size);
             inline(&[kind("bulk"), ("size", plain(size))])
         }
+        WorkloadConfig::Echo { bytes, reply, .. } => {
+            let size = bytes.map_or_else(|| "unlimited".to_owned(), format_size);
+            let reply = match reply {
+                EchoReply::Bytes(bytes) => format_size(*bytes),
+                EchoReply::Share(share) => format!("{}%", share * 100.0),
+            };
+            inline(&[kind("echo"), ("size", plain(size)), ("reply", plain(reply))])
+        }
+        WorkloadConfig::Game(game) => inline(&[
+            kind("game"),
+            ("interval", plain(format_span(game.client.interval))),
+            ("packet", write_sizes(&game.client.packet)),
+            ("server_interval", plain(format_span(game.server.interval))),
+            ("server_packet", write_sizes(&game.server.packet)),
+            ("deadline", plain(format_span(game.deadline))),
+        ]),
         WorkloadConfig::Session { session, .. } => match &**session {
+            SessionConfig::Video(config) => write_video(config),
             SessionConfig::Transfers(config) => write_transfers(config),
             SessionConfig::Exchanges(config) => write_exchanges(config),
             SessionConfig::Web(config) => write_web(config),
@@ -159,6 +177,24 @@ fn write_web(config: &WebConfig) -> String {
         ("persistent", persistent.to_string()),
         ("think", write_times(think)),
         ("most", write_most(*most)),
+    ])
+}
+
+fn write_video(config: &VideoConfig) -> String {
+    let span = |span: Span| plain(format_span(span));
+    let rates = config.ladder.iter().map(|rate| plain(format_rate(*rate)));
+    let rates: Vec<String> = rates.collect();
+    inline(&[
+        ("kind", plain("video")),
+        ("segment", span(config.segment)),
+        ("ladder", format!("[{}]", rates.join(", "))),
+        ("variation", format!("{:?}", config.variation)),
+        ("request", plain(format_size(config.request))),
+        ("startup", span(config.startup)),
+        ("max_buffer", span(config.max_buffer)),
+        ("reservoir", span(config.reservoir)),
+        ("cushion", span(config.cushion)),
+        ("most", write_most(config.most)),
     ])
 }
 

@@ -52,6 +52,10 @@ impl TcpHost {
         self.endpoint.take_rtt_sample()
     }
 
+    pub(super) fn write(&mut self, bytes: u64) {
+        self.endpoint.write(bytes);
+    }
+
     pub(super) fn wake(&mut self, now: Time) {
         if self.opens_at <= now {
             self.opens_at = Time::MAX;

@@ -2,7 +2,10 @@
 
 mod bulk;
 mod datagram;
+mod echo;
+mod game;
 mod ping;
+mod receipts;
 pub mod session;
 mod voice;
 
@@ -12,6 +15,8 @@ use goodqueue_types::{Packet, RandomStream, Span, Time};
 
 pub use bulk::TcpHost;
 pub use datagram::{DATAGRAM_HEADER, Source};
+pub use echo::{Echo, EchoReply};
+pub use game::{GameConfig, Player, Updates};
 pub use ping::{Pinger, Responder};
 pub use voice::{Listener, VoiceConfig};
 
@@ -27,12 +32,16 @@ pub type Outgoing = (u32, goodqueue_types::Body);
 pub enum Behaviour {
     /// A TCP endpoint and its application.
     Tcp(TcpHost),
+    /// A TCP server that answers what it gets.
+    Echo(Box<Echo>),
     /// A source of datagrams.
     Source(Source),
     /// Takes datagrams and says nothing.
     Sink,
     /// Takes the packets of a call.
     Listener(Listener),
+    /// One side of a game.
+    Player(Box<Player>),
     /// Sends echo requests and times the replies.
     Pinger(Pinger),
     /// Answers echo requests.
@@ -66,6 +75,14 @@ impl Behaviour {
                 Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
                 Self::Tcp(TcpHost::server(tcp.clone())),
             ],
+            WorkloadConfig::Echo { tcp, bytes, reply } => [
+                Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
+                Self::Echo(Box::new(Echo::new(tcp.clone(), *reply))),
+            ],
+            WorkloadConfig::Game(config) => {
+                let players = game::pair(config, start, measured_from, random);
+                players.map(|player| Self::Player(Box::new(player)))
+            }
             WorkloadConfig::ConstantBitRate { interval, packet } => [
                 Self::Source(Source::constant(start, *interval, *packet)),
                 Self::Sink,
@@ -112,6 +129,7 @@ impl Behaviour {
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         match self {
             Self::Tcp(host) => host.receive(now, packet),
+            Self::Echo(echo) => echo.receive(now, packet),
             Self::Client(client) => client.receive(now, packet),
             Self::Server(server) => server.receive(now, packet),
             Self::Pinger(_) => Some(Pinger::round_trip(now, packet)),
@@ -123,6 +141,10 @@ impl Behaviour {
                 listener.receive(now, packet);
                 None
             }
+            Self::Player(player) => {
+                player.receive(now, packet);
+                None
+            }
             Self::Source(_) | Self::Sink => None,
         }
     }
@@ -132,10 +154,12 @@ impl Behaviour {
     pub fn wake(&mut self, now: Time) {
         match self {
             Self::Tcp(host) => host.wake(now),
+            Self::Echo(echo) => echo.host.wake(now),
             Self::Client(client) => client.wake(now),
             Self::Server(server) => server.wake(now),
             Self::Source(source) => source.wake(now),
             Self::Pinger(pinger) => pinger.wake(now),
+            Self::Player(player) => player.wake(now),
             Self::Responder(_) | Self::Listener(_) | Self::Sink => {}
         }
     }
@@ -146,10 +170,12 @@ impl Behaviour {
     pub fn wakes_at(&self) -> Time {
         match self {
             Self::Tcp(host) => host.wakes_at(),
+            Self::Echo(echo) => echo.host.wakes_at(),
             Self::Client(client) => client.wakes_at(),
             Self::Server(server) => server.wakes_at(),
             Self::Source(source) => source.wakes_at(),
             Self::Pinger(pinger) => pinger.wakes_at(),
+            Self::Player(player) => player.wakes_at(),
             Self::Responder(_) | Self::Listener(_) | Self::Sink => Time::MAX,
         }
     }
@@ -159,6 +185,7 @@ impl Behaviour {
     pub fn may_transmit(&self) -> bool {
         match self {
             Self::Tcp(host) => host.may_transmit(),
+            Self::Echo(echo) => echo.host.may_transmit(),
             Self::Client(client) => client.may_transmit(),
             Self::Server(server) => server.may_transmit(),
             _ => true,
@@ -170,11 +197,13 @@ impl Behaviour {
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         let outgoing = match self {
             Self::Tcp(host) => return host.transmit_into(now, packet),
+            Self::Echo(echo) => return echo.host.transmit_into(now, packet),
             Self::Client(client) => return client.transmit_into(now, packet),
             Self::Server(server) => return server.transmit_into(now, packet),
             Self::Source(source) => source.transmit(),
             Self::Pinger(pinger) => pinger.transmit(),
             Self::Responder(responder) => responder.transmit(),
+            Self::Player(player) => player.transmit(),
             Self::Listener(_) | Self::Sink => None,
         };
         let Some((size, body)) = outgoing else {
@@ -188,6 +217,7 @@ impl Behaviour {
     pub fn tcp_info(&self) -> Option<TcpInfo> {
         match self {
             Self::Tcp(host) => Some(host.info()),
+            Self::Echo(echo) => Some(echo.host.info()),
             _ => None,
         }
     }
@@ -196,6 +226,7 @@ impl Behaviour {
     pub fn tcp_stats(&self) -> Option<TcpStats> {
         match self {
             Self::Tcp(host) => Some(*host.stats()),
+            Self::Echo(echo) => Some(*echo.host.stats()),
             Self::Client(client) => Some(client.stats()),
             Self::Server(server) => Some(server.stats()),
             _ => None,

@@ -1,9 +1,9 @@
 //! The listener of a call: packets at constant intervals, played out of a buffer of fixed size.
 
+use super::receipts::Receipts;
 use super::session::{AppOutcome, Metric};
-use crate::Distribution;
 use crate::e_model::{Codec, mos, rating};
-use goodqueue_types::{Histogram, Packet, Span, Time};
+use goodqueue_types::{Packet, Span, Time};
 
 /// One direction of a call with G.711.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,39 +22,10 @@ pub struct VoiceConfig {
 #[derive(Debug)]
 pub struct Listener {
     config: VoiceConfig,
-    measured_from: Time,
     /// From sending to playing: the first packet's delay and the buffer's. Packets that take
     /// longer come too late.
     plays_after: Option<Span>,
-    /// Numbers of the first and the last packet of those measured.
-    numbers: Option<(u64, u64)>,
-    late: u64,
-    heard: Heard,
-    /// One-way delays in nanoseconds.
-    delay_ns: Histogram,
-}
-
-/// Which of the latest packets came already; links can copy packets.
-#[derive(Debug, Default)]
-struct Heard {
-    last: u64,
-    /// Bit k: the packet k before the last one.
-    recent: u128,
-}
-
-impl Heard {
-    /// Notes a packet. Those further back than there are bits, which come too late, pass for new.
-    fn is_new(&mut self, number: u64) -> bool {
-        let ahead = number.saturating_sub(self.last).min(127) as u32;
-        let far_ahead = number > self.last + 127;
-        self.recent = if far_ahead { 0 } else { self.recent << ahead };
-        self.last = self.last.max(number);
-        let back = self.last - number;
-        let bit = if back < 128 { 1_u128 << back } else { 0 };
-        let is_new = self.recent & bit == 0;
-        self.recent |= bit;
-        is_new
-    }
+    receipts: Receipts,
 }
 
 impl Listener {
@@ -62,38 +33,20 @@ impl Listener {
     pub fn new(config: VoiceConfig, measured_from: Time) -> Self {
         Self {
             config,
-            measured_from,
             plays_after: None,
-            numbers: None,
-            late: 0,
-            heard: Heard::default(),
-            delay_ns: Histogram::default(),
+            receipts: Receipts::new(measured_from),
         }
     }
 
     pub(super) fn receive(&mut self, now: Time, packet: &Packet) {
         let delay = now - packet.sent;
         let plays_after = *self.plays_after.get_or_insert(delay + self.config.playout);
-        let number = packet.number;
-        if !self.heard.is_new(number) || now < self.measured_from {
-            return;
-        }
-        let (first, last) = self.numbers.unwrap_or((number, number));
-        self.numbers = Some((first.min(number), last.max(number)));
-        self.late += u64::from(delay > plays_after);
-        if self.delay_ns.total() == 0 {
-            // Room for delays up to 64 times the first, so that the loop does not allocate.
-            self.delay_ns.reserve(delay.0 / 1_000 * 64);
-        }
-        self.delay_ns.record(delay.0 / 1_000, 1);
+        self.receipts.record(now, packet, delay > plays_after);
     }
 
-    /// What was heard. Packets count from the first that arrived to the last (RFC 3550 appendix
-    /// A.3): the listener does not know of others.
+    /// What was heard.
     pub fn outcome(&self) -> AppOutcome {
-        let expected = self.numbers.map_or(0, |(first, last)| last - first + 1);
-        let in_time = self.delay_ns.total() - self.late;
-        let loss = (expected > 0).then(|| 1.0 - in_time as f64 / expected as f64);
+        let loss = self.receipts.loss();
         // The first sample of a packet waits for its last one.
         let mouth_to_ear = self
             .plays_after
@@ -106,13 +59,12 @@ impl Listener {
         let rated = mouth_to_ear
             .zip(loss)
             .map(|(delay, loss)| rating(delay, loss, codec));
-        let delays = Distribution::of(&self.delay_ns, 1e9);
         AppOutcome {
             metrics: vec![
-                ("voice_packets", Metric::Count(expected)),
-                ("voice_late", Metric::Count(self.late)),
+                ("voice_packets", Metric::Count(self.receipts.expected())),
+                ("voice_late", Metric::Count(self.receipts.late())),
                 ("voice_loss", Metric::Number(loss)),
-                ("one_way_delay_s", Metric::Seconds(delays)),
+                ("one_way_delay_s", Metric::Seconds(self.receipts.delays())),
                 ("mouth_to_ear_s", Metric::Number(mouth_to_ear)),
                 ("r_factor", Metric::Number(rated)),
                 ("mos", Metric::Number(rated.map(mos))),

@@ -1,6 +1,6 @@
 //! The keys of sources of datagrams.
 
-use super::super::law::TIMES;
+use super::super::law::{SIZES, TIMES};
 use super::super::{ANY_TIME, INTERVAL, Key, Kind, PACKET, REQUIRED, Spec, key};
 use super::KIND;
 
@@ -186,6 +186,48 @@ pub(super) static PING: Spec = Spec {
             "\"84B\"",
             "\"84B\"",
             "Size of the IP packet; the reply has the same.",
+        ),
+    ],
+};
+
+pub(super) static GAME: Spec = Spec {
+    name: "game",
+    keys: &[
+        KIND,
+        key(
+            "interval",
+            INTERVAL,
+            "\"16666666667ps\"",
+            "\"20ms\"",
+            "Time between the client's updates: 60 a second.",
+        ),
+        key(
+            "packet",
+            SIZES,
+            "\"80B\"",
+            "{ law = \"uniform\", from = \"60B\", to = \"100B\" }",
+            "Size of their IP packets, 28 to 65535 bytes.",
+        ),
+        key(
+            "server_interval",
+            INTERVAL,
+            "\"33333333333ps\"",
+            "\"50ms\"",
+            "Time between the server's updates: 30 a second, from the arrival of the first of the client's on.",
+        ),
+        key(
+            "server_packet",
+            SIZES,
+            "\"160B\"",
+            "\"300B\"",
+            "Size of their IP packets.",
+        ),
+        key(
+            "deadline",
+            INTERVAL,
+            "\"100ms\"",
+            "\"50ms\"",
+            "An update that takes longer, one way, is as good as lost.",
         ),
     ],
 };

@@ -1,7 +1,7 @@
 //! The keys of applications over TCP connections that come and go.
 
 use super::super::law::{SIZES, TIMES};
-use super::super::{AMOUNT, INTERVAL, Key, Kind, REQUIRED, Spec, key};
+use super::super::{AMOUNT, ANY_TIME, INTERVAL, Key, Kind, REQUIRED, Spec, key};
 use super::KIND;
 
 const MOST: Kind = Kind::Either(&[
@@ -174,6 +174,76 @@ pub(super) static WEB: Spec = Spec {
             "\"unlimited\"",
             "10",
             "At most so many pages.",
+        ),
+    ],
+};
+
+pub(super) static VIDEO: Spec = Spec {
+    name: "video",
+    keys: &[
+        KIND,
+        key(
+            "segment",
+            INTERVAL,
+            "\"4s\"",
+            "\"2s\"",
+            "Playing time of a segment.",
+        ),
+        key(
+            "ladder",
+            Kind::ListOf(&Kind::Rate),
+            "[\"350kbps\", \"750kbps\", \"1500kbps\", \"3Mbps\", \"6Mbps\"]",
+            "[\"1Mbps\", \"5Mbps\"]",
+            "The bit rates that there are, rising.",
+        ),
+        key(
+            "variation",
+            Kind::Fraction,
+            "\"0%\"",
+            "\"30%\"",
+            "How far sizes of segments vary about the mean of their bit rate, up and down, all sizes alike.",
+        ),
+        key(
+            "request",
+            AMOUNT,
+            "\"350B\"",
+            "\"350B\"",
+            "Bytes of a request.",
+        ),
+        key(
+            "startup",
+            INTERVAL,
+            "a segment",
+            "\"8s\"",
+            "Playing begins with so much in the buffer, and begins again so after a stall.",
+        ),
+        key(
+            "max_buffer",
+            INTERVAL,
+            "\"60s\"",
+            "\"30s\"",
+            "The buffer holds no more; a segment that would not fit is asked for later.",
+        ),
+        key(
+            "reservoir",
+            ANY_TIME,
+            "a quarter of `max_buffer`",
+            "\"10s\"",
+            "With no more in the buffer, the lowest bit rate is asked for.",
+        ),
+        key(
+            "cushion",
+            INTERVAL,
+            "from the reservoir to 90 % of `max_buffer`",
+            "\"20s\"",
+            "With so much above the reservoir, the highest; between them as BBA-0 does (Huang et al., SIGCOMM 2014).",
+        ),
+        key(
+            "most",
+            MOST,
+            "\"unlimited\"",
+            "100",
+            "At most so many segments.",
         ),
     ],
 };

@@ -6,11 +6,14 @@
 mod connections;
 mod exchanges;
 mod measure;
+mod playout;
 mod script;
+mod smoothing;
 mod transfers;
+mod video;
 mod web;
 
-use crate::{Distribution, IdealPath};
+use crate::IdealPath;
 use connections::Connections;
 use goodqueue_tcp::{TcpConfig, TcpStats};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
@@ -22,8 +25,10 @@ use std::sync::Arc;
 use exchanges::Exchanges;
 pub use exchanges::ExchangesConfig;
 pub use measure::{AppOutcome, Measure, Metric};
+use transfers::Transfers;
 pub use transfers::TransfersConfig;
-use transfers::{SLOWDOWN_UNITS, Transfers};
+use video::Video;
+pub use video::VideoConfig;
 use web::Web;
 pub use web::WebConfig;
 
@@ -36,6 +41,8 @@ pub enum SessionConfig {
     Exchanges(ExchangesConfig),
     /// Pages of objects.
     Web(WebConfig),
+    /// Segments of a video.
+    Video(VideoConfig),
 }
 
 /// The application at the client.
@@ -44,6 +51,7 @@ enum App {
     Transfers(Transfers),
     Exchanges(Exchanges),
     Web(Web),
+    Video(Box<Video>),
 }
 
 impl App {
@@ -53,6 +61,7 @@ impl App {
             Self::Transfers(app) => app.wake(desk),
             Self::Exchanges(app) => app.wake(desk),
             Self::Web(app) => app.wake(desk),
+            Self::Video(app) => app.wake(desk),
         }
     }
 
@@ -62,6 +71,7 @@ impl App {
             Self::Transfers(app) => app.progress(connection, desk),
             Self::Exchanges(app) => app.progress(connection, desk),
             Self::Web(app) => app.progress(connection, desk),
+            Self::Video(app) => app.progress(connection, desk),
         }
     }
 
@@ -70,14 +80,17 @@ impl App {
             Self::Transfers(app) => app.wakes_at(),
             Self::Exchanges(app) => app.wakes_at(),
             Self::Web(app) => app.wakes_at(),
+            Self::Video(app) => app.wakes_at(),
         }
     }
 
-    fn measure(&self) -> &Measure {
+    /// What was measured until the end of the run.
+    fn outcome(&self, end: Time) -> AppOutcome {
         match self {
-            Self::Transfers(app) => &app.measure,
-            Self::Exchanges(app) => &app.measure,
-            Self::Web(app) => &app.measure,
+            Self::Transfers(app) => app.outcome(),
+            Self::Exchanges(app) => app.measure.outcome(),
+            Self::Web(app) => app.measure.outcome(),
+            Self::Video(app) => app.outcome(end),
         }
     }
 }
@@ -185,6 +198,9 @@ pub fn pair(
             App::Exchanges(Exchanges::new(config.clone(), start, measure))
         }
         SessionConfig::Web(config) => App::Web(Web::new(config.clone(), start, measure)),
+        SessionConfig::Video(config) => {
+            App::Video(Box::new(Video::new(config.clone(), start, measure)))
+        }
     };
     let script = Script::default();
     let server = Server {
@@ -270,13 +286,9 @@ impl Client {
         self.connections.stats()
     }
 
-    /// What the application measured.
-    pub fn outcome(&self) -> AppOutcome {
-        let mut outcome = self.app.measure().outcome();
-        if let App::Transfers(app) = &self.app {
-            let slowdown = Metric::Ratio(Distribution::of(&app.slowdown, SLOWDOWN_UNITS));
-            outcome.metrics.push(("slowdown", slowdown));
-        }
+    /// What the application measured until the end of the run.
+    pub fn outcome(&self, end: Time) -> AppOutcome {
+        let mut outcome = self.app.outcome(end);
         outcome.metrics.extend(self.handshakes.outcome().metrics);
         outcome
     }

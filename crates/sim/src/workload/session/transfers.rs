@@ -1,15 +1,15 @@
 //! Short flows: connections that begin whether or not those before have ended.
 
+use super::measure::{AppOutcome, Metric};
 use super::{Desk, Measure, Reply};
-use crate::IdealPath;
-use crate::Law;
+use crate::{Distribution, IdealPath, Law};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Direction, Histogram, RandomStream, Span, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Slowdowns are kept in thousandths.
-pub const SLOWDOWN_UNITS: f64 = 1_000.0;
+const SLOWDOWN_UNITS: f64 = 1_000.0;
 
 /// Transfers in an open loop, each on a connection of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +32,12 @@ pub struct Transfers {
     begun: u64,
     /// When each that is under way began, and how many bytes it is to get.
     under_way: BTreeMap<u32, (Time, u64)>,
-    pub measure: Measure,
+    measure: Measure,
     measured_from: Time,
     /// The path without others, on which no transfer is slowed down.
     alone: (IdealPath, Arc<TcpConfig>),
     /// Times of transfers over what they would be alone.
-    pub slowdown: Histogram,
+    slowdown: Histogram,
 }
 
 impl Transfers {
@@ -108,6 +108,14 @@ impl Transfers {
             self.measure.record(0, begun, desk.now);
             self.record_slowdown(size, desk.now - begun, desk.now);
         }
+    }
+
+    /// What was measured.
+    pub fn outcome(&self) -> AppOutcome {
+        let mut outcome = self.measure.outcome();
+        let slowdown = Distribution::of(&self.slowdown, SLOWDOWN_UNITS);
+        outcome.metrics.push(("slowdown", Metric::Ratio(slowdown)));
+        outcome
     }
 
     fn record_slowdown(&mut self, size: u64, time: Span, now: Time) {

@@ -1,0 +1,261 @@
+//! Streaming video: segments of constant duration over one connection, each of the bit rate that the
+//! player's buffer allows.
+
+use super::measure::{AppOutcome, Metric};
+use super::playout::Playout;
+use super::smoothing::Smoothing;
+use super::{Desk, Measure, Reply};
+use goodqueue_types::{Rate, Span, Time};
+
+/// A video and its player.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VideoConfig {
+    /// Playing time of a segment.
+    pub segment: Span,
+    /// The bit rates there are, rising.
+    pub ladder: Vec<Rate>,
+    /// Sizes of segments vary uniformly by this share of the mean, up and down.
+    pub variation: f64,
+    /// Bytes of a request.
+    pub request: u64,
+    /// Playing begins with so much in the buffer, and begins again after a stall.
+    pub startup: Span,
+    /// The buffer never holds more: no segment is asked for that would not fit.
+    pub max_buffer: Span,
+    /// Up to this level the lowest rate is asked for.
+    pub reservoir: Span,
+    /// So far above it, the highest.
+    pub cushion: Span,
+    /// At most so many segments.
+    pub most: Option<u64>,
+}
+
+impl VideoConfig {
+    /// The rate of the next segment, by its place on the ladder: algorithm 1 of Huang et al., A
+    /// Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014 (BBA-0). The buffer's level stands
+    /// for a rate, on a straight line from the lowest to the highest over the cushion; the last
+    /// rate stays until the line has passed a neighbour of it.
+    fn next_rung(&self, last: usize, level: Span) -> usize {
+        let highest = self.ladder.len() - 1;
+        let rate = |rung: usize| self.ladder[rung].0;
+        if level <= self.reservoir {
+            return 0;
+        }
+        let above = level.0 - self.reservoir.0;
+        if above >= self.cushion.0 {
+            return highest;
+        }
+        let width = u128::from(rate(highest) - rate(0));
+        let line = rate(0) + (width * u128::from(above) / u128::from(self.cushion.0)) as u64;
+        if line >= rate((last + 1).min(highest)) {
+            // The highest rate below the line.
+            self.ladder.partition_point(|rung| rung.0 < line).max(1) - 1
+        } else if line <= rate(last.saturating_sub(1)) {
+            // The lowest above it.
+            self.ladder
+                .partition_point(|rung| rung.0 <= line)
+                .min(highest)
+        } else {
+            last
+        }
+    }
+}
+
+/// The segment that is under way.
+#[derive(Clone, Copy, Debug)]
+struct Fetch {
+    asked: Time,
+    /// Where in the server's stream it ends.
+    ends_at: u64,
+}
+
+/// The client of a video.
+#[derive(Debug)]
+pub struct Video {
+    config: VideoConfig,
+    connection: Option<u32>,
+    /// When the next segment is asked for.
+    next: Time,
+    written: u64,
+    received: u64,
+    asked: u64,
+    rung: usize,
+    fetch: Option<Fetch>,
+    playout: Playout,
+    /// What has come from the warm-up on.
+    smoothing: Smoothing,
+    /// Bits per second, summed over segments that came from the warm-up on, and changes of it.
+    rates: u64,
+    switches: u64,
+    measured_from: Time,
+    pub measure: Measure,
+}
+
+impl Video {
+    /// The first segment is asked for at `start`, with the opening of the connection.
+    pub fn new(config: VideoConfig, start: Time, measure: Measure) -> Self {
+        let measured_from = measure.from();
+        Self {
+            connection: None,
+            next: start,
+            written: 0,
+            received: 0,
+            asked: 0,
+            rung: 0,
+            fetch: None,
+            playout: Playout::new(start, config.startup, measured_from),
+            smoothing: Smoothing::default(),
+            rates: 0,
+            switches: 0,
+            measured_from,
+            measure: measure.of("segments", "segment_time_s"),
+            config,
+        }
+    }
+
+    pub fn wakes_at(&self) -> Time {
+        self.next
+    }
+
+    /// Asks for the next segment.
+    pub fn wake(&mut self, desk: &mut Desk<'_>) {
+        self.next = Time::MAX;
+        self.playout.advance(desk.now);
+        let rung = self.config.next_rung(self.rung, self.playout.level());
+        if rung != self.rung && desk.now >= self.measured_from {
+            self.switches += 1;
+        }
+        self.rung = rung;
+        let varied = 1.0 + self.config.variation * (2.0 * desk.random.unit() - 1.0);
+        let bits = self.config.ladder[rung].0 as f64 * self.config.segment.as_secs_f64();
+        let reply = Reply {
+            bytes: libm::round(bits / 8.0 * varied).max(1.0) as u64,
+            after: Span::ZERO,
+            closes: false,
+        };
+        let id = *self.connection.get_or_insert_with(|| desk.open());
+        self.written = desk.ask(id, self.config.request, self.written, reply);
+        self.received += reply.bytes;
+        self.asked += 1;
+        self.fetch = Some(Fetch {
+            asked: desk.now,
+            ends_at: self.received,
+        });
+    }
+
+    pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
+        let Some(fetch) = self.fetch else {
+            return;
+        };
+        let delivered = desk.delivered(id);
+        if desk.now >= self.measured_from {
+            self.smoothing.note(desk.now, delivered.min(fetch.ends_at));
+        }
+        if delivered < fetch.ends_at {
+            return;
+        }
+        self.fetch = None;
+        self.measure.record(0, fetch.asked, desk.now);
+        if desk.now >= self.measured_from {
+            self.rates += self.config.ladder[self.rung].0;
+        }
+        let segment = self.config.segment;
+        let last = self.config.most.is_some_and(|most| self.asked >= most);
+        self.playout.add(desk.now, segment, last);
+        if last {
+            desk.close(id);
+            return;
+        }
+        // Only a buffer that plays is ever so full: a second later it has room for another second.
+        let beyond = (self.playout.level() + segment).saturating_sub(self.config.max_buffer);
+        self.next = desk.now.saturating_add(beyond);
+    }
+
+    /// What was seen until the end of the run.
+    pub fn outcome(&self, end: Time) -> AppOutcome {
+        let mut playout = self.playout.clone();
+        playout.advance(end);
+        let mut outcome = self.measure.outcome();
+        let segments = outcome.metrics.first().map_or(0, |(_, count)| match count {
+            Metric::Count(count) => *count,
+            _ => 0,
+        });
+        let over = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
+        let (stalled, played) = (playout.stalled.as_secs_f64(), playout.played.as_secs_f64());
+        let level = |milliseconds: Option<u64>| milliseconds.map(|level| level as f64 / 1e3);
+        let startup = playout.startup.map(Span::as_secs_f64);
+        let numbers = [
+            ("startup_delay_s", startup),
+            ("stall_time_s", Some(stalled)),
+            ("stall_share", over(stalled, stalled + played)),
+            (
+                "video_bitrate_bps",
+                over(self.rates as f64, segments as f64),
+            ),
+            (
+                "mean_playout_buffer_s",
+                playout.levels.mean().map(|level| level / 1e3),
+            ),
+            ("p5_playout_buffer_s", level(playout.levels.quantile(0.05))),
+            ("max_playout_buffer_s", level(playout.levels.max())),
+            ("smoothing_buffer_bytes", self.smoothing.shortfall()),
+        ];
+        let numbers = numbers.map(|(name, number)| (name, Metric::Number(number)));
+        outcome
+            .metrics
+            .push(("stalls", Metric::Count(playout.stalls)));
+        let switches = Metric::Count(self.switches);
+        outcome.metrics.push(("bitrate_switches", switches));
+        outcome.metrics.extend(numbers);
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The line goes from 1 Mb/s at 10 s to 9 Mb/s at 26 s: 0.5 Mb/s a second.
+    #[test]
+    fn rates_follow_the_line_over_the_cushion() {
+        let secs = Span::from_secs;
+        let config = VideoConfig {
+            segment: secs(4),
+            ladder: [1, 2, 4, 9].map(|rate| Rate(rate * 1_000_000)).to_vec(),
+            variation: 0.0,
+            request: 200,
+            startup: secs(4),
+            max_buffer: secs(40),
+            reservoir: secs(10),
+            cushion: secs(16),
+            most: None,
+        };
+        for (last, level, next) in [
+            // In the reservoir the lowest, beyond the cushion the highest, whatever the last was.
+            (3, 0, 0),
+            (3, 10, 0),
+            (0, 26, 3),
+            (0, 40, 3),
+            // 1.5 Mb/s: short of 2 from below; from 4 down, 2 is passed, and the next above is 2.
+            (0, 11, 0),
+            (2, 11, 1),
+            (1, 11, 1),
+            // 2 Mb/s: the line is at the neighbour, and the highest below it is 1.
+            (0, 12, 0),
+            // 3 Mb/s.
+            (0, 14, 1),
+            (1, 14, 1),
+            (2, 14, 2),
+            (3, 14, 2),
+            // 4.5 Mb/s.
+            (1, 17, 2),
+            (3, 17, 3),
+        ] {
+            assert_eq!(
+                config.next_rung(last, secs(level)),
+                next,
+                "{last} at {level} s"
+            );
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Videos and games through a network, against what the network allows.
+
+use goodqueue_queue::Limit;
+use goodqueue_sim::{
+    FlowOutcome, GameConfig, Law, LossConfig, LossModel, LossOf, LossUnit, Metric, SessionConfig,
+    Updates, VideoConfig, WorkloadConfig, run,
+};
+use goodqueue_tcp::{Profile, TcpConfig};
+use goodqueue_testkit::dumbbell::Dumbbell;
+use goodqueue_types::{Rate, Span, Time};
+use std::sync::Arc;
+
+const MBPS: u64 = 1_000_000;
+
+fn dumbbell(rate: u64, seconds: u64) -> Dumbbell {
+    Dumbbell {
+        seed: 1,
+        rate: Rate(rate),
+        access_rate: Rate(1_000 * MBPS),
+        limit: Limit::Packets(100),
+        round_trip: Span::from_millis(40),
+        warmup: Time::ZERO,
+        end: Time::ZERO + Span::from_secs(seconds),
+    }
+}
+
+/// A count, a number, or a mean.
+fn figure(flow: &FlowOutcome, name: &str) -> f64 {
+    let mut metrics = flow.app.metrics.iter();
+    let metric = metrics.find(|(other, _)| *other == name);
+    match metric.unwrap_or_else(|| panic!("no {name}")).1 {
+        Metric::Count(count) => count as f64,
+        Metric::Number(number) => number.expect("a sample"),
+        Metric::Seconds(values) | Metric::Ratio(values) => values.mean.expect("a sample"),
+    }
+}
+
+fn video(ladder: &[u64], most: Option<u64>) -> VideoConfig {
+    VideoConfig {
+        segment: Span::from_secs(4),
+        ladder: ladder.iter().map(|rate| Rate(*rate)).collect(),
+        variation: 0.0,
+        request: 350,
+        startup: Span::from_secs(4),
+        max_buffer: Span::from_secs(40),
+        reservoir: Span::from_secs(10),
+        cushion: Span::from_secs(26),
+        most,
+    }
+}
+
+fn watch(dumbbell: &Dumbbell, video: VideoConfig) -> FlowOutcome {
+    let workload = WorkloadConfig::Session {
+        tcp: Arc::new(TcpConfig::profile(Profile::Linux)),
+        session: Arc::new(SessionConfig::Video(video)),
+    };
+    run(&dumbbell.network(vec![(Time::ZERO, workload)]))
+        .flows
+        .remove(0)
+}
+
+/// 100 Mb/s for at most 6: the buffer fills, then a segment is asked for whenever one has been
+/// played.
+#[test]
+fn a_fast_link_carries_the_best_rate_in_bursts() {
+    let mut fast = dumbbell(100 * MBPS, 400);
+    fast.warmup = Time::ZERO + Span::from_secs(100);
+    let flow = watch(&fast, video(&[MBPS, 3 * MBPS, 6 * MBPS], None));
+    assert!(figure(&flow, "stalls") < 0.5);
+    assert!(figure(&flow, "bitrate_switches") < 0.5);
+    assert!((figure(&flow, "video_bitrate_bps") / 6e6 - 1.0).abs() < 1e-9);
+    // One segment every four seconds: 75 in 300 s, of 3 MB each.
+    assert!((figure(&flow, "segments") - 75.0).abs() < 1.5);
+    assert!(
+        (flow.goodput_bps / 6e6 - 1.0).abs() < 0.02,
+        "{}",
+        flow.goodput_bps
+    );
+    // The level falls from 40 s to 36 s and rises again at once: half of a second or less to fetch.
+    let (mean, low, most) = (
+        figure(&flow, "mean_playout_buffer_s"),
+        figure(&flow, "p5_playout_buffer_s"),
+        figure(&flow, "max_playout_buffer_s"),
+    );
+    println!("{mean} {low} {most}");
+    assert!(most <= 40.0 && most > 39.0, "{most}");
+    assert!((37.0..38.2).contains(&mean), "{mean}");
+    assert!((35.0..36.5).contains(&low), "{low}");
+    // A segment comes at once, and is played in four seconds.
+    let smoothing = figure(&flow, "smoothing_buffer_bytes");
+    assert!(smoothing < 3.1e6 && smoothing > 1e5, "{smoothing}");
+}
+
+/// A handshake, and a request whose 175 kB fit in a few rounds of slow start.
+#[test]
+fn playing_begins_when_the_first_segment_has_come() {
+    let flow = watch(&dumbbell(100 * MBPS, 30), video(&[350_000], None));
+    let startup = figure(&flow, "startup_delay_s");
+    // 120 segments of 1448 bytes from a window of 10: 10, 20, 40, 50. A round trip for the
+    // handshake and one for each round.
+    assert!((0.2..0.24).contains(&startup), "{startup}");
+}
+
+/// One rate, above what the link carries: it plays for the share of the time that the data of a
+/// second of video take less than a second to come.
+#[test]
+fn a_slow_link_stalls_for_the_share_of_the_time_that_it_lacks() {
+    let slow = dumbbell(MBPS, 4_000);
+    let flow = watch(&slow, video(&[2 * MBPS], None));
+    // What arrives is what is played, in the long run.
+    let expected = 1.0 - flow.goodput_bps / 2e6;
+    let share = figure(&flow, "stall_share");
+    println!("{share}, expected {expected}; {}", flow.goodput_bps);
+    assert!(
+        (share - expected).abs() < 0.01,
+        "{share}, expected {expected}"
+    );
+    assert!((0.45..0.6).contains(&share));
+    // It plays a segment and waits for the next: 4 s of 8.
+    let stalls = figure(&flow, "stalls");
+    let time = figure(&flow, "stall_time_s");
+    assert!((figure(&flow, "segments") - stalls).abs() < 2.5);
+    assert!((time / 4_000.0 - share).abs() < 0.01);
+}
+
+/// The rates around what the link carries are asked for by turns, and it never stalls.
+#[test]
+fn the_rate_follows_the_link() {
+    let mut link = dumbbell(2_200_000, 2_000);
+    link.warmup = Time::ZERO + Span::from_secs(200);
+    let ladder = [350_000, 750_000, 1_500_000, 3_000_000, 6_000_000];
+    for variation in [0.0, 0.4] {
+        let flow = watch(
+            &link,
+            VideoConfig {
+                variation,
+                ..video(&ladder, None)
+            },
+        );
+        let rate = figure(&flow, "video_bitrate_bps");
+        println!(
+            "{rate} {} {}",
+            flow.goodput_bps,
+            figure(&flow, "bitrate_switches")
+        );
+        assert!(figure(&flow, "stalls") < 0.5);
+        assert!(figure(&flow, "bitrate_switches") > 10.0);
+        // What is played is what arrives.
+        assert!(
+            (rate / flow.goodput_bps - 1.0).abs() < 0.03,
+            "{rate} {}",
+            flow.goodput_bps
+        );
+        assert!(rate > 1_800_000.0, "{rate}");
+    }
+}
+
+#[test]
+fn a_video_ends_without_a_stall() {
+    let flow = watch(&dumbbell(10 * MBPS, 200), video(&[MBPS], Some(10)));
+    assert!((figure(&flow, "segments") - 10.0).abs() < 0.1);
+    assert!(figure(&flow, "stalls") < 0.5);
+    assert!((flow.goodput_bps * 200.0 / 8.0 - 5e6 - 3_500.0).abs() < 1.0);
+}
+
+/// Sizes vary uniformly: the mean is the bit rate's, the standard deviation the share over the root
+/// of three.
+#[test]
+fn sizes_vary_as_stated() {
+    let varied = VideoConfig {
+        variation: 0.5,
+        ..video(&[MBPS], None)
+    };
+    let flow = watch(&dumbbell(100 * MBPS, 40_000), varied);
+    let segments = figure(&flow, "segments");
+    let mean = (flow.goodput_bps * 40_000.0 / 8.0 - 350.0 * segments) / segments;
+    let deviation = 0.5 / 3.0_f64.sqrt() / segments.sqrt();
+    assert!((mean / 500_000.0 - 1.0).abs() < 4.0 * deviation, "{mean}");
+}
+
+fn game(loss: f64, deadline: Span, seconds: u64) -> FlowOutcome {
+    let side = |micros, packet| Updates {
+        interval: Span::from_micros(micros),
+        packet,
+    };
+    let uniform = Law::Uniform {
+        from: 100.0,
+        to: 300.0,
+    };
+    let game = WorkloadConfig::Game(Arc::new(GameConfig {
+        client: side(16_000, Law::Fixed(80.0)),
+        server: side(50_000, uniform),
+        deadline,
+    }));
+    let mut network = dumbbell(MBPS, seconds).network(vec![(Time::ZERO, game)]);
+    for link in &mut network.links[..2] {
+        link.loss = (loss > 0.0).then_some(LossConfig {
+            model: LossModel::Independent {
+                probability: loss,
+                per: LossUnit::Packet,
+            },
+            of: LossOf::Everything,
+            after_transmission: false,
+        });
+    }
+    run(&network).flows.remove(0)
+}
+
+/// 20 ms, 0.64 ms for 80 bytes at 1 Mb/s, and twice 0.64 us.
+#[test]
+fn updates_on_an_idle_path_take_its_delay() {
+    let flow = game(0.0, Span::from_millis(50), 100);
+    assert!((figure(&flow, "up_delay_s") - 0.020_641_28).abs() < 1e-8);
+    // 62.5 and 20 a second, the server's from the first update's arrival on.
+    assert!((figure(&flow, "up_updates") - 6_249.0).abs() < 1.5);
+    assert!((figure(&flow, "down_updates") - 2_000.0).abs() < 1.5);
+    for name in ["up_loss", "down_loss", "up_late", "down_late"] {
+        assert!(figure(&flow, name).abs() < 1e-12, "{name}");
+    }
+    // 200 bytes on average, from 100 to 300: the deviation is 200 / sqrt(12).
+    let delay = figure(&flow, "down_delay_s");
+    let bytes = (delay - 0.02) / (8.0 / 1e6 + 2.0 * 8.0 / 1e9);
+    let deviation = 200.0 / 12.0_f64.sqrt() / 2_000.0_f64.sqrt();
+    assert!((bytes - 200.0).abs() < 4.0 * deviation, "{bytes}");
+    // Payload without 28 bytes of headers, both ways.
+    let expected = 62.5 * 52.0 * 8.0 + 20.0 * (bytes - 28.0) * 8.0;
+    assert!(
+        (flow.goodput_bps / expected - 1.0).abs() < 0.002,
+        "{}",
+        flow.goodput_bps
+    );
+}
+
+#[test]
+fn updates_are_lost_by_the_network_or_by_the_clock() {
+    let flow = game(0.1, Span::from_millis(50), 400);
+    for (name, updates) in [("up_loss", 25_000.0), ("down_loss", 8_000.0)] {
+        let deviation = (0.1 * 0.9 / f64::sqrt(updates).powi(2)).sqrt();
+        let loss = figure(&flow, name);
+        assert!((loss - 0.1).abs() < 4.0 * deviation, "{name}: {loss}");
+    }
+    // A deadline that packets of 200 bytes just miss: 20 ms and 1.6032 ms.
+    let flow = game(0.0, Span::from_micros(21_603), 400);
+    assert!(figure(&flow, "up_late") < 0.5);
+    let late = figure(&flow, "down_loss");
+    assert!(
+        (late - 0.5).abs() < 4.0 * 0.5 / 8_000.0_f64.sqrt(),
+        "{late}"
+    );
+}
