@@ -37,6 +37,18 @@ class Claim:
     table: str
 
 
+def tiny_settings(window: str, paced: str) -> list[dict[str, str]]:
+    """Of one kind of senders, by buffer."""
+    fixed = {"tcp.receive_window": window, "tcp.pacing": paced}
+    return [fixed | {LIMIT: f"{limit}p"} for limit in PACKETS]
+
+
+def short_settings(count: int, limit: int) -> list[dict[str, str]]:
+    """Of one number of long flows and one buffer, by size of the transfers."""
+    fixed = {"flow.long.count": str(count), LIMIT: f"{limit}B"}
+    return [fixed | {"flow.short.workload.size": size} for size in SIZES]
+
+
 def _link(key: str) -> Take:
     return lambda summary: 100 * float(summary["links"]["bottleneck"][key])
 
@@ -60,13 +72,7 @@ def tiny_buffer() -> Claim:
     show = Shown("tiny-buffer")
     senders = {"paced": "true", "bursty": "false"}
     runs = {
-        (window, name): show.replicates(
-            [
-                {"tcp.receive_window": window, "tcp.pacing": paced, LIMIT: f"{limit}p"}
-                for limit in PACKETS
-            ],
-            SEEDS,
-        )
+        (window, name): show.replicates(tiny_settings(window, paced), SEEDS)
         for window in WINDOWS
         for name, paced in senders.items()
     }
@@ -114,17 +120,7 @@ def short_flows() -> Claim:
     """Times of short transfers behind C·T and C·T/√N."""
     show = Shown("short-flows")
     runs = {
-        (count, limit): show.replicates(
-            [
-                {
-                    "flow.long.count": str(count),
-                    "flow.short.workload.size": size,
-                    LIMIT: f"{limit}B",
-                }
-                for size in SIZES
-            ],
-            SEEDS,
-        )
+        (count, limit): show.replicates(short_settings(count, limit), SEEDS)
         for count, small in BUFFERS.items()
         for limit in (small, WHOLE)
     }
