@@ -24,6 +24,7 @@ PICTURES = Path("docs/img/scenarios")
 DRAWN: dict[str, Callable[[], Picture | Claim]] = {
     "bufferbloat": home.bufferbloat,
     "home-web": home.home_web,
+    "evening": home.evening,
     "adsl": home.adsl,
     "office": home.office,
     "cable-modem": home.cable_modem,

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 QUEUE = "topology.bottleneck.queue"
 FAIR = {QUEUE: '{kind="fq_codel"}'}
 
+QUEUES_DOWN = "topology.bottleneck.reverse.queue"
+EVENINGS = {
+    "drop tail, 100 packets": ('{limit="100p"}', '{limit="100p"}'),
+    "fq_codel both ways": ('{kind="fq_codel"}', '{kind="fq_codel"}'),
+}
+
 
 def bufferbloat() -> Picture:
     """A queue of 100 packets and one of 8."""
@@ -80,6 +86,34 @@ def home_web() -> Picture:
             for label, r in zip(("drop tail, 250 packets", "fq_codel"), runs, strict=True)
         ],
         log=True,
+    )
+
+
+def evening() -> Picture:
+    """A phone uploads its pictures while others play, watch and read."""
+    show = Shown("evening")
+    runs = {name: show.run({QUEUE: up, QUEUES_DOWN: down}) for name, (up, down) in EVENINGS.items()}
+    flows = [run.summary["flows"] for run in runs.values()]
+    late = [100 * flow["game"]["up_loss"] for flow in flows]
+    pages = [flow["web"]["mean_page_time_s"] for flow in flows]
+    video = [flow["video"]["video_bitrate_bps"] / 1e6 for flow in flows]
+    return stacked(
+        show.name,
+        title="A phone uploads its pictures after 40 s",
+        caption=(
+            f"Packets that wait before the uplink, and round-trip times of a ping. With drop tail "
+            f"{late[0]:.0f} % of the player's updates are lost or late, with fq_codel "
+            f"{late[1]:.0f} %; a web page takes {pages[0]:.1f} and {pages[1]:.1f} s, and the video "
+            f"has {video[0]:.1f} and {video[1]:.1f} Mb/s."
+        ),
+        xlabel="time, s",
+        panels=[
+            Panel(
+                "packets waiting",
+                [backlog(run, "bottleneck", name) for name, run in runs.items()],
+            ),
+            Panel("ping, ms", [round_trips(run, "ping", "") for run in runs.values()]),
+        ],
     )
 
 
