@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
+from typing import TYPE_CHECKING
 
 import pytest
 
 import goodqueue
 from goodqueue.errors import RequestError
 from goodqueue.sizing.requirements import Requirements
-from goodqueue.sizing.study import default_jitter_s, size
+from goodqueue.sizing.study import Sizing, default_jitter_s, size
+from goodqueue.study.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 POISSON = """\
 schema_version = 1
@@ -127,3 +133,25 @@ def test_starts_are_jittered_by_a_round_trip_unless_the_scenario_says_otherwise(
 def test_an_interval_needs_two_replicates() -> None:
     with pytest.raises(RequestError):
         size(goodqueue.load(POISSON), "bottleneck", Requirements(), replicates=1)
+
+
+def test_runs_that_are_kept_are_not_run_again(tmp_path: Path) -> None:
+    scenario = goodqueue.load(POISSON, set={"duration": "50s"})
+
+    def search() -> tuple[Sizing, int]:
+        ran: list[int] = []
+        with closing(Store.open(tmp_path / "runs")) as store:
+            found = size(
+                scenario, "bottleneck", Requirements(0.8), replicates=2, store=store,
+                on_run=ran.append,
+            )  # fmt: skip
+        return found, len(ran)
+
+    first, ran = search()
+    again, ran_again = search()
+    assert ran == 2 * len(first.points)
+    assert ran_again == 0
+    assert again.points == first.points
+    results = goodqueue.Results(tmp_path / "runs")
+    assert results.axes == ["bottleneck.limit_packets"]
+    assert len(results) == ran

@@ -130,6 +130,13 @@ def size(  # noqa: PLR0913
         ),
     ] = None,
     jobs: JobsOption = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep every run in this folder of a study, and run none that it holds.",
+        ),
+    ] = None,
     set_: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
@@ -151,6 +158,7 @@ def size(  # noqa: PLR0913
         replicates=replicates,
         jitter=jitter,
         jobs=jobs,
+        store=store,
     )
     return size_buffer(file, _overrides(set_), seed, request, json=json, out=out)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,10 @@ from goodqueue.outdir import check_output, whole_directory
 from goodqueue.sizing.requirements import Requirements
 from goodqueue.sizing.study import Sizing, size
 from goodqueue.sizing.tc import cautions
+from goodqueue.study.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from goodqueue._core import Buffer, Scenario
@@ -48,6 +51,7 @@ class SizeRequest:
     replicates: int
     jitter: str | None
     jobs: int | None
+    store: Path | None
 
     def requirements(self) -> Requirements:
         """The bounds, or a refusal of what nothing could keep."""
@@ -76,7 +80,7 @@ def size_buffer(  # noqa: PLR0913
     link = _link(scenario, request.link)
     if out is not None:
         check_output(out)
-    with progress() as bar:
+    with _store(request.store) as store, progress() as bar:
         task = bar.add_task(f"sizing {link}", total=None)
         done = 0
 
@@ -92,6 +96,7 @@ def size_buffer(  # noqa: PLR0913
             replicates=request.replicates,
             jitter_s=jitter_s,
             jobs=request.jobs,
+            store=store,
             on_run=on_run,
         )
     if out is not None:
@@ -105,6 +110,16 @@ def size_buffer(  # noqa: PLR0913
     if sizing.answer is None:
         return EXIT_INTERRUPTED
     return 0 if sizing.answer.feasible else EXIT_NOT_FEASIBLE
+
+
+@contextmanager
+def _store(folder: Path | None) -> Iterator[Store | None]:
+    """Where runs are kept, if anywhere."""
+    if folder is None:
+        yield None
+        return
+    with closing(Store.open(folder)) as store:
+        yield store
 
 
 def print_sizing(sizing: Sizing) -> None:

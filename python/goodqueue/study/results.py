@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections import defaultdict
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +15,8 @@ import polars as pl
 from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.intervals import t_interval
-from goodqueue.study.store import LEDGER, TABLES
+from goodqueue.study.packing import Packing
+from goodqueue.study.store import LEDGER, PACKINGS, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -167,12 +167,6 @@ def _near(name: str, names: Sequence[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def unpacked(blob: bytes) -> list[float]:
-    """A run's metrics as the ledger holds them."""
-    values: list[float] = np.frombuffer(zlib.decompress(blob), "<f8").tolist()
-    return values
-
-
 def _read(path: Path) -> tuple[pl.DataFrame, list[str], list[str]]:
     """All rows of a ledger, its axes and its metrics.
 
@@ -180,7 +174,7 @@ def _read(path: Path) -> tuple[pl.DataFrame, list[str], list[str]]:
     """
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
-        names = dict(connection.execute("SELECT id, names FROM names").fetchall())
+        packings = {row[0]: Packing(*row) for row in connection.execute(PACKINGS)}
         blocks = defaultdict(list)
         query = (
             "SELECT names, metrics, variant, parameters, seed, lower(hex(identity)), version, "
@@ -191,16 +185,17 @@ def _read(path: Path) -> tuple[pl.DataFrame, list[str], list[str]]:
         connection.close()
     except sqlite3.Error as error:
         raise RequestError(f"{path}: {error}; is this the folder of a study?") from error
-    parameters = {row[3] for rows in blocks.values() for row in rows}
+    parameters = sorted({row[3] for rows in blocks.values() for row in rows})
     parsed = {text: json.loads(text) for text in parameters}
     axes = list(dict.fromkeys(name for point in parsed.values() for name in point))
     parts = [
-        _block(rows, names[number].split("\n") if number is not None else [], parsed)
+        _block(rows, packings.get(number), parsed)
         for number, rows in sorted(blocks.items(), key=lambda item: item[0] or 0)
     ]
     if not parts:
-        parts = [_block([], [], {})]
-    metrics = dict.fromkeys(name for text in names.values() for name in text.split("\n"))
+        parts = [_block([], None, {})]
+    every = (packing.names.split("\n") for packing in packings.values())
+    metrics = dict.fromkeys(name for names in every for name in names)
     present = {column for part in parts for column in part.columns}
     known = [name for name in metrics if name in present]
     frame = pl.concat(parts, how="diagonal_relaxed")
@@ -209,7 +204,7 @@ def _read(path: Path) -> tuple[pl.DataFrame, list[str], list[str]]:
 
 
 def _block(
-    rows: list[tuple[object, ...]], names: list[str], parsed: dict[str, dict[str, object]]
+    rows: list[tuple[Any, ...]], packing: Packing | None, parsed: dict[str, dict[str, object]]
 ) -> pl.DataFrame:
     columns: list[pl.Series] = []
     fields = list(zip(*rows, strict=True)) if rows else [()] * 10
@@ -221,8 +216,9 @@ def _block(
         else:
             columns.append(pl.Series(axis, values, strict=False))
     columns.append(pl.Series("seed", fields[4], pl.Int64))
-    if names:
-        blobs = b"".join(map(zlib.decompress, fields[1]))
+    if packing is not None:
+        names = packing.names.split("\n")
+        blobs = b"".join(map(packing.unpack, fields[1]))
         numbers = np.frombuffer(blobs, "<f8").reshape(len(rows), len(names))
         numbers = np.ascontiguousarray(numbers.T)
         columns += [

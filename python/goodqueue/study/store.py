@@ -11,12 +11,12 @@ most those of the last second (the ledger is synced that often). A file of a tab
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import sqlite3
 import tempfile
 import time
-import zlib
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.study.model import Keep
+from goodqueue.study.packing import Packing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +44,11 @@ FORMAT = 1
 """Version of the ledger's own tables."""
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS names (
+    id INTEGER PRIMARY KEY,
+    names TEXT NOT NULL UNIQUE,     -- of metrics, a line each
+    sample BLOB NOT NULL            -- metrics of the first run that has these
+);
 CREATE TABLE IF NOT EXISTS runs (
     identity BLOB PRIMARY KEY,      -- SHA-256 over scenario, seed and results version
     variant INTEGER NOT NULL,       -- place in the grid, for the order of rows only
@@ -51,7 +56,7 @@ CREATE TABLE IF NOT EXISTS runs (
     seed INTEGER NOT NULL,
     version INTEGER NOT NULL,       -- results version of the engine
     names INTEGER REFERENCES names, -- what the metrics are called
-    metrics BLOB,                   -- little-endian doubles, zlib; NULL if it failed
+    metrics BLOB,                   -- as packing.py has them; NULL if it failed
     kept INTEGER NOT NULL,          -- tables beside: 1 series, 2 histograms, 4 flows
     wall_s REAL NOT NULL,
     host TEXT NOT NULL,
@@ -59,6 +64,7 @@ CREATE TABLE IF NOT EXISTS runs (
 );
 """
 
+PACKINGS = "SELECT id, names, sample FROM names"
 INSERT = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -69,7 +75,7 @@ class Store:
         self.folder = folder
         self._connection = connection
         self._synced = time.monotonic()
-        self._names: dict[str, int] = self._read_names()
+        self._packings = self._read_packings()
         self._done: dict[bytes, tuple[int, str | None, str]] = {
             identity: (kept, error, parameters)
             for identity, kept, error, parameters in self._rows(
@@ -167,31 +173,34 @@ class Store:
     def _row(
         self, connection: sqlite3.Connection, result: RunResult, version: int, mask: int
     ) -> tuple[bytes, int, str, int, int, int | None, bytes | None, int, float, str, str | None]:
-        run, failed = result.run, result.error is not None
+        run, packing = result.run, None
+        if result.error is None:
+            packing = self._packing(connection, "\n".join(result.names), result.values)
         return (
             run.identity,
             run.variant.index,
             _parameters(run),
             run.seed,
             version,
-            None if failed else self._names_id(connection, "\n".join(result.names)),
-            None if failed else zlib.compress(result.values, 1),
-            0 if failed else mask,
+            None if packing is None else packing.id,
+            None if packing is None else packing.pack(result.values),
+            mask if packing else 0,
             round(result.wall_s, 6),
             result.host,
             result.error,
         )
 
-    def _read_names(self) -> dict[str, int]:
-        return dict(self._rows("SELECT names, id FROM names"))
+    def _read_packings(self) -> dict[str, Packing]:
+        return {row[1]: Packing(*row) for row in self._rows(PACKINGS)}
 
-    def _names_id(self, connection: sqlite3.Connection, text: str) -> int:
-        """The number of a list of names, written down at first sight."""
-        if text not in self._names:
-            connection.execute("INSERT OR IGNORE INTO names (names) VALUES (?)", (text,))
-            query = "SELECT id FROM names WHERE names = ?"
-            ((self._names[text],),) = connection.execute(query, (text,)).fetchall()
-        return self._names[text]
+    def _packing(self, connection: sqlite3.Connection, names: str, values: bytes) -> Packing:
+        """How metrics of these names are written; these values are the sample at first sight."""
+        if names not in self._packings:
+            insert = "INSERT OR IGNORE INTO names (names, sample) VALUES (?, ?)"
+            connection.execute(insert, (names, values))
+            (row,) = connection.execute(f"{PACKINGS} WHERE names = ?", (names,)).fetchall()
+            self._packings[names] = Packing(*row)
+        return self._packings[names]
 
     def _write_table(self, identity: bytes, name: str, table: pl.DataFrame) -> None:
         with _told(self.folder):
@@ -205,17 +214,12 @@ class Store:
         self, identities: Iterable[bytes], metrics: Sequence[str]
     ) -> Iterator[tuple[bytes, list[float]]]:
         """Some metrics of some runs; NaN for those that failed or have no such metric."""
-        from goodqueue.study.results import unpacked
-
         wanted = set(identities)
-        names = {number: text.split("\n") for text, number in self._names.items()}
-        query = "SELECT identity, names, metrics FROM runs"
-        for identity, number, blob in self._rows(query):
+        packings = {packing.id: packing for packing in self._packings.values()}
+        for identity, number, blob in self._rows("SELECT identity, names, metrics FROM runs"):
             if identity in wanted:
-                found = (
-                    {} if blob is None else dict(zip(names[number], unpacked(blob), strict=True))
-                )
-                yield identity, [found.get(metric, float("nan")) for metric in metrics]
+                found = {} if blob is None else packings[number].metrics(blob)
+                yield identity, [found.get(metric, math.nan) for metric in metrics]
 
     def merge(self, other: Path) -> int:
         """Takes over the runs of another folder that this one has not; returns how many.
@@ -224,19 +228,21 @@ class Store:
         """
         if not (other / LEDGER).is_file():
             raise RequestError(f"{other} holds no {LEDGER}; name the folder of a study")
-        with _told(other), closing(_connect(other)) as theirs:
-            query = (
-                "SELECT identity, variant, parameters, seed, version, text, metrics, kept, wall_s, "
-                "host, error FROM runs LEFT JOIN (SELECT id, names AS text FROM names) "
-                "ON runs.names = id"
-            )
-            wanted = [row for row in theirs.execute(query) if self._lacks(row[0], row[10])]
+        with _told(other), closing(_connect(other)) as connection:
+            packings = {row[0]: Packing(*row) for row in connection.execute(PACKINGS)}
+            rows = connection.execute("SELECT * FROM runs ORDER BY rowid")
+            wanted = [row for row in rows if self._lacks(row[0], row[10])]
         for row in wanted:
             self._copy_tables(other, row[0])
         with self._transaction() as connection:
             for row in wanted:
-                number = None if row[5] is None else self._names_id(connection, row[5])
-                connection.execute(INSERT, (*row[:5], number, *row[6:]))
+                number, blob = row[5:7]
+                if number is not None:
+                    theirs = packings[number]
+                    values = theirs.unpack(blob)
+                    ours = self._packing(connection, theirs.names, values)
+                    number, blob = ours.id, ours.pack(values)
+                connection.execute(INSERT, (*row[:5], number, blob, *row[7:]))
         for row in wanted:
             self._done[row[0]] = (row[7], row[10], row[2])
         return len(wanted)
@@ -277,7 +283,7 @@ class Store:
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
-                self._names = self._read_names()
+                self._packings = self._read_packings()
                 raise
 
 
