@@ -76,6 +76,8 @@ def test_every_point_of_the_grid_runs_under_every_seed(study: Path, tmp_path: Pa
     rows = wide.select(LIMIT, MSS, "seed").rows()
     assert rows == [(*point, seed) for point in points for seed in (1, 2, 3)]
     assert wide["error"].null_count() == 12
+    held = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert held == ["ledger.sqlite", "study.toml"]
 
 
 def test_a_run_has_the_figures_that_running_its_scenario_gives(study: Path, tmp_path: Path) -> None:

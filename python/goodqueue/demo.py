@@ -13,7 +13,7 @@ OUT = Path("demo-out")
 
 
 def main() -> int:
-    """Prints Tables 4 and 5 beside the paper's, a recommendation, and a run before and after."""
+    """Prints Tables 4 and 5 beside the paper's, a sized buffer, two runs and a study."""
     print(
         "1. Gijsbers and Akkoorath (2011) measured bufferbloat in OMNeT++/INET. The same again:\n"
     )
@@ -32,7 +32,12 @@ def main() -> int:
         sized = json.loads((OUT / "size" / "summary.json").read_text())["recommended"]
         limit = f"topology.bottleneck.queue.limit={sized['limit_packets']}p"
         print("\n4. And with what was recommended:\n")
-        return run_command(["run", str(scenario), "--set", limit, "--out", str(OUT / "sized")])
+        code = run_command(["run", str(scenario), "--set", limit, "--out", str(OUT / "sized")])
+    if code != 0:
+        return code
+    print("\n5. What every buffer between buys and costs, as a study:\n")
+    with as_file(files("goodqueue")) as package:
+        return run_command(["sweep", str(package / "demo.toml"), "--out", str(OUT / "study")])
 
 
 if __name__ == "__main__":

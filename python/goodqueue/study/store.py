@@ -76,8 +76,9 @@ class Store:
         self._connection = connection
         self._synced = time.monotonic()
         self._packings = self._read_packings()
+        one: dict[str, str] = {}  # a text for all runs of a variant
         self._done: dict[bytes, tuple[int, str | None, str]] = {
-            identity: (kept, error, parameters)
+            identity: (kept, error, one.setdefault(parameters, parameters))
             for identity, kept, error, parameters in self._rows(
                 "SELECT identity, kept, error, parameters FROM runs"
             )
@@ -265,9 +266,14 @@ class Store:
         self._synced = time.monotonic()
 
     def close(self) -> None:
-        """Syncs and closes."""
+        """Syncs and closes.
+
+        Unless another process has it open, the ledger is then a single file, which can be copied
+        and read from where nothing can be written.
+        """
         with suppress(sqlite3.Error):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         self._connection.close()
 
     def _rows(self, query: str, *arguments: object) -> Iterator[tuple[Any, ...]]:

@@ -186,27 +186,28 @@ class Sweep:
         limit = self._plan.stop.max_time_s if self._plan.stop else None
         return limit is None or time.monotonic() - begun < limit
 
+    def _known_already(self, run: Run, *, retry_failed: bool) -> bool:
+        store = self._store
+        failed = store.failed(run.identity) and not retry_failed
+        return failed or store.has(run.identity, self._plan.keep)
+
     def _pending(
         self, before: Sequence[int], counts: Sequence[int], *, retry_failed: bool
     ) -> list[Run]:
         """The runs that are new and not recorded, longest first."""
-        pending = []
-        seen: set[bytes] = set()
-        adopted = []
+        pending: list[Run] = []
+        known: list[Run] = []
+        seen: set[bytes] = set()  # points of the grid may come to the same scenario
         for run in shard(self._runs(before, counts), *self._part):
-            store, keep = self._store, self._plan.keep
-            recorded = store.has(run.identity, keep) or (
-                store.failed(run.identity) and not retry_failed
-            )
-            if recorded:
-                adopted.append(run)
+            if self._known_already(run, retry_failed=retry_failed):
+                known.append(run)
             elif run.identity not in seen:
                 pending.append(run)
-            seen.add(run.identity)
-        self._store.adopt(adopted)
-        self._known += len(adopted)
+                seen.add(run.identity)
+        self._store.adopt(known)
+        self._known += len(known)
         weight = sum(self._weights[run.variant.index] for run in pending)
-        self._watcher.planned(len(pending), weight, len(adopted))
+        self._watcher.planned(len(pending), weight, len(known))
         return pending
 
     def _runs(self, before: Sequence[int], counts: Sequence[int]) -> Iterator[Run]:
