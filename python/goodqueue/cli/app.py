@@ -218,6 +218,12 @@ def sweep(  # noqa: PLR0913
         ),
     ] = None,
     jobs: JobsOption = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tcp://HOST:8786", help="Run on the workers of this Dask scheduler instead."
+        ),
+    ] = None,
     shard: Annotated[
         str | None,
         typer.Option(
@@ -254,6 +260,7 @@ def sweep(  # noqa: PLR0913
     request = SweepRequest(
         out=out,
         jobs=jobs,
+        cluster=cluster,
         shard=shard,
         dry_run=dry_run,
         metrics=metrics,

@@ -22,7 +22,7 @@ from goodqueue.study.threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodqueue.study.model import StudyPlan
+    from goodqueue.study.model import Executor, StudyPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class SweepRequest:
 
     out: Path | None
     jobs: int | None
+    cluster: str | None
     shard: str | None
     dry_run: bool
     metrics: bool
@@ -49,18 +50,17 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
     if request.metrics:
         print("\n".join(study.variants[0].scenario.metric_names()))
         return 0
-    executor = Threads(request.jobs)
-    if request.dry_run:
-        return _dry_run(study, folder, executor.workers, part, request)
-    store = Store.open(folder, study.text, keep_both=request.keep_both)
+    if study.plots:
+        from goodqueue.study.pictures import check_plots
+
+        check_plots(study)
+    executor = _executor(request)
     try:
-        stop = Stop()
-        watcher = JsonLines() if request.json_lines else Terminal()
-        with watcher, _interruptible(stop, watcher):
-            sweep = Sweep(study, store, executor, stop, watcher=watcher, part=part)
-            tally = sweep.run(retry_failed=request.retry_failed)
+        if request.dry_run:
+            return _dry_run(study, folder, executor.workers, part, request)
+        tally = _sweep(study, folder, executor, part, request)
     finally:
-        store.close()
+        executor.close()
     pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder)
     _report(tally, folder, request)
     if pictures and not (request.json or request.json_lines):
@@ -71,22 +71,42 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
     return EXIT_FAILED_RUNS if tally.failed else 0
 
 
+def _sweep(
+    study: StudyPlan, folder: Path, executor: Executor, part: tuple[int, int], request: SweepRequest
+) -> Tally:
+    """Runs what the folder does not hold."""
+    store = Store.open(folder, study.text, keep_both=request.keep_both)
+    try:
+        stop = Stop()
+        watcher = JsonLines() if request.json_lines else Terminal()
+        with watcher, _interruptible(stop, watcher):
+            sweep = Sweep(study, store, executor, stop, watcher=watcher, part=part)
+            return sweep.run(retry_failed=request.retry_failed)
+    finally:
+        store.close()
+
+
 def _draw(study: StudyPlan, folder: Path) -> list[Path]:
     """The pictures that the study asks for."""
     if not study.plots:
         return []
-    from goodqueue.plots.study import study_picture
-    from goodqueue.plots.style import save_all
+    from goodqueue.study.pictures import draw
     from goodqueue.study.results import Results
 
-    results = Results(folder)
-    frame = results.of(study)
-    drawn = [
-        study_picture(frame, plot, study.axes, watched=study.stop is not None)
-        for plot in study.plots
-    ]
-    save_all(drawn, folder)
-    return [folder / f"{plot.name}.png" for plot in study.plots]
+    return draw(Results(folder), study, folder)
+
+
+def _executor(request: SweepRequest) -> Executor:
+    """Where the runs go: threads here, or a cluster."""
+    if request.cluster is None:
+        return Threads(request.jobs)
+    if request.jobs is not None:
+        raise RequestError(
+            "--jobs counts threads of this machine, and --cluster has its own; leave one out"
+        )
+    from goodqueue.study.cluster import Cluster
+
+    return Cluster(request.cluster)
 
 
 def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:

@@ -1,0 +1,285 @@
+"""Runs on a Dask cluster: any machines that have this package and `dask worker` running.
+
+Runs travel in batches, so that short ones do not drown in scheduling. When a worker is lost the
+scheduler gives its batches to others; what they had not handed over is run again, with the same
+results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import pickle
+import queue
+import socket
+import time
+from collections import deque
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from goodqueue import _core
+from goodqueue.errors import RequestError
+from goodqueue.study.engine import perform
+from goodqueue.study.model import Keep, Run, RunResult, Stop, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+    from distributed import Client, Future
+
+BATCH_S = 0.25
+"""How long a batch should take: a hundred times what scheduling it costs."""
+
+MOST_IN_A_BATCH = 256
+AHEAD = 2
+"""Batches per thread that the scheduler holds, so that no thread waits for the next."""
+
+CONNECT_S = 10
+WORKERS_S = 10
+RECOUNT_S = 5
+PATIENCE_S = 60
+"""How long a study waits for a first worker to come back; nannies take seconds."""
+
+
+class Fields(NamedTuple):
+    """A result without its run, which stays here."""
+
+    names: tuple[str, ...]
+    values: bytes
+    wall_s: float
+    host: str
+    tables: Mapping[str, pl.DataFrame]
+    error: str | None
+
+
+class VersionError(Exception):
+    """A worker's engine is another than ours."""
+
+
+def work(payload: bytes) -> bytes:
+    """What a worker does: runs a batch; takes and returns pickles."""
+    version, keep, batch = pickle.loads(payload)  # noqa: S301 - from our own scheduler
+    own = _core.results_version()
+    if own != version:
+        raise VersionError(f"its engine gives results {own}, and this machine's {version}")
+    results = []
+    for scenario, seed in batch:
+        result = perform(Run(Variant(0, {}, scenario, b""), seed, b""), keep)
+        if result is None:
+            raise InterruptedError("the worker was interrupted")
+        results.append(
+            Fields(
+                result.names, result.values, result.wall_s, result.host, result.tables, result.error
+            )
+        )
+    return pickle.dumps(results, protocol=5)
+
+
+class Cluster:
+    """The threads of all workers of a Dask scheduler."""
+
+    def __init__(self, address: str) -> None:
+        """Connects.
+
+        Raises:
+            RequestError: if Dask is not installed, no scheduler answers, or it has no workers.
+        """
+        self._address = address
+        self._client = _connect(address)
+        self._counted = self._seen = 0.0
+        self.workers = 0
+        try:
+            self.count()
+            if not self.workers:
+                self._client.wait_for_workers(1, timeout=WORKERS_S)
+                self.count()
+        except (OSError, TimeoutError):
+            self.close()
+            raise RequestError(
+                f"the scheduler at {address} has no workers; start some: dask worker {address}"
+            ) from None
+
+    def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
+        """Runs all; see `Executor.execute`."""
+        flight = _Flight(self._client, runs, keep)
+        self._seen = time.monotonic()
+        try:
+            while True:
+                self._look()
+                while not stop.draining and len(flight) < self._depth(flight.mean_s):
+                    if not flight.launch():
+                        break
+                if stop.aborted or not len(flight):
+                    return
+                results = flight.landed()
+                if results:
+                    yield results
+        except (_LostError, OSError, asyncio.CancelledError, CancelledError):
+            raise RequestError(
+                f"the scheduler at {self._address} is gone; what was recorded is kept, and the "
+                "same command does the rest"
+            ) from None
+        finally:
+            flight.cancel()
+
+    def close(self) -> None:
+        """Leaves the cluster as it is."""
+        self._client.close(timeout=2)
+
+    def _depth(self, mean_s: float) -> int:
+        """Batches under way: of long runs, only as many as are worked on."""
+        return self.workers * AHEAD if mean_s < 4 * BATCH_S else self.workers + 1
+
+    def _look(self) -> None:
+        """Looks now and then who is there, and gives up when nobody has been for long."""
+        now = time.monotonic()
+        if now - self._counted > RECOUNT_S:
+            self.count()
+        if self.workers:
+            self._seen = now
+        elif now - self._seen > PATIENCE_S:
+            raise RequestError(
+                f"every worker of {self._address} is gone; what was recorded is kept: start "
+                "others, and the same command does the rest"
+            )
+
+    def count(self) -> None:
+        """Finds how many threads there are now: workers come and go."""
+        threads = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        self.workers = sum(worker["nthreads"] for worker in threads)
+        self._counted = time.monotonic()
+
+
+class _LostError(Exception):
+    """The scheduler is gone."""
+
+
+class _Flight:
+    """The batches of one call that are under way."""
+
+    def __init__(self, client: Client, runs: Iterable[Run], keep: Keep) -> None:
+        self._client = client
+        self._source = iter(runs)
+        self._keep = keep
+        self._again: deque[list[Run]] = deque()
+        self._suspects: deque[Run] = deque()  # were on a worker when it died
+        self._alone = False  # whether what is under way is a suspect
+        self._under_way: dict[str, tuple[Future, list[Run]]] = {}
+        self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self.mean_s = 0.0
+
+    def __len__(self) -> int:
+        return len(self._under_way)
+
+    def launch(self) -> bool:
+        """Sends the next batch; False if there is none."""
+        size = 1
+        if self.mean_s:
+            size = max(1, min(MOST_IN_A_BATCH, int(BATCH_S / self.mean_s)))
+        batch = self._again.popleft() if self._again else list(itertools.islice(self._source, size))
+        suspect = not batch and self._suspects and not self._under_way
+        if suspect:
+            batch = [self._suspects.popleft()]
+        if not batch:
+            return False
+        self._alone = bool(suspect)
+        what = [(run.variant.scenario, run.seed) for run in batch]
+        payload = pickle.dumps((_core.results_version(), self._keep, what), protocol=5)
+        future = self._client.submit(work, payload, pure=False)
+        self._under_way[future.key] = (future, batch)
+        future.add_done_callback(self._done.put)
+        return True
+
+    def landed(self) -> list[RunResult]:
+        """The results of the batches that have ended, after a while at most."""
+        ended = _all_of(self._done)
+        finished = {future.key: future for future in ended if future.status == "finished"}
+        # A worker may be lost before it hands over: its batches are then gathered once run again.
+        payloads = self._client.gather(finished, errors="skip") if finished else {}
+        results = []
+        for future in ended:
+            _, batch = self._under_way.pop(future.key)
+            if future.key in payloads:
+                fields = pickle.loads(payloads[future.key])  # noqa: S301
+                results += [RunResult(run, *one) for run, one in zip(batch, fields, strict=True)]
+            else:
+                results += self._failed(future, batch)
+        if results:
+            mean = sum(result.wall_s for result in results) / len(results)
+            self.mean_s = mean if not self.mean_s else (self.mean_s + mean) / 2
+        return results
+
+    def _failed(self, future: Future, batch: Sequence[Run]) -> list[RunResult]:
+        """What is to be done about a batch that came to nothing.
+
+        A worker dies with more in hand than what killed it: all of that is tried again at the end,
+        run by run and alone, so that a death is then the run's own doing.
+        """
+        from distributed import KilledWorker
+
+        if future.status in {"cancelled", "lost"}:
+            raise _LostError
+        error = future.exception() if future.status == "error" else None
+        if error is None:
+            self._again.append(list(batch))
+            return []
+        if isinstance(error, KilledWorker) and not self._alone:
+            self._suspects += batch
+            return []
+        if isinstance(error, KilledWorker):
+            why = "the worker died each time that it was run"
+            return [RunResult(run, (), b"", 0.0, "", error=why) for run in batch]
+        raise RequestError(
+            f"a worker cannot run this study ({type(error).__name__}: {error}); install the same "
+            "version of goodqueue on every machine of the cluster"
+        )
+
+    def cancel(self) -> None:
+        """Gives up what is under way."""
+        left = [future for future, _ in self._under_way.values()]
+        self._under_way.clear()
+        if left and self._client.status == "running":
+            with suppress(OSError):
+                self._client.cancel(left, force=True)
+
+
+def _all_of(done: queue.SimpleQueue[Future], patience_s: float = 0.1) -> list[Future]:
+    """Waits a little for a first one; then takes all that are there."""
+    ended = []
+    try:
+        ended.append(done.get(timeout=patience_s))
+        while True:
+            ended.append(done.get_nowait())
+    except queue.Empty:
+        return ended
+
+
+def _connect(address: str) -> Client:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise RequestError(
+            "--cluster needs Dask, which is not installed: pip install 'goodqueue[cluster]'"
+        ) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it ourselves
+    try:
+        _knock(address)
+        return Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        why = "that is no address" if isinstance(error, ValueError) else "nobody answers there"
+        raise RequestError(
+            f"--cluster {address}: {why}; start one with `dask scheduler`, and name its address, "
+            "such as tcp://host:8786"
+        ) from None
+
+
+def _knock(address: str) -> None:
+    """Sees whether anybody listens: a client that cannot connect leaves a traceback behind."""
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    if parts.scheme not in {"tcp", "tls"} or not parts.hostname or not parts.port:
+        raise ValueError(address)
+    socket.create_connection((parts.hostname, parts.port), timeout=CONNECT_S).close()
