@@ -220,6 +220,7 @@ def test_columns_are_words_in_a_unit_that_suits() -> None:
             "topology.bottleneck.rate_bps": [10_000_000, 2_500_000],
             CONTROL: ["reno", "cubic"],
             "upload.timeouts": [0, 3],
+            COUNT: [1, 4],
             "empty_s": [0.0, 0.0],
         }
     )
@@ -227,10 +228,11 @@ def test_columns_are_words_in_a_unit_that_suits() -> None:
     assert list(titles.values()) == [
         "p99 queueing delay of bottleneck, ms",
         "utilisation of bottleneck, %",
-        "limit of bottleneck, packets",
+        "queue limit of bottleneck, packets",
         "rate of bottleneck, Mbit/s",
         "congestion control of upload",
         "timeouts of upload",
+        "number of upload flows",
         "empty, s",
     ]
     assert column(frame, "topology.bottleneck.rate_bps").text(2_500_000) == "2.5 Mbit/s"

@@ -82,8 +82,13 @@ def column(frame: pl.DataFrame, name: str) -> Column:
     elif numeric and last.endswith(_SHARES):
         unit, scale = "%", 0.01
     words = last.replace("_", " ").replace("utilization", "utilisation")
+    if places and places[-1] == "queue":
+        words = f"queue {words}"
     owner = " ".join(place for place in places if place not in _PLACES).replace("_", " ")
-    return Column(name, f"{words} of {owner}" if owner else words, unit, scale)
+    label = f"{words} of {owner}" if owner else words
+    if places and places[0] == "flow" and words == "count":
+        label = f"number of {owner} flows"
+    return Column(name, label, unit, scale)
 
 
 def _step(ending: str, values: pl.Series) -> tuple[float, str]:

@@ -47,7 +47,7 @@ def study_picture(
     """
     ordered = frame.sort("seed", maintain_order=True)
     table = Table(ordered, spec, tuple(axes), watched)
-    _check(table)
+    check(table)
     facets: list[Value | None] = [None]
     if spec.facets is not None:
         facets = list(table.values(spec.facets))
@@ -87,8 +87,14 @@ def _facet_title(table: Table, facet: Value) -> str:
     return f"{column.short}: {column.text(facet)}"
 
 
-def _check(table: Table) -> None:
-    """Refuses what would mislead, or could not be read."""
+def check(table: Table) -> None:
+    """Refuses what would mislead, or could not be read.
+
+    It looks at the axes and at which columns there are, not at any metric's values.
+
+    Raises:
+        RequestError: with what is wrong, and what to write instead.
+    """
     spec, frame = table.spec, table.frame
     where = f"plot {spec.name}"
     if frame.is_empty():

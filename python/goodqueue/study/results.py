@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tomllib
 from collections import defaultdict
 from copy import copy
 from pathlib import Path
@@ -16,7 +17,8 @@ from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.intervals import t_interval
 from goodqueue.study.packing import Packing
-from goodqueue.study.store import LEDGER, PACKINGS, TABLES
+from goodqueue.study.stopping import anytime_interval
+from goodqueue.study.store import LEDGER, PACKINGS, STUDY, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,12 +76,14 @@ class Results:
     def means(self, metrics: Sequence[str] | str | None = None) -> pl.DataFrame:
         """One row per variant and metric: the mean over the seeds and its 95 % interval.
 
-        Parameters, `metric`, `count` (seeds with a sample), `mean`, `half_width` (Student's t),
+        Parameters, `metric`, `count` (seeds with a sample), `mean`, `half_width` (Student's t; if
+        a stopping rule chose the count, of the sequence that allows for it: `anytime_interval`),
         `low`, `high`, `min`, `max`. Sums are taken in the order of seeds. Of the newest version of
         the engine only, if there are several.
         """
         names = self._known([metrics] if isinstance(metrics, str) else metrics)
         wide = self._newest()
+        interval_of = anytime_interval if self._watched() else t_interval
         rows = []
         keys = list(self.axes)
         groups = wide.partition_by(keys, maintain_order=True) if keys else [wide]
@@ -88,7 +92,7 @@ class Results:
             for name in names:
                 values = group.get_column(name).drop_nulls().to_list()
                 if values:
-                    interval = t_interval(values)
+                    interval = interval_of(values)
                     spread = {
                         "count": len(values),
                         "mean": interval.mean,
@@ -100,6 +104,11 @@ class Results:
                     }
                     rows.append({**point, "metric": name, **spread})
         return pl.DataFrame(rows, infer_schema_length=None)
+
+    def _watched(self) -> bool:
+        """Whether the study in the folder has a stopping rule."""
+        file = self.folder / STUDY
+        return file.is_file() and "stop" in tomllib.loads(file.read_text(encoding="utf-8"))
 
     def of(self, plan: StudyPlan) -> pl.DataFrame:
         """The rows of `wide` that belong to a study and did not fail, in the order of its grid."""

@@ -149,21 +149,23 @@ impl Outline {
         }))
     }
 
-    /// The axis or metric along x; distributions have none.
+    /// The axis or metric along x; a cumulative distribution has its values there.
     fn read_x(&mut self, plot: &Reader<'_>, sweep: &Sweep, kind: &str) -> Checked<String> {
-        let distribution = matches!(kind, "cdf" | "box");
         let field = match plot.get("x") {
-            Some(field) if distribution => {
+            Some(field) if kind == "cdf" => {
                 let help = "leave \"x\" out, or write another kind";
                 return Err(field.problem("a distribution has its values along x", help));
             }
-            None if distribution => return Ok(String::new()),
+            None if kind == "cdf" => return Ok(String::new()),
             Some(field) => field,
             None => return Err(plot.missing("x")),
         };
         let name = field.text()?;
         if let Some(column) = sweep.column(&name) {
             return Ok(column.to_owned());
+        }
+        if matches!(kind, "box" | "heatmap") {
+            return Err(sweep.no_axis(field.node.at, &field.path, &name));
         }
         self.metrics.push((name.clone(), field.node.at, field.path));
         Ok(name)

@@ -1,0 +1,78 @@
+"""The pictures that a study file asks for, from what its folder holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goodqueue.plots.columns import column
+from goodqueue.plots.study import check, study_picture
+from goodqueue.plots.study_table import Table
+from goodqueue.study.store import STUDY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from goodqueue.plots.style import Format, Picture
+    from goodqueue.study.model import StudyPlan, Variant
+    from goodqueue.study.results import Results
+
+FORMATS: tuple[Format, ...] = ("png", "svg", "pdf")
+
+
+def check_plots(plan: StudyPlan) -> None:
+    """Refuses, before anything is run, pictures that could not be drawn.
+
+    Raises:
+        RequestError: with the picture, what is wrong, and what to write instead.
+    """
+    for spec in plan.plots:
+        metrics = dict.fromkeys(
+            name for name in (spec.x, *spec.y) if name and name not in plan.axes
+        )
+        columns = {
+            name: [variant.parameters[name] for variant in plan.variants] for name in plan.axes
+        }
+        frame = pl.DataFrame({**columns, "seed": 0, **dict.fromkeys(metrics, 0.0)}, strict=False)
+        check(Table(frame, spec, plan.axes, watched=False))
+
+
+def pictures(results: Results, plan: StudyPlan) -> list[Picture]:
+    """One for each `[[plot]]` of a study, from its own runs among those recorded."""
+    runs = results.of(plan)
+    held, watched = _held(plan.variants), plan.stop is not None
+    return [study_picture(runs, spec, plan.axes, held=held, watched=watched) for spec in plan.plots]
+
+
+def draw(
+    results: Results, plan: StudyPlan, target: Path, formats: Sequence[Format] = FORMATS
+) -> list[Path]:
+    """Writes the pictures in each format, and their captions beside them in captions.txt."""
+    paths, captions = [], []
+    for picture in pictures(results, plan):
+        paths += picture.save_as(target, formats)
+        captions.append(f"{picture.name}: {picture.caption}\n")
+    (target / "captions.txt").write_text("".join(captions), encoding="utf-8")
+    return paths
+
+
+def _held(variants: Sequence[Variant]) -> str:
+    """What the first link of every variant has in common."""
+    link = variants[0].scenario.links[0]
+    common = [f"the rest of {STUDY}"]
+    if any(link not in variant.scenario.links for variant in variants):
+        return common[0]
+    buffers = [variant.scenario.buffer(link, 1) for variant in variants]
+    facts = pl.DataFrame(
+        {
+            "rate_bps": [buffer["rate_bps"] for buffer in buffers],
+            "base_rtt_s": [buffer["base_rtt_s"] for buffer in buffers],
+        }
+    )
+    for name, words in (("base_rtt_s", "base round-trip time"), ("rate_bps", f"rate of {link}")):
+        value = facts[name][0]
+        if value is not None and facts[name].n_unique() == 1:
+            common.insert(0, f"{words} {column(facts, name).text(value)}")
+    return ", ".join(common)
