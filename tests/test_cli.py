@@ -76,6 +76,11 @@ def test_run_tells_marks_and_what_applications_waited_for() -> None:
     assert "marks" in done.stdout
     assert re.search(r"^web +pages +\d+ ", done.stdout, re.MULTILINE)
     assert re.search(r"^downloads +transfers +\d+ ", done.stdout, re.MULTILINE)
+    assert re.search(r"^downloads +handshakes +\d+ ", done.stdout, re.MULTILINE)
+    slowdown = done.stdout.split("Slowdown of transfers")[1]
+    row = re.search(r"^downloads +([\d.]+) +[\d.]+ +([\d.]+) ", slowdown, re.MULTILINE)
+    assert row is not None, slowdown
+    assert 1 < float(row[1]) < float(row[2]), "a mean below the 99th percentile, neither below 1"
     plain = goodqueue(*arguments)
     assert "marks" not in plain.stdout
 
@@ -90,6 +95,34 @@ def test_run_rates_calls(small: Path) -> None:
     assert row is not None, done.stdout
     assert int(row[1]) > 0
     assert 1 <= float(row[3]) <= 4.41
+
+
+def test_run_tells_how_videos_and_games_went(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["run", str(ROOT / "scenarios" / "evening.toml"), "--set", "duration=60s"]
+    assert run_command(arguments) == 0
+    printed = capsys.readouterr().out
+    assert run_command([*arguments, "--json"]) == 0
+    flows = json.loads(capsys.readouterr().out)["flows"]
+    video, game = flows["video"], flows["game"]
+    row = re.search(
+        r"^video +(\d+) +([\d.]+) +(\d+) +([\d.]+) +([\d.]+) Mb/s +(\d+) *$", printed, re.MULTILINE
+    )
+    assert row is not None, printed
+    keys = ("segments", "startup_delay_s", "stalls", "stall_time_s")
+    expected = [*(video[key] for key in keys), video["video_bitrate_bps"] / 1e6]
+    expected.append(video["bitrate_switches"])
+    assert [float(figure) for figure in row.groups()] == pytest.approx(expected, rel=1e-2)
+    for way in ("up", "down"):
+        row = re.search(
+            rf"^game +{way} +([\d,]+) +([\d,]+) +([\d.]+) % +[\d.]+ +[\d.]+ +([\d.]+) *$",
+            printed,
+            re.MULTILINE,
+        )
+        assert row is not None, printed
+        updates, late, loss, p99 = (float(figure.replace(",", "")) for figure in row.groups())
+        assert [updates, late] == [game[f"{way}_updates"], game[f"{way}_late"]]
+        assert loss == pytest.approx(100 * game[f"{way}_loss"], rel=1e-3)
+        assert p99 == pytest.approx(1e3 * game[f"p99_{way}_delay_s"], rel=1e-3)
 
 
 def test_json_has_the_documented_keys(small: Path) -> None:

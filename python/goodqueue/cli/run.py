@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.api import run
+from goodqueue.cli.applications import application_tables
 from goodqueue.cli.files import print_written, write_json, write_scenario
 from goodqueue.cli.terminal import (
     milliseconds,
@@ -77,29 +78,13 @@ def print_result(result: Result) -> None:
     console.print(_buffers(shown))
     console.print()
     flows = summary["flows"]
-    console.print(_flows(dict(list(flows.items())[:MOST_FLOWS_PRINTED])))
+    first = dict(list(flows.items())[:MOST_FLOWS_PRINTED])
+    console.print(_flows(first))
     if len(flows) > MOST_FLOWS_PRINTED:
         console.print(f"... and {len(flows) - MOST_FLOWS_PRINTED} more flows; --json has them all")
-    applications = _applications(flows)
-    if applications:
+    for application_table in application_tables(first):
         console.print()
-        columns = ["flow", "what", "ended", "mean", "p50", "p99", "max"]
-        console.print(table("Applications (times in ms)", columns, applications))
-    calls = _calls(flows)
-    if calls:
-        console.print()
-        columns = [
-            "flow",
-            "packets",
-            "lost or late",
-            "mean",
-            "p50",
-            "p99",
-            "mouth to ear",
-            "R",
-            "MOS",
-        ]
-        console.print(table("Calls (one-way delay in ms; rated by the E-model)", columns, calls))
+        console.print(application_table)
 
 
 def _busiest(links: dict[str, Any]) -> dict[str, Any]:
@@ -198,51 +183,6 @@ def _flows(flows: dict[str, Any]) -> object:
         for name, flow in flows.items()
     ]
     return table("Flows (round-trip times in ms)", columns, rows)
-
-
-TIMED = {
-    "transfers": "transfer_time_s",
-    "exchanges": "exchange_time_s",
-    "objects": "object_time_s",
-    "pages": "page_time_s",
-}
-"""What applications count, and how long each of it took."""
-
-
-def _applications(flows: dict[str, Any]) -> list[list[str]]:
-    return [
-        [
-            name,
-            what,
-            number(flow[what]),
-            *(
-                milliseconds(flow[f"{statistic}_{time}"])
-                for statistic in ("mean", "p50", "p99", "max")
-            ),
-        ]
-        for name, flow in list(flows.items())[:MOST_FLOWS_PRINTED]
-        for what, time in TIMED.items()
-        if what in flow
-    ]
-
-
-def _calls(flows: dict[str, Any]) -> list[list[str]]:
-    return [
-        [
-            name,
-            number(flow["voice_packets"]),
-            percent(flow["voice_loss"]),
-            *(
-                milliseconds(flow[f"{statistic}_one_way_delay_s"])
-                for statistic in ("mean", "p50", "p99")
-            ),
-            milliseconds(flow["mouth_to_ear_s"]),
-            number(flow["r_factor"], 3),
-            number(flow["mos"], 3),
-        ]
-        for name, flow in list(flows.items())[:MOST_FLOWS_PRINTED]
-        if "mos" in flow
-    ]
 
 
 def _write(result: Result, out: Path) -> None:
