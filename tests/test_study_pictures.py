@@ -238,3 +238,13 @@ def test_columns_are_words_in_a_unit_that_suits() -> None:
     assert column(frame, "topology.bottleneck.rate_bps").text(2_500_000) == "2.5 Mbit/s"
     assert column(frame, SHARE).text(0.5) == "50 %"
     assert column(frame, CONTROL).text("reno") == "reno"
+
+
+def test_the_legend_names_what_is_not_beaten() -> None:
+    made = picture(PlotSpec("p", "", DELAY, (SHARE,), "pareto", series=CONTROL))
+    labels = drawn(made)[0].get_legend_handles_labels()[1]
+    controls = {label for label in labels if not label[0].isdigit()}
+    assert controls == {"reno", "cubic"}
+    (first,) = (label for label in labels if label.startswith("1: "))
+    assert first.startswith("1: upload flows ")
+    assert first.endswith(", queue limit 2 packets")

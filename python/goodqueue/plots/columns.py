@@ -62,7 +62,7 @@ class Column:
     @property
     def short(self) -> str:
         """The label without whose it is."""
-        return self.label.partition(" of ")[0]
+        return self.label.removeprefix("number of ").partition(" of ")[0]
 
     @property
     def higher_is_better(self) -> bool:

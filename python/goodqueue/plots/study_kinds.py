@@ -222,7 +222,7 @@ def variants(whole: Table, part: Table, x: str, y: str) -> list[tuple[str, Point
         for axis, value in zip(axes, key, strict=True):
             rows = rows.part(axis, value)
         name = ", ".join(
-            whole.column(axis).text(value)
+            f"{whole.column(axis).short} {whole.column(axis).text(value)}"
             for axis, value in zip(axes, key, strict=True)
             if axis in named
         )
@@ -233,7 +233,7 @@ def variants(whole: Table, part: Table, x: str, y: str) -> list[tuple[str, Point
 
 
 def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
-    """Every variant, and the line of those that no other beats in both metrics."""
+    """Every variant, and the line of those that no other beats in both metrics, numbered."""
     x, y = whole.column(whole.spec.x), whole.column(metric)
     drawn = scatter(whole, part, metric, axes)
     best = front(
@@ -243,20 +243,21 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     across = [point.mean / x.scale for _, point, _ in chosen]
     up = [point.mean / y.scale for _, _, point in chosen]
     axes.plot(across, up, color=BLACK, linewidth=1.0, linestyle="--", zorder=0)
-    if len(chosen) <= MOST_NAMED:
-        right, above = not x.higher_is_better, not y.higher_is_better
-        for name, place, height in zip((name for name, _, _ in chosen), across, up, strict=True):
-            axes.annotate(
-                name,
-                xy=(place, height),
-                xytext=(-6 if right else 6, -7 if above else 7),
-                textcoords="offset points",
-                ha="right" if right else "left",
-                va="top" if above else "bottom",
-                fontsize=8.5,
-                color="#333333",
-            )
     axes.margins(0.12)
+    if len(chosen) > MOST_NAMED or whole.spec.facets is not None:
+        return  # the legend is one for all panels
+    for number, (name, _, _) in enumerate(chosen, start=1):
+        axes.annotate(
+            str(number),
+            xy=(across[number - 1], up[number - 1]),
+            xytext=(-5, 5),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=9,
+            color="#333333",
+        )
+        axes.plot([], [], " ", label=f"{number}: {name}")
 
 
 def front(points: Sequence[tuple[float, float]], x_high: bool, y_high: bool) -> list[int]:
