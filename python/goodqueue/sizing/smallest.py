@@ -1,0 +1,336 @@
+"""The smallest buffer that meets every bound, found under noise.
+
+A figure at one limit is the mean of replicates and known to an interval. So a limit *meets* a
+bound, *fails* it, or is still *open*; more replicates are asked for only where that decides, and
+the same seeds serve every limit (common random numbers). Intervals stay valid however often they
+are looked at (`goodqueue.study.stopping`).
+
+Limits lie on a grid whose step is the larger of one packet and 5 %. Every eighth of them is tried
+first, then the bracket is halved, then the steps around the answer get replicates until they are
+settled or the budget is spent. Utilisation and loss need not be monotone in the buffer (flows lock
+into step with a particular queue length), so the answer is the least limit from which on all that
+were tried suffice, and exceptions are reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+from goodqueue.study.stopping import anytime_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goodqueue.intervals import Interval
+
+GRID_STEP = 0.05
+COARSE = 8
+"""Every so many grid points are tried first: a factor of 1.48."""
+
+FIRST_REPLICATES = 8
+"""The least with which an interval has an end."""
+
+DROPS = "drops"
+"""The figure that is zero where the queue never overflowed: larger limits are then the same."""
+
+LARGEST_LIMIT = 1 << 24
+"""Packets beyond which no buffer is tried: 25 GB of full Ethernet frames."""
+
+
+class Answered(Enum):
+    """Whether a bound is kept, as far as the replicates tell."""
+
+    MEETS = "meets"
+    FAILS = "fails"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A bound on one figure.
+
+    Attributes:
+        figure: its name in replicates, such as `utilization`.
+        bound: the bound.
+        at_least: whether the figure must be at least that; at most otherwise.
+    """
+
+    figure: str
+    bound: float
+    at_least: bool
+
+    def answer(self, interval: Interval) -> Answered:
+        """Whether the whole interval lies on one side of the bound."""
+        good, bad = (
+            (interval.low, interval.high)
+            if self.at_least
+            else (
+                -interval.high,
+                -interval.low,
+            )
+        )
+        bound = self.bound if self.at_least else -self.bound
+        if good >= bound:
+            return Answered.MEETS
+        return Answered.FAILS if bad < bound else Answered.OPEN
+
+    def met_by(self, mean: float) -> bool:
+        """Whether a mean keeps the bound."""
+        return mean >= self.bound if self.at_least else mean <= self.bound
+
+
+class Sampler(Protocol):
+    """Runs replicates: figures by name, of seed index `first` and after, at each limit."""
+
+    def __call__(self, wanted: Mapping[int, range]) -> Mapping[int, Sequence[Mapping[str, float]]]:
+        """The replicates wanted (by limit, indices of seeds), in the order of seeds."""
+
+
+@dataclass(slots=True)
+class Trials:
+    """Everything that was run, by limit; no replicate is run twice."""
+
+    sampler: Sampler
+    replicates: dict[int, list[Mapping[str, float]]] = field(default_factory=dict)
+    spent: int = 0
+
+    def ensure(self, limits: Sequence[int], count: int) -> None:
+        """Runs what is missing to so many replicates at each of the limits."""
+        wanted = {
+            limit: range(len(self.replicates.get(limit, ())), count)
+            for limit in limits
+            if len(self.replicates.get(limit, ())) < count
+        }
+        if not wanted:
+            return
+        for limit, figures in self.sampler(wanted).items():
+            self.replicates.setdefault(limit, []).extend(figures)
+            self.spent += len(figures)
+
+    def interval(self, limit: int, figure: str) -> Interval:
+        """The figure's mean at a limit, valid whenever one looks."""
+        return anytime_interval([one[figure] for one in self.replicates[limit]])
+
+    def answer(self, limit: int, targets: Sequence[Target]) -> Answered:
+        """Whether all targets are kept: one that fails decides, one that is open leaves it open."""
+        answers = [target.answer(self.interval(limit, target.figure)) for target in targets]
+        if Answered.FAILS in answers:
+            return Answered.FAILS
+        return Answered.OPEN if Answered.OPEN in answers else Answered.MEETS
+
+    def passes(self, limit: int, targets: Sequence[Target]) -> bool:
+        """Whether the means keep all targets."""
+        return all(target.met_by(self.interval(limit, target.figure).mean) for target in targets)
+
+    @property
+    def limits(self) -> list[int]:
+        """What was tried, rising."""
+        return sorted(self.replicates)
+
+
+@dataclass(frozen=True, slots=True)
+class Smallest:
+    """What a search found.
+
+    Attributes:
+        limit: the least limit in packets that meets all; None if there is none.
+        low: the limit below which every one tried was shown to fail; the answer lies above it.
+        high: the least limit shown to meet all, from which on none was shown to fail; None if the
+            replicates did not show it.
+        floor: the least limit that keeps what more buffer helps, whatever the delay.
+        ceiling: the largest limit that keeps what more buffer hurts; None if none does or none is
+            bounded.
+        broken: the targets that stand in the way where there is no answer.
+        exceptions: smaller limits that pass though a larger one does not.
+        settled: whether limit and its smaller neighbour are both shown and not only estimated.
+    """
+
+    limit: int | None
+    low: int
+    high: int | None
+    floor: int | None
+    ceiling: int | None
+    broken: tuple[str, ...]
+    exceptions: tuple[int, ...]
+    settled: bool
+
+
+def grid(last: int) -> list[int]:
+    """Limits from 1 to at least `last`, a packet or 5 % apart."""
+    limits = [1]
+    while limits[-1] < last:
+        limits.append(max(limits[-1] + 1, round(limits[-1] * (1 + GRID_STEP))))
+    return limits
+
+
+def smallest(
+    trials: Trials,
+    helped: Sequence[Target],
+    hurt: Sequence[Target],
+    *,
+    reach: int,
+    most_replicates: int,
+) -> Smallest:
+    """Searches.
+
+    Args:
+        trials: where limits are tried.
+        helped: targets that more buffer helps (utilisation, loss).
+        hurt: targets that more buffer hurts (delay).
+        reach: packets up to which the grid reaches at first.
+        most_replicates: no limit gets more.
+    """
+    points = _reach(trials, helped, max(reach, 4))
+    floor = _floor(trials, points, helped, most_replicates)
+    if floor is None:
+        broken = tuple(
+            target.figure
+            for target in helped
+            if not target.met_by(trials.interval(points[-1], target.figure).mean)
+        )
+        return Smallest(
+            None, points[-1], None, None, None, broken, _exceptions(trials, helped), False
+        )
+    ceiling = _ceiling(trials, points, hurt, floor, most_replicates)
+    low, high = _range(trials, helped)
+    feasible = (ceiling is None and not hurt) or (ceiling is not None and ceiling >= floor)
+    below = points[points.index(floor) - 1] if floor > 1 else None
+    settled = trials.answer(floor, [*helped, *hurt]) is Answered.MEETS and (
+        below is None or trials.answer(below, helped) is Answered.FAILS
+    )
+    broken = () if feasible else _broken(trials, helped, hurt, floor, below)
+    return Smallest(
+        floor if feasible else None,
+        low,
+        high,
+        floor,
+        ceiling,
+        broken,
+        _exceptions(trials, helped),
+        settled,
+    )
+
+
+def _reach(trials: Trials, helped: Sequence[Target], reach: int) -> list[int]:
+    """Tries the coarse grid until its two largest points suffice or the largest never fills."""
+    while True:
+        points = grid(reach)
+        coarse = points[::-COARSE][::-1]
+        trials.ensure(coarse, FIRST_REPLICATES)
+        top = coarse[-1]
+        never_full = trials.interval(top, DROPS).mean == 0
+        if never_full or reach >= LARGEST_LIMIT:
+            return points
+        if all(trials.passes(limit, helped) for limit in coarse[-2:]):
+            return points
+        reach = min(2 * reach, LARGEST_LIMIT)
+
+
+def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: int) -> int | None:
+    """The least grid point from which on every limit tried passes."""
+    while True:
+        failing = [limit for limit in trials.limits if not trials.passes(limit, helped)]
+        if failing and failing[-1] == trials.limits[-1]:
+            return None
+        above = min(limit for limit in trials.limits if not failing or limit > failing[-1])
+        low = points.index(failing[-1]) if failing else -1
+        high = points.index(above)
+        if high - low > 1:
+            trials.ensure([points[(low + high) // 2]], FIRST_REPLICATES)
+            continue
+        if not _settle(trials, points, high, helped, most):
+            return points[high]
+
+
+def _settle(
+    trials: Trials, points: list[int], at: int, targets: Sequence[Target], most: int
+) -> bool:
+    """Gives the answer and its neighbours more replicates; whether anything was run."""
+    around = points[max(at - 1, 0) : at + 3]
+    trials_before = trials.spent
+    missing = [limit for limit in around if limit not in trials.replicates]
+    trials.ensure(missing, FIRST_REPLICATES)
+    undecided = [
+        limit
+        for limit in around[:3]
+        if trials.answer(limit, targets) is Answered.OPEN and len(trials.replicates[limit]) < most
+    ]
+    if undecided:
+        # Half as many again, for those first that have the fewest.
+        fewest = min(len(trials.replicates[limit]) for limit in undecided)
+        count = min(fewest + max(fewest // 2, 1), most)
+        trials.ensure(undecided, count)
+    return trials.spent > trials_before
+
+
+def _ceiling(
+    trials: Trials, points: list[int], hurt: Sequence[Target], floor: int, most: int
+) -> int | None:
+    """The largest limit that keeps what buffers hurt; looked for only if the floor does not."""
+    if not hurt:
+        return None
+    while True:
+        passing = [limit for limit in trials.limits if trials.passes(limit, hurt)]
+        failing = [limit for limit in trials.limits if not trials.passes(limit, hurt)]
+        if not passing:
+            if points[0] in trials.replicates:
+                return None
+            trials.ensure([points[0]], FIRST_REPLICATES)
+            continue
+        above = [limit for limit in failing if limit > passing[-1]]
+        if not above:
+            return passing[-1]
+        low, high = points.index(passing[-1]), points.index(above[0])
+        if high - low > 1:
+            trials.ensure([points[(low + high) // 2]], FIRST_REPLICATES)
+        elif abs(low - points.index(floor)) > COARSE or not _settle(
+            trials, points, low, hurt, most
+        ):
+            return points[low]
+
+
+def _range(trials: Trials, helped: Sequence[Target]) -> tuple[int, int | None]:
+    """Below the first all were shown to fail; from the second on it was shown to suffice."""
+    low = 0
+    for limit in trials.limits:
+        if trials.answer(limit, helped) is not Answered.FAILS:
+            break
+        low = limit
+    high = None
+    for limit in reversed(trials.limits):
+        answer = trials.answer(limit, helped)
+        if answer is Answered.FAILS:
+            break
+        if answer is Answered.MEETS:
+            high = limit
+    return low, high
+
+
+def _broken(
+    trials: Trials,
+    helped: Sequence[Target],
+    hurt: Sequence[Target],
+    floor: int,
+    below: int | None,
+) -> tuple[str, ...]:
+    """What the floor needs, and what it breaks."""
+    needs = [
+        target.figure
+        for target in helped
+        if below is not None and not target.met_by(trials.interval(below, target.figure).mean)
+    ]
+    breaks = [
+        target.figure
+        for target in hurt
+        if not target.met_by(trials.interval(floor, target.figure).mean)
+    ]
+    return (*needs, *breaks)
+
+
+def _exceptions(trials: Trials, helped: Sequence[Target]) -> tuple[int, ...]:
+    """Limits that pass though a larger one is shown to fail."""
+    failing = [limit for limit in trials.limits if trials.answer(limit, helped) is Answered.FAILS]
+    last = failing[-1] if failing else 0
+    return tuple(limit for limit in trials.limits if limit < last and trials.passes(limit, helped))

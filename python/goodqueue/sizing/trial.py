@@ -1,0 +1,199 @@
+"""A `Link` as something to simulate: the scenario, and how long a replicate must be.
+
+The traffic is that of Dhamdhere, Jiang and Dovrolis (INFOCOM 2005): long flows that this link
+holds back, and beside them, where the local share is below 1, flows that a slower link before this
+one holds back (40 % of the rest), flows that their windows hold back (40 %), and short transfers of
+14 packets on average (20 %).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.throughput import cubic_epoch_s, reno_epoch_s
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+LINK = "bottleneck"
+"""The name of the link that is sized."""
+
+LIMIT_KEY = "topology.link.bottleneck.queue.limit"
+
+EPOCHS = 20
+"""Loss epochs that a replicate must hold at least after its start-up."""
+
+START_UP_EPOCHS = 5
+"""Loss epochs in which flows find their shares; not measured."""
+
+LEAST_MEASURED_S = 10.0
+
+MOST_PACKETS = 3_000_000
+"""A replicate that needs more packets through the link is not run: theory has to do."""
+
+REMOTE_SHARE, WINDOW_SHARE, SHORT_SHARE = 0.4, 0.4, 0.2
+"""What the traffic that is not local consists of."""
+
+MOST_REMOTE, MOST_WINDOW_LIMITED = 20, 10
+SHORT_PACKETS = 14
+ACCESS_FACTOR = 10
+"""Hosts' links are so much faster than this one, unless their rate is given."""
+
+TCP_HEADER = 40
+BBR_EPOCH_S = 10.0
+"""BBR looks for the round trip anew every 10 s: the longest cycle that it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How long a replicate is.
+
+    Attributes:
+        start_up_s: seconds before measurements begin.
+        duration_s: seconds in all.
+        packets: full packets that the link sends in that time.
+    """
+
+    start_up_s: float
+    duration_s: float
+    packets: float
+
+    @property
+    def affordable(self) -> bool:
+        """Whether a replicate can be run within the budget."""
+        return self.packets <= MOST_PACKETS
+
+
+def epoch_s(link: Link, packets: float) -> float:
+    """Seconds between losses of one flow, with a buffer of so many packets."""
+    window = max((link.local_bdp_packets + packets) / link.flows, 2.0)
+    rtt = link.mean_rtt_s + link.seconds(packets)
+    reno = reno_epoch_s(window, rtt)
+    if link.congestion_control == "bbr":
+        return max(BBR_EPOCH_S, rtt)
+    if link.congestion_control == "cubic":
+        return max(min(reno, cubic_epoch_s(window)), rtt)
+    return max(reno, rtt)
+
+
+def length(link: Link, packets: float) -> Length:
+    """Long enough for 20 loss epochs of every flow after five of start-up."""
+    epoch = epoch_s(link, packets)
+    start_up = max(START_UP_EPOCHS * epoch, 10 * max(link.rtts_s))
+    duration = start_up + max(EPOCHS * epoch, LEAST_MEASURED_S)
+    return Length(start_up, duration, duration / link.packet_time_s)
+
+
+def scenario_toml(link: Link, reach: Length, queue: str = '{ limit = "1bdp" }') -> str:
+    """The scenario, as text: its limit is what a search sets.
+
+    Args:
+        link: the link and its traffic.
+        reach: how long to run.
+        queue: the TOML table of the queue before the link.
+    """
+    rest = (1 - link.local_share) * link.rate_bps
+    remote_rate = REMOTE_SHARE * rest
+    remote = _flows_of(remote_rate, link, MOST_REMOTE)
+    limited_rate = WINDOW_SHARE * rest
+    limited = _flows_of(limited_rate, link, MOST_WINDOW_LIMITED)
+    # What has not even the window of one flow goes to the short transfers.
+    short_rate = rest - (remote_rate if remote else 0) - (limited_rate if limited else 0)
+    # Remote flows cross one link more, which then comes first.
+    here, places = int(remote > 0), _places(link, reach)
+    parts = [
+        _head(link, reach, queue, remote_rate if remote else None),
+        _flow("long", link.flows, here, places, "{ }"),
+    ]
+    if remote:
+        parts.append(_flow("remote", remote, 0, places, "{ }"))
+    if limited:
+        window = limited_rate * link.mean_rtt_s / 8 / limited
+        tcp = f'{{ receive_window = "{max(math.ceil(window), link.packet_bytes)}B" }}'
+        parts.append(_flow("window-limited", limited, here, places, tcp))
+    if short_rate > 0:
+        parts.append(_short(link, short_rate, here))
+    return "\n".join(parts)
+
+
+def _flows_of(rate_bps: float, link: Link, most: int) -> int:
+    """How many flows share a rate so that each has a window of at least four packets."""
+    window = rate_bps * link.mean_rtt_s / (8 * link.packet_bytes)
+    return min(most, int(window / 4))
+
+
+def _head(link: Link, reach: Length, queue: str, remote_rate: float | None) -> str:
+    rate = f"{math.floor(link.rate_bps)}bps"
+    access = math.floor(link.access_rate_bps or ACCESS_FACTOR * link.rate_bps)
+    remote = ""
+    if remote_rate is not None:
+        # The link that holds the remote flows back, with the classic buffer of one BDP.
+        remote = f"""
+[[topology.link]]
+name = "remote"
+rate = "{math.floor(remote_rate)}bps"
+delay = "0s"
+queue = {{ limit = "1bdp" }}
+"""
+    control = link.congestion_control
+    named = '{ kind = "gaimd", alpha = 1, beta = "15%" }' if control == "abe" else f'"{control}"'
+    recovery = 'loss_detection = "rack"\npacing = true\n' if link.paced or control == "bbr" else ""
+    window = "1073741824B"
+    if link.max_window_packets is not None:
+        window = f"{math.floor(link.max_window_packets * link.packet_bytes)}B"
+    return f"""schema_version = 1
+title = "A link to be sized"
+duration = "{_time(reach.duration_s)}"
+warmup = "{_time(reach.start_up_s)}"
+
+[topology]
+shape = "chain"
+access = {{ rate = "{access}bps" }}
+{remote}
+[[topology.link]]
+name = "{LINK}"
+rate = "{rate}"
+delay = "0s"
+queue = {queue}
+
+[tcp]
+congestion_control = {named}
+mss = "{link.packet_bytes - TCP_HEADER}B"
+receive_window = "{window}"
+{recovery}"""
+
+
+def _places(link: Link, reach: Length) -> str:
+    rtts = ", ".join(f'"{_time(rtt)}"' for rtt in link.rtts_s)
+    return f'rtt = [{rtts}]\nstart_jitter = "{_time(reach.start_up_s / 2)}"'
+
+
+def _flow(name: str, count: int, first_node: int, places: str, tcp: str) -> str:
+    return f"""[[flow]]
+name = "{name}"
+count = {count}
+from = {first_node}
+{places}
+workload = {{ kind = "bulk" }}
+tcp = {tcp}
+"""
+
+
+def _short(link: Link, rate_bps: float, first_node: int) -> str:
+    payload = link.packet_bytes - TCP_HEADER
+    # The load counts application bits; the link sends headers, too.
+    load = math.floor(rate_bps * payload / link.packet_bytes)
+    size = f'{{ law = "exponential", mean = "{SHORT_PACKETS * payload}B" }}'
+    return f"""[[flow]]
+name = "short"
+from = {first_node}
+rtt = "{_time(link.mean_rtt_s)}"
+workload = {{ kind = "transfers", size = {size}, load = "{max(load, 1)}bps" }}
+"""
+
+
+def _time(seconds: float) -> str:
+    """Whole microseconds."""
+    return f"{max(round(seconds * 1e6), 0)}us"
