@@ -103,7 +103,8 @@ def test_replicates_go_where_they_decide() -> None:
     smallest(trials, [UTILIZATION], [], reach=100, most_replicates=200)
     counts = {limit: len(runs) for limit, runs in trials.replicates.items()}
     far = [count for limit, count in counts.items() if not 150 < limit < 260]
-    assert set(far) == {8}
+    assert set(far) <= {3, 8}
+    assert 3 in far
     assert max(counts.values()) > 8
 
 

@@ -29,6 +29,9 @@ GRID_STEP = 0.05
 COARSE = 8
 """Every so many grid points are tried first: a factor of 1.48."""
 
+COARSE_REPLICATES = 3
+"""What those get: their means only say where to look."""
+
 FIRST_REPLICATES = 8
 """The least with which an interval has an end."""
 
@@ -136,12 +139,12 @@ class Smallest:
 
     Attributes:
         limit: the least limit in packets that meets all; None if there is none.
-        low: the limit below which every one tried was shown to fail; the answer lies above it.
+        low: the largest limit shown to fail; 0 if none was. The answer lies above it.
         high: the least limit shown to meet all, from which on none was shown to fail; None if the
             replicates did not show it.
         floor: the least limit that keeps what more buffer helps, whatever the delay.
-        ceiling: the largest limit that keeps what more buffer hurts; None if none does or none is
-            bounded.
+        ceiling: where the floor breaks what more buffer hurts, the largest limit that keeps it;
+            None if none does, or the floor breaks nothing.
         broken: the targets that stand in the way where there is no answer.
         exceptions: smaller limits that pass though a larger one does not.
         settled: whether limit and its smaller neighbour are both shown and not only estimated.
@@ -158,9 +161,9 @@ class Smallest:
 
 
 def grid(last: int) -> list[int]:
-    """Limits from 1 to at least `last`, a packet or 5 % apart."""
+    """Limits from 1 to at least `last`, a packet or 5 % apart; the last is a coarse one."""
     limits = [1]
-    while limits[-1] < last:
+    while limits[-1] < last or len(limits) % COARSE != 1:
         limits.append(max(limits[-1] + 1, round(limits[-1] * (1 + GRID_STEP))))
     return limits
 
@@ -193,9 +196,9 @@ def smallest(
         return Smallest(
             None, points[-1], None, None, None, broken, _exceptions(trials, helped), False
         )
-    ceiling = _ceiling(trials, points, hurt, floor, most_replicates)
+    feasible = trials.passes(floor, hurt)
+    ceiling = None if feasible else _ceiling(trials, points, hurt, most_replicates)
     low, high = _range(trials, helped)
-    feasible = (ceiling is None and not hurt) or (ceiling is not None and ceiling >= floor)
     below = points[points.index(floor) - 1] if floor > 1 else None
     settled = trials.answer(floor, [*helped, *hurt]) is Answered.MEETS and (
         below is None or trials.answer(below, helped) is Answered.FAILS
@@ -217,8 +220,8 @@ def _reach(trials: Trials, helped: Sequence[Target], reach: int) -> list[int]:
     """Tries the coarse grid until its two largest points suffice or the largest never fills."""
     while True:
         points = grid(reach)
-        coarse = points[::-COARSE][::-1]
-        trials.ensure(coarse, FIRST_REPLICATES)
+        coarse = points[::COARSE]
+        trials.ensure(coarse, COARSE_REPLICATES)
         top = coarse[-1]
         never_full = trials.interval(top, DROPS).mean == 0
         if never_full or reach >= LARGEST_LIMIT:
@@ -250,8 +253,7 @@ def _settle(
     """Gives the answer and its neighbours more replicates; whether anything was run."""
     around = points[max(at - 1, 0) : at + 3]
     trials_before = trials.spent
-    missing = [limit for limit in around if limit not in trials.replicates]
-    trials.ensure(missing, FIRST_REPLICATES)
+    trials.ensure(around, FIRST_REPLICATES)
     undecided = [
         limit
         for limit in around[:3]
@@ -265,12 +267,8 @@ def _settle(
     return trials.spent > trials_before
 
 
-def _ceiling(
-    trials: Trials, points: list[int], hurt: Sequence[Target], floor: int, most: int
-) -> int | None:
-    """The largest limit that keeps what buffers hurt; looked for only if the floor does not."""
-    if not hurt:
-        return None
+def _ceiling(trials: Trials, points: list[int], hurt: Sequence[Target], most: int) -> int | None:
+    """The largest limit that keeps what buffers hurt, below one that does not."""
     while True:
         passing = [limit for limit in trials.limits if trials.passes(limit, hurt)]
         failing = [limit for limit in trials.limits if not trials.passes(limit, hurt)]
@@ -285,27 +283,16 @@ def _ceiling(
         low, high = points.index(passing[-1]), points.index(above[0])
         if high - low > 1:
             trials.ensure([points[(low + high) // 2]], FIRST_REPLICATES)
-        elif abs(low - points.index(floor)) > COARSE or not _settle(
-            trials, points, low, hurt, most
-        ):
+        elif not _settle(trials, points, low, hurt, most):
             return points[low]
 
 
 def _range(trials: Trials, helped: Sequence[Target]) -> tuple[int, int | None]:
-    """Below the first all were shown to fail; from the second on it was shown to suffice."""
-    low = 0
-    for limit in trials.limits:
-        if trials.answer(limit, helped) is not Answered.FAILS:
-            break
-        low = limit
-    high = None
-    for limit in reversed(trials.limits):
-        answer = trials.answer(limit, helped)
-        if answer is Answered.FAILS:
-            break
-        if answer is Answered.MEETS:
-            high = limit
-    return low, high
+    """The largest limit shown to fail, and the least above it that was shown to suffice."""
+    answers = {limit: trials.answer(limit, helped) for limit in trials.limits}
+    low = max((limit for limit in answers if answers[limit] is Answered.FAILS), default=0)
+    shown = [limit for limit in answers if limit > low and answers[limit] is Answered.MEETS]
+    return low, min(shown, default=None)
 
 
 def _broken(

@@ -42,6 +42,9 @@ ACCESS_FACTOR = 10
 """Hosts' links are so much faster than this one, unless their rate is given."""
 
 TCP_HEADER = 40
+
+LARGEST_WINDOW = 1 << 30
+"""Bytes, RFC 7323 section 2.3."""
 BBR_EPOCH_S = 10.0
 """BBR looks for the round trip anew every 10 s: the longest cycle that it has."""
 
@@ -140,9 +143,9 @@ queue = {{ limit = "1bdp" }}
     control = link.congestion_control
     named = '{ kind = "gaimd", alpha = 1, beta = "15%" }' if control == "abe" else f'"{control}"'
     recovery = 'loss_detection = "rack"\npacing = true\n' if link.paced or control == "bbr" else ""
-    window = "1073741824B"
-    if link.max_window_packets is not None:
-        window = f"{math.floor(link.max_window_packets * link.packet_bytes)}B"
+    # A window that does not bind, unless one is given; 10,000 packets in the paper.
+    window = link.max_window_packets or max(10_000, 4 * link.bdp_packets)
+    window_bytes = min(math.floor(window * link.packet_bytes), LARGEST_WINDOW)
     return f"""schema_version = 1
 title = "A link to be sized"
 duration = "{_time(reach.duration_s)}"
@@ -161,7 +164,7 @@ queue = {queue}
 [tcp]
 congestion_control = {named}
 mss = "{link.packet_bytes - TCP_HEADER}B"
-receive_window = "{window}"
+receive_window = "{window_bytes}B"
 {recovery}"""
 
 
