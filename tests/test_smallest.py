@@ -69,7 +69,7 @@ def test_the_grid_goes_by_a_packet_or_five_per_cent() -> None:
 def test_without_noise_the_answer_is_exact() -> None:
     for needed in [1, 2, 7.5, 40, 333, 2500]:
         trials = Trials(Noisy({"utilization": rising(needed)}, 0.0))
-        found = smallest(trials, [UTILIZATION], [], reach=100, most_replicates=50)
+        found = smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=50)
         assert found.limit == next(point for point in grid(10_000) if point >= needed - 1e-9)
         assert found.settled
 
@@ -81,7 +81,7 @@ def test_under_noise_it_is_within_one_step() -> None:
         needed = float(np.exp(rng.uniform(math.log(3), math.log(2000))))
         noisy = Noisy({"utilization": rising(needed)}, 0.003, seed=case)
         trials = Trials(noisy)
-        found = smallest(trials, [UTILIZATION], [], reach=100, most_replicates=200)
+        found = smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=200)
         assert found.limit is not None
         right += steps_apart(found.limit, needed) <= 1
         assert len(noisy.runs) == len(set(noisy.runs)) == trials.spent
@@ -92,7 +92,7 @@ def test_the_range_holds_the_truth() -> None:
     held = 0
     for case in range(60):
         trials = Trials(Noisy({"utilization": rising(150)}, 0.01, seed=100 + case))
-        found = smallest(trials, [UTILIZATION], [], reach=100, most_replicates=20)
+        found = smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=20)
         held += found.low < 150 and (found.high is None or found.high >= 150)
     assert held >= 57
 
@@ -100,7 +100,7 @@ def test_the_range_holds_the_truth() -> None:
 def test_replicates_go_where_they_decide() -> None:
     noisy = Noisy({"utilization": rising(200)}, 0.003)
     trials = Trials(noisy)
-    smallest(trials, [UTILIZATION], [], reach=100, most_replicates=200)
+    smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=200)
     counts = {limit: len(runs) for limit, runs in trials.replicates.items()}
     far = [count for limit, count in counts.items() if not 150 < limit < 260]
     assert set(far) <= {3, 8}
@@ -111,7 +111,7 @@ def test_replicates_go_where_they_decide() -> None:
 def test_nothing_serves_where_the_queue_never_fills() -> None:
     curves: dict[str, Callable[[int], float]] = {"utilization": lambda _limit: 0.9}
     trials = Trials(Noisy(curves, 0.001, fills_below=300))
-    found = smallest(trials, [UTILIZATION], [], reach=50, most_replicates=50)
+    found = smallest(trials, [UTILIZATION], [], reach=(50, 1 << 20), most_replicates=50)
     assert found.limit is None
     assert found.broken == ("utilization",)
     assert max(trials.limits) < 2000
@@ -122,7 +122,7 @@ def test_a_delay_bounds_from_above(most_delay: float, feasible: bool) -> None:
     curves = {"utilization": rising(100), "p99_delay_s": lambda limit: limit * 1e-3}
     delay = Target("p99_delay_s", most_delay, at_least=False)
     trials = Trials(Noisy(curves, 1e-4))
-    found = smallest(trials, [UTILIZATION], [delay], reach=100, most_replicates=50)
+    found = smallest(trials, [UTILIZATION], [delay], reach=(100, 1 << 20), most_replicates=50)
     assert found.floor is not None
     assert steps_apart(found.floor, 100) <= 1
     if feasible:
@@ -141,7 +141,7 @@ def test_a_curve_with_a_hole_is_not_trusted_below_it() -> None:
         return 0.97 if 30 <= limit <= 60 else 0.985
 
     trials = Trials(Noisy({"utilization": holed}, 1e-4))
-    found = smallest(trials, [UTILIZATION], [], reach=100, most_replicates=50)
+    found = smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=50)
     assert found.limit is not None
     assert 60 < found.limit <= 64
     assert found.exceptions

@@ -48,6 +48,7 @@ def print_answer(answer: Answer) -> None:
     if answer.changes:
         console.print()
         console.print(changes_table(answer))
+        console.print(alternatives_table(answer))
     if answer.buffer is not None:
         console.print()
         for line in export_lines(answer, answer.buffer):
@@ -119,7 +120,7 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
         _close(figures["loss_rate"], 100, 2),
         _close(figures["p99_delay_s"], 1000, 1),
         f"{figures['jain'].mean:.2f}",
-        "all" if not one.unmet else f"not {', '.join(SHORT_NAMES[name] for name in one.unmet)}",
+        _keeps(one.unmet),
     ]
 
 
@@ -215,6 +216,27 @@ def changes_table(answer: Answer) -> object:
         for one in answer.changes
     ]
     return table("What would change it", ["change", "packets, about", "by theory"], rows)
+
+
+def alternatives_table(answer: Answer) -> object:
+    """What other queue disciplines make of the link."""
+    rows = [
+        [
+            one.queue,
+            _close(one.figures["utilization"], 100, 2),
+            _close(one.figures["loss_rate"], 100, 2),
+            _close(one.figures["p99_delay_s"], 1000, 1),
+            f"{one.figures['jain'].mean:.2f}",
+            _keeps(one.unmet),
+        ]
+        for one in answer.alternatives
+    ]
+    columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
+    return table("An AQM in place of the FIFO", columns, rows)
+
+
+def _keeps(unmet: tuple[str, ...]) -> str:
+    return "all" if not unmet else f"not {', '.join(SHORT_NAMES[name] for name in unmet)}"
 
 
 def export_lines(answer: Answer, limit: int) -> list[str]:

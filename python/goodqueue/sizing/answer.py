@@ -8,15 +8,14 @@ on. `size_link` does it all, `Answer.as_dict` is what `--json` prints.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from goodqueue.sizing.rules import RULES
 from goodqueue.sizing.rules.bscl import bscl
 from goodqueue.sizing.smallest import FIRST_REPLICATES, Answered, Smallest, Target, Trials, smallest
-from goodqueue.sizing.trial import MOST_PACKETS, length
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from goodqueue.intervals import Interval
     from goodqueue.sizing.link import Link
@@ -29,6 +28,9 @@ MOST_REPLICATES = 64
 FIGURES = ("utilization", "loss_rate", "p99_delay_s", "jain")
 """What is reported of a buffer: utilisation, loss, the 99th percentile of the queueing delay, and
 Jain's index of the long flows' goodputs."""
+
+QUEUES = ("codel", "fq_codel", "pie")
+"""What is tried in place of a FIFO."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,21 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another queue discipline in place of a FIFO, with its defaults.
+
+    Attributes:
+        queue: its name.
+        figures: what simulation says, with intervals.
+        unmet: the bounds that its means do not keep.
+    """
+
+    queue: str
+    figures: dict[str, Interval]
+    unmet: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer for one link.
 
@@ -77,6 +94,7 @@ class Answer:
         epochs: loss epochs per long flow in a replicate at the answer; None likewise.
         why_theory_only: why nothing was simulated, if nothing was.
         changes: what would change the answer.
+        alternatives: queue disciplines in place of a FIFO.
     """
 
     link: Link
@@ -86,6 +104,7 @@ class Answer:
     epochs: float | None = None
     why_theory_only: str | None = None
     changes: tuple[Change, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def buffer(self) -> int | None:
@@ -112,6 +131,10 @@ class Answer:
             "changes": [
                 {"change": one.what, "packets": one.packets, "bscl_packets": one.theory}
                 for one in self.changes
+            ],
+            "alternatives": [
+                {"queue": one.queue, "simulated": _figures(one.figures), "unmet": list(one.unmet)}
+                for one in self.alternatives
             ],
             "curve": [] if self.trials is None else self._curve(self.trials),
         }
@@ -183,23 +206,36 @@ def theory_only(link: Link, rules: Sequence[RuleAnswer]) -> int | None:
     return None if too_slow else best
 
 
-def size_link(link: Link, sampler_of: Callable[[Link], Sampler], *, changes: bool = True) -> Answer:
+class Laboratory(Protocol):
+    """Runs replicates of links."""
+
+    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
+        """Runs a link behind a FIFO of any limit; or behind a queue, whatever the limit."""
+        ...
+
+    def too_long(self, link: Link, packets: int) -> str | None:
+        """Why a replicate with this buffer is not run; None if it can be."""
+        ...
+
+
+def size_link(link: Link, laboratory: Laboratory, *, changes: bool = True) -> Answer:
     """Judges, simulates and searches.
 
     Args:
         link: the link.
-        sampler_of: what runs replicates of a link.
+        laboratory: what runs replicates.
         changes: whether to look what would change the answer.
     """
     rules = judge(link)
     first = first_reach(link)
-    why = too_long(link, first)
+    why = laboratory.too_long(link, first)
     if why is not None:
         return Answer(link, rules, why_theory_only=why)
-    trials = Trials(sampler_of(link))
+    trials = Trials(laboratory.sampler(link))
     helped, hurt = targets(link)
-    found = smallest(trials, helped, hurt, reach=first, most_replicates=MOST_REPLICATES)
-    rules = simulate_rules(link, trials, rules)
+    reach = (first, last_reach(link, laboratory))
+    found = smallest(trials, helped, hurt, reach=reach, most_replicates=MOST_REPLICATES)
+    rules = simulate_rules(link, laboratory, trials, rules)
     at = found.limit or found.floor or trials.limits[-1]
     return Answer(
         link,
@@ -207,7 +243,8 @@ def size_link(link: Link, sampler_of: Callable[[Link], Sampler], *, changes: boo
         found,
         trials,
         trials.interval(at, "epochs").mean,
-        changes=tuple(what_changes(link, sampler_of)) if changes else (),
+        changes=tuple(what_changes(link, laboratory)) if changes else (),
+        alternatives=tuple(try_queues(link, laboratory)) if changes else (),
     )
 
 
@@ -218,48 +255,67 @@ def first_reach(link: Link) -> int:
     return max(int(1.5 * max(min(by_bscl, link.bdp_packets), by_root)) + 1, 8)
 
 
-def too_long(link: Link, packets: int) -> str | None:
-    """Why a replicate with this buffer is not run; None if it can be."""
-    needed = length(link, packets)
-    if needed.affordable:
-        return None
-    return (
-        f"a replicate of 20 loss epochs lasts {needed.duration_s:,.0f} s of simulated time and "
-        f"{needed.packets / 1e6:,.0f} million packets, more than the {MOST_PACKETS / 1e6:g} "
-        "million that are run: this is theory only"
-    )
+def last_reach(link: Link, laboratory: Laboratory) -> int:
+    """Packets beyond which no search looks.
+
+    Half as much again as the delay allows; without a bound on it eight bandwidth-delay products, or
+    twice what BSCL wants. And nothing that takes too long to run.
+    """
+    if link.max_delay_s is not None:
+        last = 1.5 * link.max_delay_s / link.packet_time_s
+    else:
+        last = max(8 * link.bdp_packets, 2 * bscl(link).packets)
+    low, high = 1, max(int(last), 8)
+    if laboratory.too_long(link, high) is None:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if laboratory.too_long(link, middle) is None else (low, middle)
+    return low
 
 
 def simulate_rules(
-    link: Link, trials: Trials, rules: Sequence[RuleAnswer]
+    link: Link, laboratory: Laboratory, trials: Trials, rules: Sequence[RuleAnswer]
 ) -> tuple[RuleAnswer, ...]:
     """The rules' answers with what happens at their buffers."""
-    limits = {one.advice.whole_packets for one in rules} - {None}
-    trials.ensure(
-        sorted(limit for limit in limits if limit and too_long(link, limit) is None),
-        FIRST_REPLICATES,
+    limits = {one.advice.whole_packets for one in rules}
+    reasons = {limit: laboratory.too_long(link, limit) for limit in limits if limit is not None}
+    trials.ensure(sorted(limit for limit in reasons if reasons[limit] is None), FIRST_REPLICATES)
+    return tuple(
+        _simulated(link, trials, one, reasons.get(one.advice.whole_packets or 0)) for one in rules
     )
-    return tuple(_simulated(link, trials, one) for one in rules)
 
 
-def _simulated(link: Link, trials: Trials, one: RuleAnswer) -> RuleAnswer:
+def _simulated(link: Link, trials: Trials, one: RuleAnswer, why_not: str | None) -> RuleAnswer:
     packets = one.advice.whole_packets
-    if packets is None:
-        return one
-    why = too_long(link, packets)
-    if why is not None:
-        return replace(one, why_not=why)
+    if packets is None or why_not is not None:
+        return replace(one, why_not=why_not)
+    figures = {name: trials.interval(packets, name) for name in FIGURES}
+    return replace(one, simulated=figures, unmet=unmet(link, figures))
+
+
+def unmet(link: Link, figures: Mapping[str, Interval]) -> tuple[str, ...]:
+    """The bounds that means do not keep."""
     helped, hurt = targets(link)
-    unmet = tuple(
+    return tuple(
         target.figure
         for target in (*helped, *hurt)
-        if not target.met_by(trials.interval(packets, target.figure).mean)
+        if not target.met_by(figures[target.figure].mean)
     )
-    figures = {name: trials.interval(packets, name) for name in FIGURES}
-    return replace(one, simulated=figures, unmet=unmet)
 
 
-def what_changes(link: Link, sampler_of: Callable[[Link], Sampler]) -> list[Change]:
+def try_queues(link: Link, laboratory: Laboratory) -> list[Alternative]:
+    """Queue disciplines with their defaults in place of a FIFO."""
+    made = []
+    for queue in QUEUES:
+        trials = Trials(laboratory.sampler(link, queue))
+        trials.ensure([0], FIRST_REPLICATES)
+        figures = {name: trials.interval(0, name) for name in FIGURES}
+        made.append(Alternative(queue, figures, unmet(link, figures)))
+    return made
+
+
+def what_changes(link: Link, laboratory: Laboratory) -> list[Change]:
     """What the answer hangs on: fewer flows, longer round trips, another control."""
     others = {
         "flows / 4": replace(link, flows=max(link.flows // 4, 1)),
@@ -271,14 +327,14 @@ def what_changes(link: Link, sampler_of: Callable[[Link], Sampler]) -> list[Chan
     for what, other in others.items():
         reach = first_reach(other)
         packets = None
-        if too_long(other, reach) is None:
+        if laboratory.too_long(other, reach) is None:
             helped, hurt = targets(other)
             # The means of eight replicates, not settled: a direction, not a recommendation.
             packets = smallest(
-                Trials(sampler_of(other)),
+                Trials(laboratory.sampler(other)),
                 helped,
                 hurt,
-                reach=reach,
+                reach=(reach, last_reach(other, laboratory)),
                 most_replicates=FIRST_REPLICATES,
             ).limit
         made.append(Change(what, packets, theory_only(other, judge(other))))

@@ -38,9 +38,6 @@ FIRST_REPLICATES = 8
 DROPS = "drops"
 """The figure that is zero where the queue never overflowed: larger limits are then the same."""
 
-LARGEST_LIMIT = 1 << 24
-"""Packets beyond which no buffer is tried: 25 GB of full Ethernet frames."""
-
 
 class Answered(Enum):
     """Whether a bound is kept, as far as the replicates tell."""
@@ -173,7 +170,7 @@ def smallest(
     helped: Sequence[Target],
     hurt: Sequence[Target],
     *,
-    reach: int,
+    reach: tuple[int, int],
     most_replicates: int,
 ) -> Smallest:
     """Searches.
@@ -182,10 +179,10 @@ def smallest(
         trials: where limits are tried.
         helped: targets that more buffer helps (utilisation, loss).
         hurt: targets that more buffer hurts (delay).
-        reach: packets up to which the grid reaches at first.
+        reach: packets up to which the grid reaches at first, and at most.
         most_replicates: no limit gets more.
     """
-    points = _reach(trials, helped, max(reach, 4))
+    points = _reach(trials, helped, *reach)
     floor = _floor(trials, points, helped, most_replicates)
     if floor is None:
         broken = tuple(
@@ -216,19 +213,19 @@ def smallest(
     )
 
 
-def _reach(trials: Trials, helped: Sequence[Target], reach: int) -> list[int]:
+def _reach(trials: Trials, helped: Sequence[Target], reach: int, most: int) -> list[int]:
     """Tries the coarse grid until its two largest points suffice or the largest never fills."""
     while True:
-        points = grid(reach)
+        points = grid(min(reach, most))
         coarse = points[::COARSE]
         trials.ensure(coarse, COARSE_REPLICATES)
         top = coarse[-1]
         never_full = trials.interval(top, DROPS).mean == 0
-        if never_full or reach >= LARGEST_LIMIT:
+        if never_full or reach >= most:
             return points
         if all(trials.passes(limit, helped) for limit in coarse[-2:]):
             return points
-        reach = min(2 * reach, LARGEST_LIMIT)
+        reach *= 2
 
 
 def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: int) -> int | None:

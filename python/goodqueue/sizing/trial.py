@@ -89,6 +89,18 @@ def length(link: Link, packets: float) -> Length:
     return Length(start_up, duration, duration / link.packet_time_s)
 
 
+def too_long(link: Link, packets: float) -> str | None:
+    """Why a replicate with this buffer is not run; None if it can be."""
+    needed = length(link, packets)
+    if needed.affordable:
+        return None
+    return (
+        f"a replicate of {EPOCHS} loss epochs lasts {needed.duration_s:,.0f} s of simulated time "
+        f"and {needed.packets / 1e6:,.0f} million packets, more than the {MOST_PACKETS / 1e6:g} "
+        "million that are run: this is theory only"
+    )
+
+
 def scenario_toml(link: Link, reach: Length, queue: str = '{ limit = "1bdp" }') -> str:
     """The scenario, as text: its limit is what a search sets.
 
