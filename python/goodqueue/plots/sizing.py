@@ -85,8 +85,7 @@ def pareto(answer: Answer) -> Picture:
         losses = [100 * figure(limit, "loss_rate") for limit in limits]
         axes.plot(delays, uses, color=BLUE, alpha=0.6, zorder=1)
         axes.scatter(delays, uses, s=[8 + 30 * loss for loss in losses], color=BLUE, label="FIFO")
-        shown = limits[:: max(1, len(limits) // 8)]
-        for limit in shown:
+        for limit in _apart(limits):
             at = limits.index(limit)
             axes.annotate(
                 f"{limit:,}",
@@ -120,6 +119,15 @@ def pareto(answer: Answer) -> Picture:
         "diamond a queue discipline with its defaults; the larger the mark, the larger the loss."
     )
     return Picture("pareto", caption, draw, height_inches=4.6)
+
+
+def _apart(limits: Sequence[int]) -> list[int]:
+    """Limits far enough apart for their numbers to be read."""
+    shown = [limits[0]]
+    for limit in limits:
+        if limit >= 2.5 * shown[-1]:
+            shown.append(limit)
+    return shown
 
 
 def _replicates(answer: Answer) -> str:
