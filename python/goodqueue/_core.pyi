@@ -224,6 +224,12 @@ class Scenario:
     def buffer(self, link: str, packets: int | None = None) -> Buffer:
         """What room for so many of a link's largest frames, or its own limit, comes to."""
 
+    def long_flows(self, link: str) -> list[tuple[float, str]]:
+        """The TCP flows without end whose data cross a link.
+
+        Base round-trip time in seconds and congestion control of each, in the order of flows.
+        """
+
     def qdisc(self, link: str, *, fifo_in_bytes: bool = False) -> list[str]:
         """The `tc` commands that give a Linux device the queue of this link.
 

@@ -182,6 +182,15 @@ impl Scenario {
         Ok(facts)
     }
 
+    /// The TCP flows without end whose data cross a link: base round-trip time in seconds and
+    /// congestion control of each.
+    fn long_flows(&self, py: Python<'_>, link: &str) -> PyResult<Vec<(f64, &'static str)>> {
+        let flows = self.0.long_flows(link);
+        let flows = flows.map_err(|error| unit_error(py, "--link", error))?;
+        let seconds = |(rtt, control): (Span, &'static str)| (rtt.as_secs_f64(), control);
+        Ok(flows.into_iter().map(seconds).collect())
+    }
+
     /// The `tc` commands that give a Linux device the queue of this link.
     #[pyo3(signature = (link, *, fifo_in_bytes = false))]
     fn qdisc(&self, py: Python<'_>, link: &str, fifo_in_bytes: bool) -> PyResult<Vec<String>> {

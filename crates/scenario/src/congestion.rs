@@ -30,7 +30,7 @@ fn named(word: &str) -> CongestionControlConfig {
     }
 }
 
-fn name(control: &CongestionControlConfig) -> &'static str {
+pub(crate) fn name(control: &CongestionControlConfig) -> &'static str {
     match control {
         CongestionControlConfig::Reno => "reno",
         CongestionControlConfig::Gaimd { .. } => "gaimd",

@@ -1,0 +1,179 @@
+"""Where the replicates of a search are run: on the executors and in the store of studies.
+
+Equal runs are run once, whoever asked first: the store keeps them by identity.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.sizing.trial import LINK, length, scenario_toml, too_long
+from goodqueue.study.model import Keep, Run, Stop, Variant
+from goodqueue.study.plan import digest, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from goodqueue.sizing.link import Link
+    from goodqueue.sizing.smallest import Sampler
+    from goodqueue.study.model import Executor
+    from goodqueue.study.store import Store
+
+LONG = "long"
+"""The group of flows whose fairness and loss epochs are reported."""
+
+KEEP = Keep()
+
+METRICS = {
+    "utilization": f"{LINK}.utilization",
+    "loss_rate": f"{LINK}.loss_rate",
+    "p99_delay_s": f"{LINK}.p99_queueing_delay_s",
+    "drops": f"{LINK}.drops_overlimit",
+    "jain": f"{LONG}.goodput_bps.jain",
+    "bursts": f"{LINK}.loss_bursts",
+    "hit": f"{LINK}.mean_flows_hit",
+}
+"""What a search calls a figure, and what studies call it."""
+
+
+class Runner:
+    """Runs what the store does not hold, and gives the figures of all."""
+
+    def __init__(
+        self, store: Store, executor: Executor, on_run: Callable[[int], None] = lambda _left: None
+    ) -> None:
+        """Takes where results are kept, where runs run, and who is told of each."""
+        self._store = store
+        self._executor = executor
+        self._on_run = on_run
+        self._known: dict[tuple[bytes, str], float] = {}
+        self.stop = Stop()
+
+    def figures(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float]]:
+        """The metrics of each run, in the order given.
+
+        Raises:
+            KeyboardInterrupt: if it was stopped; what had finished is in the store.
+            RuntimeError: if a run failed.
+        """
+        missing: dict[bytes, Run] = {}
+        recorded = []
+        for run in runs:
+            if (run.identity, metrics[0]) in self._known:
+                continue
+            if self._store.has(run.identity, KEEP):
+                recorded.append(run.identity)
+            else:
+                missing[run.identity] = run
+        for identity, values in self._store.values(recorded, metrics) if recorded else ():
+            self._remember(identity, metrics, values)
+        left = len(missing)
+        for results in self._executor.execute(missing.values(), KEEP, self.stop):
+            self._store.record(results, KEEP)
+            for result in results:
+                if result.error is not None:
+                    raise RuntimeError(f"a run failed: {result.error}")
+                found = result.metrics
+                values = [found.get(metric, math.nan) for metric in metrics]
+                self._remember(result.run.identity, metrics, values)
+            left -= len(results)
+            self._on_run(left)
+        if self.stop.draining:
+            raise KeyboardInterrupt
+        return [[self._known[run.identity, metric] for metric in metrics] for run in runs]
+
+    def _remember(self, identity: bytes, metrics: Sequence[str], values: Sequence[float]) -> None:
+        for metric, value in zip(metrics, values, strict=True):
+            self._known[identity, metric] = value
+
+
+class LinkLaboratory:
+    """Replicates of links that are only described, long enough for their losses."""
+
+    def __init__(self, runner: Runner, first_seed: int = 1) -> None:
+        """Takes what runs, and the seed of the first replicate of every limit."""
+        self._runner = runner
+        self._first_seed = first_seed
+
+    def too_long(self, link: Link, packets: int) -> str | None:
+        """Why a replicate with this buffer is not run; None if it can be."""
+        return too_long(link, packets)
+
+    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
+        """Runs a link behind a FIFO of any limit; or behind a queue, whatever the limit."""
+
+        def variant(limit: int) -> Variant:
+            reach = length(link, limit if queue is None else link.bdp_packets / 2)
+            table = f'{{ limit = "{limit}p" }}' if queue is None else f'{{ kind = "{queue}" }}'
+            text = scenario_toml(link, reach, table)
+            scenario = _core.Scenario.parse(text.encode(), "the link", [])
+            return Variant(limit, {"limit_packets": limit}, scenario, digest(scenario))
+
+        return _sampler(self._runner, variant, link.flows, self._first_seed, METRICS)
+
+
+class FileLaboratory:
+    """Replicates of a scenario file, at other limits of one of its links."""
+
+    def __init__(self, runner: Runner, scenario: _core.Scenario, name: str) -> None:
+        """Takes what runs, the scenario, and the link's name in it."""
+        self._runner = runner
+        self._scenario = scenario
+        self._name = name
+
+    def too_long(self, link: Link, packets: int) -> str | None:  # noqa: ARG002 - the file decides
+        """A scenario says itself how long it is."""
+        return None
+
+    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
+        """Runs the scenario with any limit of the link's queue."""
+        if queue is not None:
+            raise ValueError("a scenario's queue is the file's own")
+
+        def variant(limit: int) -> Variant:
+            scenario = self._scenario.with_limit(self._name, limit)
+            return Variant(limit, {"limit_packets": limit}, scenario, digest(scenario))
+
+        metrics = {
+            figure: metric.replace(f"{LINK}.", f"{self._name}.", 1)
+            for figure, metric in METRICS.items()
+        } | {"jain": "flows.goodput_bps.jain"}
+        return _sampler(self._runner, variant, link.flows, self._scenario.seed, metrics)
+
+
+def _sampler(
+    runner: Runner,
+    variant: Callable[[int], Variant],
+    flows: int,
+    first_seed: int,
+    metrics: Mapping[str, str],
+) -> Sampler:
+    variants: dict[int, Variant] = {}
+
+    def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
+        for limit in wanted:
+            if limit not in variants:
+                variants[limit] = variant(limit)
+        # The largest buffers have the longest runs: none of them is left for the end.
+        places = [
+            (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
+        ]
+        runs = [run_of(variants[limit], first_seed + index) for limit, index in places]
+        found: dict[int, list[Mapping[str, float]]] = {limit: [] for limit in wanted}
+        for (limit, _), values in zip(
+            places, runner.figures(runs, list(metrics.values())), strict=True
+        ):
+            found[limit].append(_figures(dict(zip(metrics, values, strict=True)), flows))
+        return found
+
+    return sample
+
+
+def _figures(raw: dict[str, float], flows: int) -> dict[str, float]:
+    """The figures of a replicate: without a sample a delay is 0, and so are losses."""
+    figures = {name: 0.0 if math.isnan(value) else value for name, value in raw.items()}
+    # Every burst hits so many of the flows: the loss epochs that a flow has seen on average.
+    figures["epochs"] = figures.pop("bursts") * figures.pop("hit") / flows
+    return figures
