@@ -49,6 +49,9 @@ JobsOption = Annotated[
 ]
 
 
+WITHOUT_FILE = "Instead of a scenario file"
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         from goodqueue import _core
@@ -94,10 +97,101 @@ def run(  # noqa: PLR0913
 
 @app.command("size")
 def size(  # noqa: PLR0913
-    file: ScenarioFile,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="A scenario, in place of --rate, --rtt and --flows."),
+    ] = None,
     *,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE", help="The link's rate, as in 50Mbps.", rich_help_panel=WITHOUT_FILE
+        ),
+    ] = None,
+    rtt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Base round-trip times: 40ms, 20ms,80ms, or 20ms..534ms for 18 even steps.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    flows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Long flows that this link holds back.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    mix: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of the capacity that those flows have; by default 100%.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    packet: Annotated[
+        str,
+        typer.Option(metavar="SIZE", help="A full IP packet.", rich_help_panel=WITHOUT_FILE),
+    ] = "1500B",
+    control: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Congestion control: reno, cubic, abe, scalable, bbr.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = "reno",
+    input_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Sum of the capacities that feed the link.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    access_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="What one flow's own access link lets through.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    max_window: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="What receivers' windows allow, if that binds.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    paced: Annotated[
+        bool,
+        typer.Option("--paced", help="Senders pace.", rich_help_panel=WITHOUT_FILE),
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Theory only, at once.", rich_help_panel=WITHOUT_FILE),
+    ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the answer as one self-contained page of HTML.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
     target: Annotated[
-        str, typer.Option(metavar="SHARE", help="Least utilisation of the link.")
+        str,
+        typer.Option(
+            "--min-utilization",
+            "--target",
+            metavar="SHARE",
+            help="Least utilisation of the link.",
+        ),
     ] = "98%",
     max_loss: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Largest loss rate, as in 1%.")
@@ -142,12 +236,43 @@ def size(  # noqa: PLR0913
     json: JsonOption = False,
     out: OutOption = None,
 ) -> int:
-    """Find the smallest buffer that keeps a link busy.
+    """Find the smallest buffer that keeps a link busy, of a scenario or of a link described.
 
-    Optionally within bounds on loss and delay. A limit serves if utilisation reaches its target
-    with the lower end of its 95 % interval over the replicates, and loss and delay stay within
-    their bounds with the upper end.
+    Optionally within bounds on loss and delay. Without a file every published rule is judged and
+    simulated beside the answer; docs/sizing.md says how. With one, a limit serves if utilisation
+    reaches its target with the lower end of its 95 % interval over the replicates, and loss and
+    delay stay within their bounds with the upper end.
     """
+    if file is None:
+        from goodqueue.cli.size_link import size_described
+        from goodqueue.sizing.question import Question
+
+        if rate is None or rtt is None or flows is None:
+            raise typer.BadParameter(
+                "name a scenario file, or describe the link with --rate, --rtt and --flows, as in "
+                "goodqueue size --rate 50Mbps --rtt 40ms --flows 100"
+            )
+        question = Question(
+            rate=rate,
+            rtt=rtt,
+            flows=flows,
+            mix=mix,
+            packet=packet,
+            control=control,
+            min_utilization=target,
+            max_loss=max_loss,
+            max_delay=max_delay,
+            max_window=max_window,
+            input_rate=input_rate,
+            access_rate=access_rate,
+            paced=paced,
+        )
+        return size_described(question, quick=quick, json=json, report=report, jobs=jobs, seed=seed)
+    if rate is not None or rtt is not None or flows is not None or quick or report is not None:
+        raise typer.BadParameter(
+            f"--rate, --rtt, --flows, --quick and --report describe a link without a file; {file} "
+            "describes its own"
+        )
     from goodqueue.cli.size import SizeRequest, size_buffer
 
     request = SizeRequest(

@@ -1,0 +1,151 @@
+"""The answer as one self-contained page: nothing beside it is needed to read or repeat it."""
+
+from __future__ import annotations
+
+import base64
+import shlex
+import sys
+import tempfile
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.sizing.answer import buffer_dict
+from goodqueue.sizing.export import checks, exports
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.intervals import Interval
+    from goodqueue.plots.style import Picture
+    from goodqueue.sizing.answer import Answer, RuleAnswer
+
+MISSING = "-"
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
+       color: #1a1a1a; background: #fff; }
+table { border-collapse: collapse; width: 100%; font-size: 0.85rem; }
+th, td { text-align: right; padding: 0.25rem 0.6rem; border-bottom: 1px solid #ddd; }
+th:first-child, td:first-child { text-align: left; }
+td.holds { font-weight: bold; }
+pre { background: #f4f4f4; padding: 0.7rem; overflow-x: auto; font-size: 0.85rem; }
+figure { margin: 1.5rem 0; } figcaption { font-size: 0.9rem; color: #444; }
+img { max-width: 100%; } .answer { font-size: 1.2rem; }
+"""
+
+
+def write(
+    answer: Answer, sentences: Sequence[str], pictures: Sequence[Picture], path: Path
+) -> None:
+    """Writes the page, whole or not at all.
+
+    Args:
+        answer: what was found.
+        sentences: link and recommendation in words, without markup: the question first.
+        pictures: what to show, each with its caption.
+        path: the page.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        figures = [_figure(picture, Path(folder)) for picture in pictures]
+    question, verdict = sentences[0], sentences[1:]
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>How much buffer? {escape(question)}</title><style>{STYLE}</style>",
+        "<h1>How much buffer does this link need?</h1>",
+        f"<p>{escape(question)}</p>",
+        *(f'<p class="answer">{escape(line)}</p>' for line in verdict),
+        *figures,
+        "<h2>What the rules say</h2>",
+        _table(answer),
+        "<h2>Which assumptions do not hold here</h2>",
+        _assumptions(answer),
+        *_exports(answer),
+        "<h2>To repeat it</h2>",
+        f"<pre>{escape(shlex.join(['goodqueue', *sys.argv[1:]]))}</pre>",
+        f"<p>goodqueue {escape(_core.version())}, results version {_core.results_version()}.</p>",
+        "</html>",
+    ]
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text("\n".join(parts), encoding="utf-8")
+    partial.replace(path)
+
+
+def _figure(picture: Picture, folder: Path) -> str:
+    image = base64.b64encode(picture.save(folder).read_bytes()).decode()
+    caption = escape(picture.caption)
+    return (
+        f'<figure><img alt="{caption}" src="data:image/png;base64,{image}">'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _table(answer: Answer) -> str:
+    columns = ["rule", "packets", "bytes", "ms", "BDP", "holds"]
+    columns += ["utilisation", "loss", "p99 delay", "fairness", "keeps all"]
+    head = "".join(f"<th>{column}</th>" for column in columns)
+    rows = "".join(_row(answer, one) for one in answer.rules)
+    return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def _row(answer: Answer, one: RuleAnswer) -> str:
+    packets = one.advice.whole_packets
+    cells = [f"{one.rule.title}"]
+    if packets is None:
+        cells += [MISSING] * 4
+    else:
+        buffer = buffer_dict(answer.link, packets)
+        cells += [
+            f"{packets:,}",
+            f"{buffer['bytes']:,}",
+            f"{1e3 * buffer['seconds']:.4g}",
+            f"{buffer['bdp']:.3g}",
+        ]
+    cells.append("yes" if one.advice.holds else "no")
+    if one.simulated:
+        figures = one.simulated
+        cells += [
+            _interval(figures["utilization"], 100, " %"),
+            _interval(figures["loss_rate"], 100, " %"),
+            _interval(figures["p99_delay_s"], 1000, " ms"),
+            f"{figures['jain'].mean:.2f}",
+            "no" if one.unmet else "yes",
+        ]
+    else:
+        cells += [MISSING] * 5
+    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _interval(interval: Interval, scale: float, unit: str) -> str:
+    return f"{scale * interval.mean:.4g} ± {scale * interval.half_width:.2g}{unit}"
+
+
+def _assumptions(answer: Answer) -> str:
+    items = [
+        f"<li>{escape(one.rule.title)}: {escape('; '.join(one.advice.broken))}. "
+        f"<small>{escape(one.rule.source)}</small></li>"
+        for one in answer.rules
+        if one.advice.broken
+    ]
+    return f"<ul>{''.join(items)}</ul>" if items else "<p>None.</p>"
+
+
+def _exports(answer: Answer) -> list[str]:
+    if answer.buffer is None:
+        return []
+    link = answer.link
+    parts = ["<h2>To set it</h2>"]
+    for one in exports(answer.buffer, link.packet_bytes, link.rate_bps):
+        lines = escape("\n".join(one.lines))
+        parts.append(
+            f"<h3>{escape(one.device)}</h3><p>{escape(one.arithmetic)}</p><pre>{lines}</pre>"
+            f"<p>Mind: {escape(one.warning)}</p>"
+        )
+    delay = None if answer.found is None else answer.interval(answer.buffer, "p99_delay_s").mean
+    items = checks(link.rate_bps, link.mean_rtt_s, delay)
+    parts.append("<h2>To check it tomorrow</h2><ul>")
+    parts += [f"<li>{escape(item)}</li>" for item in items]
+    return [*parts, "</ul>"]
