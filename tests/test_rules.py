@@ -338,3 +338,10 @@ def test_every_rule_answers_every_link(
     for rule in RULES:
         packets = rule.advise(its_link).packets
         assert packets is None or (math.isfinite(packets) and packets >= 0), rule.name
+
+
+def test_every_rule_is_documented() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "sizing.md").read_text(encoding="utf-8")
+    for rule in RULES:
+        row = f"| `{rule.name}` | {rule.title} | {rule.equation} | {'; '.join(rule.assumptions)} |"
+        assert f"{row} {rule.source} |" in page
