@@ -247,6 +247,7 @@ def test_throughput() -> None:
         ("sqrt_n", link(flows=100, rtts_s=(0.02, 0.1), max_loss_rate=0.001), "bounds loss"),
         ("bscl", congested(40, local_share=0.5), "80 %"),
         ("bscl", congested(40, max_loss_rate=0.1), "timeouts decide"),
+        ("bscl", congested(40, byte_counting=True), "twice"),
         ("tiny", link(flows=100), "burst"),
         ("capacity_ratio", link(flows=10), "inputs"),
         ("core_to_access", link(flows=10), "access"),

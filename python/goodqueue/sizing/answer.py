@@ -323,6 +323,7 @@ def what_changes(link: Link, laboratory: Laboratory) -> list[Change]:
     }
     if link.congestion_control == "reno":
         others["CUBIC instead of Reno"] = replace(link, congestion_control="cubic")
+        others["Reno that counts bytes (Linux)"] = replace(link, byte_counting=True)
     made = []
     for what, other in others.items():
         reach = first_reach(other)

@@ -39,6 +39,8 @@ class Link:
         access_rate_bps: what one flow's access link lets through, if known.
         paced: whether senders space their packets over the round trip.
         synchronization: loss-burst length over number of flows, alpha of Dhamdhere et al. (17).
+        byte_counting: whether windows grow by what is ACKed (RFC 3465, Linux) and not by a step
+            per ACK, of which delayed ACKs leave one for two packets.
     """
 
     rate_bps: float
@@ -55,6 +57,7 @@ class Link:
     access_rate_bps: float | None = None
     paced: bool = False
     synchronization: float = 0.55
+    byte_counting: bool = False
 
     def __post_init__(self) -> None:
         for problem in _problems(self):

@@ -1,0 +1,77 @@
+"""What is simulated of a link that is only described."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from goodqueue import _core
+from goodqueue.sizing.link import Link, rtt_range
+from goodqueue.sizing.trial import MOST_PACKETS, epoch_s, length, scenario_toml, too_long
+
+
+def link(**changes: object) -> Link:
+    """20 Mb/s, 20 to 100 ms, 20 flows."""
+    given: dict[str, object] = {"rate_bps": 20e6, "rtts_s": rtt_range(0.02, 0.1), "flows": 20}
+    return Link(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def summary(its_link: Link, packets: int) -> dict[str, dict[str, dict[str, float]]]:
+    text = scenario_toml(its_link, length(its_link, packets), f'{{ limit = "{packets}p" }}')
+    scenario = _core.Scenario.parse(text.encode(), "the link", [])
+    outcome = scenario.run(series=False, packets=False)
+    return json.loads(outcome.summary_json())  # type: ignore[no-any-return]
+
+
+def test_epochs_are_those_of_the_saw_tooth() -> None:
+    # One Reno flow, delayed ACKs: W/2 = 50 round trips of 2 x 100 ms, with B = 0 and W = 100.
+    one = Link(12e6, (0.1,), 1)
+    assert epoch_s(one, 0) == pytest.approx(10.0)
+    # CUBIC at W = 1000: cbrt(750) s = 9.1 s, before Reno's 100 s.
+    fast = Link(120e6, (0.1,), 1, congestion_control="cubic")
+    assert epoch_s(fast, 0) == pytest.approx(9.086, abs=1e-3)
+    assert length(one, 0).duration_s == pytest.approx(250)
+
+
+def test_a_run_of_hours_is_not_begun() -> None:
+    """One Reno flow at 1 Gb/s and 300 ms: 25,000 packets, 7,500 s from loss to loss."""
+    reason = too_long(Link(1e9, (0.3,), 1), 25_000)
+    assert reason is not None
+    assert "theory only" in reason
+    assert length(Link(1e9, (0.3,), 1), 1).packets > MOST_PACKETS
+    assert too_long(link(), 100) is None
+
+
+def test_the_saw_tooth_takes_as_long_as_it_was_expected_to() -> None:
+    one = Link(12e6, (0.1,), 1)
+    bottleneck = summary(one, 50)["links"]["bottleneck"]
+    # Twenty epochs were to be held: each is a burst of losses of the one flow.
+    assert 14 <= bottleneck["loss_bursts"] <= 30
+
+
+def test_the_rest_has_its_share_and_is_what_it_should_be() -> None:
+    mixed = link(rate_bps=50e6, local_share=0.8, flows=40)
+    flows = summary(mixed, 100)["flows"]
+    by_group: dict[str, float] = {}
+    for name, flow in flows.items():
+        group = name.split(".")[0]
+        by_group[group] = by_group.get(group, 0.0) + flow["throughput_bps"]
+    total = sum(by_group.values())
+    assert by_group["long"] / total == pytest.approx(0.8, abs=0.08)
+    # What is held back elsewhere loses a little here, and so has at most its share.
+    for group, share in [("remote", 0.08), ("window-limited", 0.08), ("short", 0.04)]:
+        assert 0.5 * share < by_group[group] / total < 1.25 * share
+
+
+@pytest.mark.parametrize("control", ["reno", "cubic", "abe", "scalable", "bbr"])
+def test_every_control_runs(control: str) -> None:
+    its_link = link(flows=4, congestion_control=control)
+    bottleneck = summary(its_link, 40)["links"]["bottleneck"]
+    assert 0.5 < bottleneck["utilization"] <= 1
+
+
+def test_nothing_but_long_flows_where_all_is_local() -> None:
+    text = scenario_toml(link(), length(link(), 10))
+    assert text.count("[[flow]]") == 1
+    assert text.count("[[topology.link]]") == 1
