@@ -136,8 +136,8 @@ def advise(link: Link) -> Advice:
             (
                 link.byte_counting,
                 (
-                    "windows grow by the bytes ACKed, twice as fast as its 0.87 assumes: about twice "
-                    "as many packets are lost"
+                    "windows grow by the bytes ACKed, twice as fast as its 0.87 assumes: about "
+                    "twice as many packets are lost"
                 ),
             ),
             (
