@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from goodqueue.sizing.rules import RULES
 from goodqueue.sizing.rules.bscl import bscl
-from goodqueue.sizing.smallest import FIRST_REPLICATES, Answered, Smallest, Target, Trials, smallest
+from goodqueue.sizing.smallest import (
+    COARSE_REPLICATES,
+    FIRST_REPLICATES,
+    Answered,
+    Smallest,
+    Target,
+    Trials,
+    smallest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -209,6 +217,10 @@ def theory_only(link: Link, rules: Sequence[RuleAnswer]) -> int | None:
 class Laboratory(Protocol):
     """Runs replicates of links."""
 
+    def calibrate(self, link: Link, packets: int) -> None:
+        """Sees how long replicates must be, by one with this buffer."""
+        ...
+
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
         """Runs a link behind a FIFO of any limit; or behind a queue, whatever the limit."""
         ...
@@ -228,6 +240,10 @@ def size_link(link: Link, laboratory: Laboratory, *, changes: bool = True) -> An
     """
     rules = judge(link)
     first = first_reach(link)
+    why = laboratory.too_long(link, first)
+    if why is not None:
+        return Answer(link, rules, why_theory_only=why)
+    laboratory.calibrate(link, first)
     why = laboratory.too_long(link, first)
     if why is not None:
         return Answer(link, rules, why_theory_only=why)
@@ -330,13 +346,13 @@ def what_changes(link: Link, laboratory: Laboratory) -> list[Change]:
         packets = None
         if laboratory.too_long(other, reach) is None:
             helped, hurt = targets(other)
-            # The means of eight replicates, not settled: a direction, not a recommendation.
+            # The means of a few replicates, not settled: a direction, not a recommendation.
             packets = smallest(
                 Trials(laboratory.sampler(other)),
                 helped,
                 hurt,
                 reach=(reach, last_reach(other, laboratory)),
-                most_replicates=FIRST_REPLICATES,
+                most_replicates=COARSE_REPLICATES,
             ).limit
         made.append(Change(what, packets, theory_only(other, judge(other))))
     return made

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.sizing.trial import LINK, length, scenario_toml, too_long
+from goodqueue.sizing.trial import EPOCHS, LINK, length, scenario_toml, too_long
 from goodqueue.study.model import Keep, Run, Stop, Variant
 from goodqueue.study.plan import digest, run_of
 
@@ -25,6 +25,9 @@ LONG = "long"
 """The group of flows whose fairness and loss epochs are reported."""
 
 KEEP = Keep()
+
+MOST_STRETCH = 4.0
+"""A link whose losses are rarer than that holds fewer than 20 epochs, and the answer says so."""
 
 METRICS = {
     "utilization": f"{LINK}.utilization",
@@ -96,16 +99,25 @@ class LinkLaboratory:
         """Takes what runs, and the seed of the first replicate of every limit."""
         self._runner = runner
         self._first_seed = first_seed
+        self._stretches: dict[Link, float] = {}
 
     def too_long(self, link: Link, packets: int) -> str | None:
         """Why a replicate with this buffer is not run; None if it can be."""
-        return too_long(link, packets)
+        return too_long(link, packets, self._stretches.get(link, 1.0))
+
+    def calibrate(self, link: Link, packets: int) -> None:
+        """Counts the loss epochs of one replicate; all others are as much longer as it needed."""
+        figures = self.sampler(link)({packets: range(1)})[packets][0]
+        held = figures["epochs"] or 1.0
+        # A tenth more, because the next replicate may hold fewer.
+        self._stretches[link] = min(max(1.1 * EPOCHS / held, 1.0), MOST_STRETCH)
 
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
         """Runs a link behind a FIFO of any limit; or behind a queue, whatever the limit."""
 
         def variant(limit: int) -> Variant:
-            reach = length(link, limit if queue is None else link.bdp_packets / 2)
+            packets = limit if queue is None else link.bdp_packets / 2
+            reach = length(link, packets, self._stretches.get(link, 1.0))
             table = f'{{ limit = "{limit}p" }}' if queue is None else f'{{ kind = "{queue}" }}'
             text = scenario_toml(link, reach, table)
             scenario = _core.Scenario.parse(text.encode(), "the link", [])
@@ -126,6 +138,9 @@ class FileLaboratory:
     def too_long(self, link: Link, packets: int) -> str | None:  # noqa: ARG002 - the file decides
         """A scenario says itself how long it is."""
         return None
+
+    def calibrate(self, link: Link, packets: int) -> None:
+        """Nothing to choose."""
 
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
         """Runs the scenario with any limit of the link's queue."""

@@ -238,7 +238,7 @@ def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: in
         low = points.index(failing[-1]) if failing else -1
         high = points.index(above)
         if high - low > 1:
-            trials.ensure([points[(low + high) // 2]], FIRST_REPLICATES)
+            trials.ensure([points[(low + high) // 2]], min(FIRST_REPLICATES, most))
             continue
         if not _settle(trials, points, high, helped, most):
             return points[high]
@@ -250,7 +250,7 @@ def _settle(
     """Gives the answer and its neighbours more replicates; whether anything was run."""
     around = points[max(at - 1, 0) : at + 3]
     trials_before = trials.spent
-    trials.ensure(around, FIRST_REPLICATES)
+    trials.ensure(around, min(FIRST_REPLICATES, most))
     undecided = [
         limit
         for limit in around[:3]
@@ -272,14 +272,14 @@ def _ceiling(trials: Trials, points: list[int], hurt: Sequence[Target], most: in
         if not passing:
             if points[0] in trials.replicates:
                 return None
-            trials.ensure([points[0]], FIRST_REPLICATES)
+            trials.ensure([points[0]], min(FIRST_REPLICATES, most))
             continue
         above = [limit for limit in failing if limit > passing[-1]]
         if not above:
             return passing[-1]
         low, high = points.index(passing[-1]), points.index(above[0])
         if high - low > 1:
-            trials.ensure([points[(low + high) // 2]], FIRST_REPLICATES)
+            trials.ensure([points[(low + high) // 2]], min(FIRST_REPLICATES, most))
         elif not _settle(trials, points, low, hurt, most):
             return points[low]
 

@@ -83,17 +83,23 @@ def epoch_s(link: Link, packets: float) -> float:
     return max(reno, rtt)
 
 
-def length(link: Link, packets: float) -> Length:
-    """Long enough for 20 loss epochs of every flow after five of start-up."""
-    epoch = epoch_s(link, packets)
+def length(link: Link, packets: float, stretch: float = 1.0) -> Length:
+    """Long enough for 20 loss epochs of every flow after five of start-up.
+
+    Args:
+        link: the link.
+        packets: its buffer.
+        stretch: how much longer epochs were found to be than they are expected to be.
+    """
+    epoch = stretch * epoch_s(link, packets)
     start_up = max(START_UP_EPOCHS * epoch, 10 * max(link.rtts_s))
     duration = start_up + max(EPOCHS * epoch, LEAST_MEASURED_S)
     return Length(start_up, duration, duration / link.packet_time_s)
 
 
-def too_long(link: Link, packets: float) -> str | None:
+def too_long(link: Link, packets: float, stretch: float = 1.0) -> str | None:
     """Why a replicate with this buffer is not run; None if it can be."""
-    needed = length(link, packets)
+    needed = length(link, packets, stretch)
     if needed.affordable:
         return None
     return (
