@@ -7,6 +7,7 @@ on. `size_link` does it all, `Answer.as_dict` is what `--json` prints.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -408,8 +409,14 @@ def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
 
 def _figures(figures: dict[str, Interval]) -> dict[str, Any]:
     return {
-        name: {"mean": one.mean, "low": one.low, "high": one.high} for name, one in figures.items()
+        name: {"mean": one.mean, "low": _end(one.low), "high": _end(one.high)}
+        for name, one in figures.items()
     }
+
+
+def _end(value: float) -> float | None:
+    """An end of an interval; None if it has none yet."""
+    return value if math.isfinite(value) else None
 
 
 __all__ = ["Answer", "Answered", "Change", "RuleAnswer", "judge", "size_link"]
