@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from goodqueue.cli import run_command
+from goodqueue.sizing.answer import size_link
+from goodqueue.sizing.laboratory import LinkLaboratory, Runner
+from goodqueue.sizing.link import Link
 from goodqueue.sizing.rules import RULES
+from goodqueue.study.store import Store
+from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,20 +45,26 @@ def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["recommendation"]["by"] == "theory"
 
 
-def test_one_flow_needs_what_its_saw_tooth_says(capsys: pytest.CaptureFixture[str]) -> None:
-    """95 % of the link: 0.43 of a BDP by the closed form, and packets are whole."""
-    flags = ["--rate", "6Mbps", "--rtt", "50ms", "--min-utilization", "95%"]
-    code, answer = answered(capsys, *flags)
+def test_one_flow_needs_what_its_saw_tooth_says(tmp_path: Path) -> None:
+    """95 % of the link: 0.43 of a BDP of 50 packets, by the integral of the saw-tooth."""
+    link = Link(6e6, (0.1,), 1, min_utilization=0.95)
+    with closing(Store.open(tmp_path / "runs")) as store:
+        laboratory = LinkLaboratory(Runner(store, Threads()))
+        answer = size_link(link, laboratory, changes=False)
+    assert answer.buffer is not None
+    assert answer.buffer / link.bdp_packets == pytest.approx(0.43, abs=0.1)
+    assert answer.epochs is not None
+    assert answer.epochs >= 20
+
+
+def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> None:
+    code, answer = answered(capsys)
     assert code == 0
     best = answer["recommendation"]
     assert best["by"] == "simulation"
-    # By its integral the saw-tooth reaches 95 % at 0.43 BDP; a queue that fills between two
-    # round trips, and fast recovery, take a little more or less.
-    assert best["bdp"] == pytest.approx(0.43, abs=0.1)
     assert best["at_least_packets"] <= best["packets"]
-    assert best["loss_epochs_per_flow"] >= 20
     simulated = {one["rule"]: one["simulated"] for one in answer["rules"]}
-    assert simulated["bdp"]["utilization"]["mean"] > 0.99
+    assert simulated["bdp"]["utilization"]["mean"] > 0.9
     limits = [one["packets"] for one in answer["curve"]]
     assert limits == sorted(limits)
     assert {one["queue"] for one in answer["alternatives"]} == {"codel", "fq_codel", "pie"}
