@@ -112,6 +112,10 @@ class LinkLaboratory:
         # A tenth more, because the next replicate may hold fewer.
         self._stretches[link] = min(max(1.1 * EPOCHS / held, 1.0), MOST_STRETCH)
 
+    def take_length_of(self, other: LinkLaboratory) -> None:
+        """Makes replicates as long as another laboratory has found that they must be."""
+        self._stretches |= other._stretches
+
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
         """Runs a link behind a FIFO of any limit; or behind a queue, whatever the limit."""
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 PROCESSES = 2
 
+FULL_SEEDS = 10
+"""Fewer seeds ask for a quick look."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -149,6 +152,24 @@ def linux_recordings(seeds: range) -> Part:
     )
 
 
+def recommendations(seeds: range) -> Part:
+    """What `goodqueue size` recommends on random links; five of them if seeds are few."""
+    from goodqueue.validation import sizing
+
+    links = sizing.LINKS if len(seeds) >= FULL_SEEDS else 5
+    checked = sizing.check_links(links)
+    confirmed = sum(one.confirmed for one in checked)
+    failures = [
+        f"the recommendation for {one.link.rate_bps / 1e6:.3g} Mb/s and {one.link.flows} flows is "
+        "refuted with 99 % confidence"
+        for one in checked
+        if one.refuted
+    ]
+    if confirmed < links * sizing.LEAST_CONFIRMED / sizing.LINKS:
+        failures.append(f"only {confirmed} of {links} recommendations are confirmed")
+    return Part(sizing.describe(checked), failures)
+
+
 PARTS: Mapping[str, Callable[[range], Part]] = {
     "links": links,
     "variants": loss_by_loss,
@@ -157,6 +178,7 @@ PARTS: Mapping[str, Callable[[range], Part]] = {
     "ns3": ns3_controls,
     "ns3-queues": ns3_disciplines,
     "linux": linux_recordings,
+    "sizing": recommendations,
 }
 """In the order of the report."""
 
