@@ -491,3 +491,30 @@ workload = { kind = "bulk" }
     again = goodqueue("run", str(tmp_path / "out" / "scenario.toml"), "--json")
     first = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert json.loads(again.stdout)["links"] == first["links"]
+
+
+def test_links_that_only_delay_have_no_rate_and_no_picture(tmp_path: Path) -> None:
+    text = """schema_version = 1
+duration = "5s"
+[topology]
+shape = "dumbbell"
+access = { rate = "10Mbps", delay = "1ms", queue = { limit = "50p" } }
+bottleneck = { rate = "unlimited", delay = "20ms", reverse = { rate = "1Mbps" } }
+[[flow]]
+name = "upload"
+workload = { kind = "bulk", size = "500kB" }
+"""
+    file = tmp_path / "far.toml"
+    file.write_text(text)
+    done = goodqueue("run", str(file), "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("bottleneck")]
+    assert [row[1] for row in rows[:2]] == ["unlimited", "1"]
+    captions = (tmp_path / "out" / "captions.txt").read_text()
+    assert "Packets waiting at bottleneck.reverse over time" in captions
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["links"]["bottleneck"]["rate_bps"] is None
+    assert 'rate = "unlimited"' in (tmp_path / "out" / "scenario.toml").read_text()
+    size = goodqueue("size", str(file), "--target", "95%", "--replicates", 2)
+    assert size.returncode == 2
+    assert "has no queue: its rate is unlimited" in size.stderr

@@ -170,7 +170,7 @@ impl Scenario {
             .map_err(|error| unit_error(py, "--link", error))?;
         let facts = PyDict::new(py);
         facts.set_item("link", buffer.link)?;
-        facts.set_item("rate_bps", buffer.rate.0)?;
+        facts.set_item("rate_bps", buffer.rate.map(|rate| rate.0))?;
         facts.set_item("frame_bytes", buffer.frame_bytes)?;
         facts.set_item("packet_bytes", buffer.packet_bytes)?;
         facts.set_item("base_rtt_s", buffer.base_rtt.map(Span::as_secs_f64))?;
@@ -214,7 +214,7 @@ impl Scenario {
         let mut network = scenario.network();
         for (link, factory) in queues {
             scenario
-                .limit(&link)
+                .check_queue(&link)
                 .map_err(|error| unit_error(py, "queues", error))?;
             for config in network.links.iter_mut().filter(|other| other.name == link) {
                 config.queue = python_queue(factory.clone_ref(py), &raised);
@@ -254,6 +254,7 @@ impl Scenario {
 
 impl Scenario {
     fn limit_of(&self, link: &str, packets: u64) -> Result<Limit, goodqueue_scenario::UnitError> {
+        self.0.check_queue(link)?;
         Ok(match self.0.limit(link)? {
             Limit::Bytes(_) => {
                 let frame = self.0.buffer(link)?.frame_bytes;

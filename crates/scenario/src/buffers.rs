@@ -15,8 +15,8 @@ pub const LIMIT_COUNTS: &str =
 pub struct BufferEcho {
     /// The link's name.
     pub link: String,
-    /// The link's rate.
-    pub rate: Rate,
+    /// The link's rate, if it has one.
+    pub rate: Option<Rate>,
     /// The limit that the queue enforces.
     pub limit: Limit,
     /// Largest frame of the scenario on this link, in bytes; packets are converted by it.
@@ -50,15 +50,19 @@ pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<Buff
         Limit::Packets(packets) => Some(packets),
         _ => bytes.map(|bytes| bytes / frame_bytes),
     };
-    let bits_per_second = drain_rate(&direction.queue, direction.rate).0 as f64;
-    let ms = bytes.map(|bytes| bytes as f64 * 8e3 / bits_per_second);
-    let bdp_bytes = base_rtt.map(|rtt| bits_per_second * rtt.as_secs_f64() / 8.0);
+    let rate = (!direction.only_delays()).then_some(direction.rate);
+    let drains = rate.map(|rate| drain_rate(&direction.queue, rate).0 as f64);
+    let ms = bytes
+        .zip(drains)
+        .map(|(bytes, bps)| bytes as f64 * 8e3 / bps);
+    let bdp_bytes = base_rtt.zip(drains);
+    let bdp_bytes = bdp_bytes.map(|(rtt, bps)| bps * rtt.as_secs_f64() / 8.0);
     let bdp = bytes
         .zip(bdp_bytes.filter(|bdp| *bdp > 0.0))
         .map(|(bytes, bdp_bytes)| bytes as f64 / bdp_bytes);
     Ok(BufferEcho {
         link: link.to_owned(),
-        rate: direction.rate,
+        rate,
         limit,
         frame_bytes,
         packet_bytes: traffic.largest_frame(at, Framing::default()),

@@ -50,6 +50,7 @@ pub(crate) struct Misplaced {
 
 impl Layout {
     pub(crate) fn new(topology: &Topology, groups: &[FlowGroup]) -> Result<Self, Misplaced> {
+        check_rates(topology, groups)?;
         let hosts = if topology.access.is_some() {
             share_hosts(groups)?
         } else {
@@ -186,6 +187,26 @@ fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
         }
     }
     Ok(hosts)
+}
+
+/// Refuses flows that nothing slows down: they could send without end in no time.
+fn check_rates(topology: &Topology, groups: &[FlowGroup]) -> Result<(), Misplaced> {
+    for (group, config) in groups.iter().enumerate() {
+        let without = config
+            .paths
+            .each()
+            .position(|path| !topology.has_rate(path));
+        if let Some(index) = without {
+            let name = config.flow_name(index as u64);
+            return Err(Misplaced {
+                group,
+                key: "to",
+                message: format!("the flow \"{name}\" crosses no link with a rate"),
+                help: "give a link on its way a rate, as in rate = \"10Gbps\"".to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn too_short(group: usize, config: &FlowGroup, rtt: Span, between: Span) -> Misplaced {

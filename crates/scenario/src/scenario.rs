@@ -144,8 +144,9 @@ impl Scenario {
     /// `bottleneck.reverse`).
     ///
     /// # Errors
-    /// If there is no such link.
+    /// If there is no such link, or it has no queue.
     pub fn with_limit(&self, link: &str, limit: Limit) -> Result<Self, UnitError> {
+        self.check_queue(link)?;
         let (index, backward) = link_of(self.find_link(link)?);
         let mut changed = self.clone();
         let duplex = &mut changed.topology.trunk[index];
@@ -169,8 +170,9 @@ impl Scenario {
     /// What a limit means on one link: times and BDPs become bytes, as they do in the file.
     ///
     /// # Errors
-    /// If there is no such link, or no base round-trip time for a BDP.
+    /// If there is no such link, or it has no queue, or no base round-trip time for a BDP.
     pub fn resolve_limit(&self, link: &str, stated: StatedLimit) -> Result<Limit, UnitError> {
+        self.check_queue(link)?;
         let at = self.find_link(link)?;
         let direction = self.topology.direction(at);
         resolve(
@@ -178,6 +180,20 @@ impl Scenario {
             drain_rate(&direction.queue, direction.rate),
             self.layout.traffic.mean_base_rtt_on(at),
         )
+    }
+
+    /// Whether a link has a queue.
+    ///
+    /// # Errors
+    /// If there is no such link, or its rate is unlimited: nothing waits there.
+    pub fn check_queue(&self, link: &str) -> Result<(), UnitError> {
+        if !self.direction(link)?.only_delays() {
+            return Ok(());
+        }
+        Err(UnitError {
+            message: format!("link \"{link}\" has no queue: its rate is unlimited"),
+            help: "name a link with a rate, or give this one a rate".to_owned(),
+        })
     }
 
     fn direction(&self, link: &str) -> Result<&LinkDirection, UnitError> {
@@ -267,7 +283,8 @@ impl Scenario {
     /// scenarios with each other.
     pub fn weight(&self) -> f64 {
         let trunk = self.topology.trunk.iter();
-        let rates = trunk.map(|link| link.forward.rate.0 as f64);
+        let limited = trunk.filter(|link| !link.forward.only_delays());
+        let rates = limited.map(|link| link.forward.rate.0 as f64);
         self.duration.as_secs_f64() * rates.sum::<f64>()
     }
 

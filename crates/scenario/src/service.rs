@@ -27,7 +27,8 @@ pub(crate) fn read(
     folder: &Path,
     duration: Span,
 ) -> Checked<Option<(Rate, Option<Service>)>> {
-    match (link.rate("rate")?, link.get("service")) {
+    let rate = link.get("rate").map(|field| read_link_rate(&field));
+    match (rate.transpose()?, link.get("service")) {
         (None, None) => Ok(None),
         (Some(rate), None) => Ok(Some((rate, None))),
         (Some(_), Some(service)) => {
@@ -50,6 +51,22 @@ pub(crate) fn read(
             Ok(Some((mean, Some(service))))
         }
     }
+}
+
+/// A rate, or that there is none: such a link only delays.
+fn read_link_rate(field: &Field<'_>) -> Checked<Rate> {
+    match field.as_text() {
+        Some("unlimited") => Ok(Rate::UNLIMITED),
+        _ => field.rate(),
+    }
+}
+
+/// As [`read`] reads it.
+pub(crate) fn write_link_rate(rate: Rate) -> String {
+    if rate == Rate::UNLIMITED {
+        return plain("unlimited");
+    }
+    plain(format_rate(rate))
 }
 
 fn read_service(field: &Field<'_>, folder: &Path) -> Checked<Service> {

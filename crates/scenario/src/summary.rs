@@ -77,7 +77,7 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
     // A queue that no file can name has a limit that the scenario does not know.
     let limit = queue.and_then(|_| scenario.buffer(&link.name).ok());
     let mut keys = json!({
-        "rate_bps": config.rate.0,
+        "rate_bps": (!config.only_delays()).then_some(config.rate.0),
         "delay_s": config.delay.as_secs_f64(),
         "framing_bytes": config.framing.overhead,
         "framing_minimum_bytes": config.framing.minimum,

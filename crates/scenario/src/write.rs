@@ -5,7 +5,7 @@ use crate::scenario::{SCHEMA_VERSION, Scenario};
 use crate::setting::Setting;
 use crate::spec::Kind;
 use crate::topology::{DuplexLink, LinkDirection, Shape, Topology, link_of};
-use crate::units::{format_rate, format_span};
+use crate::units::format_span;
 use goodqueue_sim::PoolConfig;
 use goodqueue_types::{LinkId, Span};
 use std::fmt::Write;
@@ -112,7 +112,7 @@ fn write_link(out: &mut String, link: &DuplexLink, pools: &[PoolConfig]) {
 fn items(link: &LinkDirection, pools: &[PoolConfig]) -> Vec<(&'static str, String)> {
     let mut items = vec![
         match &link.service {
-            None => ("rate", plain(format_rate(link.rate))),
+            None => ("rate", crate::service::write_link_rate(link.rate)),
             Some(service) => ("service", crate::service::write(service)),
         },
         ("delay", plain(format_span(link.delay))),

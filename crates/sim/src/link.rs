@@ -144,6 +144,13 @@ impl Link {
         }
     }
 
+    /// A packet passes a link that only delays.
+    pub fn pass(&mut self, now: Time, packet: &Packet) {
+        if let Some(meter) = &mut self.queue.meter {
+            meter.pass(now, packet);
+        }
+    }
+
     #[inline]
     fn transmission_time(&self, frame_bytes: u64) -> Span {
         if self.picos_per_byte > 0 {

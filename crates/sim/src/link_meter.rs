@@ -277,6 +277,17 @@ impl LinkMeter {
         }
     }
 
+    /// A packet passed a link that has neither a queue nor a transmitter.
+    pub fn pass(&mut self, now: Time, packet: &Packet) {
+        if self.window.contains(now) {
+            self.arrivals += 1;
+            self.departures += 1;
+            self.departed_ip_bytes += u64::from(packet.size);
+            self.shares.departure(packet);
+            self.waits_ns.record(0, 1);
+        }
+    }
+
     /// The transmitter was idle until now.
     fn begin_busy_period(&mut self, start: Time) {
         let length = self.window.overlap(self.busy_from, self.busy_until);

@@ -37,7 +37,7 @@ pub struct LinkConfig {
     /// Name in results (`bottleneck`, `bottleneck.reverse`).
     pub name: String,
     /// Transmission rate, at the layer where frames are IP packet plus framing; the mean rate of a
-    /// link whose rate changes.
+    /// link whose rate changes. [`Rate::UNLIMITED`] on a link that only delays.
     pub rate: Rate,
     /// How the rate changes, if it does.
     pub service: Option<ServiceConfig>,
@@ -79,6 +79,13 @@ impl LinkConfig {
             impairments: Impairments::default(),
             observed: false,
         }
+    }
+
+    /// Whether nothing can ever wait here: a link of unlimited rate that does nothing but delay.
+    /// Packets pass it on their way, without an event.
+    pub fn only_delays(&self) -> bool {
+        let nothing_else = self.fifo_limit() == Some(Limit::Unlimited) && self.drop_list.is_empty();
+        self.rate == Rate::UNLIMITED && nothing_else
     }
 
     /// The limit, where a packet's departure is known on its arrival and what leaves first arrives

@@ -10,13 +10,16 @@
 //! each class of round-trip times and not one for each flow. A packet that would have to pass
 //! many others waits in a line of its flow's own.
 
-use crate::Network;
 use crate::link::Transmitter;
+use crate::{LinkConfig, Network};
 use goodqueue_types::{Direction, FlowId, LinkId, Packet, RandomStream, Span, mix};
 use std::collections::BTreeMap;
 
 /// No line: the packet goes on at once.
 pub const AT_ONCE: u32 = u32::MAX;
+
+/// No link: the hop is a stretch of links that only delay.
+pub const STRETCH: u32 = u32::MAX;
 
 /// One step of a route.
 #[derive(Clone, Debug)]
@@ -24,16 +27,35 @@ pub struct Hop {
     /// The transmitter, where the link is its transmitter alone and no other route uses it. Most
     /// links of a large network are such: the hosts' own.
     pub transmitter: Option<Transmitter>,
-    /// The link to cross.
+    /// The link to cross, or [`STRETCH`].
     pub link: u32,
     /// The line in which to wait for it, or [`AT_ONCE`].
     pub line: u32,
-    /// Among the flows' own lines, the one before this link, where there is a line.
+    /// Among the flows' own lines, the one before this link, where there is a line; the stretch, if
+    /// it is one.
     pub own_line: u32,
     /// Whether the host comes next.
     pub last: bool,
     /// Whether the link is a [`ServedLink`](crate::served_link::ServedLink).
     pub served: bool,
+}
+
+/// Links that only delay, one after the other, folded into one delay.
+#[derive(Clone, Debug, Default)]
+pub struct Stretch {
+    /// The sum of their delays.
+    pub delay: Span,
+    /// Those of them that are observed, and how far from the beginning they are.
+    pub observed: Vec<(u32, Span)>,
+}
+
+impl Stretch {
+    fn extend(&mut self, link: LinkId, config: &LinkConfig) {
+        if config.observed {
+            self.observed.push((link.0, self.delay));
+        }
+        self.delay += config.delay;
+    }
 }
 
 /// All routes, and the order of simultaneous arrivals.
@@ -43,6 +65,8 @@ pub struct Routing {
     pub hops: Vec<Hop>,
     /// Where the route of (flow, direction) begins in `hops`, at the index of its sending agent.
     pub first_hops: Vec<u32>,
+    /// Stretches of links that only delay.
+    pub stretches: Vec<Stretch>,
     ties: TieOrder,
     /// How many lines flows share.
     pub shared_lines: usize,
@@ -55,8 +79,8 @@ pub struct Routing {
 enum Feeder {
     /// The agent that sends (flow, direction).
     Agent(usize),
-    /// Another link, directly.
-    Link(LinkId),
+    /// Another link, this long after it.
+    Link(LinkId, Span),
 }
 
 /// Index of a flow's direction, and of the agent that sends that way.
@@ -69,6 +93,9 @@ impl Routing {
     /// Routes for a network. Every loop of cause and effect passes the event queue at least once:
     /// where links feed each other in a circle one is fed from outside, too, as every route begins
     /// at a host, and so has two feeders; and a loop through hosts is a flow's way there and back.
+    ///
+    /// # Panics
+    /// If a flow crosses no link with a rate.
     pub fn new(network: &Network) -> Self {
         let ways: Vec<&[LinkId]> = network
             .flows
@@ -87,13 +114,19 @@ impl Routing {
                 .iter()
                 .chain(&flow.reverse)
                 .any(|l| shared[l.0 as usize]);
-            if !meets && let Some(first) = flow.forward.first() {
+            if !meets {
+                let links = flow.forward.iter().chain(&flow.reverse);
+                let mut with_rates = links.filter(|l| !network.links[l.0 as usize].only_delays());
+                let first = with_rates
+                    .next()
+                    .expect("every flow crosses a link with a rate");
                 shared[first.0 as usize] = true;
             }
         }
         let mut routing = Self {
             hops: Vec::with_capacity(ways.iter().map(|links| links.len()).sum()),
             first_hops: Vec::with_capacity(ways.iter().map(|links| links.len()).sum()),
+            stretches: Vec::new(),
             ties: TieOrder::new(network.seed, network.flows.len()),
             shared_lines: 0,
             own_lines: 0,
@@ -106,6 +139,11 @@ impl Routing {
         for (index, links) in ways.iter().enumerate() {
             routing.first_hops.push(routing.hops.len() as u32);
             for (position, link) in links.iter().enumerate() {
+                let config = &network.links[link.0 as usize];
+                if config.only_delays() {
+                    routing.stretch(index, *link, config);
+                    continue;
+                }
                 let (mut line, own_line) = (AT_ONCE, routing.own_lines as u32);
                 if shared[link.0 as usize] {
                     let before = links[..position].iter().rev();
@@ -115,20 +153,41 @@ impl Routing {
                     line = *classes.entry(class).or_insert(new);
                     routing.own_lines += 1;
                 }
-                let config = &network.links[link.0 as usize];
                 let own = users[link.0 as usize] == 1;
                 routing.hops.push(Hop {
                     transmitter: Transmitter::new(config).filter(|_| own),
                     link: link.0,
                     line,
                     own_line,
-                    last: position + 1 == links.len(),
+                    last: false,
                     served: config.fifo_limit().is_none(),
                 });
+            }
+            if let Some(hop) = routing.hops.last_mut().filter(|_| !links.is_empty()) {
+                hop.last = true;
             }
         }
         routing.shared_lines = classes.len();
         routing
+    }
+
+    /// Makes the last hop of a way longer if it is a stretch, else adds one.
+    fn stretch(&mut self, way: usize, link: LinkId, config: &LinkConfig) {
+        let begun = self.hops.len() > self.first_hops[way] as usize;
+        let after_stretch = begun && self.hops.last().is_some_and(|hop| hop.link == STRETCH);
+        if !after_stretch {
+            self.hops.push(Hop {
+                transmitter: None,
+                link: STRETCH,
+                line: AT_ONCE,
+                own_line: self.stretches.len() as u32,
+                last: false,
+                served: false,
+            });
+            self.stretches.push(Stretch::default());
+        }
+        let last = self.stretches.len() - 1;
+        self.stretches[last].extend(link, config);
     }
 
     /// The line in which a host's packets first wait, given its first hop; [`AT_ONCE`] if they go
@@ -178,9 +237,17 @@ fn shared_links(network: &Network, ways: &[&[LinkId]]) -> Vec<bool> {
         let mut from = Feeder::Agent(index);
         for link in *links {
             let at = link.0 as usize;
+            if network.links[at].only_delays() {
+                // What leaves a link for two places at different distances does not reach a third
+                // in order; what leaves a host is of one flow and one way.
+                if let Feeder::Link(_, after) = &mut from {
+                    *after += network.links[at].delay;
+                }
+                continue;
+            }
             shared[at] |= feeder[at].is_some_and(|known| known != from);
             feeder[at] = Some(from);
-            from = Feeder::Link(*link);
+            from = Feeder::Link(*link, Span::ZERO);
         }
     }
     shared

@@ -45,11 +45,13 @@ pub enum Mutation {
     ImpairedBeforeLoss,
     /// A copy waits with the packet that it is made of where that is held back.
     CopyHeldBack,
+    /// Links that only delay do not.
+    PureDelayForgotten,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::LimitOffByOne,
         Self::TiesByInsertion,
         Self::TimerBeforeDelivery,
@@ -71,5 +73,6 @@ impl Mutation {
         Self::OrderNotKept,
         Self::ImpairedBeforeLoss,
         Self::CopyHeldBack,
+        Self::PureDelayForgotten,
     ];
 }

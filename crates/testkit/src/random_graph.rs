@@ -1,7 +1,7 @@
 //! Random networks that are graphs: a ring of nodes with chords, every link with two directions,
 //! flows along ways without loops in both senses of the ring. Links feed each other in circles.
 
-use crate::random_network::{flow, limit, link, network};
+use crate::random_network::{flow, limit, link, link_with_rate, network};
 use goodqueue_queue::QueueConfig;
 use goodqueue_sim::{FlowConfig, Impairments, LinkConfig, Network};
 use goodqueue_types::LinkId;
@@ -53,7 +53,7 @@ pub fn graphs() -> impl Strategy<Value = Network> {
 }
 
 fn plain_link() -> impl Strategy<Value = LinkConfig> {
-    (link(), limit()).prop_map(|(link, limit)| LinkConfig {
+    (link_with_rate(), limit()).prop_map(|(link, limit)| LinkConfig {
         queue: QueueConfig::drop_tail(limit),
         service: None,
         pool: None,

@@ -38,7 +38,14 @@ pub(crate) fn network(
 ) -> impl Strategy<Value = Network> {
     let warmup = select(vec![0, 0, 1, 2]);
     (links, flows, any::<u64>(), end(), warmup, pool()).prop_map(
-        |(links, flows, seed, end, warmup_halves, pool)| {
+        |(mut links, flows, seed, end, warmup_halves, pool)| {
+            for flow in &flows {
+                let mut both = flow.forward.iter().chain(&flow.reverse);
+                if both.all(|link| links[link.0 as usize].only_delays()) {
+                    // Something must keep its packets apart.
+                    links[flow.forward[0].0 as usize].rate = Rate(8_000_000);
+                }
+            }
             let named = |(index, link): (usize, LinkConfig)| LinkConfig {
                 name: format!("link {index}"),
                 ..link
@@ -74,7 +81,15 @@ fn end() -> impl Strategy<Value = Time> {
     ]
 }
 
+/// A link of any kind, sometimes one that only delays.
 pub(crate) fn link() -> impl Strategy<Value = LinkConfig> {
+    prop_oneof![8 => link_with_rate(), 1 => link_with_rate().prop_map(|link| LinkConfig {
+        observed: link.observed,
+        ..LinkConfig::drop_tail(Rate::UNLIMITED, link.delay, Limit::Unlimited)
+    })]
+}
+
+pub(crate) fn link_with_rate() -> impl Strategy<Value = LinkConfig> {
     // At 8 Mb/s a byte takes a microsecond; at 7 Mb/s no whole number of picoseconds.
     let rate = select(vec![
         8_000_000, 8_000_000, 8_000_000, 4_000_000, 1_000_000, 7_000_000,

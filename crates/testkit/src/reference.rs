@@ -44,6 +44,8 @@ enum What {
     ServiceEnd(usize),
     /// A link's queue may let go what it held back.
     Ready(usize),
+    /// A packet passes a link that only delays and is observed.
+    Pass(usize, Packet),
     /// A packet reaches its host.
     Delivery(Packet),
     /// An agent's timer or application may be due.
@@ -142,6 +144,7 @@ impl<'a> Reference<'a> {
             match event.what {
                 What::ServiceEnd(link) => self.service_end(link, now),
                 What::Ready(link) => self.ready(link, now),
+                What::Pass(link, packet) => self.pass(link, &packet, now),
                 What::Delivery(packet) => self.delivery(packet, now),
                 What::Wake(agent) => self.wake(agent, now),
                 What::Arrival(link, packet) => self.arrival(link, packet, now),
@@ -158,7 +161,7 @@ impl<'a> Reference<'a> {
     fn schedule(&mut self, time: Time, what: What) {
         let usual = match what {
             What::ServiceEnd(_) | What::Ready(_) => 1,
-            What::Delivery(_) => 3,
+            What::Pass(..) | What::Delivery(_) => 3,
             What::Wake(_) => 5,
             What::Arrival(..) => 7,
         };
@@ -171,7 +174,7 @@ impl<'a> Reference<'a> {
         let (rank, number) = match what {
             What::ServiceEnd(index) | What::Ready(index) | What::Wake(index) => (index as u64, 0),
             What::Arrival(..) if self.has(Mutation::TiesByInsertion) => (self.scheduled, 0),
-            What::Delivery(packet) | What::Arrival(_, packet) => {
+            What::Pass(_, packet) | What::Delivery(packet) | What::Arrival(_, packet) => {
                 (u64::from(self.ties.rank(&packet)), packet.number)
             }
         };
@@ -395,16 +398,34 @@ impl<'a> Reference<'a> {
 
     /// A packet comes to the far end of a link.
     fn go_on(&mut self, index: usize, packet: Packet, there: Time) {
-        let route = self.route(&packet);
-        let here = route.iter().position(|link| link.0 as usize == index);
-        let onward = here.and_then(|hop| route.get(hop + 1));
-        self.schedule(
-            there,
-            match onward {
-                Some(link) => What::Arrival(link.0 as usize, packet),
-                None => What::Delivery(packet),
-            },
-        );
+        let mut route = self.route(&packet).iter();
+        let here = route.position(|link| link.0 as usize == index);
+        self.go_along(here.map_or(0, |hop| hop + 1), packet, there);
+    }
+
+    /// A packet is at the beginning of the `hop`th link of its route, or at its host. Links that only
+    /// delay take it to the next that does more.
+    fn go_along(&mut self, hop: usize, packet: Packet, mut now: Time) {
+        for link in &self.route(&packet)[hop..] {
+            let (index, config) = (link.0 as usize, &self.network.links[link.0 as usize]);
+            if !config.only_delays() {
+                return self.schedule(now, What::Arrival(index, packet));
+            }
+            if config.observed {
+                self.schedule(now, What::Pass(index, packet));
+            }
+            if !self.has(Mutation::PureDelayForgotten) {
+                now = now.saturating_add(config.delay);
+            }
+        }
+        self.schedule(now, What::Delivery(packet));
+    }
+
+    /// A packet passes a link that only delays.
+    fn pass(&mut self, index: usize, packet: &Packet, now: Time) {
+        if let Some(meter) = &mut self.links[index].meter {
+            meter.pass(now, packet);
+        }
     }
 
     fn report_backlog_if_new(&mut self, index: usize, now: Time) {
@@ -451,8 +472,7 @@ impl<'a> Reference<'a> {
     fn transmit(&mut self, index: usize, now: Time) {
         while let Some(packet) = self.agents[index].transmit(now) {
             self.record(now, PacketEventKind::Sent, packet);
-            let first = self.route(&packet)[0].0 as usize;
-            self.schedule(now, What::Arrival(first, packet));
+            self.go_along(0, packet, now);
         }
         self.arm(index, now);
     }

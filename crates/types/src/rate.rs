@@ -14,6 +14,9 @@ pub struct Rate(pub u64);
 pub struct Bytes(pub u64);
 
 impl Rate {
+    /// Of a link that only delays.
+    pub const UNLIMITED: Self = Self(u64::MAX);
+
     /// The time to send `bytes`, rounded up to a picosecond so that no frame leaves early and
     /// every frame takes some time.
     ///

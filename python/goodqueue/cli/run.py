@@ -94,10 +94,14 @@ def _busiest(links: dict[str, Any]) -> dict[str, Any]:
 
 
 def _drawn(links: dict[str, Any]) -> str:
-    """The link that pictures show: the bottleneck of a dumbbell, else where most waits."""
-    if "bottleneck" in links:
+    """The link that pictures show: the bottleneck of a dumbbell, else where most waits.
+
+    Links that only delay have nothing to show.
+    """
+    queues = [name for name, link in links.items() if link["rate_bps"] is not None] or list(links)
+    if "bottleneck" in queues:
         return "bottleneck"
-    return max(links, key=lambda name: links[name]["mean_queueing_delay_s"] or 0)
+    return max(queues, key=lambda name: links[name]["mean_queueing_delay_s"] or 0)
 
 
 def _links(links: dict[str, Any]) -> object:
@@ -120,7 +124,7 @@ def _links(links: dict[str, Any]) -> object:
     rows = [
         [
             name,
-            rate(link.get("rate_bps")),
+            _link_rate(link),
             percent(link["utilization"]),
             percent(link["loss_rate"]),
             number(link["drops"]),
@@ -135,6 +139,12 @@ def _links(links: dict[str, Any]) -> object:
         for name, link in links.items()
     ]
     return table("Links (backlog in packets, time-weighted; queueing delay in ms)", columns, rows)
+
+
+def _link_rate(link: dict[str, Any]) -> str:
+    """Links that only delay have none."""
+    unlimited = "rate_bps" in link and link["rate_bps"] is None
+    return "unlimited" if unlimited else rate(link.get("rate_bps"))
 
 
 def _buffers(links: dict[str, Any]) -> str:

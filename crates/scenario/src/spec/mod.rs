@@ -276,7 +276,7 @@ pub(crate) static RECORD: Spec = Spec {
             Kind::Flag,
             "false",
             "true",
-            "Every packet event at every link, access links included, and host.",
+            "Every packet event at every host and every link that has a rate, access links included.",
         ),
         key(
             "access",

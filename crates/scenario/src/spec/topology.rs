@@ -170,7 +170,7 @@ pub(crate) static TREE: Spec = Spec {
         key(
             "leaf",
             Kind::Table(&LEAF),
-            REQUIRED,
+            "{}",
             "{ rate = \"1Gbps\" }",
             "The link `leafk` of every leaf, from node `leafk` to node `root`. Its queues have no limit.",
         ),
@@ -198,12 +198,14 @@ static NODE: Spec = Spec {
     )],
 };
 
+/// A link of unlimited rate only delays.
+const LINK_RATE: Kind = Kind::Either(&[Kind::Rate, Kind::Choice(&["unlimited"])]);
 const RATE: Key = key(
     "rate",
-    Kind::Rate,
+    LINK_RATE,
     "none, where `service` is given",
     "\"1Mbps\"",
-    "Transmission rate, of frames (IP packet plus framing). From 1bps to 10Tbps.",
+    "Transmission rate, of frames (IP packet plus framing). From 1bps to 10Tbps; `\"unlimited\"` for a link that only delays.",
 );
 const LINK_SERVICE: Key = key(
     "service",
@@ -229,7 +231,7 @@ const LINK_FRAMING: Key = key(
 const LINK_QUEUE: Key = key(
     "queue",
     Kind::Queue,
-    "`topology.queue`, which one of the two must give",
+    "`topology.queue`, which one of the two must give; none where `rate` is unlimited",
     "{ limit = \"100p\" }",
     "The queue in front of the link.",
 );
@@ -334,7 +336,17 @@ static PORT: Spec = Spec {
 
 static LEAF: Spec = Spec {
     name: "leaf",
-    keys: &[RATE, LINK_SERVICE, LINK_FRAMING],
+    keys: &[
+        key(
+            "rate",
+            LINK_RATE,
+            "\"unlimited\"",
+            "\"1Gbps\"",
+            "Transmission rate. From 1bps to 10Tbps; `\"unlimited\"` for links that only delay.",
+        ),
+        LINK_SERVICE,
+        LINK_FRAMING,
+    ],
 };
 
 static ACCESS_LINK: Spec = Spec {
@@ -372,10 +384,10 @@ static FAR_ACCESS_LINK: Spec = Spec {
     keys: &[
         key(
             "rate",
-            Kind::Rate,
+            LINK_RATE,
             "as `access`",
             "\"100Mbps\"",
-            "Transmission rate. From 1bps to 10Tbps.",
+            "Transmission rate. From 1bps to 10Tbps, or `\"unlimited\"`.",
         ),
         LINK_SERVICE,
         key(
@@ -426,10 +438,10 @@ static REVERSE_LINK: Spec = Spec {
     keys: &[
         key(
             "rate",
-            Kind::Rate,
+            LINK_RATE,
             "as forward",
             "\"256kbps\"",
-            "Transmission rate. From 1bps to 10Tbps.",
+            "Transmission rate. From 1bps to 10Tbps, or `\"unlimited\"`.",
         ),
         LINK_SERVICE,
         key(

@@ -42,6 +42,7 @@ impl Scenario {
         link: &str,
         fifo_in_bytes: bool,
     ) -> Result<Vec<String>, UnitError> {
+        self.check_queue(link)?;
         let frame_bytes = self.buffer(link)?.frame_bytes;
         let config = self.network().links.into_iter();
         let config = config.filter(|config| config.name == link);

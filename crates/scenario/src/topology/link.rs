@@ -1,10 +1,10 @@
 //! One link: what its table says of both directions, but for the queues.
 
-use crate::error::Checked;
+use crate::error::{Checked, Problem};
 use crate::law::Laws;
 use crate::pool;
 use crate::queue::drain_rate;
-use crate::reader::Reader;
+use crate::reader::{Field, Reader};
 use crate::service::{self, Service};
 use crate::setting::Setting;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
@@ -14,6 +14,15 @@ use std::path::Path;
 
 /// Longest time in seconds that a queue may take to empty; instants reach 18 million.
 const LONGEST_BACKLOG: u128 = 10_000_000;
+/// Keys of links that mean nothing where the link only delays.
+const LINK_MEANS_MORE: [&str; 6] = [
+    "pool",
+    "drop_list",
+    "loss",
+    "jitter",
+    "reorder",
+    "duplicate",
+];
 /// The largest IP packet with the most framing, in ATM cells.
 const LARGEST_FRAME: u128 = (65_535_u128 + 1_024).div_ceil(48) * 53;
 
@@ -131,17 +140,45 @@ fn read_direction(
 ) -> Checked<LinkDirection> {
     let rate = service::read(reader, common.folder, common.duration)?;
     let (rate, service) = rate.unwrap_or((start.rate, start.service));
+    let only_delays = rate == Rate::UNLIMITED;
+    if only_delays {
+        refuse_more_than_delay(reader)?;
+    }
     Ok(LinkDirection {
         rate,
         service,
         delay: reader.span("delay")?.unwrap_or(start.delay),
         framing: read_framing(reader)?.unwrap_or(start.framing),
         queue: QueueConfig::drop_tail(Limit::Unlimited),
-        pool: pool::of_link(reader, common.pools)?.or(start.pool),
+        pool: pool::of_link(reader, common.pools)?
+            .or(start.pool)
+            .filter(|_| !only_delays),
         drop_list: read_drop_list(reader)?,
         loss: crate::loss::read(reader)?,
         impairments: crate::impairment::read(reader, Laws(common.folder))?,
     })
+}
+
+/// Refuses what only a link with a transmitter has; its queue is looked at with the other queues.
+fn refuse_more_than_delay(reader: &Reader<'_>) -> Checked<()> {
+    for key in LINK_MEANS_MORE {
+        let Some(field) = reader.get(key) else {
+            continue;
+        };
+        if field.is_list() && field.items()?.is_empty() {
+            continue;
+        }
+        return Err(only_delays(&field));
+    }
+    Ok(())
+}
+
+/// What is said of a link of unlimited rate, and means something only at others.
+pub(super) fn only_delays(field: &Field<'_>) -> Problem {
+    let key = field.key.name;
+    let message = format!("a link of unlimited rate only delays: \"{key}\" means nothing here");
+    let help = format!("leave \"{key}\" out, or give the link a rate, as in rate = \"10Gbps\"");
+    field.problem(message, help)
 }
 
 pub(super) fn read_framing(reader: &Reader<'_>) -> Checked<Option<Framing>> {
@@ -150,6 +187,11 @@ pub(super) fn read_framing(reader: &Reader<'_>) -> Checked<Option<Framing>> {
 }
 
 impl LinkDirection {
+    /// Whether it has neither a queue nor a transmitter.
+    pub(crate) fn only_delays(&self) -> bool {
+        self.rate == Rate::UNLIMITED
+    }
+
     /// A direction of which nothing is known yet; its rate, zero, must be given.
     fn plain(framing: Framing) -> Self {
         Self {

@@ -12,6 +12,7 @@ pub(crate) use queues::resolve;
 pub(crate) use shapes::Sketch;
 
 use crate::error::Checked;
+use crate::path::Path as FlowPath;
 use crate::pool;
 use crate::reader::Reader;
 use goodqueue_sim::PoolConfig;
@@ -116,6 +117,16 @@ impl Topology {
         self.trunk
             .iter()
             .flat_map(|link| [link.name.clone(), format!("{}.reverse", link.name)])
+    }
+
+    /// Whether a flow on this path crosses a link with a rate, there or back.
+    pub(crate) fn has_rate(&self, path: &FlowPath) -> bool {
+        let access = self.access.iter();
+        let access = access.flat_map(|access| [&access.near, &access.far]);
+        let mut access = access.flat_map(|link| [&link.forward, &link.reverse]);
+        let mut way = path.forward.iter().chain(&path.reverse);
+        access.any(|direction| !direction.only_delays())
+            || way.any(|link| !self.direction(*link).only_delays())
     }
 
     /// Propagation over these links.

@@ -1,10 +1,11 @@
 //! The queues before all links, whose limits may depend on the flows that cross them.
 
-use super::link::LinkDirection;
+use super::link::{LinkDirection, only_delays};
 use super::{Sketch, Topology, directed};
 use crate::error::Checked;
 use crate::pool;
 use crate::reader::{Field, Place, Reader};
+use crate::spec::QUEUES;
 use crate::traffic::Traffic;
 use crate::units::{MILLION, StatedLimit, UnitError};
 use goodqueue_queue::{Limit, QueueConfig};
@@ -25,19 +26,24 @@ impl Topology {
         let common = reader.get("queue");
         for (index, (drawn, link)) in sketch.links.iter().zip(&mut self.trunk).enumerate() {
             let table = drawn.table()?;
-            let own = table.get("queue").or_else(|| common.clone());
-            let Some(own) = own else {
+            let own = table.get("queue");
+            if own.is_none() && common.is_none() && !link.forward.only_delays() {
                 return Err(table.missing("queue"));
-            };
+            }
             let place = |backward, direction: &LinkDirection| Place {
                 rate: direction.rate,
                 delay: direction.delay,
                 base_rtt: traffic.mean_base_rtt(index),
                 frame_bytes: traffic.largest_frame(directed(index, backward), direction.framing),
             };
-            link.forward.queue = read_queue(Some(own), place(false, &link.forward))?;
-            let back = queue_of(table.table("reverse")?.as_ref()).or_else(|| common.clone());
-            link.reverse.queue = read_queue(back, place(true, &link.reverse))?;
+            let back = queue_of(table.table("reverse")?.as_ref());
+            for (backward, own, direction) in [
+                (false, own, &mut link.forward),
+                (true, back, &mut link.reverse),
+            ] {
+                let place = place(backward, direction);
+                direction.queue = read_queue(own, common.clone(), direction, place)?;
+            }
         }
         self.read_access_queues(reader, common.as_ref(), traffic)?;
         pool::check(reader, &self.pools, &self.uses_of_pools(traffic, hosts))?;
@@ -62,15 +68,17 @@ impl Topology {
         };
         let near = reader.table("access")?;
         let far = reader.table("far_access")?;
-        let up = queue_of(near.as_ref()).or_else(|| common.cloned());
-        let down = queue_of(back_of(near.as_ref())?.as_ref()).or_else(|| common.cloned());
-        let far_up = queue_of(far.as_ref()).or_else(|| up.clone());
-        let far_down = queue_of(back_of(far.as_ref())?.as_ref()).or_else(|| down.clone());
-        for (queue, direction) in [
-            (up, &mut access.near.forward),
-            (down, &mut access.near.reverse),
-            (far_up, &mut access.far.forward),
-            (far_down, &mut access.far.reverse),
+        let up = queue_of(near.as_ref());
+        let down = queue_of(back_of(near.as_ref())?.as_ref());
+        let far_up = queue_of(far.as_ref());
+        let far_down = queue_of(back_of(far.as_ref())?.as_ref());
+        let usual = common.cloned();
+        let (usual_up, usual_down) = (up.clone().or(usual.clone()), down.clone().or(usual.clone()));
+        for (own, usual, direction) in [
+            (up, usual.clone(), &mut access.near.forward),
+            (down, usual, &mut access.near.reverse),
+            (far_up, usual_up, &mut access.far.forward),
+            (far_down, usual_down, &mut access.far.reverse),
         ] {
             let place = Place {
                 rate: direction.rate,
@@ -78,7 +86,7 @@ impl Topology {
                 base_rtt: traffic.mean_base_rtt_of_all(),
                 frame_bytes: traffic.largest_frame_of_hosts(direction.framing),
             };
-            direction.queue = read_queue(queue, place)?;
+            direction.queue = read_queue(own, usual, direction, place)?;
         }
         Ok(())
     }
@@ -118,12 +126,33 @@ fn queue_of<'a>(reader: Option<&Reader<'a>>) -> Option<Field<'a>> {
     reader.and_then(|reader| reader.get("queue"))
 }
 
-/// A queue before this link; without a word about it, all may wait.
-fn read_queue(field: Option<Field<'_>>, place: Place) -> Checked<QueueConfig> {
-    field.map_or(Ok(QueueConfig::drop_tail(Limit::Unlimited)), |mut field| {
+/// The queue before a link: its own, or the usual one; without a word about it, all may wait.
+fn read_queue(
+    own: Option<Field<'_>>,
+    usual: Option<Field<'_>>,
+    direction: &LinkDirection,
+    place: Place,
+) -> Checked<QueueConfig> {
+    let none = QueueConfig::drop_tail(Limit::Unlimited);
+    if direction.only_delays() {
+        return own.map_or(Ok(()), |own| refuse_queue(&own)).map(|()| none);
+    }
+    own.or(usual).map_or(Ok(none), |mut field| {
         field.place = Some(place);
         crate::queue::read(&field)
     })
+}
+
+/// Refuses a queue before a link of unlimited rate, but for one that says no more than that nothing
+/// is lost.
+fn refuse_queue(field: &Field<'_>) -> Checked<()> {
+    let (kind, table) = Reader::tagged(field)?;
+    let limit = table.get("limit");
+    let unlimited = limit.is_some_and(|limit| limit.as_text() == Some("unlimited"));
+    if kind == QUEUES[0].0 && unlimited {
+        return Ok(());
+    }
+    Err(only_delays(field))
 }
 
 /// Makes packets or bytes of a limit: times and BDPs are the bytes that the link sends in them.

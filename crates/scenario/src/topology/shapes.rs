@@ -209,13 +209,7 @@ impl Drawing {
     }
 
     /// Adds a link that the shape itself has: what the file says of all such, and `more` of it.
-    fn draw(
-        &mut self,
-        pattern: &Pattern<'_>,
-        name: String,
-        more: Vec<Entry>,
-        ends: (usize, usize),
-    ) {
+    fn draw(&mut self, pattern: &Pattern, name: String, more: Vec<Entry>, ends: (usize, usize)) {
         let mut table = pattern.table.clone();
         table.entries.extend(more);
         self.graph.add_link(ends.0, ends.1);
@@ -230,22 +224,22 @@ impl Drawing {
 }
 
 /// The table of like links.
-struct Pattern<'a> {
-    table: &'a Table,
+struct Pattern {
+    table: Table,
     at: Origin,
     path: String,
 }
 
-impl<'a> Pattern<'a> {
+impl Pattern {
     /// What stands at a key, if its keys are those that such a table has.
-    fn read(topology: &Reader<'a>, key: &str) -> Checked<(Self, Reader<'a>)> {
+    fn read<'a>(topology: &Reader<'a>, key: &str) -> Checked<(Self, Reader<'a>)> {
         let field = topology.require(key)?;
         let reader = field.table()?;
         let Value::Table(table) = &field.node.value else {
             unreachable!("it was opened as a table")
         };
         let pattern = Self {
-            table,
+            table: table.clone(),
             at: field.node.at,
             path: field.path,
         };
@@ -298,7 +292,16 @@ fn draw_tree(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
     let back = back.map_or(Ok(None), |back| back.span("delay"))?;
     let shared = forward + back.unwrap_or(forward);
     let round_trips = read_round_trips(topology, shared)?;
-    let (leaf, _) = Pattern::read(topology, "leaf")?;
+    let leaf = if topology.get("leaf").is_some() {
+        Pattern::read(topology, "leaf")?.0
+    } else {
+        Pattern {
+            table: Table::default(),
+            at: target.at,
+            path: topology.path_of("leaf"),
+        }
+    };
+    let says_rate = ["rate", "service"].map(|key| leaf.table.get(key).is_some());
     let nodes: Vec<usize> = (0..round_trips.len())
         .map(|index| drawing.graph.add_node(format!("leaf{index}")))
         .collect();
@@ -320,13 +323,16 @@ fn draw_tree(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
             leaf.text("delay", format_span(Span(rest.0 - there.0))),
             queue(),
         ];
-        let more = vec![
+        let mut more = vec![
             leaf.text("from", name.clone()),
             leaf.text("to", "root"),
             leaf.text("delay", format_span(there)),
             queue(),
             leaf.entry("reverse", Value::Table(Table { entries })),
         ];
+        if says_rate == [false; 2] {
+            more.push(leaf.text("rate", "unlimited"));
+        }
         drawing.draw(&leaf, name, more, (*node, root));
     }
     drawing.usual_ends = UsualEnds {

@@ -1,7 +1,7 @@
 //! Applications over TCP connections that come and go.
 
 use super::{Around, read_interval};
-use crate::error::{Checked, shorten};
+use crate::error::{Checked, Problem, shorten};
 use crate::law::Laws;
 use crate::path::Path;
 use crate::reader::{Field, Reader};
@@ -77,18 +77,30 @@ fn share_of_a_link<'a>(
     let topology = around.topology;
     let Some(of) = table.get("of") else {
         let links = way.iter().map(|link| topology.direction(*link));
-        return Ok(links
-            .min_by_key(|link| link.rate.0)
-            .map(|link| (share, link)));
+        let slowest = links.min_by_key(|link| link.rate.0);
+        return match slowest.filter(|link| !link.only_delays()) {
+            Some(slowest) => Ok(Some((share, slowest))),
+            None => Err(no_rate(&load)),
+        };
     };
     let name = of.name()?;
     if let Some(link) = topology.find(&name).filter(|link| way.contains(link)) {
-        return Ok(Some((share, topology.direction(link))));
+        let direction = topology.direction(link);
+        if direction.only_delays() {
+            return Err(no_rate(&of));
+        }
+        return Ok(Some((share, direction)));
     }
     let message = format!("the data do not cross a link \"{}\"", shorten(&name));
     let name_of = |link: &LinkId| topology.names().nth(link.0 as usize);
     let names: Vec<String> = way.iter().filter_map(name_of).take(8).collect();
     Err(of.problem(message, format!("they cross {}", names.join(", "))))
+}
+
+fn no_rate(field: &Field<'_>) -> Problem {
+    let message = "a share of an unlimited rate";
+    let help = "name a link with a rate in \"of\", or write the load as a rate, as in \"8Mbps\"";
+    field.problem(message, help)
 }
 
 /// The mean interval at which the frames of transfers' data take this share of a link.

@@ -12,7 +12,7 @@ use crate::link::{Link, Offer};
 use crate::link_meter::{LinkMeter, Window};
 use crate::loss_bursts::meters;
 use crate::probe::Probe;
-use crate::routing::{AT_ONCE, Routing};
+use crate::routing::{AT_ONCE, Routing, STRETCH};
 use crate::served_link::{ServedLink, Service};
 use crate::shared_buffer::{SharedBuffer, shared_buffers};
 use crate::{Network, PoolOutcome, Totals};
@@ -94,7 +94,7 @@ impl<P: Probe> Core<P> {
             to: network.end,
         };
         let mut in_its_hop = vec![false; network.links.len()];
-        for hop in &routing.hops {
+        for hop in routing.hops.iter().filter(|hop| hop.link != STRETCH) {
             in_its_hop[hop.link as usize] = hop.transmitter.is_some();
         }
         let (mut links, mut served) = (Vec::new(), Vec::new());
@@ -241,6 +241,9 @@ impl<P: Probe> Core<P> {
                     self.observe_start(link, packet, now, start);
                 }
                 (start, arrival)
+            } else if link == STRETCH {
+                let stretch = hop.own_line;
+                (now, self.pass(stretch, packet, now))
             } else {
                 match self.offer(link, packet, now) {
                     Offer::Accepted { start, arrival } => (start, arrival),
@@ -259,6 +262,17 @@ impl<P: Probe> Core<P> {
             }
             now = arrival;
         }
+    }
+
+    /// When a packet has passed a stretch of links that only delay.
+    fn pass(&mut self, stretch: u32, packet: &Packet, now: Time) -> Time {
+        let stretch = &self.routing.stretches[stretch as usize];
+        for (link, after) in &stretch.observed {
+            if let Some(link) = &mut self.links[*link as usize] {
+                link.pass(now.saturating_add(*after), packet);
+            }
+        }
+        now.saturating_add(stretch.delay)
     }
 
     /// Offers a packet to a link that has a queue.
