@@ -276,6 +276,29 @@ fn an_incast_takes_its_share_of_the_switch() {
     }
 }
 
+/// Each port of a switch reserves its headroom, whether flows cross it or not.
+#[test]
+fn the_ports_of_a_star_have_no_more_headroom_than_its_memory() {
+    let text = |capacity: u64| {
+        format!(
+            "schema_version = 1\nduration = \"1s\"\n[topology]\nshape = \"star\"\nports = 1000\n\
+             [[topology.pool]]\nname = \"memory\"\ncapacity = \"{capacity}B\"\nheadroom = \"10kB\"\n\
+             [topology.port]\nrate = \"1Gbps\"\ndelay = \"10us\"\npool = \"memory\"\n\
+             queue = {{ limit = \"unlimited\" }}\n\
+             [[flow]]\nfrom = \"host1..9\"\nto = \"host0\"\nworkload = {{ kind = \"bulk\", size = \"10kB\" }}\n"
+        )
+    };
+    let error = read(&text(9_999_999)).expect_err("a byte too few");
+    assert_eq!(error.key, "topology.pool.0.headroom");
+    assert!(error.message.contains("1000 links") && error.message.contains("10000000 bytes"));
+    assert!(error.help.contains("more capacity"), "{error}");
+    // With enough it runs, and counts as many ports.
+    let network = good(&text(10_000_000)).network();
+    let ports = network.links.iter().filter(|link| link.pool.is_some());
+    assert_eq!(ports.count(), 1_000);
+    assert_eq!(run(&network).flows.len(), 9);
+}
+
 /// Dhamdhere, Jiang and Dovrolis 2005, section V: 18 sources, round trips from 20 to 534 ms with
 /// mean 217 ms.
 #[test]

@@ -36,6 +36,15 @@ impl IdealPath {
         }
     }
 
+    /// One without links.
+    #[cfg(test)]
+    pub fn nowhere() -> Self {
+        Self {
+            base_rtt: Span::ZERO,
+            slowest: [(Rate(u64::MAX), Framing::default()); 2],
+        }
+    }
+
     /// One round trip, and as long as the slowest link takes to send the frames of so many bytes.
     pub fn transfer_time(&self, bytes: u64, data: Direction, tcp: &TcpConfig) -> Span {
         let (rate, framing) = self.slowest[data as usize];

@@ -133,29 +133,50 @@ impl Law {
     }
 }
 
+/// Whether values follow a law, by the test of Kolmogorov and Smirnov.
+#[cfg(test)]
+pub(crate) mod fit {
+    use super::Law;
+
+    /// The largest distance between the law and the values, and that which chance exceeds once in a
+    /// thousand times: the 0.1 % point of Kolmogorov's distribution.
+    pub(crate) fn distance(law: &Law, mut values: Vec<f64>) -> (f64, f64) {
+        values.sort_by(f64::total_cmp);
+        let n = values.len() as f64;
+        let share = |count: usize| count as f64 / n;
+        let distances = values.iter().map(|value| {
+            // Where the law jumps, several values are equal: the step is all of them.
+            let up_to = share(values.partition_point(|other| other <= value));
+            let below = share(values.partition_point(|other| other < value));
+            let (law_up_to, law_below) =
+                (law.share_up_to(*value), law.share_up_to(value.next_down()));
+            (law_up_to - up_to).abs().max((law_below - below).abs())
+        });
+        (distances.fold(0.0, f64::max), 1.95 / n.sqrt())
+    }
+
+    /// The same of counts, draws that are rounded: a count stands for all that becomes it. On a law
+    /// of steps the test rejects less often than it says.
+    pub(crate) fn distance_of_counts(law: &Law, mut counts: Vec<u64>) -> (f64, f64) {
+        counts.sort_unstable();
+        let n = counts.len() as f64;
+        let distances = counts.iter().map(|count| {
+            let up_to = counts.partition_point(|other| other <= count) as f64 / n;
+            (law.share_up_to(*count as f64 + 0.5) - up_to).abs()
+        });
+        (distances.fold(0.0, f64::max), 1.95 / n.sqrt())
+    }
+
+    /// Panics if a distance is one that chance does not explain.
+    pub(crate) fn assert_follows(what: &str, (distance, critical): (f64, f64)) {
+        assert!(distance < critical, "{what}: {distance} >= {critical}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::fit::{assert_follows, distance};
     use super::*;
-
-    /// The largest distance between the law and what is drawn (Kolmogorov-Smirnov).
-    fn distance(law: &Law, draws: usize, seed: u64) -> f64 {
-        let mut random = RandomStream::new(seed, "test", 0);
-        let mut values: Vec<f64> = (0..draws).map(|_| law.draw(&mut random)).collect();
-        values.sort_by(f64::total_cmp);
-        let n = draws as f64;
-        let distances = values.iter().enumerate().map(|(index, value)| {
-            // Where the law jumps, several draws are equal: the step ends with the last of them.
-            let last = values.partition_point(|other| other <= value) as f64 / n;
-            let first = index as f64 / n;
-            let share = law.share_up_to(*value);
-            let just_below = law.share_up_to(value.next_down());
-            (share - last)
-                .abs()
-                .max(first - share)
-                .max((values.partition_point(|other| other < value) as f64 / n - just_below).abs())
-        });
-        distances.fold(0.0, f64::max)
-    }
 
     /// A fifth of all is 1, nothing is between 3 and 4, a tenth is 10.
     fn measured() -> Law {
@@ -192,11 +213,13 @@ mod tests {
         assert!((always.quantile(0.999) - 7.0).abs() < 1e-12);
     }
 
+    fn drawn(law: &Law, seed: u64) -> Vec<f64> {
+        let mut random = RandomStream::new(seed, "test", 0);
+        (0..20_000).map(|_| law.draw(&mut random)).collect()
+    }
+
     #[test]
     fn draws_follow_their_law() {
-        let draws = 20_000;
-        // The 0.1 % point of Kolmogorov's distribution; 5 laws, 4 seeds.
-        let critical = 1.95 / f64::from(draws).sqrt();
         for law in [
             Law::Uniform { from: 3.0, to: 8.0 },
             Law::Exponential { mean: 0.2 },
@@ -211,23 +234,16 @@ mod tests {
             measured(),
         ] {
             for seed in 1..=4 {
-                let distance = distance(&law, draws as usize, seed);
-                assert!(distance < critical, "{law:?}: {distance} >= {critical}");
+                assert_follows(&format!("{law:?}"), distance(&law, drawn(&law, seed)));
             }
         }
     }
 
     #[test]
     fn the_test_above_sees_a_wrong_mean() {
-        let drawn = Law::Exponential { mean: 0.2 };
-        let mut random = RandomStream::new(1, "test", 0);
-        let stated = Law::Exponential { mean: 0.21 };
-        let mut values: Vec<f64> = (0..20_000).map(|_| drawn.draw(&mut random)).collect();
-        values.sort_by(f64::total_cmp);
-        let distance = (values.iter().zip(1_u32..))
-            .map(|(value, rank)| (stated.share_up_to(*value) - f64::from(rank) / 20_000.0).abs())
-            .fold(0.0, f64::max);
-        assert!(distance > 1.95 / 20_000.0_f64.sqrt());
+        let exponential = |mean| Law::Exponential { mean };
+        let (distance, critical) = distance(&exponential(0.21), drawn(&exponential(0.2), 1));
+        assert!(distance > critical);
     }
 
     #[test]

@@ -158,6 +158,7 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::fit::{assert_follows, distance};
 
     /// Times of the packets before `end`.
     fn times(mut source: Source, end: Time) -> Vec<Time> {
@@ -257,6 +258,30 @@ mod tests {
                     share >= least - error(least) && share <= most + error(most),
                     "{on:?}: {share} up to {value}, expected {least} to {most}"
                 );
+            }
+        }
+    }
+
+    /// Both of single packets and of bursts, from the start on.
+    #[test]
+    fn gaps_of_poisson_sources_and_of_bursts_are_exponential() {
+        let (start, mean) = (Time::ZERO + Span::from_secs(2), Span::from_millis(20));
+        for (burst, size) in [
+            (1, PacketSize::Fixed(100)),
+            (1, PacketSize::Exponential(400.0)),
+            (7, PacketSize::Fixed(100)),
+        ] {
+            for seed in 1..=4 {
+                let random = RandomStream::new(seed, "test", 0);
+                let source = Source::poisson(start, mean, size, random).in_bursts(burst);
+                let mut begun = vec![start];
+                begun.extend(times(source, start + Span::from_secs(400)));
+                begun.dedup();
+                let gaps = begun
+                    .windows(2)
+                    .map(|pair| (pair[1] - pair[0]).as_secs_f64());
+                let law = Law::Exponential { mean: 0.02 };
+                assert_follows(&format!("{burst} {size:?}"), distance(&law, gaps.collect()));
             }
         }
     }

@@ -5,6 +5,8 @@
 
 mod connections;
 mod exchanges;
+#[cfg(test)]
+mod laws;
 mod measure;
 mod playout;
 mod script;
