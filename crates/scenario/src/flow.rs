@@ -11,6 +11,9 @@ use goodqueue_types::Span;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// By which starts of a group differ at most, unless it says otherwise.
+const USUAL_JITTER: Span = Span::from_millis(100);
+
 /// A flow or a group of like flows.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowGroup {
@@ -18,7 +21,8 @@ pub(crate) struct FlowGroup {
     pub count: u64,
     pub start: Span,
     pub start_interval: Span,
-    /// `None` if the scenario says nothing of it, which is none.
+    /// `None` if the scenario says nothing of it and has a single flow, or intervals: then it is
+    /// none.
     pub start_jitter: Option<Span>,
     pub rtt: Option<RoundTrips>,
     pub host: Option<String>,
@@ -67,6 +71,21 @@ impl FlowGroup {
         self.start_jitter.unwrap_or_default()
     }
 
+    /// A tenth of what the run has left after the starts: more than that nobody means who says
+    /// nothing of jitter.
+    pub(crate) fn most_usual_jitter(&self, duration: Span) -> Span {
+        let last_start = self.start + self.start_interval * (self.count - 1);
+        duration.saturating_sub(last_start) / 10
+    }
+
+    /// The jitter of flows that would all start at once without anybody having said so. Like flows
+    /// in step are an artefact: they lose together, and their packets meet at every hop.
+    fn usual_jitter(&self, duration: Span) -> Span {
+        let phase = crate::workload::period(&self.workload);
+        let jitter = phase.unwrap_or(USUAL_JITTER);
+        jitter.min(self.most_usual_jitter(duration))
+    }
+
     /// More frame bytes than the group can have waiting in the network at once.
     pub(crate) fn most_waiting(&self, duration: Span) -> u128 {
         crate::workload::most_waiting(&self.workload, duration) * u128::from(self.count)
@@ -93,7 +112,7 @@ pub(crate) fn read_flows(
     let mut paths = PathReader::new(topology);
     let around = Around { folder, topology };
     for (index, table) in tables.iter().enumerate() {
-        let group = read_flow(table, index, common_tcp, &mut paths, &around)?;
+        let mut group = read_flow(table, index, common_tcp, &mut paths, &around)?;
         if !names.insert(group.name.clone()) {
             let message = format!("two flows are called \"{}\"", group.name);
             return Err(table.problem("name", message, "give each flow its own name"));
@@ -104,6 +123,10 @@ pub(crate) fn read_flows(
             return Err(table.problem("count", message, "a scenario has at most 100000 flows"));
         }
         check_start(table, &group, duration)?;
+        let together = group.start_jitter.is_none() && table.get("start_interval").is_none();
+        if group.count > 1 && together {
+            group.start_jitter = Some(group.usual_jitter(duration));
+        }
         groups.push(group);
     }
     Ok(groups)

@@ -121,9 +121,8 @@ impl Scenario {
     pub fn with_default_jitter(&self, jitter: Span) -> Self {
         let mut flows = Vec::clone(&self.flows);
         for group in &mut flows {
-            let last_start = group.start + group.start_interval * (group.count - 1);
-            let room = self.duration.saturating_sub(last_start) / 10;
-            group.start_jitter.get_or_insert(jitter.min(room));
+            let most = group.most_usual_jitter(self.duration);
+            group.start_jitter.get_or_insert(jitter.min(most));
         }
         Self {
             flows: Arc::new(flows),

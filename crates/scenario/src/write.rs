@@ -140,7 +140,7 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
         ("to", nodes(&group.paths.to, topology)),
         ("dscp", group.dscp.to_string()),
     ];
-    // Left out if it was: whoever averages over replicates may then jitter starts.
+    // Left out if there is none: whoever averages over replicates may then jitter starts.
     if let Some(jitter) = group.start_jitter {
         items.push(("start_jitter", plain(format_span(jitter))));
     }

@@ -212,6 +212,91 @@ fn starts_are_staggered_and_jittered_by_the_seed_alone() {
     assert!((2..5).all(|i| jittered.flows[i].start == first[i]));
 }
 
+/// The starts of a group with these keys in a run of 60 s, in milliseconds; the file with all
+/// defaults written out must give the same.
+fn starts_of(keys: &str, seed: u64) -> Vec<f64> {
+    let text = format!(
+        "schema_version = 1\nduration = \"60s\"\nseed = {seed}\n[topology]\nshape = \"dumbbell\"\n\
+         [topology.bottleneck]\nrate = \"1Mbps\"\ndelay = \"10ms\"\nqueue = {{ limit = \"100p\" }}\n\
+         [[flow]]\n{keys}\n"
+    );
+    let scenario = parse(&text);
+    let starts = |scenario: &Scenario| -> Vec<f64> {
+        let flows = scenario.network().flows;
+        let start = |flow: &goodqueue_sim::FlowConfig| flow.start.as_secs_f64() * 1e3;
+        flows.iter().map(start).collect()
+    };
+    assert_eq!(starts(&parse(&scenario.resolved_toml())), starts(&scenario));
+    starts(&scenario)
+}
+
+#[test]
+fn a_group_that_says_nothing_of_its_starts_has_them_spread() {
+    let bulk = "workload = { kind = \"bulk\" }";
+    for (keys, from, width) in [
+        (format!("count = 200\n{bulk}"), 0.0, 100.0),
+        // A tenth of what is left.
+        (
+            format!("count = 200\nstart = \"59.5s\"\n{bulk}"),
+            59_500.0,
+            50.0,
+        ),
+        (
+            "count = 200\nworkload = { kind = \"ping\" }".to_owned(),
+            0.0,
+            1_000.0,
+        ),
+        (
+            "count = 200\nworkload = { kind = \"voice\" }".to_owned(),
+            0.0,
+            20.0,
+        ),
+        (
+            "count = 200\nworkload = { kind = \"game\", interval = \"50ms\" }".to_owned(),
+            0.0,
+            50.0,
+        ),
+        // 100 bytes at 2 kb/s.
+        (
+            "count = 200\nworkload = { kind = \"cbr\", rate = \"2kbps\", packet = \"100B\" }"
+                .to_owned(),
+            0.0,
+            400.0,
+        ),
+    ] {
+        for seed in 1..=3 {
+            let mut starts = starts_of(&keys, seed);
+            starts.sort_by(f64::total_cmp);
+            let distances = starts
+                .iter()
+                .zip(1_u32..)
+                .map(|(start, rank)| ((start - from) / width - f64::from(rank) / 200.0).abs());
+            // The 0.1 % point of Kolmogorov's distribution, against all starts being equally likely.
+            let distance = distances.fold(0.0, f64::max);
+            assert!(distance < 1.95 / 200.0_f64.sqrt(), "{keys}: {distance}");
+            let (first, last) = (starts[0], starts[199]);
+            assert!(
+                first >= from && last < from + width,
+                "{keys}: {first} to {last}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_flow_alone_and_a_group_that_says_when_start_as_written() {
+    let bulk = "workload = { kind = \"bulk\" }";
+    assert_eq!(starts_of(&format!("start = \"1s\"\n{bulk}"), 1), [1_000.0]);
+    for said in ["start_jitter = \"0s\"", "start_interval = \"0s\""] {
+        assert_eq!(
+            starts_of(&format!("count = 3\n{said}\n{bulk}"), 1),
+            [0.0; 3]
+        );
+    }
+    let staggered = starts_of(&format!("count = 3\nstart_interval = \"10ms\"\n{bulk}"), 1);
+    assert_eq!(staggered, [0.0, 10.0, 20.0]);
+}
+
 fn tcp_of(scenario: &Scenario, flow: usize) -> TcpConfig {
     let network = scenario.network();
     let WorkloadConfig::Bulk { tcp, .. } = &network.flows[flow].workload else {

@@ -219,7 +219,7 @@ def size(  # noqa: PLR0913
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Start every flow that says nothing of start_jitter up to this much later, by the "
+            help="Start every flow that has no start_jitter up to this much later, by the "
             "seed, so that replicates differ; by default one base round-trip time of the link.",
         ),
     ] = None,

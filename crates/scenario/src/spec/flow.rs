@@ -39,10 +39,13 @@ pub(crate) static FLOW: Spec = Spec {
         key(
             "start_jitter",
             ANY_TIME,
-            "none",
+            "\"100ms\" or one interval of a group without `start_interval`; else none",
             "\"10ms\"",
-            "Each start is later by a time drawn uniformly from zero to this, by the seed. Left out, it is none in a \
-             single run; commands that average over seeds then choose one and say so.",
+            "Each start is later by a time drawn uniformly from zero to this, by the seed. A group (`count` above 1) \
+             that gives neither this nor `start_interval` has \"100ms\", or one interval if its clients send at an \
+             interval (`cbr`, `ping`, `voice`, `game`): their phase; but no more than a tenth of what the run has \
+             left. \"0s\" starts all at once. A single flow without it, and a group with `start_interval` alone, have \
+             none in a single run; commands that average over seeds then choose one and say so.",
         ),
         key(
             "rtt",

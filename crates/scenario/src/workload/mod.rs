@@ -41,6 +41,17 @@ pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
     }
 }
 
+/// The time between packets of clients that keep time; two of them differ by their phase.
+pub(crate) fn period(workload: &WorkloadConfig) -> Option<Span> {
+    match workload {
+        WorkloadConfig::ConstantBitRate { interval, .. }
+        | WorkloadConfig::Ping { interval, .. }
+        | WorkloadConfig::Voice(VoiceConfig { interval, .. }) => Some(*interval),
+        WorkloadConfig::Game(game) => Some(game.client.interval),
+        _ => None,
+    }
+}
+
 /// Reads the `workload` of flows on this path, and their `tcp` over that of all flows.
 pub(crate) fn read(
     flow: &Reader<'_>,
