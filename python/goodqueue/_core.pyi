@@ -292,5 +292,8 @@ class Outcome:
     def rtt(self) -> Table:
         """Round-trip times, at each sample."""
 
+    def limits(self) -> Table:
+        """What senders of bulk flows wait for, at each change."""
+
     def packets(self) -> Table:
         """Packet events."""

@@ -19,7 +19,7 @@ MARKER = "summary.json"
 _OURS = {
     *(MARKER, "scenario.toml", "captions.txt"),
     *("backlog.png", "cwnd.png", "delay-cdf.png", "curve.png"),
-    *("backlog.parquet", "windows.parquet", "rtt.parquet"),
+    *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),
     *("queueing-delays.parquet", "packets.parquet"),
 }
 """Every file that a command writes. A directory that holds any other is not ours to replace."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 KINDS = {
     "event": ["sent", "arrived", "dropped", "service_started", "delivered", "marked"],
     "direction": ["forward", "reverse"],
+    "limited_by": ["nothing", "handshake", "congestion", "receiver_window", "application"],
     "drop_reason": ["overlimit", "early", "forced", "target_exceeded", "link_loss"],
 }
 
@@ -31,11 +32,14 @@ class Series:
         windows: `flow`, `time_s`, `cwnd_bytes`, `ssthresh_bytes` (null if there is none yet),
             `in_flight_bytes`, at each change.
         rtt: `flow`, `time_s`, `rtt_s`, for each sample.
+        limits: `flow`, `time_s`, `limited_by`: what the sender of a bulk flow waits for from then
+            on (nothing, handshake, congestion, receiver_window, application), at each change.
     """
 
     backlog: pl.DataFrame
     windows: pl.DataFrame
     rtt: pl.DataFrame
+    limits: pl.DataFrame
 
 
 class Result:
@@ -53,13 +57,32 @@ class Result:
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """One row per link and direction: `link` and the figures of the summary."""
+        """One row per link and direction: `link` and the figures of the summary.
+
+        `shares` is a list of pairs: `group`, `share`.
+        """
         return _summary_frame(self.summary["links"], "link")
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """One row per flow: `flow` and the figures of the summary."""
+        """One row per flow: `flow` and the figures of the summary.
+
+        `losses_at` and `marks_at` are lists of pairs: `link`, `packets`.
+        """
         return _summary_frame(self.summary["flows"], "flow")
+
+    def classes(self, link: str) -> pl.DataFrame:
+        """What limits each TCP flow, as seen from a link: `flow`, `class`.
+
+        `class` is `local` if the flow is limited by congestion at this link, `remote` if at another
+        (null if no link dropped or marked its data), `window` or `size`.
+        """
+        rows = [
+            (name, _seen_from(link, figures))
+            for name, figures in self.summary["flows"].items()
+            if figures["class"] is not None
+        ]
+        return pl.DataFrame(rows, {"flow": pl.String, "class": pl.String}, orient="row")
 
     @cached_property
     def delays(self) -> pl.DataFrame:
@@ -78,6 +101,7 @@ class Result:
             backlog=self._frame(self._outcome.backlog()),
             windows=self._frame(self._outcome.windows()),
             rtt=self._frame(self._outcome.rtt()),
+            limits=self._frame(self._outcome.limits()),
         )
 
     @cached_property
@@ -106,10 +130,41 @@ class Result:
         return f"Result(links={list(self.summary['links'])}, flows={len(self.summary['flows'])})"
 
 
+def _seen_from(link: str, flow: dict[str, Any]) -> str | None:
+    if flow["class"] != "congestion":
+        return str(flow["class"])
+    if flow["bottleneck"] is None:
+        return None
+    return "local" if flow["bottleneck"] == link else "remote"
+
+
 def _present(values: pl.Series) -> pl.Series:
     """Whole numbers with nulls for what is absent."""
     return values if not values.len() or values.min() != -1 else values.set(values == -1, None)
 
 
+BY_NAME = {
+    "shares": ("group", "share", pl.Float64),
+    "losses_at": ("link", "packets", pl.Int64),
+    "marks_at": ("link", "packets", pl.Int64),
+}
+"""Figures of the summary that have a name for each value: as columns, lists of pairs."""
+
+
 def _summary_frame(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:
-    return pl.DataFrame([{key: name, **figures} for name, figures in rows.items()])
+    frame = pl.DataFrame(
+        [
+            {key: name, **{k: v for k, v in figures.items() if k not in BY_NAME}}
+            for name, figures in rows.items()
+        ],
+        infer_schema_length=None,
+    )
+    for column, (name, value, kind) in BY_NAME.items():
+        if any(column in figures for figures in rows.values()):
+            pairs = [
+                [{name: k, value: v} for k, v in figures[column].items()]
+                for figures in rows.values()
+            ]
+            schema = pl.List(pl.Struct({name: pl.String, value: kind}))
+            frame = frame.with_columns(pl.Series(column, pairs, schema))
+    return frame

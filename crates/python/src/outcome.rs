@@ -130,6 +130,16 @@ impl Outcome {
         Ok(table.finish())
     }
 
+    /// What senders of bulk flows wait for, from each change on; `limited_by` is a number into the
+    /// list that `result.py` has.
+    fn limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let table = Table::new(py, &self.figures.series.limits)
+            .integers("flow", |row| i64::from(row.0))?
+            .numbers("time_s", |row| row.1.as_secs_f64())?
+            .integers("limited_by", |row| row.2 as i64)?;
+        Ok(table.finish())
+    }
+
     /// Packet events. `event`, `direction` and `drop_reason` are numbers into the lists that
     /// `result.py` has.
     fn packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

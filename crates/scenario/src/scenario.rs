@@ -380,6 +380,7 @@ fn read_record(root: &Reader<'_>) -> Checked<(Record, bool)> {
     let record = Record {
         series: table.flag("series")?.unwrap_or(false),
         packets: table.flag("packets")?.unwrap_or(false),
+        tcp_delays: table.flag("tcp_delays")?.unwrap_or(false),
     };
     Ok((record, table.flag("access")?.unwrap_or(false)))
 }

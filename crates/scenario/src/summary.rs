@@ -4,7 +4,10 @@ use crate::buffers::{BufferEcho, LIMIT_COUNTS};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
 use crate::setting::Words;
 use goodqueue_sim::PoolOutcome;
-use goodqueue_sim::{Distribution, FlowOutcome, LinkConfig, LinkOutcome, Metric, Network, Outcome};
+use goodqueue_sim::{
+    Distribution, FlowClass, FlowOutcome, Limited, LinkConfig, LinkOutcome, Metric, Network,
+    OneWayDelay, Outcome, Signal,
+};
 use goodqueue_types::DropReason;
 use serde_json::{Map, Value, json};
 
@@ -20,7 +23,7 @@ pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -
     let flows: Map<String, Value> = outcome
         .flows
         .iter()
-        .map(|flow| (flow.name.clone(), flow_json(flow)))
+        .map(|flow| (flow.name.clone(), flow_json(network, flow)))
         .collect();
     let totals = &outcome.totals;
     let mut summary = json!({
@@ -119,8 +122,21 @@ fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Va
         distribution(map, "backlog_bytes", &link.backlog_bytes);
         distribution(map, "queueing_delay_s", &link.queueing_delay_s);
         loss_bursts(map, link);
+        fairness(map, link);
     }
     keys
+}
+
+fn fairness(map: &mut Map<String, Value>, link: &LinkOutcome) {
+    let fairness = link.fairness;
+    for (name, value) in [
+        ("jain_index", fairness.index),
+        ("mean_interval_jain_index", fairness.mean),
+        ("min_interval_jain_index", fairness.min),
+        ("fairness_interval_s", Some(fairness.interval_s)),
+    ] {
+        map.insert(name.to_owned(), json!(value));
+    }
 }
 
 fn loss_bursts(map: &mut Map<String, Value>, link: &LinkOutcome) {
@@ -142,7 +158,7 @@ fn shares_json(scenario: &Scenario, link: &LinkOutcome) -> Value {
     Value::Object(shares.collect())
 }
 
-fn flow_json(flow: &FlowOutcome) -> Value {
+fn flow_json(network: &Network, flow: &FlowOutcome) -> Value {
     let mut keys = json!({
         "goodput_bps": flow.goodput_bps,
         "throughput_bps": flow.throughput_bps,
@@ -153,9 +169,15 @@ fn flow_json(flow: &FlowOutcome) -> Value {
         "timeouts": flow.timeouts,
         "duplicate_share": flow.duplicate_share,
         "completion_time_s": flow.completion_time_s,
+        "slowdown": flow.slowdown,
+        "losses_at": signals_json(network, flow, |signal| signal.drops),
+        "marks_at": signals_json(network, flow, |signal| signal.marks),
     });
     if let Value::Object(map) = &mut keys {
         distribution(map, "rtt_s", &flow.rtt_s);
+        one_way_delay(map, "", &flow.one_way);
+        one_way_delay(map, "reverse_", &flow.one_way_back);
+        limits(map, network, flow);
         for (name, metric) in &flow.app.metrics {
             match metric {
                 Metric::Count(count) => {
@@ -171,6 +193,48 @@ fn flow_json(flow: &FlowOutcome) -> Value {
         }
     }
     keys
+}
+
+/// Delays and their variation, of one direction.
+fn one_way_delay(map: &mut Map<String, Value>, direction: &str, delay: &OneWayDelay) {
+    let figures = [
+        ("min", "one_way_delay_s", delay.min_s),
+        ("p99", "pdv_s", delay.p99_pdv_s),
+        ("p999", "pdv_s", delay.p999_pdv_s),
+    ];
+    for (statistic, name, value) in figures {
+        map.insert(format!("{statistic}_{direction}{name}"), json!(value));
+    }
+    distribution(map, &format!("{direction}one_way_delay_s"), &delay.delay_s);
+    distribution(map, &format!("{direction}ipdv_s"), &delay.ipdv_s);
+}
+
+/// So many packets of a flow by the links where something happened to them.
+fn signals_json(network: &Network, flow: &FlowOutcome, count: fn(&Signal) -> u32) -> Value {
+    let mut counts: Map<String, Value> = Map::new();
+    for signal in flow.signals.iter().filter(|signal| count(signal) > 0) {
+        let name = network.links[signal.link().0 as usize].name.clone();
+        counts.insert(name, json!(count(signal)));
+    }
+    Value::Object(counts)
+}
+
+/// What limited a TCP flow, and where.
+fn limits(map: &mut Map<String, Value>, network: &Network, flow: &FlowOutcome) {
+    let of = flow.limited.as_ref();
+    let total: f64 = of.map_or(0.0, |of| of.seconds.iter().sum());
+    let mut shares = Map::new();
+    for limited in Limited::ALL.into_iter().filter(|l| *l != Limited::Nothing) {
+        let share = of.filter(|_| total > 0.0);
+        let share = share.map(|of| of.seconds[limited as usize] / total);
+        shares.insert(limited.name().to_owned(), json!(share));
+    }
+    let bottleneck = of.and_then(|of| of.bottleneck);
+    let bottleneck = bottleneck.map(|link| network.links[link.0 as usize].name.clone());
+    let class = of.and_then(|of| of.class);
+    map.insert("limited_by".to_owned(), Value::Object(shares));
+    map.insert("bottleneck".to_owned(), json!(bottleneck));
+    map.insert("class".to_owned(), json!(class.map(FlowClass::name)));
 }
 
 /// `mean_<name>`, `p50_<name>`, `p99_<name>`, `max_<name>`.

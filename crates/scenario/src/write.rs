@@ -59,8 +59,8 @@ pub(crate) fn write(scenario: &Scenario) -> String {
     let record = scenario.record;
     let _ = write!(
         out,
-        "\n[record]\nseries = {}\npackets = {}\naccess = {}\n",
-        record.series, record.packets, scenario.record_access
+        "\n[record]\nseries = {}\npackets = {}\naccess = {}\ntcp_delays = {}\n",
+        record.series, record.packets, scenario.record_access, record.tcp_delays
     );
     out
 }

@@ -19,8 +19,8 @@ fn run(overrides: &[(&str, &str)]) -> Value {
 fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
     for (key, below) in value.as_object().into_iter().flatten() {
         found.insert(format!("{prefix}{key}"));
-        if key == "limit" {
-            keys(below, "limit.", found);
+        if ["limit", "limited_by"].contains(&key.as_str()) {
+            keys(below, &format!("{key}."), found);
         }
     }
 }
@@ -43,6 +43,7 @@ fn every_key_is_documented_and_every_documented_key_is_there() {
     }
     keys(&summary["links"]["bottleneck"], "", &mut found);
     keys(&summary["flows"]["upload"], "", &mut found);
+    keys(&summary["flows"]["ping"], "", &mut found);
     keys(&summary["pools"]["memory"], "", &mut found);
     keys(&summary["totals"], "", &mut found);
     for (flow, workload) in [

@@ -1,12 +1,20 @@
 //! One end of a flow: a behaviour, the labels of what it sends, and what it measured.
 
+use crate::delay_meter::DelayMeter;
+use crate::fairness::{INTERVALS, interval};
+use crate::flow_class::LimitedOutcome;
 use crate::ideal::IdealPath;
 use crate::link_meter::Window;
 use crate::network::{FlowConfig, Network};
-use crate::workload::session::AppOutcome;
+use crate::path::{ideal_time, propagation, unloaded_delay};
+use crate::signals::Signals;
+use crate::workload::session::{AppOutcome, Metric};
 use crate::workload::{Behaviour, DATAGRAM_HEADER, Player};
-use crate::{Distribution, FlowOutcome};
-use goodqueue_types::{Direction, Ecn, FlowId, Histogram, Hosts, Packet, RandomStream, Span, Time};
+use crate::{Distribution, FlowOutcome, OneWayDelay, WorkloadConfig};
+use goodqueue_tcp::{Limited, TimeLimited};
+use goodqueue_types::{
+    Body, Direction, Ecn, FlowId, Histogram, Hosts, Packet, RandomStream, Span, Time,
+};
 
 /// One end of a flow. Both engines make agents with [`agents`] and drive them alike: packets in
 /// order of arrival; timers before anything later, and after a delivery at the same instant.
@@ -17,17 +25,23 @@ pub struct Agent {
     direction: Direction,
     dscp: u8,
     hosts: Hosts,
-    /// Measurements are to begin at what it first does from here on; [`Time::MAX`] once they have.
-    measures_from: Time,
+    /// Propagation of what reaches it, in whole microseconds: what a packet takes at least.
+    /// [`u32::MAX`] where its delay is not measured.
+    floor_us: u32,
+    /// At what it first does from here on, measurements are to begin, and then the next interval;
+    /// [`Time::MAX`] if there is none.
+    next_mark: Time,
+    /// How long an interval of the window is.
+    interval: Span,
     behaviour: Behaviour,
     sent: u64,
     received: u64,
     received_ip_bytes: u64,
-    /// The round-trip sample that the last packet received completed; [`Span::MAX`] if none.
-    last_rtt: Span,
     /// From the first thing that it does in the window: an idle agent costs no memory for it.
     measurement: Option<Box<Measurement>>,
 }
+
+const MICROSECOND: Span = Span::from_micros(1);
 
 /// What an agent measures in the window.
 #[derive(Clone, Debug)]
@@ -36,6 +50,10 @@ struct Measurement {
     baseline: Counters,
     /// Round-trip times in nanoseconds.
     rtt_ns: Histogram,
+    /// One-way delays of the data that reach it, where the flow sends data to it.
+    delay: Option<DelayMeter>,
+    /// Bytes delivered up to the end of each interval that is over, at the server of a bulk flow.
+    delivered: Vec<u64>,
 }
 
 /// What counts from the warm-up on.
@@ -49,6 +67,7 @@ struct Counters {
     duplicate_payload_bytes: u64,
     retransmissions: u64,
     timeouts: u64,
+    limited: TimeLimited,
 }
 
 /// The agents of all flows: client and server of flow `i` at `2i` and `2i + 1`.
@@ -60,11 +79,16 @@ pub fn agents(network: &Network) -> Vec<Agent> {
         let path = IdealPath::of(network, flow);
         let [client, server] =
             Behaviour::pair(&flow.workload, flow.start, network.warmup, path, random);
-        for (direction, end) in [(Direction::Forward, client), (Direction::Reverse, server)] {
-            agents.push(Agent::new(id, direction, flow, network.warmup, end));
-        }
+        agents.push(Agent::new(id, Direction::Forward, network, client));
+        agents.push(Agent::new(id, Direction::Reverse, network, server));
     }
     agents
+}
+
+/// Where in [`agents`] the sender of a packet is.
+#[inline]
+pub(crate) fn sender_of(packet: &Packet) -> usize {
+    2 * packet.flow.0 as usize + packet.direction as usize
 }
 
 /// Where in [`agents`] the receiver of a packet is.
@@ -74,42 +98,57 @@ pub fn receiver_of(packet: &Packet) -> usize {
 }
 
 impl Agent {
-    fn new(
-        flow: FlowId,
-        direction: Direction,
-        config: &FlowConfig,
-        measures_from: Time,
-        behaviour: Behaviour,
-    ) -> Self {
+    fn new(flow: FlowId, direction: Direction, network: &Network, behaviour: Behaviour) -> Self {
+        let config = &network.flows[flow.0 as usize];
+        let arrives_by = match (direction, &behaviour) {
+            (_, Behaviour::Tcp(_) | Behaviour::Echo(_)) if !network.record.tcp_delays => None,
+            (Direction::Reverse, _) => Some(&config.forward),
+            (
+                Direction::Forward,
+                Behaviour::Client(_) | Behaviour::Pinger(_) | Behaviour::Player(_),
+            ) => Some(&config.reverse),
+            (Direction::Forward, _) => None,
+        };
+        let floor = arrives_by.map(|route| propagation(network, route).0 / MICROSECOND.0);
         Self {
             flow,
             direction,
             dscp: config.dscp,
             hosts: config.hosts,
-            measures_from,
+            floor_us: floor.map_or(u32::MAX, |floor| floor as u32),
+            next_mark: network.warmup,
+            interval: interval(Window {
+                from: network.warmup,
+                to: network.end,
+            }),
             behaviour,
             sent: 0,
             received: 0,
             received_ip_bytes: 0,
-            last_rtt: Span::MAX,
             measurement: None,
         }
     }
 
-    /// Takes a packet that arrived at its host.
+    /// Takes a packet that arrived at its host; returns the round-trip sample that it completed.
     #[inline]
-    pub fn receive(&mut self, now: Time, packet: &Packet) {
+    pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         self.note_time(now);
         self.received += 1;
         self.received_ip_bytes += u64::from(packet.size);
-        self.last_rtt = Span::MAX;
-        if let Some(rtt) = self.behaviour.receive(now, packet) {
+        if let Some(measurement) = self.measurement.as_deref_mut()
+            && let Some(delay) = &mut measurement.delay
+            && carries_data(packet)
+        {
+            delay.arrival(now, packet);
+        }
+        let rtt = self.behaviour.receive(now, packet);
+        if let Some(rtt) = rtt {
             self.note_rtt(rtt);
         }
+        rtt
     }
 
     fn note_rtt(&mut self, rtt: Span) {
-        self.last_rtt = rtt;
         if let Some(Measurement { rtt_ns, .. }) = self.measurement.as_deref_mut() {
             if rtt_ns.total() == 0 {
                 // Room for samples up to 64 times the first, so that the loop does not allocate.
@@ -171,19 +210,78 @@ impl Agent {
 
     #[inline]
     fn note_time(&mut self, now: Time) {
-        if now >= self.measures_from {
-            self.begin_measurement();
+        if now >= self.next_mark {
+            self.pass_marks(now);
         }
     }
 
+    /// The window begins, or intervals of it are over.
     #[cold]
-    fn begin_measurement(&mut self) {
-        self.measures_from = Time::MAX;
-        let (baseline, rtt_ns) = (self.counters(), Histogram::default());
-        self.measurement = Some(Box::new(Measurement { baseline, rtt_ns }));
+    fn pass_marks(&mut self, now: Time) {
+        if self.measurement.is_none() {
+            self.begin_measurement();
+        }
+        let is_measured = matches!(self.behaviour, Behaviour::Tcp(_))
+            && self.direction == Direction::Reverse
+            && self.interval > Span::ZERO;
+        let bytes = self.delivered_bytes();
+        let Some(measurement) = self.measurement.as_deref_mut().filter(|_| is_measured) else {
+            self.next_mark = Time::MAX;
+            return;
+        };
+        if measurement.delivered.capacity() == 0 {
+            measurement.delivered.reserve_exact(INTERVALS);
+            self.next_mark += self.interval;
+        }
+        while self.next_mark <= now && measurement.delivered.len() < INTERVALS {
+            measurement.delivered.push(bytes);
+            self.next_mark += self.interval;
+        }
+        if measurement.delivered.len() == INTERVALS {
+            self.next_mark = Time::MAX;
+        }
     }
 
-    fn counters(&self) -> Counters {
+    fn begin_measurement(&mut self) {
+        let is_tcp = self.behaviour.tcp_stats().is_some();
+        let meter = || DelayMeter::new(MICROSECOND * u64::from(self.floor_us), !is_tcp);
+        self.measurement = Some(Box::new(Measurement {
+            baseline: self.counters(self.next_mark),
+            rtt_ns: Histogram::default(),
+            delay: (self.floor_us < u32::MAX).then(meter),
+            delivered: Vec::new(),
+        }));
+    }
+
+    fn delivered_bytes(&self) -> u64 {
+        let stats = self.behaviour.tcp_stats();
+        stats.map_or(0, |stats| stats.delivered_bytes)
+    }
+
+    /// What the server of a bulk flow delivered in each interval of the window.
+    pub(crate) fn delivered_by_interval(&self) -> Vec<u64> {
+        let Some(measurement) = self.measurement.as_deref() else {
+            return vec![0; INTERVALS];
+        };
+        let mut ends = measurement.delivered.clone();
+        ends.resize(INTERVALS, self.delivered_bytes());
+        let mut before = measurement.baseline.delivered_bytes;
+        let parts = ends.into_iter();
+        parts
+            .map(|end| end - std::mem::replace(&mut before, end))
+            .collect()
+    }
+
+    /// When a bulk flow's last byte was acknowledged.
+    pub(crate) fn finished_at(&self) -> Option<Time> {
+        match &self.behaviour {
+            Behaviour::Tcp(host) => host.finished_at(),
+            _ => None,
+        }
+    }
+
+    /// The counts, of which times count up to `now`.
+    fn counters(&self, now: Time) -> Counters {
         let counters = Counters {
             sent: self.sent,
             received: self.received,
@@ -199,12 +297,13 @@ impl Agent {
             duplicate_payload_bytes: stats.duplicate_payload_bytes,
             retransmissions: stats.retransmitted_segments,
             timeouts: stats.timeouts,
+            limited: self.behaviour.time_limited(now),
             ..counters
         }
     }
 
-    fn measured(&self) -> Counters {
-        let now = self.counters();
+    fn measured(&self, end: Time) -> Counters {
+        let now = self.counters(end);
         // Nothing happened in the window: nothing counts.
         let then = self
             .measurement
@@ -219,17 +318,27 @@ impl Agent {
             duplicate_payload_bytes: now.duplicate_payload_bytes - then.duplicate_payload_bytes,
             retransmissions: now.retransmissions - then.retransmissions,
             timeouts: now.timeouts - then.timeouts,
+            limited: std::array::from_fn(|of| now.limited[of].saturating_sub(then.limited[of])),
         }
+    }
+
+    fn rtt_s(&self) -> Distribution {
+        let rtt_ns = self.measurement.as_ref().map(|measured| &measured.rtt_ns);
+        rtt_ns.map_or_else(Distribution::default, |rtt_ns| {
+            Distribution::of(rtt_ns, 1e9)
+        })
+    }
+
+    /// Delays of the data that reached it, if the flow sends data to it.
+    fn one_way_delay(&self) -> OneWayDelay {
+        let measurement = self.measurement.as_ref();
+        let delay = measurement.and_then(|measurement| measurement.delay.as_ref());
+        delay.map_or_else(OneWayDelay::default, DelayMeter::outcome)
     }
 
     /// Packets sent and received in the whole run.
     pub fn totals(&self) -> (u64, u64) {
         (self.sent, self.received)
-    }
-
-    /// The round-trip sample that the last packet received completed.
-    pub fn last_rtt(&self) -> Option<Span> {
-        Some(self.last_rtt).filter(|rtt| *rtt != Span::MAX)
     }
 
     /// The behaviour, for probes.
@@ -238,16 +347,26 @@ impl Agent {
     }
 }
 
-/// The results of a flow from its two agents and the forward packets it lost in the window.
+/// Whether a packet's delay is that of data: of TCP, an acknowledgement's is not.
+#[inline]
+fn carries_data(packet: &Packet) -> bool {
+    match &packet.body {
+        Body::Tcp(segment) => segment.payload > 0,
+        _ => true,
+    }
+}
+
+/// The results of a flow from its two agents and what links did to its packets in the window.
 pub fn flow_outcome(
-    config: &FlowConfig,
-    window: Window,
+    network: &Network,
     client: &Agent,
     server: &Agent,
-    lost: u64,
+    signals: &Signals,
 ) -> FlowOutcome {
-    let seconds = window.seconds();
-    let (sender, receiver) = (client.measured(), server.measured());
+    let config = &network.flows[client.flow.0 as usize];
+    let (signals, end) = (signals.of(client.flow), network.end);
+    let seconds = end.saturating_since(network.warmup).as_secs_f64();
+    let (sender, receiver) = (client.measured(end), server.measured(end));
     let datagrams = |end: &Counters| {
         end.received_ip_bytes
             .saturating_sub(DATAGRAM_HEADER * end.received)
@@ -265,22 +384,33 @@ pub fn flow_outcome(
         }
         _ => receiver.received_ip_bytes,
     };
-    let finished_at = match &client.behaviour {
-        Behaviour::Tcp(host) => host.finished_at(),
-        _ => None,
-    };
+    let finished_at = client.finished_at();
+    let rtt_s = client.rtt_s();
     FlowOutcome {
         name: config.name.clone(),
         goodput_bps: payload as f64 * 8.0 / seconds,
         throughput_bps: received_ip_bytes as f64 * 8.0 / seconds,
         packets_sent: sender.sent,
         packets_received: receiver.received,
-        packets_lost: lost,
-        rtt_s: client
-            .measurement
-            .as_ref()
-            .map(|measurement| Distribution::of(&measurement.rtt_ns, 1e9))
-            .unwrap_or_default(),
+        packets_lost: signals
+            .iter()
+            .filter(|signal| signal.is_forward())
+            .map(|signal| u64::from(signal.drops))
+            .sum(),
+        signals: signals
+            .iter()
+            .copied()
+            .filter(|signal| signal.strength() > 0)
+            .collect(),
+        one_way: server.one_way_delay(),
+        one_way_back: client.one_way_delay(),
+        limited: LimitedOutcome::new(config, &limited(&sender, &receiver), signals),
+        slowdown: finished_at
+            .zip(ideal_time(network, config))
+            .map(|(at, ideal)| {
+                at.saturating_since(config.start).as_secs_f64() / ideal.as_secs_f64()
+            }),
+        rtt_s,
         retransmissions: sender.retransmissions,
         timeouts: sender.timeouts,
         duplicate_share: if receiver.received_payload_bytes == 0 {
@@ -289,13 +419,45 @@ pub fn flow_outcome(
             receiver.duplicate_payload_bytes as f64 / receiver.received_payload_bytes as f64
         },
         app: match (&client.behaviour, &server.behaviour) {
-            (Behaviour::Client(client), _) => client.outcome(window.to),
+            (Behaviour::Client(client), _) => client.outcome(end),
             (Behaviour::Player(client), Behaviour::Player(server)) => {
                 Player::outcome(client, server)
             }
             (_, Behaviour::Listener(listener)) => listener.outcome(),
+            (Behaviour::Pinger(_), _) => ping_outcome(network, config, &rtt_s),
             _ => AppOutcome::default(),
         },
         completion_time_s: finished_at.map(|at| at.saturating_since(config.start).as_secs_f64()),
+    }
+}
+
+/// What the two ends of a flow waited for, together. An end that sends nothing waits for nothing.
+fn limited(sender: &Counters, receiver: &Counters) -> TimeLimited {
+    let mut times: TimeLimited =
+        std::array::from_fn(|of| sender.limited[of] + receiver.limited[of]);
+    times[Limited::Nothing as usize] = Span::ZERO;
+    times
+}
+
+/// How responsive the path is under the load that there is.
+fn ping_outcome(network: &Network, config: &FlowConfig, rtt_s: &Distribution) -> AppOutcome {
+    let WorkloadConfig::Ping { packet, .. } = config.workload else {
+        return AppOutcome::default();
+    };
+    let unloaded = unloaded_delay(network, &config.forward, packet)
+        + unloaded_delay(network, &config.reverse, packet);
+    let base_s = unloaded.as_secs_f64();
+    // A sample is rounded to nanoseconds, a quantile to its bin.
+    let above = |rtt: Option<f64>| Metric::Number(rtt.map(|rtt| (rtt - base_s).max(0.0)));
+    AppOutcome {
+        metrics: vec![
+            ("unloaded_rtt_s", Metric::Number(Some(base_s))),
+            ("p50_latency_under_load_s", above(rtt_s.p50)),
+            ("p99_latency_under_load_s", above(rtt_s.p99)),
+            (
+                "round_trips_per_minute",
+                Metric::Number(rtt_s.mean.map(|mean| 60.0 / mean)),
+            ),
+        ],
     }
 }

@@ -21,6 +21,7 @@ mod core;
 use self::core::{Core, Crossed};
 use crate::agent::{flow_outcome, receiver_of};
 use crate::event_queue::{Event, Kind};
+use crate::fairness::add_fairness;
 use crate::line::Lines;
 use crate::probe::{NoProbe, Probe, Recorder};
 use crate::routing::Routing;
@@ -73,11 +74,11 @@ pub struct Simulation<'a, P> {
 impl<'a, P: Probe> Simulation<'a, P> {
     /// A run about to start.
     pub fn new(network: &'a Network, probe: P) -> Self {
-        let routing = Routing::new(network);
+        let (routing, first_hops) = Routing::new(network);
         let lines = Lines::new(routing.shared_lines, routing.own_lines);
         let mut simulation = Self {
             network,
-            core: Core::new(network, routing, probe),
+            core: Core::new(network, routing, first_hops, probe),
             lines,
             event_count: 0,
         };
@@ -286,6 +287,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         // Nothing is lined up for a link that it would reach before the end.
         assert!(self.lines.is_empty(), "a line was left behind");
         let (network, mut core) = (self.network, self.core);
+        core.observe_end();
         core.finish_links(network);
         let totals = Totals {
             events: self.event_count,
@@ -296,23 +298,22 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let links = links
             .filter_map(|(index, config)| Some(core.take_meter(index)?.finish(&config.name)))
             .collect();
-        let ends = core.hosts.chunks_exact(2).zip(&core.lost);
-        let outcome = Outcome {
+        let pools = core.take_pools(network);
+        let ends = core.hosts.chunks_exact(2);
+        let ends = ends.map(|ends| (&ends[0].agent, &ends[1].agent));
+        let mut outcome = Outcome {
             measured_s: core.window.seconds(),
             links,
-            flows: network
-                .flows
-                .iter()
-                .zip(ends)
-                .map(|(flow, (ends, lost))| {
-                    flow_outcome(flow, core.window, &ends[0].agent, &ends[1].agent, *lost)
-                })
+            flows: ends
+                .clone()
+                .map(|(client, server)| flow_outcome(network, client, server, &core.signals))
                 .collect(),
-            pools: core.take_pools(network),
+            pools,
             totals,
             series: crate::Series::default(),
             packets: Vec::new(),
         };
+        add_fairness(&mut outcome, network, ends);
         (outcome, core.probe)
     }
 }

@@ -5,9 +5,12 @@
 pub const RESULTS_VERSION: u32 = 1;
 
 mod agent;
+mod delay_meter;
 pub mod e_model;
 mod engine;
 mod event_queue;
+mod fairness;
+mod flow_class;
 mod ideal;
 mod impaired_path;
 mod impairment;
@@ -19,15 +22,20 @@ mod loss;
 mod loss_bursts;
 mod network;
 mod outcome;
+mod path;
 mod probe;
 mod routing;
 mod served_link;
 mod service;
 mod shared_buffer;
+mod signals;
 pub mod workload;
 
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
 pub use engine::{Simulation, run, run_while};
+pub use fairness::{Fairness, add_fairness};
+pub use flow_class::{FlowClass, LimitedOutcome};
+pub use goodqueue_tcp::{Limited, TimeLimited};
 pub use ideal::IdealPath;
 pub use impairment::{Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
 pub use law::{Empirical, Law};
@@ -38,8 +46,8 @@ pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };
 pub use outcome::{
-    AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome, Outcome,
-    PoolOutcome, Series, Totals,
+    AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome,
+    OneWayDelay, Outcome, PoolOutcome, Series, Totals,
 };
 pub use probe::{NoProbe, Probe, Recorder};
 pub use routing::TieOrder;
@@ -48,6 +56,7 @@ pub use service::{
     ServiceConfig, Stretch, Stretches, VaryingRate,
 };
 pub use shared_buffer::{Buffer, SharedBuffer, shared_buffers};
+pub use signals::{Signal, Signals};
 pub use workload::session::{
     AppOutcome, ExchangesConfig, Metric, SessionConfig, TransfersConfig, VideoConfig, WebConfig,
 };

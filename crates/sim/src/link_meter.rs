@@ -1,5 +1,6 @@
 //! Statistics of one link, fed by either engine.
 
+use crate::fairness::Fairness;
 use crate::loss_bursts::LossBursts;
 use crate::outcome::BusyPeriods;
 use crate::{AverageQueue, Distribution, LinkOutcome};
@@ -357,6 +358,7 @@ impl LinkMeter {
             } else {
                 drops as f64 / self.arrivals as f64
             },
+            fairness: Fairness::default(),
             loss_bursts: self.bursts.map(LossBursts::finish),
             duplicates: self.duplicates,
             reordered: self.reordered,

@@ -225,4 +225,6 @@ pub struct Record {
     pub series: bool,
     /// Every packet event at every link and host.
     pub packets: bool,
+    /// One-way delays of bulk TCP flows, which cost a few percent of the run time.
+    pub tcp_delays: bool,
 }

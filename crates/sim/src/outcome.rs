@@ -3,7 +3,11 @@
 //! Names carry their unit. All figures are for the measured part of the run, from the warm-up to
 //! the end. A figure without a sample is `None`.
 
+use crate::fairness::Fairness;
+use crate::flow_class::LimitedOutcome;
+use crate::signals::Signal;
 use crate::workload::session::AppOutcome;
+use goodqueue_tcp::Limited;
 use goodqueue_types::{DropReason, Histogram, PacketEvent, Time};
 
 /// Results of one run.
@@ -53,6 +57,8 @@ pub struct LinkOutcome {
     pub marks_by: [u64; DropReason::COUNT],
     /// Drops over arrivals; 0 without arrivals.
     pub loss_rate: f64,
+    /// How fairly bulk flows shared it.
+    pub fairness: Fairness,
     /// The losses in bursts, if it is known how far apart those of a burst may be.
     pub loss_bursts: Option<LossBurstOutcome>,
     /// Copies that the link made of packets.
@@ -149,6 +155,16 @@ pub struct FlowOutcome {
     pub packets_received: u64,
     /// Forward packets lost.
     pub packets_lost: u64,
+    /// Delays of data on the way to the server's host: of TCP, of segments with payload.
+    pub one_way: OneWayDelay,
+    /// Delays of a session's data, a game's updates and a ping's replies on the way back.
+    pub one_way_back: OneWayDelay,
+    /// Where its packets were dropped and marked, in both directions.
+    pub signals: Vec<Signal>,
+    /// What limited a TCP flow, and where.
+    pub limited: Option<LimitedOutcome>,
+    /// Completion time over what the bytes take on an idle path.
+    pub slowdown: Option<f64>,
     /// Round-trip time as TCP samples it, or as ping sees it.
     pub rtt_s: Distribution,
     /// Segments sent again.
@@ -161,6 +177,22 @@ pub struct FlowOutcome {
     pub completion_time_s: Option<f64>,
     /// What the application measured, if it does.
     pub app: AppOutcome,
+}
+
+/// One-way delays and their variation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OneWayDelay {
+    /// The least, in seconds.
+    pub min_s: Option<f64>,
+    /// The delays.
+    pub delay_s: Distribution,
+    /// Packet delay variation (RFC 5481): the 99th percentile less the least.
+    pub p99_pdv_s: Option<f64>,
+    /// The 99.9th percentile less the least.
+    pub p999_pdv_s: Option<f64>,
+    /// Inter-packet delay variation (RFC 3393), its absolute value, of packets with consecutive
+    /// numbers; not of TCP.
+    pub ipdv_s: Distribution,
 }
 
 /// Counts over the whole run, warm-up included.
@@ -193,6 +225,8 @@ pub struct Series {
     pub windows: Vec<(u32, Time, u64, Option<u64>, u64)>,
     /// (flow, time, seconds) for each round-trip sample.
     pub rtt: Vec<(u32, Time, f64)>,
+    /// (flow, time, what a bulk flow's sender waits for from then on) at each change.
+    pub limits: Vec<(u32, Time, Limited)>,
 }
 
 impl Totals {

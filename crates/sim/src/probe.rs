@@ -3,7 +3,8 @@
 use crate::agent::Agent;
 use crate::{Record, Series};
 use goodqueue_queue::Backlog;
-use goodqueue_types::{LinkId, PacketEvent, Time};
+use goodqueue_tcp::Limited;
+use goodqueue_types::{LinkId, PacketEvent, Span, Time};
 
 /// Sees a run as it happens. Events of one link or agent come in order of time; those of
 /// different ones may not, because the engine works ahead where nothing can interfere.
@@ -17,8 +18,9 @@ pub trait Probe {
     /// What waits at a link from this time on.
     fn backlog(&mut self, link: LinkId, time: Time, backlog: Backlog);
 
-    /// An agent received a packet (`received`) or a timer of it fired; `flow` is its flow.
-    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, received: bool);
+    /// An agent received a packet, which perhaps completed a round-trip sample, or a timer of it
+    /// fired; `flow` is its flow.
+    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, rtt: Option<Span>);
 }
 
 /// Sees nothing.
@@ -29,7 +31,7 @@ impl Probe for NoProbe {
     const ACTIVE: bool = false;
     fn packet(&mut self, _: PacketEvent) {}
     fn backlog(&mut self, _: LinkId, _: Time, _: Backlog) {}
-    fn agent(&mut self, _: u32, _: Time, _: &Agent, _: bool) {}
+    fn agent(&mut self, _: u32, _: Time, _: &Agent, _: Option<Span>) {}
 }
 
 /// Keeps what a scenario's `[record]` asks for. Memory grows with the run.
@@ -40,6 +42,7 @@ pub struct Recorder {
     series: Series,
     packets: Vec<PacketEvent>,
     last_windows: Vec<(u64, Option<u64>, u64)>,
+    last_limits: Vec<Limited>,
 }
 
 impl Recorder {
@@ -50,6 +53,7 @@ impl Recorder {
             record,
             observed,
             last_windows,
+            last_limits: vec![Limited::Nothing; flows],
             ..Self::default()
         }
     }
@@ -64,6 +68,9 @@ impl Recorder {
             .sort_by_key(|(flow, time, ..)| (*flow, *time));
         self.series
             .rtt
+            .sort_by_key(|(flow, time, _)| (*flow, *time));
+        self.series
+            .limits
             .sort_by_key(|(flow, time, _)| (*flow, *time));
         self.packets.sort_by_key(|event| event.time);
         (self.series, self.packets)
@@ -89,14 +96,21 @@ impl Probe for Recorder {
         }
     }
 
-    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, received: bool) {
+    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, rtt: Option<Span>) {
         if !self.record.series {
             return;
         }
-        if let Some(rtt) = agent.last_rtt().filter(|_| received) {
+        if let Some(rtt) = rtt {
             self.series.rtt.push((flow, time, rtt.as_secs_f64()));
         }
         if let Some(info) = agent.behaviour().tcp_info() {
+            let last = &mut self.last_limits[flow as usize];
+            if *last != info.limited {
+                *last = info.limited;
+                self.series
+                    .limits
+                    .push((flow, info.limited_since, info.limited));
+            }
             let windows = (info.cwnd, info.ssthresh, info.bytes_in_flight);
             let last = &mut self.last_windows[flow as usize];
             if *last != windows {

@@ -63,8 +63,6 @@ impl Stretch {
 pub struct Routing {
     /// Steps of all routes, one route after the other.
     pub hops: Vec<Hop>,
-    /// Where the route of (flow, direction) begins in `hops`, at the index of its sending agent.
-    pub first_hops: Vec<u32>,
     /// Stretches of links that only delay.
     pub stretches: Vec<Stretch>,
     ties: TieOrder,
@@ -90,13 +88,14 @@ fn way(flow: FlowId, direction: Direction) -> usize {
 }
 
 impl Routing {
-    /// Routes for a network. Every loop of cause and effect passes the event queue at least once:
-    /// where links feed each other in a circle one is fed from outside, too, as every route begins
-    /// at a host, and so has two feeders; and a loop through hosts is a flow's way there and back.
+    /// Routes for a network, and where in `hops` that of each sending agent begins. Every loop of
+    /// cause and effect passes the event queue at least once: where links feed each other in a circle
+    /// one is fed from outside, too, as every route begins at a host, and so has two feeders; and a
+    /// loop through hosts is a flow's way there and back.
     ///
     /// # Panics
     /// If a flow crosses no link with a rate.
-    pub fn new(network: &Network) -> Self {
+    pub fn new(network: &Network) -> (Self, Vec<u32>) {
         let ways: Vec<&[LinkId]> = network
             .flows
             .iter()
@@ -125,23 +124,24 @@ impl Routing {
         }
         let mut routing = Self {
             hops: Vec::with_capacity(ways.iter().map(|links| links.len()).sum()),
-            first_hops: Vec::with_capacity(ways.iter().map(|links| links.len()).sum()),
             stretches: Vec::new(),
             ties: TieOrder::new(network.seed, network.flows.len()),
             shared_lines: 0,
             own_lines: 0,
         };
+        let mut first_hops = Vec::with_capacity(ways.len());
         let mut users = vec![0; network.links.len()];
         for link in ways.iter().copied().flatten() {
             users[link.0 as usize] += 1;
         }
         let mut classes = BTreeMap::new();
         for (index, links) in ways.iter().enumerate() {
-            routing.first_hops.push(routing.hops.len() as u32);
+            let first = routing.hops.len();
+            first_hops.push(first as u32);
             for (position, link) in links.iter().enumerate() {
                 let config = &network.links[link.0 as usize];
                 if config.only_delays() {
-                    routing.stretch(index, *link, config);
+                    routing.stretch(first, *link, config);
                     continue;
                 }
                 let (mut line, own_line) = (AT_ONCE, routing.own_lines as u32);
@@ -168,12 +168,12 @@ impl Routing {
             }
         }
         routing.shared_lines = classes.len();
-        routing
+        (routing, first_hops)
     }
 
-    /// Makes the last hop of a way longer if it is a stretch, else adds one.
-    fn stretch(&mut self, way: usize, link: LinkId, config: &LinkConfig) {
-        let begun = self.hops.len() > self.first_hops[way] as usize;
+    /// Makes the last hop of the way that begins with the `first` longer if it is a stretch, else adds one.
+    fn stretch(&mut self, first: usize, link: LinkId, config: &LinkConfig) {
+        let begun = self.hops.len() > first;
         let after_stretch = begun && self.hops.last().is_some_and(|hop| hop.link == STRETCH);
         if !after_stretch {
             self.hops.push(Hop {
@@ -198,9 +198,8 @@ impl Routing {
         wait_or_end.map_or(AT_ONCE, |hop| hop.line)
     }
 
-    /// The step of a packet's route that a link is.
-    pub fn hop(&self, packet: &Packet, link: u32) -> u32 {
-        let first = self.first_hops[way(packet.flow, packet.direction)];
+    /// The step that a link is of the route that begins with the `first`.
+    pub fn hop(&self, first: u32, link: u32) -> u32 {
         let mut route = self.hops[first as usize..].iter();
         let position = route.position(|hop| hop.link == link);
         first + position.expect("the packet's route has this link") as u32

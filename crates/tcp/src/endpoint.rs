@@ -8,6 +8,7 @@ use crate::cc::{CongestionControl, Controller};
 use crate::config::{Recovery, TcpConfig};
 use crate::delayed_ack::LinuxAcks;
 use crate::ecn::EcnState;
+use crate::limits::{Limited, TimeLimited};
 use crate::opening::Opening;
 use crate::receiver::{AckDue, Receiver};
 use crate::reset::Reset;
@@ -78,9 +79,10 @@ impl TcpEndpoint {
     }
 
     /// Opens the connection: the next [`poll_transmit`](Self::poll_transmit) gives the SYN.
-    pub fn connect(&mut self, _now: Time) {
+    pub fn connect(&mut self, now: Time) {
         debug_assert_eq!(self.state, ConnectionState::Closed);
         self.state = ConnectionState::SynSent;
+        self.sender.note_limit(now, Limited::Handshake);
         self.opening.due = true;
     }
 
@@ -269,7 +271,8 @@ impl TcpEndpoint {
     /// The newest round-trip sample since the last call.
     #[inline]
     pub fn take_rtt_sample(&mut self) -> Option<Span> {
-        self.sender.sample.take()
+        let sample = std::mem::replace(&mut self.sender.sample, Span::MAX);
+        (sample != Span::MAX).then_some(sample)
     }
 
     /// A look at the state.
@@ -294,6 +297,8 @@ impl TcpEndpoint {
             srtt: sender.rtt.srtt(&self.config.rto),
             rttvar: sender.rtt.rttvar(&self.config.rto),
             rto: sender.rtt.rto(),
+            limited: sender.limited,
+            limited_since: sender.limited_since(),
             receive_mss: {
                 let acks = self.receiver.linux_acks.as_deref();
                 acks.map_or(self.config.mss, LinuxAcks::full_segment)
@@ -339,6 +344,12 @@ impl TcpEndpoint {
     #[inline]
     pub fn stats(&self) -> &TcpStats {
         &self.stats
+    }
+
+    /// How long the sender has waited for what, up to `now`.
+    pub fn time_limited(&self, now: Time) -> TimeLimited {
+        let is_gone = self.state == ConnectionState::Closed;
+        self.sender.time_limited(now, is_gone)
     }
 
     /// The configuration of both ends.

@@ -491,7 +491,7 @@ impl Ledger {
         sender
             .rtt
             .end_round(&turn.config.rto, sender.una, sender.max_sent);
-        sender.sample = Some(smooth);
+        sender.sample = smooth;
         // What was SACKed was sent before the first was last sent; otherwise the timeout could be put
         // off for ever.
         let first = self.records.first();

@@ -32,6 +32,7 @@ mod delayed_ack;
 mod ecn;
 mod endpoint;
 mod ledger;
+mod limits;
 mod opening;
 mod pacing;
 mod profiles;
@@ -68,6 +69,7 @@ pub use config::{
     TimingRule, WindowArithmetic,
 };
 pub use endpoint::{ENDLESS, TcpEndpoint};
+pub use limits::{Limited, TimeLimited};
 pub use profiles::Profile;
 pub use stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
 pub use time_wait::TimeWait;

@@ -122,7 +122,7 @@ impl TcpEndpoint {
         self.sender.open(u64::from(segment.window));
         if self.opening.count == 1 && config.details.handshake_sample {
             self.sender.rtt.sample(&config.rto, self.opening.sent, now);
-            self.sender.sample = Some(now - self.opening.sent);
+            self.sender.sample = now - self.opening.sent;
             if let Some(ledger) = &mut self.sender.ledger {
                 ledger.on_handshake_sample(now, now - self.opening.sent);
             }

@@ -11,6 +11,7 @@ use goodqueue_types::{Segment, Span, Time};
 use crate::cc::{AckSample, CongestionControl, Controller};
 use crate::config::TcpConfig;
 use crate::ledger::{Ledger, Turn};
+use crate::limits::{Chronograph, Limited};
 use crate::pacing::Pacer;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -76,6 +77,8 @@ pub(crate) struct Sender {
     /// There is nothing to send until an ACK, a timer or the application changes that: a look
     /// into `poll` that costs nothing, for the engine asks after every segment sent.
     pub blocked: bool,
+    /// What `poll` waited for when it last gave nothing.
+    pub limited: Limited,
     /// A partial ACK has been seen in this recovery.
     pub partial_ack_seen: bool,
     /// Duplicate ACKs mean nothing until the next new ACK (ns-2's Sack1 after a timeout).
@@ -93,7 +96,8 @@ pub(crate) struct Sender {
     pub marked: u64,
 
     pub rtt: RttEstimator,
-    pub sample: Option<Span>,
+    /// The newest sample that nobody has taken; [`Span::MAX`] if there is none.
+    pub sample: Span,
     pub timed_seq: u64,
     pub timed_at: Time,
 
@@ -119,6 +123,8 @@ pub(crate) struct Sender {
     /// The timestamp of ours that the newest acceptable segment sent back; 0 if none did.
     pub echo: u32,
     pub pacer: Pacer,
+    /// How long it waited for what, once it has waited for anything.
+    pub chronograph: Option<Box<Chronograph>>,
     /// What was sent, segment by segment, where that is needed.
     pub ledger: Option<Box<Ledger>>,
 }
@@ -143,6 +149,7 @@ impl Sender {
             asked_to_send: false,
             retransmit: false,
             blocked: false,
+            limited: Limited::Nothing,
             partial_ack_seen: false,
             deaf: false,
             limited_transmitted: 0,
@@ -152,7 +159,7 @@ impl Sender {
             echoed: false,
             marked: 0,
             rtt: RttEstimator::new(&config.rto),
-            sample: None,
+            sample: Span::MAX,
             timed_seq: UNTIMED,
             timed_at: Time::ZERO,
             window: 0,
@@ -169,6 +176,7 @@ impl Sender {
             last_acked: Time::ZERO,
             echo: 0,
             pacer: Pacer::default(),
+            chronograph: None,
             ledger,
         }
     }
@@ -364,8 +372,8 @@ impl Sender {
             self.timed_seq = UNTIMED;
             if clock == Clock::Sample && config.timestamps.is_none() {
                 self.rtt.sample(&config.rto, self.timed_at, now);
-                sample = Some(now - self.timed_at);
-                self.sample = sample;
+                self.sample = now - self.timed_at;
+                sample = Some(self.sample);
             }
         }
         if config.timestamps.is_some() {

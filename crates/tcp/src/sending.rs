@@ -6,6 +6,7 @@ use goodqueue_types::Time;
 use crate::cc::CongestionControl;
 use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
 use crate::ledger::Ledger;
+use crate::limits::Limited;
 use crate::sender::{Chunk, Sender, UNTIMED};
 use crate::stats::{Phase, TcpStats};
 
@@ -21,7 +22,10 @@ impl Sender {
         } else {
             self.poll_unblocked(now, config, stats)
         };
-        self.blocked |= chunk.is_none();
+        if chunk.is_none() {
+            self.blocked = true;
+            self.note_limit(now, self.find_limit(u64::from(config.mss)));
+        }
         chunk
     }
 
@@ -77,6 +81,14 @@ impl Sender {
                 && 2 * room < self.largest_window
                 && self.next + mss <= self.data_end
                 && self.scoreboard.is_empty();
+            if self.blocked {
+                let limited = if window == self.window {
+                    Limited::ReceiverWindow
+                } else {
+                    Limited::Congestion
+                };
+                self.note_limit(now, limited);
+            }
             return Some(chunk);
         }
         self.poll_small(now, len, window.saturating_sub(used), config, stats)

@@ -1,6 +1,7 @@
 //! What an endpoint reports about itself.
 
-use goodqueue_types::{Rate, Span};
+use crate::limits::Limited;
+use goodqueue_types::{Rate, Span, Time};
 
 /// Counts since the connection began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +86,10 @@ pub struct TcpInfo {
     pub rto: Span,
     /// Least round-trip time; none before the first sample, or where it is not kept.
     pub min_rtt: Option<Span>,
+    /// What the sender waits for.
+    pub limited: Limited,
+    /// Since when.
+    pub limited_since: Time,
     /// The state of congestion.
     pub ca_state: CaState,
     /// Segments outstanding (`tcpi_unacked`).

@@ -56,8 +56,8 @@ impl Sender {
         let rtt = self.echoed_round_trip(now, config)?;
         self.rtt
             .sample(&config.rto, Time(now.0.saturating_sub(rtt.0)), now);
-        self.sample = Some(rtt);
-        self.sample
+        self.sample = rtt;
+        Some(rtt)
     }
 
     /// The one-way delay of our data against an unknown offset, in seconds: the peer's clock when it

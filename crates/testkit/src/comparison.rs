@@ -37,6 +37,7 @@ pub fn compare(one: &Outcome, other: &Outcome) -> Result<(), String> {
     same_items("backlog", &one.series.backlog, &other.series.backlog)?;
     same_items("window", &one.series.windows, &other.series.windows)?;
     same_items("round-trip time", &one.series.rtt, &other.series.rtt)?;
+    same_items("limit", &one.series.limits, &other.series.limits)?;
     same("measured time", &one.measured_s, &other.measured_s)
 }
 

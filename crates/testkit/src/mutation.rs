@@ -47,11 +47,15 @@ pub enum Mutation {
     CopyHeldBack,
     /// Links that only delay do not.
     PureDelayForgotten,
+    /// Only what queues drop is put down to their links.
+    LinkLossNotBlamed,
+    /// A flow's marks are not put down to any link.
+    MarksNotBlamed,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::LimitOffByOne,
         Self::TiesByInsertion,
         Self::TimerBeforeDelivery,
@@ -74,5 +78,7 @@ impl Mutation {
         Self::ImpairedBeforeLoss,
         Self::CopyHeldBack,
         Self::PureDelayForgotten,
+        Self::LinkLossNotBlamed,
+        Self::MarksNotBlamed,
     ];
 }

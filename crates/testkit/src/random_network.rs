@@ -14,7 +14,7 @@ use goodqueue_sim::{
     TransfersConfig, Updates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{
-    CongestionControlConfig, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
+    CongestionControlConfig, EcnMode, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
 };
 use goodqueue_types::{Cells, Framing, Hosts, LinkId, Rate, Span, Time};
 use proptest::prelude::*;
@@ -67,6 +67,7 @@ pub(crate) fn network(
                 record: Record {
                     series: true,
                     packets: true,
+                    tcp_delays: true,
                 },
             }
         },
@@ -547,7 +548,7 @@ fn tcp() -> impl Strategy<Value = TcpConfig> {
     );
     // Times of the order of the round-trip time, so that timers matter in a short run.
     let times = (1_u64..50, 1_u64..50, select(vec![200_u64, 1000, 40_000]));
-    let switches = any::<[bool; 5]>();
+    let switches = any::<[bool; 6]>();
     (
         profile,
         congestion_control,
@@ -578,6 +579,11 @@ fn tcp() -> impl Strategy<Value = TcpConfig> {
                     limited_transmit: on[2],
                     nagle: on[3],
                     option_bytes: on[4],
+                    ecn: if on[5] {
+                        EcnMode::Rfc3168
+                    } else {
+                        EcnMode::Off
+                    },
                     ..base
                 }
             },

@@ -11,8 +11,8 @@ mod link;
 use crate::Mutation;
 use goodqueue_queue::{Backlog, Context, Discipline, QueueDiscipline, Verdict};
 use goodqueue_sim::{
-    Agent, Network, Outcome, Probe, Recorder, Series, SharedBuffer, TieOrder, Totals, Window,
-    agents, flow_outcome, meters, receiver_of, shared_buffers,
+    Agent, Network, Outcome, Probe, Recorder, Series, SharedBuffer, Signals, TieOrder, Totals,
+    Window, add_fairness, agents, flow_outcome, meters, receiver_of, shared_buffers,
 };
 use goodqueue_types::{
     Bytes, Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time,
@@ -94,7 +94,7 @@ struct Reference<'a> {
     links: Vec<Link<'a>>,
     shared: Vec<SharedBuffer>,
     agents: Vec<Agent>,
-    lost: Vec<u64>,
+    signals: Signals,
     delivered: u64,
     scheduled: u64,
     handled: u64,
@@ -121,7 +121,7 @@ impl<'a> Reference<'a> {
             links,
             shared: shared_buffers(network),
             agents: agents(network),
-            lost: vec![0; network.flows.len()],
+            signals: Signals::new(network),
             delivered: 0,
             scheduled: 0,
             handled: 0,
@@ -249,7 +249,11 @@ impl<'a> Reference<'a> {
                     if let Some(meter) = &mut self.links[index].meter {
                         meter.mark(now, reason);
                     }
-                    let kind = PacketEventKind::Marked(LinkId(index as u32), reason);
+                    let id = LinkId(index as u32);
+                    if !self.has(Mutation::MarksNotBlamed) {
+                        self.signals.mark(id, &packet, now);
+                    }
+                    let kind = PacketEventKind::Marked(id, reason);
                     self.record(now, kind, packet);
                 }
             }
@@ -313,8 +317,8 @@ impl<'a> Reference<'a> {
         if let Some(meter) = &mut link.meter {
             meter.loss(now, &packet, reason);
         }
-        if packet.direction == Direction::Forward && self.window.contains(now) {
-            self.lost[packet.flow.0 as usize] += 1;
+        if !(reason == DropReason::LinkLoss && self.has(Mutation::LinkLossNotBlamed)) {
+            self.signals.drop(LinkId(index as u32), &packet, now);
         }
         self.record(
             now,
@@ -453,9 +457,9 @@ impl<'a> Reference<'a> {
     fn delivery(&mut self, packet: Packet, now: Time) {
         let index = receiver_of(&packet);
         self.delivered += 1;
-        self.agents[index].receive(now, &packet);
+        let rtt = self.agents[index].receive(now, &packet);
         self.record(now, PacketEventKind::Delivered, packet);
-        self.observe_agent(index, now, true);
+        self.observe_agent(index, now, rtt);
         self.transmit(index, now);
     }
 
@@ -463,7 +467,7 @@ impl<'a> Reference<'a> {
     fn wake(&mut self, index: usize, now: Time) {
         if self.agents[index].next_wake().is_some_and(|due| due <= now) {
             self.agents[index].wake(now);
-            self.observe_agent(index, now, false);
+            self.observe_agent(index, now, None);
             self.transmit(index, now);
         }
     }
@@ -487,16 +491,21 @@ impl<'a> Reference<'a> {
         }
     }
 
-    fn observe_agent(&mut self, index: usize, now: Time, received: bool) {
+    fn observe_agent(&mut self, index: usize, now: Time, rtt: Option<Span>) {
         if index.is_multiple_of(2) {
             self.recorder
-                .agent((index / 2) as u32, now, &self.agents[index], received);
+                .agent((index / 2) as u32, now, &self.agents[index], rtt);
         }
     }
 
     fn finish(mut self) -> Outcome {
+        for agent in 0..self.agents.len() {
+            self.observe_agent(agent, self.window.to, None);
+        }
         let totals = self.totals();
         totals.check().unwrap_or_else(|message| panic!("{message}"));
+        let ends = self.agents.chunks_exact(2);
+        let ends = ends.map(|ends| (&ends[0], &ends[1]));
         let mut outcome = Outcome {
             measured_s: self.window.seconds(),
             links: self
@@ -513,15 +522,9 @@ impl<'a> Reference<'a> {
                     Some(meter.finish(&link.config.name))
                 })
                 .collect(),
-            flows: self
-                .network
-                .flows
-                .iter()
-                .enumerate()
-                .map(|(flow, config)| {
-                    let [client, server] = [&self.agents[2 * flow], &self.agents[2 * flow + 1]];
-                    flow_outcome(config, self.window, client, server, self.lost[flow])
-                })
+            flows: ends
+                .clone()
+                .map(|(client, server)| flow_outcome(self.network, client, server, &self.signals))
                 .collect(),
             pools: std::mem::take(&mut self.shared)
                 .into_iter()
@@ -532,6 +535,7 @@ impl<'a> Reference<'a> {
             series: Series::default(),
             packets: Vec::new(),
         };
+        add_fairness(&mut outcome, self.network, ends);
         (outcome.series, outcome.packets) = self.recorder.finish();
         outcome
     }

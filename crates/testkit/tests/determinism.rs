@@ -36,6 +36,7 @@ fn mixed(seed: u64) -> Network {
     network.record = Record {
         series: true,
         packets: true,
+        tcp_delays: true,
     };
     network
 }

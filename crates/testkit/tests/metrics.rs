@@ -1,9 +1,13 @@
 //! What runs report, against counting by hand on networks of a few links.
 
-use goodqueue_queue::Limit;
-use goodqueue_sim::{FlowConfig, LinkConfig, Network, Outcome, Record, WorkloadConfig, run};
+use goodqueue_queue::{Limit, QueueConfig};
+use goodqueue_sim::{
+    FlowConfig, LinkConfig, Metric, Network, Outcome, Record, WorkloadConfig, run,
+};
+use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::{compare, run_reference};
 use goodqueue_types::{Hosts, LinkId, Rate, Span, Time};
+use std::sync::Arc;
 
 /// An observed link of 1 Mb/s and 10 ms: 1000 bytes take 8 ms.
 fn link() -> LinkConfig {
@@ -99,4 +103,105 @@ fn groups_share_a_link_by_their_bytes() {
     assert_eq!(outcome.links[1].busy_periods.count, 0);
     let busy = outcome.links[0].busy_periods;
     assert_eq!((busy.count, busy.max_s), (100, Some(0.056)));
+}
+
+/// Alone on the link every packet takes 18 ms. With two sources in step, the one that starts
+/// 3 ms later waits 5 ms each time.
+#[test]
+fn delays_of_steady_sources_do_not_vary() {
+    let later = Span::from_millis(3);
+    let flows = vec![flow(Span::ZERO, every(20)), flow(later, every(20))];
+    let outcome = measured(vec![link(), link()], flows, 100, 2_100);
+    for (flow, delay) in outcome.flows.iter().zip([0.018, 0.023]) {
+        let one_way = flow.one_way;
+        let delays = [one_way.min_s, one_way.delay_s.mean, one_way.delay_s.max];
+        assert_eq!(delays, [Some(delay); 3]);
+        assert_eq!(
+            (one_way.p99_pdv_s, one_way.p999_pdv_s),
+            (Some(0.0), Some(0.0))
+        );
+        assert_eq!(
+            (one_way.ipdv_s.mean, one_way.ipdv_s.max),
+            (Some(0.0), Some(0.0))
+        );
+    }
+}
+
+/// Beside a source of every 40 ms, one of every 20 ms finds by turns a frame of which 5 ms are
+/// left, and nobody.
+#[test]
+fn delays_vary_by_what_is_in_the_way() {
+    let later = Span::from_millis(3);
+    let flows = vec![flow(Span::ZERO, every(40)), flow(later, every(20))];
+    let outcome = measured(vec![link(), link()], flows, 100, 2_100);
+    let one_way = outcome.flows[1].one_way;
+    assert_eq!(
+        (one_way.min_s, one_way.delay_s.max),
+        (Some(0.018), Some(0.023))
+    );
+    assert_eq!(one_way.delay_s.mean, Some(0.0205));
+    // The bin of the 13 ms that are above propagation.
+    for pdv in [one_way.p99_pdv_s, one_way.p999_pdv_s] {
+        assert!((pdv.expect("packets") - 0.005).abs() < 0.013 / 64.0);
+    }
+    assert_eq!(
+        (one_way.ipdv_s.mean, one_way.ipdv_s.max),
+        (Some(0.005), Some(0.005))
+    );
+}
+
+/// A ping of 1000 bytes takes 36 ms there and back; beside a frame in the way, 41 ms.
+#[test]
+fn a_ping_tells_the_latency_under_load() {
+    let ping = WorkloadConfig::Ping {
+        interval: Span::from_millis(40),
+        packet: 1000,
+    };
+    let flows = vec![
+        flow(Span::from_millis(3), ping),
+        flow(Span::ZERO, every(40)),
+    ];
+    let outcome = measured(vec![link(), link()], flows, 100, 2_100);
+    let metrics: Vec<_> = outcome.flows[0].app.metrics.iter().collect();
+    let figure = |name: &str| {
+        let metric = metrics.iter().find(|(other, _)| *other == name);
+        match metric.expect("such a figure").1 {
+            Metric::Number(number) => number.expect("a sample"),
+            _ => panic!("{name} is a number"),
+        }
+    };
+    assert!((figure("unloaded_rtt_s") - 0.036).abs() < 1e-12);
+    // 5 ms, but for the bin of 41 ms.
+    assert!((figure("p50_latency_under_load_s") - 0.005).abs() < 0.041 / 64.0);
+    assert!((figure("round_trips_per_minute") - 60.0 / 0.041).abs() < 1e-6);
+    let back = outcome.flows[0].one_way_back;
+    assert_eq!((back.min_s, back.delay_s.max), (Some(0.018), Some(0.018)));
+}
+
+/// A second flow that begins in the middle is left out until it is there.
+#[test]
+fn equal_flows_share_fairly() {
+    let tcp = Arc::new(TcpConfig::profile(Profile::Rfc));
+    let bulk = || WorkloadConfig::Bulk {
+        tcp: tcp.clone(),
+        bytes: None,
+    };
+    let mut links = vec![link(), link()];
+    links[0].queue = QueueConfig::drop_tail(Limit::Packets(20));
+    let flows = vec![flow(Span::ZERO, bulk()), flow(Span::from_millis(7), bulk())];
+    let outcome = measured(links.clone(), flows, 20_000, 120_000);
+    let fairness = outcome.links[0].fairness;
+    let [one, two] = [0, 1].map(|flow: usize| outcome.flows[flow].goodput_bps);
+    let index = fairness.index.expect("two flows");
+    let expected = (one + two).powi(2) / (2.0 * (one * one + two * two));
+    assert!((index - expected).abs() < 1e-12, "{index} {expected}");
+    let (mean, min) = (fairness.mean.expect("two"), fairness.min.expect("two"));
+    assert!(min >= 0.5 && min < mean && mean <= 1.0, "{min} {mean}");
+    assert!((fairness.interval_s - 1.0).abs() < 1e-12);
+    let late = vec![
+        flow(Span::ZERO, bulk()),
+        flow(Span::from_millis(70_000), bulk()),
+    ];
+    let fairness = measured(links, late, 20_000, 120_000).links[0].fairness;
+    assert!(fairness.index.is_none() && fairness.mean.is_some());
 }

@@ -111,6 +111,7 @@ fn network(case: &Case) -> Network {
         record: Record {
             series: false,
             packets: true,
+            tcp_delays: true,
         },
     }
 }

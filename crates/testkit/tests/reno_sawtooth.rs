@@ -50,7 +50,7 @@ impl Probe for Losses {
     const ACTIVE: bool = true;
     fn packet(&mut self, _: PacketEvent) {}
     fn backlog(&mut self, _: LinkId, _: Time, _: Backlog) {}
-    fn agent(&mut self, _: u32, time: Time, agent: &Agent, _: bool) {
+    fn agent(&mut self, _: u32, time: Time, agent: &Agent, _: Option<Span>) {
         let phase = agent
             .behaviour()
             .tcp_info()

@@ -34,6 +34,7 @@ fn network(links: Vec<LinkConfig>, workload: &WorkloadConfig, seconds: u64) -> N
         record: Record {
             series: false,
             packets: true,
+            tcp_delays: true,
         },
     }
 }

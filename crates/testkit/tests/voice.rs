@@ -55,11 +55,18 @@ fn an_idle_path_takes_its_delay_and_nothing_else() {
         ("voice_packets", 500.0),
         ("voice_late", 0.0),
         ("voice_loss", 0.0),
-        ("one_way_delay_s", 0.051_632),
         ("mouth_to_ear_s", 0.131_632),
     ] {
         assert!((figure(&flow, name) - value).abs() < 1e-9, "{name}");
     }
+    let delay = flow.one_way.delay_s;
+    for delay in [delay.mean, delay.p99, delay.max, flow.one_way.min_s] {
+        assert!((delay.expect("packets") - 0.051_632).abs() < 1e-9);
+    }
+    assert_eq!(
+        (flow.one_way.p999_pdv_s, flow.one_way.ipdv_s.max),
+        (Some(0.0), Some(0.0))
+    );
     // 64 kb/s of speech and 12 bytes of RTP header, 50 times a second.
     assert!((flow.goodput_bps - 68_800.0).abs() < 1e-6);
     // G.107 with T = Ta = 131.6 ms and Tr = 2T by hand: Idte 2.51, Idle 0.80, Idd 0.02.

@@ -141,4 +141,29 @@ mod tests {
         assert_eq!(histogram.quantile(0.5), Some(0));
         assert_eq!(histogram.bins().next(), Some((0, 1000)));
     }
+
+    /// docs/results.md promises 1/64.
+    #[test]
+    fn quantiles_keep_the_bound_that_is_promised() {
+        let mut values: Vec<u64> = Vec::new();
+        let mut state = 1_u64;
+        for index in 0..4_096_u32 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            values.push(state >> (index % 60));
+        }
+        let mut histogram = Histogram::default();
+        for value in &values {
+            histogram.record(*value, 1);
+        }
+        values.sort_unstable();
+        // Shares that floats hold exactly, so that the rank is sure.
+        for part in 1..=1_024_usize {
+            let exact = values[4 * part - 1];
+            let quantile = histogram.quantile(part as f64 / 1_024.0).unwrap();
+            let error = quantile.abs_diff(exact) as f64;
+            assert!(error <= exact as f64 / 64.0, "{part}: {quantile} {exact}");
+        }
+    }
 }

@@ -76,6 +76,8 @@ def print_result(result: Result) -> None:
         left_out = len(links) - len(shown)
         console.print(f"... and {left_out} links that are used less; --json has them all")
     console.print(_buffers(shown))
+    for line in _bursts(shown):
+        console.print(line)
     console.print()
     flows = summary["flows"]
     first = dict(list(flows.items())[:MOST_FLOWS_PRINTED])
@@ -157,16 +159,35 @@ def _buffers(links: dict[str, Any]) -> str:
     return f"Limits: {'; '.join(limits) or 'none'} ({counts})."
 
 
+def _bursts(links: dict[str, Any]) -> list[str]:
+    return [
+        f"Losses at {name} come {number(link['mean_loss_burst_packets'], 3)} packets at a time "
+        f"(p99 {number(link['p99_loss_burst_packets'], 3)}, {number(link['loss_bursts'])} bursts) "
+        f"and hit {number(link['mean_flows_hit'], 3)} flows on average."
+        for name, link in links.items()
+        if link["loss_bursts"]
+    ]
+
+
 def _limit(limit: dict[str, Any]) -> str:
     text = f"{packets(limit['packets'])} = {size_of(limit['bytes'])} = {number(limit['ms'], 3)} ms"
     return text if limit["bdp"] is None else f"{text} = {number(limit['bdp'], 3)} BDP"
 
 
+def _limited_by(flow: dict[str, Any]) -> str:
+    """The link, the window or the size that limited a TCP flow."""
+    if flow["class"] == "congestion":
+        return str(flow["bottleneck"] or "congestion")
+    return flow["class"] or "-"
+
+
 def _flows(flows: dict[str, Any]) -> object:
+    limited = any(flow["class"] for flow in flows.values())
     columns = [
         "flow",
         "goodput",
         "throughput (IP)",
+        *(["limited by"] if limited else []),
         "RTT mean",
         "p50",
         "p99",
@@ -181,6 +202,7 @@ def _flows(flows: dict[str, Any]) -> object:
             name,
             rate(flow["goodput_bps"]),
             rate(flow["throughput_bps"]),
+            *([_limited_by(flow)] if limited else []),
             milliseconds(flow["mean_rtt_s"]),
             milliseconds(flow["p50_rtt_s"]),
             milliseconds(flow["p99_rtt_s"]),
@@ -205,6 +227,7 @@ def _write(result: Result, out: Path) -> None:
             result.series.backlog.write_parquet(directory / "backlog.parquet")
             result.series.windows.write_parquet(directory / "windows.parquet")
             result.series.rtt.write_parquet(directory / "rtt.parquet")
+            result.series.limits.write_parquet(directory / "limits.parquet")
         if result.packets is not None:
             result.packets.write_parquet(directory / "packets.parquet")
         result.delays.write_parquet(directory / "queueing-delays.parquet")

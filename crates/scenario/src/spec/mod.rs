@@ -285,5 +285,12 @@ pub(crate) static RECORD: Spec = Spec {
             "true",
             "Report the access links too, as `<host>.access` and so on.",
         ),
+        key(
+            "tcp_delays",
+            Kind::Flag,
+            "false",
+            "true",
+            "One-way delays of bulk TCP flows' data; those of others are always measured.",
+        ),
     ],
 };

@@ -5,7 +5,7 @@
     reason = "two functions hold all that happens to a packet; a call for each of its steps took a tenth of the run time"
 )]
 
-use crate::agent::{Agent, agents};
+use crate::agent::{Agent, agents, sender_of};
 use crate::event_queue::{Event, EventQueue, Kind};
 use crate::line::Lines;
 use crate::link::{Link, Offer};
@@ -15,9 +15,10 @@ use crate::probe::Probe;
 use crate::routing::{AT_ONCE, Routing, STRETCH};
 use crate::served_link::{ServedLink, Service};
 use crate::shared_buffer::{SharedBuffer, shared_buffers};
+use crate::signals::Signals;
 use crate::{Network, PoolOutcome, Totals};
 use goodqueue_queue::Verdict;
-use goodqueue_types::{Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time};
+use goodqueue_types::{DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time};
 
 /// Everything but the lines.
 #[derive(Debug)]
@@ -32,8 +33,8 @@ pub struct Core<P> {
     pub served: Vec<Option<Box<ServedLink>>>,
     shared_buffers: Vec<SharedBuffer>,
     pub hosts: Vec<Host>,
-    /// Forward packets of each flow lost in the window.
-    pub lost: Vec<u64>,
+    /// What links did to flows in the window.
+    pub signals: Signals,
     pub delivered: u64,
     /// Packets that at the end wait at links that are their transmitters alone.
     queued_untracked: u64,
@@ -88,7 +89,7 @@ pub enum Crossed {
 
 impl<P: Probe> Core<P> {
     /// A network in which nothing has happened.
-    pub fn new(network: &Network, routing: Routing, probe: P) -> Self {
+    pub fn new(network: &Network, routing: Routing, first_hops: Vec<u32>, probe: P) -> Self {
         let window = Window {
             from: network.warmup,
             to: network.end,
@@ -115,12 +116,12 @@ impl<P: Probe> Core<P> {
         }
         let hosts = agents(network)
             .into_iter()
-            .zip(&routing.first_hops)
+            .zip(first_hops)
             .map(|(agent, first)| Host {
                 wakes_at: Time::MAX,
                 pending_wake: Time::MAX,
-                first_hop: *first,
-                first_line: routing.first_line(*first),
+                first_hop: first,
+                first_line: routing.first_line(first),
                 agent,
             });
         Self {
@@ -130,7 +131,7 @@ impl<P: Probe> Core<P> {
             served,
             shared_buffers: shared_buffers(network),
             hosts: hosts.collect(),
-            lost: vec![0; network.flows.len()],
+            signals: Signals::new(network),
             delivered: 0,
             queued_untracked: 0,
             in_flight: 0,
@@ -153,7 +154,7 @@ impl<P: Probe> Core<P> {
     pub fn fire(&mut self, host: usize, now: Time) {
         self.hosts[host].agent.wake(now);
         if P::ACTIVE {
-            self.observe_agent(host, now, false);
+            self.observe_agent(host, now, None);
         }
     }
 
@@ -165,7 +166,7 @@ impl<P: Probe> Core<P> {
             return false;
         }
         self.delivered += 1;
-        host.agent.receive(now, packet);
+        let rtt = host.agent.receive(now, packet);
         if P::ACTIVE {
             let kind = PacketEventKind::Delivered;
             self.probe.packet(PacketEvent {
@@ -173,7 +174,7 @@ impl<P: Probe> Core<P> {
                 kind,
                 packet: *packet,
             });
-            self.observe_agent(index, now, true);
+            self.observe_agent(index, now, rtt);
         }
         true
     }
@@ -300,9 +301,7 @@ impl<P: Probe> Core<P> {
 
     #[cold]
     fn lose(&mut self, link: u32, packet: &Packet, now: Time, reason: DropReason) {
-        if packet.direction == Direction::Forward && self.window.contains(now) {
-            self.lost[packet.flow.0 as usize] += 1;
-        }
+        self.signals.drop(LinkId(link), packet, now);
         if P::ACTIVE {
             let kind = PacketEventKind::Dropped(LinkId(link), reason);
             self.probe.packet(PacketEvent {
@@ -359,12 +358,14 @@ impl<P: Probe> Core<P> {
         for verdict in verdicts.drain(..) {
             match verdict {
                 Verdict::Dropped(packet, reason) => self.lose(index, &packet, now, reason),
-                Verdict::Marked(packet, reason) if P::ACTIVE => {
-                    let kind = PacketEventKind::Marked(LinkId(index), reason);
-                    let time = now;
-                    self.probe.packet(PacketEvent { time, kind, packet });
+                Verdict::Marked(packet, reason) => {
+                    self.signals.mark(LinkId(index), &packet, now);
+                    if P::ACTIVE {
+                        let kind = PacketEventKind::Marked(LinkId(index), reason);
+                        let time = now;
+                        self.probe.packet(PacketEvent { time, kind, packet });
+                    }
                 }
-                Verdict::Marked(..) => {}
             }
         }
         served(&mut self.served, index).verdicts = verdicts;
@@ -400,7 +401,8 @@ impl<P: Probe> Core<P> {
 
     /// Walks a packet on that leaves a link at `now`.
     fn go_on(&mut self, link: u32, packet: &Packet, now: Time) -> Crossed {
-        let hop = self.routing.hop(packet, link);
+        let first = self.hosts[sender_of(packet)].first_hop;
+        let hop = self.routing.hop(first, link);
         if self.routing.hops[hop as usize].last {
             Crossed::Arrives(now)
         } else {
@@ -445,11 +447,20 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    fn observe_agent(&mut self, index: usize, now: Time, received: bool) {
+    fn observe_agent(&mut self, index: usize, now: Time, rtt: Option<Span>) {
         // The client's variables are the flow's: it is the sender.
         if index.is_multiple_of(2) {
             self.probe
-                .agent((index / 2) as u32, now, &self.hosts[index].agent, received);
+                .agent((index / 2) as u32, now, &self.hosts[index].agent, rtt);
+        }
+    }
+
+    /// Shows all clients as they are at the end.
+    pub fn observe_end(&mut self) {
+        if P::ACTIVE {
+            for index in 0..self.hosts.len() {
+                self.observe_agent(index, self.window.to, None);
+            }
         }
     }
 

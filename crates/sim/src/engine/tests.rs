@@ -97,6 +97,7 @@ fn the_same_seed_gives_the_same_outcome_and_recording_changes_nothing() {
     network.record = Record {
         series: true,
         packets: true,
+        tcp_delays: true,
     };
     let recorded = run(&network);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Bulk TCP: the client sends so many bytes and closes, or sends without end.
 
-use goodqueue_tcp::{ENDLESS, TcpConfig, TcpEndpoint, TcpInfo, TcpStats};
+use goodqueue_tcp::{ENDLESS, TcpConfig, TcpEndpoint, TcpInfo, TcpStats, TimeLimited};
 use goodqueue_types::{Body, Packet, Segment, Span, Time};
 use std::sync::Arc;
 
@@ -95,6 +95,10 @@ impl TcpHost {
 
     pub(super) fn info(&self) -> TcpInfo {
         self.endpoint.info()
+    }
+
+    pub(super) fn time_limited(&self, now: Time) -> TimeLimited {
+        self.endpoint.time_limited(now)
     }
 
     /// What the endpoint counted since it was made.

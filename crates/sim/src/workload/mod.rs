@@ -10,7 +10,7 @@ pub mod session;
 mod voice;
 
 use crate::{IdealPath, WorkloadConfig};
-use goodqueue_tcp::{TcpInfo, TcpStats};
+use goodqueue_tcp::{TcpInfo, TcpStats, TimeLimited};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 
 pub use bulk::TcpHost;
@@ -219,6 +219,17 @@ impl Behaviour {
             Self::Tcp(host) => Some(host.info()),
             Self::Echo(echo) => Some(echo.host.info()),
             _ => None,
+        }
+    }
+
+    /// How long its TCP waited for what up to `now`, all connections together.
+    pub fn time_limited(&self, now: Time) -> TimeLimited {
+        match self {
+            Self::Tcp(host) => host.time_limited(now),
+            Self::Echo(echo) => echo.host.time_limited(now),
+            Self::Client(client) => client.time_limited(now),
+            Self::Server(server) => server.time_limited(now),
+            _ => TimeLimited::default(),
         }
     }
 

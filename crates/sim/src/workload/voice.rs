@@ -64,7 +64,6 @@ impl Listener {
                 ("voice_packets", Metric::Count(self.receipts.expected())),
                 ("voice_late", Metric::Count(self.receipts.late())),
                 ("voice_loss", Metric::Number(loss)),
-                ("one_way_delay_s", Metric::Seconds(self.receipts.delays())),
                 ("mouth_to_ear_s", Metric::Number(mouth_to_ear)),
                 ("r_factor", Metric::Number(rated)),
                 ("mos", Metric::Number(rated.map(mos))),

@@ -1,6 +1,6 @@
 //! The TCP connections of one end of a session.
 
-use goodqueue_tcp::{TcpConfig, TcpEndpoint, TcpStats, TimeWait};
+use goodqueue_tcp::{TcpConfig, TcpEndpoint, TcpStats, TimeLimited, TimeWait};
 use goodqueue_types::{Body, Ecn, Packet, Segment, SegmentFlags, Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -31,6 +31,8 @@ pub struct Connections {
     leaving: VecDeque<(Time, u32)>,
     /// What connections that are gone or in TIME-WAIT counted.
     gone: TcpStats,
+    /// And what they waited for.
+    gone_limited: TimeLimited,
     next: u32,
     last_rtt: Option<Span>,
 }
@@ -65,6 +67,7 @@ impl Connections {
             resting: BTreeMap::new(),
             leaving: VecDeque::new(),
             gone: TcpStats::default(),
+            gone_limited: TimeLimited::default(),
             next: 0,
             last_rtt: None,
         }
@@ -241,6 +244,8 @@ impl Connections {
             self.leaving.push_back((now + TIME_WAIT, id));
         }
         self.gone.add(live.endpoint.stats());
+        let times = live.endpoint.time_limited(now);
+        add_times(&mut self.gone_limited, &times);
         self.live.remove(&id);
     }
 
@@ -296,6 +301,15 @@ impl Connections {
         false
     }
 
+    /// How long all connections together waited for what up to `now`.
+    pub fn time_limited(&self, now: Time) -> TimeLimited {
+        let mut times = self.gone_limited;
+        for live in self.live.values() {
+            add_times(&mut times, &live.endpoint.time_limited(now));
+        }
+        times
+    }
+
     /// What all connections counted.
     pub fn stats(&self) -> TcpStats {
         let mut stats = self.gone;
@@ -303,5 +317,11 @@ impl Connections {
             stats.add(live.endpoint.stats());
         }
         stats
+    }
+}
+
+fn add_times(sum: &mut TimeLimited, times: &TimeLimited) {
+    for (sum, time) in sum.iter_mut().zip(times) {
+        *sum += *time;
     }
 }

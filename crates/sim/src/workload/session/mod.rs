@@ -17,7 +17,7 @@ mod web;
 
 use crate::IdealPath;
 use connections::Connections;
-use goodqueue_tcp::{TcpConfig, TcpStats};
+use goodqueue_tcp::{TcpConfig, TcpStats, TimeLimited};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 use script::{Message, Script};
 use std::cmp::Reverse;
@@ -288,6 +288,11 @@ impl Client {
         self.connections.stats()
     }
 
+    /// How long connections waited for what up to `now`.
+    pub fn time_limited(&self, now: Time) -> TimeLimited {
+        self.connections.time_limited(now)
+    }
+
     /// What the application measured until the end of the run.
     pub fn outcome(&self, end: Time) -> AppOutcome {
         let mut outcome = self.app.outcome(end);
@@ -364,5 +369,10 @@ impl Server {
     /// What all connections counted.
     pub fn stats(&self) -> TcpStats {
         self.connections.stats()
+    }
+
+    /// How long connections waited for what up to `now`.
+    pub fn time_limited(&self, now: Time) -> TimeLimited {
+        self.connections.time_limited(now)
     }
 }

@@ -1,0 +1,150 @@
+//! One-way delays of a flow's packets, and how they vary.
+
+use crate::{Distribution, OneWayDelay};
+use goodqueue_types::{Histogram, Packet, Span, Time};
+
+/// Delays of the packets that reach one host.
+#[derive(Clone, Debug)]
+pub struct DelayMeter {
+    /// What every packet takes at least, in nanoseconds: histograms hold the rest, so that their
+    /// errors are relative to what varies.
+    floor_ns: u64,
+    above_floor_ns: Histogram,
+    least_ns: u64,
+    variation: Option<Variation>,
+}
+
+/// Differences between the delays of packets sent one after the other, in nanoseconds.
+#[derive(Clone, Debug, Default)]
+struct Variation {
+    /// Number and delay of the last packet that came.
+    last: Option<(u64, u64)>,
+    ipdv_ns: Histogram,
+}
+
+impl DelayMeter {
+    /// A meter of packets that take at least this; `pairs` says whether those that follow each
+    /// other are compared.
+    pub fn new(floor: Span, pairs: bool) -> Self {
+        Self {
+            floor_ns: floor.0 / 1_000,
+            above_floor_ns: Histogram::default(),
+            least_ns: u64::MAX,
+            variation: pairs.then(Variation::default),
+        }
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub fn arrival(&mut self, now: Time, packet: &Packet) {
+        let delay_ns = (now - packet.sent).0 / 1_000;
+        let above_ns = delay_ns.saturating_sub(self.floor_ns);
+        if above_ns < self.least_ns {
+            self.note_least(above_ns);
+        }
+        self.above_floor_ns.record(above_ns, 1);
+        if let Some(variation) = &mut self.variation {
+            variation.arrival(packet.number, delay_ns);
+        }
+    }
+
+    /// The first delay, or a smaller one.
+    #[cold]
+    fn note_least(&mut self, above_ns: u64) {
+        if self.least_ns == u64::MAX {
+            // Room for what varies up to 64 times the first delay, so that the loop does not
+            // allocate; and for 64 ms at least.
+            let room = 64 * (self.floor_ns + above_ns).max(1_000_000);
+            self.above_floor_ns.reserve(room);
+            if let Some(variation) = &mut self.variation {
+                variation.ipdv_ns.reserve(room);
+            }
+        }
+        self.least_ns = above_ns;
+    }
+
+    /// What was measured.
+    pub fn outcome(&self) -> OneWayDelay {
+        let floor = self.floor_ns as f64;
+        let seconds = |ns: f64| (floor + ns) / 1e9;
+        let histogram = &self.above_floor_ns;
+        let any = histogram.total() > 0;
+        let least = any.then_some(self.least_ns);
+        // A bin's middle may lie below the least value in it.
+        let quantile = |q| {
+            histogram
+                .quantile(q)
+                .zip(least)
+                .map(|(value, least)| value.max(least))
+        };
+        let variation = |q| {
+            let above = quantile(q).zip(least);
+            above.map(|(value, least)| (value - least) as f64 / 1e9)
+        };
+        OneWayDelay {
+            min_s: least.map(|ns| seconds(ns as f64)),
+            delay_s: Distribution {
+                mean: histogram.mean().map(seconds),
+                p50: quantile(0.5).map(|ns| seconds(ns as f64)),
+                p99: quantile(0.99).map(|ns| seconds(ns as f64)),
+                max: histogram.max().map(|ns| seconds(ns as f64)),
+            },
+            p99_pdv_s: variation(0.99),
+            p999_pdv_s: variation(0.999),
+            ipdv_s: self
+                .variation
+                .as_ref()
+                .map_or_else(Distribution::default, |variation| {
+                    Distribution::of(&variation.ipdv_ns, 1e9)
+                }),
+        }
+    }
+}
+
+impl Variation {
+    /// RFC 3393: the pairs are packets sent one after the other that both arrive, whichever first.
+    /// One that was overtaken makes none.
+    fn arrival(&mut self, number: u64, delay_ns: u64) {
+        if let Some((last, last_ns)) = self.last
+            && last + 1 == number
+        {
+            self.ipdv_ns.record(delay_ns.abs_diff(last_ns), 1);
+        }
+        self.last = Some((number, delay_ns));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variations_are_those_of_the_rfcs() {
+        let mut meter = DelayMeter::new(Span::from_millis(10), true);
+        let ms = Span::from_millis;
+        // Number 4 is lost: no pair with 3 or 5.
+        for (number, delay) in [(0, 12), (1, 15), (2, 11), (3, 11), (5, 31)] {
+            let sent = Time::ZERO + ms(20 * number);
+            let packet = Packet {
+                number,
+                sent,
+                ..Packet::default()
+            };
+            meter.arrival(sent + ms(delay), &packet);
+        }
+        let outcome = meter.outcome();
+        assert_eq!(outcome.min_s, Some(0.011));
+        assert_eq!(outcome.delay_s.mean, Some(0.016));
+        assert_eq!(outcome.delay_s.max, Some(0.031));
+        // RFC 5481: above the least delay. The largest is exact.
+        assert_eq!(outcome.p999_pdv_s, Some(0.02));
+        // 3, 4 and 0 ms.
+        assert_eq!(outcome.ipdv_s.max, Some(0.004));
+        let mean = outcome.ipdv_s.mean.expect("pairs");
+        assert!((mean - 0.007 / 3.0).abs() < 1e-15);
+        assert_eq!(
+            DelayMeter::new(ms(1), true).outcome(),
+            OneWayDelay::default()
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! How fairly long flows share a link, over the whole window and from interval to interval.
+
+use crate::agent::Agent;
+use crate::link_meter::Window;
+use crate::{Network, Outcome, WorkloadConfig};
+use goodqueue_types::{LinkId, Span, Time};
+
+/// The window is cut into so many intervals.
+pub const INTERVALS: usize = 100;
+
+/// Jain's index of the goodputs of bulk flows whose data cross a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fairness {
+    /// Of the whole window, among flows that were there all the time; none if they are not several.
+    pub index: Option<f64>,
+    /// Mean over intervals, each among the flows that were there all its time.
+    pub mean: Option<f64>,
+    /// The least of them.
+    pub min: Option<f64>,
+    /// Length of an interval in seconds.
+    pub interval_s: f64,
+}
+
+/// A bulk flow's life and what it delivered in each interval.
+struct Delivery {
+    from: Time,
+    to: Time,
+    bytes: Vec<u64>,
+}
+
+/// The length of an interval.
+pub fn interval(window: Window) -> Span {
+    window.to.saturating_since(window.from) / INTERVALS as u64
+}
+
+/// Fills in how fairly the links of an outcome were shared. `agents` has client and server of each
+/// flow, one after the other.
+pub fn add_fairness<'a>(
+    outcome: &mut Outcome,
+    network: &Network,
+    agents: impl Iterator<Item = (&'a Agent, &'a Agent)>,
+) {
+    let window = Window {
+        from: network.warmup,
+        to: network.end,
+    };
+    let mut of_links: Vec<Vec<usize>> = vec![Vec::new(); network.links.len()];
+    let mut deliveries = Vec::new();
+    for (flow, (client, server)) in network.flows.iter().zip(agents) {
+        if !matches!(flow.workload, WorkloadConfig::Bulk { .. }) {
+            continue;
+        }
+        for LinkId(link) in &flow.forward {
+            of_links[*link as usize].push(deliveries.len());
+        }
+        deliveries.push(Delivery {
+            from: flow.start,
+            to: client.finished_at().unwrap_or(Time::MAX),
+            bytes: server.delivered_by_interval(),
+        });
+    }
+    let observed = network.links.iter().zip(&of_links);
+    let observed = observed.filter(|(link, _)| link.observed);
+    for (link, (_, flows)) in outcome.links.iter_mut().zip(observed) {
+        let flows: Vec<&Delivery> = flows.iter().map(|flow| &deliveries[*flow]).collect();
+        link.fairness = fairness(window, &flows);
+    }
+}
+
+fn fairness(window: Window, flows: &[&Delivery]) -> Fairness {
+    let interval = interval(window);
+    let index = |from: Time, to: Time, bytes: &dyn Fn(&Delivery) -> u64| {
+        let there = flows
+            .iter()
+            .filter(|flow| flow.from <= from && to <= flow.to);
+        let bytes: Vec<u64> = there.map(|flow| bytes(flow)).collect();
+        jain(&bytes)
+    };
+    let of_interval = |number: usize| {
+        let from = window.from + interval * number as u64;
+        index(from, from + interval, &|flow| flow.bytes[number])
+    };
+    let indices: Vec<f64> = (0..INTERVALS).filter_map(of_interval).collect();
+    let sum: f64 = indices.iter().sum();
+    Fairness {
+        index: index(window.from, window.to, &|flow| flow.bytes.iter().sum()),
+        mean: (!indices.is_empty()).then(|| sum / indices.len() as f64),
+        min: indices.into_iter().reduce(f64::min),
+        interval_s: interval.as_secs_f64(),
+    }
+}
+
+/// Jain, Chiu, Hawe (DEC-TR-301, 1984): 1 if all are equal, 1/n if one has everything. None for
+/// fewer than two, or if all have nothing.
+fn jain(values: &[u64]) -> Option<f64> {
+    let sum: f64 = values.iter().map(|value| *value as f64).sum();
+    let squares: f64 = values
+        .iter()
+        .map(|value| (*value as f64) * (*value as f64))
+        .sum();
+    (values.len() > 1 && squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_is_jains() {
+        assert_eq!(jain(&[5, 5, 5]), Some(1.0));
+        assert_eq!(jain(&[7, 0, 0, 0]), Some(0.25));
+        // The report's example: 1, 3 and 5: 81 / 105.
+        assert_eq!(jain(&[1, 3, 5]), Some(81.0 / 105.0));
+        assert_eq!((jain(&[0, 0]), jain(&[3])), (None, None));
+    }
+
+    #[test]
+    fn flows_count_where_they_are_all_the_time() {
+        let second = |s| Time::ZERO + Span::from_secs(s);
+        let window = Window {
+            from: second(100),
+            to: second(200),
+        };
+        let flow = |from, to, bytes: &dyn Fn(usize) -> u64| Delivery {
+            from: second(from),
+            to,
+            bytes: (0..INTERVALS).map(bytes).collect(),
+        };
+        // By turns 3 and 1, then always 1, and one that is there from 190.5 s on.
+        let by_turns = flow(0, Time::MAX, &|second| if second % 2 == 0 { 3 } else { 1 });
+        let steady = flow(0, Time::MAX, &|_| 1);
+        let late = flow(190, second(195), &|second| u64::from(second >= 90));
+        let fairness = fairness(window, &[&by_turns, &steady, &late]);
+        assert!((fairness.interval_s - 1.0).abs() < 1e-12);
+        // 200 and 100.
+        assert_eq!(fairness.index, Some(0.9));
+        // 3, 1: 16 / 20; with the third 25 / 33.
+        assert_eq!(fairness.min, Some(25.0 / 33.0));
+        let expected = (50.0 + 47.0 * 0.8 + 3.0 * 25.0 / 33.0) / 100.0;
+        assert!((fairness.mean.expect("several") - expected).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,55 @@
+//! What a path takes when nobody else is on it.
+
+use crate::{FlowConfig, Network, WorkloadConfig};
+use goodqueue_types::{Bytes, LinkId, Span};
+
+/// The time from host to host of a packet that waits nowhere: transmission at each link (at the
+/// mean rate where it changes) and propagation.
+pub fn unloaded_delay(network: &Network, route: &[LinkId], ip_bytes: u32) -> Span {
+    let links = route.iter();
+    links.fold(Span::ZERO, |delay, link| {
+        delay + transmission(network, *link, ip_bytes) + network.links[link.0 as usize].delay
+    })
+}
+
+/// Propagation alone.
+pub fn propagation(network: &Network, route: &[LinkId]) -> Span {
+    let links = route.iter();
+    links.fold(Span::ZERO, |delay, link| {
+        delay + network.links[link.0 as usize].delay
+    })
+}
+
+fn transmission(network: &Network, link: LinkId, ip_bytes: u32) -> Span {
+    let link = &network.links[link.0 as usize];
+    let frame = Bytes(link.framing.frame_bytes(ip_bytes));
+    link.rate.transmission_time(frame)
+}
+
+/// The least time that a bulk flow's bytes can take: the first segment to the server and its
+/// acknowledgement back, and meanwhile the other segments through the slowest link, headers and
+/// framing included. Opening and slow start are not in it. As the slowdown of Montazeri et al.
+/// (Homa, SIGCOMM 2018) has it.
+pub fn ideal_time(network: &Network, flow: &FlowConfig) -> Option<Span> {
+    let WorkloadConfig::Bulk {
+        tcp,
+        bytes: Some(bytes),
+    } = &flow.workload
+    else {
+        return None;
+    };
+    // The timestamps option takes 12 bytes of each segment (RFC 7323 appendix A).
+    let header = u32::from(tcp.header) + 12 * u32::from(tcp.timestamps.is_some());
+    let mss = u64::from(tcp.mss);
+    let first = mss.min(*bytes) as u32;
+    let round_trip = unloaded_delay(network, &flow.forward, first + header)
+        + unloaded_delay(network, &flow.reverse, header);
+    let rest = bytes - u64::from(first);
+    let (full, last) = (rest / mss, (rest % mss) as u32);
+    let slowest = flow.forward.iter().map(|link| {
+        let tail = (last > 0).then(|| transmission(network, *link, last + header));
+        let segments = transmission(network, *link, tcp.mss + header).saturating_mul(full);
+        segments + tail.unwrap_or_default()
+    });
+    Some(round_trip + slowest.max().unwrap_or_default())
+}

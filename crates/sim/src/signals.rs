@@ -1,0 +1,125 @@
+//! Congestion signals: which links dropped and marked how many packets of which flow.
+
+use crate::link_meter::Window;
+use crate::{LinkConfig, Network};
+use goodqueue_queue::Limit;
+use goodqueue_types::{Direction, FlowId, LinkId, Packet, Time};
+
+/// Drops and marks in the window by flow, direction and link. A place for each is there from the
+/// start, so that counting allocates nothing.
+#[derive(Clone, Debug)]
+pub struct Signals {
+    window: Window,
+    /// In order of flow, direction and link.
+    counts: Vec<Signal>,
+}
+
+/// What one link did to the packets of one flow in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal {
+    flow: u32,
+    /// Twice the link's number, one more in reverse.
+    link_and_direction: u32,
+    /// Packets dropped.
+    pub drops: u32,
+    /// Packets marked.
+    pub marks: u32,
+}
+
+impl Signal {
+    fn key(flow: FlowId, direction: Direction, link: LinkId) -> (u32, u32) {
+        (flow.0, 2 * link.0 + direction as u32)
+    }
+
+    /// The link.
+    pub fn link(&self) -> LinkId {
+        LinkId(self.link_and_direction / 2)
+    }
+
+    /// Drops and marks.
+    pub fn strength(&self) -> u64 {
+        u64::from(self.drops) + u64::from(self.marks)
+    }
+
+    /// Whether the packets went forward.
+    pub fn is_forward(&self) -> bool {
+        self.link_and_direction.is_multiple_of(2)
+    }
+}
+
+/// Whether a link can drop or mark anything.
+fn can_signal(link: &LinkConfig) -> bool {
+    link.fifo_limit() != Some(Limit::Unlimited) || !link.drop_list.is_empty()
+}
+
+impl Signals {
+    /// None yet.
+    pub fn new(network: &Network) -> Self {
+        let mut counts = Vec::new();
+        for (flow, config) in (0..).map(FlowId).zip(&network.flows) {
+            let forward = config
+                .forward
+                .iter()
+                .map(|link| (Direction::Forward, *link));
+            let reverse = config
+                .reverse
+                .iter()
+                .map(|link| (Direction::Reverse, *link));
+            let ways = forward.chain(reverse);
+            let ways = ways.filter(|(_, link)| can_signal(&network.links[link.0 as usize]));
+            let first = counts.len();
+            counts.extend(ways.map(|(direction, link)| {
+                let (flow, link_and_direction) = Signal::key(flow, direction, link);
+                Signal {
+                    flow,
+                    link_and_direction,
+                    drops: 0,
+                    marks: 0,
+                }
+            }));
+            counts[first..].sort_unstable_by_key(|signal| signal.link_and_direction);
+        }
+        counts.shrink_to_fit();
+        Self {
+            window: Window {
+                from: network.warmup,
+                to: network.end,
+            },
+            counts,
+        }
+    }
+
+    fn find(&mut self, link: LinkId, packet: &Packet, now: Time) -> Option<&mut Signal> {
+        if !self.window.contains(now) {
+            return None;
+        }
+        let key = Signal::key(packet.flow, packet.direction, link);
+        let place = self
+            .counts
+            .binary_search_by_key(&key, |signal| (signal.flow, signal.link_and_direction));
+        Some(&mut self.counts[place.expect("a link on the packet's route that can drop")])
+    }
+
+    /// A link dropped a packet.
+    #[cold]
+    pub fn drop(&mut self, link: LinkId, packet: &Packet, now: Time) {
+        if let Some(signal) = self.find(link, packet, now) {
+            signal.drops += 1;
+        }
+    }
+
+    /// A link marked a packet.
+    #[cold]
+    pub fn mark(&mut self, link: LinkId, packet: &Packet, now: Time) {
+        if let Some(signal) = self.find(link, packet, now) {
+            signal.marks += 1;
+        }
+    }
+
+    /// What happened to a flow.
+    pub fn of(&self, flow: FlowId) -> &[Signal] {
+        let begin = self.counts.partition_point(|signal| signal.flow < flow.0);
+        let end = self.counts.partition_point(|signal| signal.flow <= flow.0);
+        &self.counts[begin..end]
+    }
+}

@@ -1,0 +1,120 @@
+//! What keeps a sender from sending more, and for how long: as Linux's chronographs
+//! (`tcp_chrono_start`), with a state for each cause.
+
+use goodqueue_types::{Span, Time};
+
+use crate::cc::CongestionControl;
+use crate::sender::Sender;
+
+/// What a sender waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limited {
+    /// There is nothing to send, and nothing is outstanding.
+    #[default]
+    Nothing,
+    /// The connection is being opened.
+    Handshake,
+    /// Data wait for the congestion control: its window, its pace, its recovery.
+    Congestion,
+    /// Data wait for room in the peer's window.
+    ReceiverWindow,
+    /// All that the application wrote was sent, and is not acknowledged yet.
+    Application,
+}
+
+impl Limited {
+    /// How many there are.
+    pub const COUNT: usize = 5;
+    /// All of them, each at the index `limited as usize`.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Nothing,
+        Self::Handshake,
+        Self::Congestion,
+        Self::ReceiverWindow,
+        Self::Application,
+    ];
+
+    /// Name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Handshake => "handshake",
+            Self::Congestion => "congestion",
+            Self::ReceiverWindow => "receiver_window",
+            Self::Application => "application",
+        }
+    }
+}
+
+/// How long a sender waited for each cause, at the index `limited as usize`.
+pub type TimeLimited = [Span; Limited::COUNT];
+
+/// The time spent in each state before the present one, and when that began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Chronograph {
+    pub since: Time,
+    spent: TimeLimited,
+}
+
+impl Sender {
+    /// Says what the sender waits for from now on.
+    #[inline]
+    pub fn note_limit(&mut self, now: Time, limited: Limited) {
+        if limited != self.limited {
+            self.change_limit(now, limited);
+        }
+    }
+
+    #[cold]
+    fn change_limit(&mut self, now: Time, limited: Limited) {
+        let before = std::mem::replace(&mut self.limited, limited);
+        let chronograph = self.chronograph.get_or_insert_with(Box::default);
+        chronograph.spent[before as usize] += now - chronograph.since;
+        chronograph.since = now;
+    }
+
+    /// The times up to `now`. What is under way counts unless the connection is gone.
+    pub fn time_limited(&self, now: Time, is_gone: bool) -> TimeLimited {
+        let Some(chronograph) = &self.chronograph else {
+            return TimeLimited::default();
+        };
+        let mut spent = chronograph.spent;
+        if !is_gone {
+            spent[self.limited as usize] += now.saturating_since(chronograph.since);
+        }
+        spent
+    }
+
+    /// Since when the sender has waited for what it waits for.
+    pub fn limited_since(&self) -> Time {
+        let chronograph = self.chronograph.as_ref();
+        chronograph.map_or(Time::ZERO, |chronograph| chronograph.since)
+    }
+
+    /// What the sender waits for, now that it sends no more.
+    pub fn find_limit(&self, mss: u64) -> Limited {
+        if self.next >= self.data_end {
+            return if self.una == self.max_sent {
+                Limited::Nothing
+            } else {
+                Limited::Application
+            };
+        }
+        let waiting = self.data_end - self.next;
+        let used = self.next - self.una;
+        let peer_has_room = self.window >= used + waiting.min(mss);
+        // Without records both windows count from `una`, and the smaller one holds.
+        let cwnd_has_room = if let Some(ledger) = &self.ledger {
+            ledger.window(self) > ledger.records.in_flight()
+        } else {
+            let cwnd = self.controller.cwnd().saturating_add_signed(self.extra);
+            cwnd >= (used + waiting.min(mss)).min(self.window)
+        };
+        match (cwnd_has_room, peer_has_room) {
+            (true, false) => Limited::ReceiverWindow,
+            // Less than a segment waits for more (Nagle's algorithm).
+            (true, true) if waiting < mss => Limited::Application,
+            _ => Limited::Congestion,
+        }
+    }
+}
