@@ -174,3 +174,58 @@ def test_other_threads_go_on_during_a_run() -> None:
 def test_the_schema_describes_a_scenario() -> None:
     schema = goodqueue.schema()
     assert schema["properties"]["topology"]
+
+
+TWO_BOTTLENECKS = """
+schema_version = 1
+duration = "20s"
+warmup = "5s"
+[topology]
+shape = "chain"
+access = { rate = "1Gbps", delay = "1ms" }
+[[topology.link]]
+name = "slow"
+rate = "1Mbps"
+delay = "10ms"
+queue = { kind = "drop_tail", limit = "10p" }
+[[topology.link]]
+name = "fast"
+rate = "10Mbps"
+delay = "10ms"
+queue = { kind = "drop_tail", limit = "10p" }
+[[flow]]
+name = "both"
+workload = { kind = "bulk" }
+[[flow]]
+name = "alone"
+from = "fast"
+to = "fast"
+workload = { kind = "bulk" }
+[[flow]]
+name = "noise"
+from = "slow"
+to = "slow"
+workload = { kind = "cbr", rate = "100kbps" }
+"""
+
+
+def test_a_class_is_as_seen_from_a_link() -> None:
+    # Beside one megabit a second from the slow link, the flow alone on the fast one fills that.
+    result = goodqueue.run(TWO_BOTTLENECKS)
+    seen = {link: dict(result.classes(link).iter_rows()) for link in ("slow", "fast")}
+    assert seen["slow"] == {"both": "local", "alone": "remote"}
+    assert seen["fast"] == {"both": "remote", "alone": "local"}
+
+
+def test_columns_of_names_and_counts_hold_what_the_summary_holds() -> None:
+    result = goodqueue.run(TWO_BOTTLENECKS)
+    for row in result.flows.iter_rows(named=True):
+        figures = result.summary["flows"][row["flow"]]
+        at = {place["link"]: place["packets"] for place in row["losses_at"]}
+        assert at == figures["losses_at"]
+        assert sum(at.values()) >= figures["packets_lost"]
+        assert row["limited_by"] == figures["limited_by"]
+    links = {row["link"]: row for row in result.links.iter_rows(named=True)}
+    # A single bulk flow shares with nobody.
+    assert links["slow"]["jain_index"] is None
+    assert 0.5 < links["fast"]["min_interval_jain_index"] <= 1

@@ -135,11 +135,8 @@ impl Agent {
         self.note_time(now);
         self.received += 1;
         self.received_ip_bytes += u64::from(packet.size);
-        if let Some(measurement) = self.measurement.as_deref_mut()
-            && let Some(delay) = &mut measurement.delay
-            && carries_data(packet)
-        {
-            delay.arrival(now, packet);
+        if self.floor_us != u32::MAX {
+            self.note_delay(now, packet);
         }
         let rtt = self.behaviour.receive(now, packet);
         if let Some(rtt) = rtt {
@@ -148,6 +145,19 @@ impl Agent {
         rtt
     }
 
+    /// Out of line, as `note_rtt`: few packets come to it where nobody asked for the delays of TCP, and
+    /// `receive` is to stay small for the others.
+    #[inline(never)]
+    fn note_delay(&mut self, now: Time, packet: &Packet) {
+        if let Some(measurement) = self.measurement.as_deref_mut()
+            && let Some(delay) = &mut measurement.delay
+            && carries_data(packet)
+        {
+            delay.arrival(now, packet);
+        }
+    }
+
+    #[inline(never)]
     fn note_rtt(&mut self, rtt: Span) {
         if let Some(Measurement { rtt_ns, .. }) = self.measurement.as_deref_mut() {
             if rtt_ns.total() == 0 {

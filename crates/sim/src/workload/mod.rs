@@ -165,9 +165,17 @@ impl Behaviour {
     }
 
     /// When [`wake`](Self::wake) is next needed, [`Time::MAX`] if it is not. Any other call may
-    /// change it.
+    /// change it. Bulk TCP is asked after every packet: only its part is worth the caller's room.
     #[inline]
     pub fn wakes_at(&self) -> Time {
+        match self {
+            Self::Tcp(host) => host.wakes_at(),
+            _ => self.other_wakes_at(),
+        }
+    }
+
+    #[inline(never)]
+    fn other_wakes_at(&self) -> Time {
         match self {
             Self::Tcp(host) => host.wakes_at(),
             Self::Echo(echo) => echo.host.wakes_at(),
