@@ -176,7 +176,7 @@ def test_the_schema_describes_a_scenario() -> None:
     assert schema["properties"]["topology"]
 
 
-TWO_BOTTLENECKS = """
+TWO_LINKS = """
 schema_version = 1
 duration = "20s"
 warmup = "5s"
@@ -195,30 +195,26 @@ delay = "10ms"
 queue = { kind = "drop_tail", limit = "10p" }
 [[flow]]
 name = "both"
+count = 2
 workload = { kind = "bulk" }
 [[flow]]
-name = "alone"
+name = "cross"
 from = "fast"
 to = "fast"
-workload = { kind = "bulk" }
-[[flow]]
-name = "noise"
-from = "slow"
-to = "slow"
-workload = { kind = "cbr", rate = "100kbps" }
+workload = { kind = "cbr", rate = "3Mbps" }
 """
 
 
 def test_a_class_is_as_seen_from_a_link() -> None:
-    # Beside one megabit a second from the slow link, the flow alone on the fast one fills that.
-    result = goodqueue.run(TWO_BOTTLENECKS)
+    # Beside three megabits a second there is room at the fast link, and none at the slow one.
+    result = goodqueue.run(TWO_LINKS)
     seen = {link: dict(result.classes(link).iter_rows()) for link in ("slow", "fast")}
-    assert seen["slow"] == {"both": "local", "alone": "remote"}
-    assert seen["fast"] == {"both": "remote", "alone": "local"}
+    assert seen["slow"] == {"both.0": "local", "both.1": "local"}
+    assert seen["fast"] == {"both.0": "remote", "both.1": "remote"}
 
 
 def test_columns_of_names_and_counts_hold_what_the_summary_holds() -> None:
-    result = goodqueue.run(TWO_BOTTLENECKS)
+    result = goodqueue.run(TWO_LINKS)
     for row in result.flows.iter_rows(named=True):
         figures = result.summary["flows"][row["flow"]]
         at = {place["link"]: place["packets"] for place in row["losses_at"]}
@@ -226,6 +222,6 @@ def test_columns_of_names_and_counts_hold_what_the_summary_holds() -> None:
         assert sum(at.values()) >= figures["packets_lost"]
         assert row["limited_by"] == figures["limited_by"]
     links = {row["link"]: row for row in result.links.iter_rows(named=True)}
-    # A single bulk flow shares with nobody.
-    assert links["slow"]["jain_index"] is None
-    assert 0.5 < links["fast"]["min_interval_jain_index"] <= 1
+    assert 0.5 <= links["slow"]["min_interval_jain_index"] < links["slow"]["jain_index"] <= 1
+    # No bulk flow sends its data back.
+    assert links["slow.reverse"]["jain_index"] is None
