@@ -22,6 +22,9 @@ pub fn propagation(network: &Network, route: &[LinkId]) -> Span {
 
 fn transmission(network: &Network, link: LinkId, ip_bytes: u32) -> Span {
     let link = &network.links[link.0 as usize];
+    if link.only_delays() {
+        return Span::ZERO;
+    }
     let frame = Bytes(link.framing.frame_bytes(ip_bytes));
     link.rate.transmission_time(frame)
 }
