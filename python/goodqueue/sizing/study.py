@@ -218,10 +218,11 @@ class _Replicates:
                 self._store.record(results)
             for result in results:
                 self._take(result)
+                # First what is finished, since whoever is told of a run may end the search.
+                while waiting and all(run.identity in self._known for run in runs[waiting[0]]):
+                    yield self._point(waiting[0], runs[waiting.pop(0)])
                 left -= 1
                 self._on_run(left)
-            while waiting and all(run.identity in self._known for run in runs[waiting[0]]):
-                yield self._point(waiting[0], runs[waiting.pop(0)])
         for limit in waiting:  # all of whose runs were known
             yield self._point(limit, runs[limit])
 
