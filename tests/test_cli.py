@@ -431,7 +431,8 @@ def test_ctrl_c_leaves_what_is_finished(
 
     monkeypatch.setattr(size_command, "size", interrupted_at_run_25)
     out = tmp_path / "out"
-    code = run_command(["size", str(small), "--replicates", "10", "--out", str(out)])
+    # One thread, so that runs end in the order in which they began.
+    code = run_command(["size", str(small), "--replicates", "10", "--jobs", "1", "--out", str(out)])
     assert code == 130
     printed = capsys.readouterr()
     assert "no verdict" in printed.out
