@@ -1,0 +1,294 @@
+"""The paper's figures 1 to 3 and 5 to 9, each as curves against the number of local flows.
+
+As in the paper every run lasts 200 s, the first 20 of which are not measured. A case runs with
+B = C T first; BSCL gets the median burst length measured there, and what the scenario says of N,
+T_e (the harmonic mean) and C_e. The mean burst would count how the last flows start: some overshoot
+by hundreds of packets after the first 20 s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from goodqueue.intervals import Interval, t_interval
+from goodqueue.papers.dhamdhere2005.mix import (
+    LOSS,
+    Case,
+    Traffic,
+    burst_of,
+    classic,
+    median_burst_of,
+    stanford,
+)
+from goodqueue.sizing.rules.bscl import bscl, globally_synchronized, partially_synchronized
+
+if TYPE_CHECKING:
+    from goodqueue.papers.dhamdhere2005.mix import Figures, Mix
+
+Points = dict[int, Interval]
+"""A value by the number of flows, with its 95 % interval."""
+
+UTILIZATION = 0.98
+STEP = 1.15
+"""Buffers that a search tries are this many times apart."""
+
+BURST_FLOWS = (5, 10, 20, 50, 100, 200)
+UTILIZATION_FLOWS = (2, 3, 5, 7, 10, 20, 40, 80)
+LOSS_FLOWS = (10, 20, 30, 40, 100, 200, 400)
+MANY_FLOWS = (50, 100, 200, 300, 400)
+FEW_FLOWS = (2, 4, 6, 10, 20)
+ERROR_FLOWS = (10, 100, 200, 300)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Curves against the number of flows.
+
+    Attributes:
+        name: the paper's number.
+        title: what is drawn.
+        unit: of the values.
+        curves: by label; what was searched has the bracket in place of an interval.
+        theory: the labels of curves that were not simulated.
+        digits: decimals to print.
+        log: whether its values want a logarithmic axis.
+        searched: whether what was simulated is the smallest buffer that serves.
+    """
+
+    name: str
+    title: str
+    unit: str
+    curves: Mapping[str, Points]
+    theory: Sequence[str] = ()
+    digits: int = 2
+    log: bool = False
+    searched: bool = False
+
+
+def fig1(
+    mix: Mix, flows: Sequence[int] = BURST_FLOWS, rates: Sequence[float] = (45e6, 75e6)
+) -> Figure:
+    """Length of a loss burst at B = C T, 45 and 75 Mb/s.
+
+    The mean over all bursts; and of each run the median, and of these the median over seeds.
+    """
+    curves: dict[str, Points] = {}
+    for rate in rates:
+        cases = {count: classic(Traffic(count, rate_bps=rate)) for count in flows}
+        found = mix.replicates(cases.values(), 2 * mix.seeds)
+        mean: Points = {}
+        middle: Points = {}
+        for count, case in cases.items():
+            runs = found[case]
+            mean[count] = t_interval([run["burst"] for run in runs if run["burst"] > 0])
+            middle[count] = Interval(median_burst_of(runs), 0)
+        curves[f"{rate / 1e6:g} Mb/s, mean"] = mean
+        curves[f"{rate / 1e6:g} Mb/s, median"] = middle
+    theory = {f"{alpha} N": alpha for alpha in (0.4, 0.7)}
+    for label, alpha in theory.items():
+        curves[label] = {count: Interval(alpha * count, 0) for count in flows}
+    return Figure("fig1", "Loss-burst length at B = C T", "packets", curves, [*theory], 1, log=True)
+
+
+def slope(points: Points) -> float:
+    """What (17) calls alpha: the slope of the line through zero with the least squares."""
+    squares = sum(count**2 for count in points)
+    return sum(count * value.mean for count, value in points.items()) / squares
+
+
+def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
+    """The smallest buffer that keeps the link busy 98 % of the time, and what models say."""
+    traffic = [Traffic(count) for count in flows]
+    bursts = measured_bursts(mix, traffic)
+    start = [max(partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic]
+    found = smallest(mix, dict(zip(traffic, start, strict=True)), _busy)
+    models: dict[str, Callable[[Traffic], float]] = {
+        "(16), alpha 0.4": lambda one: partially_synchronized(one.link, 0.4 * one.flows),
+        "(16), alpha 0.6": lambda one: partially_synchronized(one.link, 0.6 * one.flows),
+        "(16), median L": lambda one: partially_synchronized(one.link, bursts[one]),
+        "C_e T_e": lambda one: globally_synchronized(one.link),
+    }
+    curves = {"simulated": found} | {
+        label: {one.flows: Interval(max(model(one), 1.0), 0) for one in traffic}
+        for label, model in models.items()
+    }
+    title = "Smallest buffer for 98 % utilisation"
+    return Figure("fig2", title, "packets", curves, [*models], 0, log=True, searched=True)
+
+
+def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
+    """The smallest buffer for 98 % utilisation and at most 1 % loss, and BSCL at alpha 0.55."""
+    model = {Traffic(count): bscl(Traffic(count).link, 0.55 * count).packets for count in flows}
+    curves = {
+        "simulated": smallest(
+            mix, model, lambda runs: _busy(runs) and _mean(runs, "loss_rate") <= LOSS
+        ),
+    }
+    theory = {
+        "BSCL, alpha 0.55": {one.flows: Interval(packets, 0) for one, packets in model.items()}
+    }
+    title = "Smallest buffer for 98 % utilisation and 1 % loss"
+    return Figure("fig3", title, "packets", curves | theory, [*theory], 0, log=True, searched=True)
+
+
+def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_FLOWS) -> Figure:
+    """Figures 5 to 7: loss with the buffers of three rules."""
+    traffic = [Traffic(count, local_share) for count in flows]
+    curves = _with_rules(
+        mix,
+        traffic,
+        "loss_rate",
+        {
+            "C T": lambda one, _runs: classic(one),
+            "C T / sqrt(N)": lambda one, _runs: stanford(one),
+            "BSCL": lambda one, runs: sized(one, median_burst_of(runs)),
+        },
+    )
+    return Figure(name, f"Loss, local flows have {local_share:.0%}", "%", curves)
+
+
+def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
+    """Utilisation with few flows; (16) at two burst lengths, and BSCL."""
+    traffic = [Traffic(count) for count in flows]
+    curves = _with_rules(
+        mix,
+        traffic,
+        "utilization",
+        {
+            "C T": lambda one, _runs: classic(one),
+            "C T / sqrt(N)": lambda one, _runs: stanford(one),
+            "(16), alpha 0.55": lambda one, _runs: by_burst(one, 0.55 * one.flows),
+            "(16), mean L": lambda one, runs: by_burst(one, burst_of(runs)),
+            "BSCL": lambda one, runs: sized(one, median_burst_of(runs)),
+        },
+    )
+    return Figure("fig8", "Utilisation with few flows", "%", curves, digits=1)
+
+
+ERRORS: dict[str, tuple[float, float, float]] = {
+    "none": (1, 1, 1),
+    "N - 20 %": (0.8, 1, 1),
+    "N + 20 %": (1.2, 1, 1),
+    "L - 20 %": (1, 0.8, 1),
+    "L + 20 %": (1, 1.2, 1),
+    "T - 20 %": (1, 1, 0.8),
+    "T + 20 %": (1, 1, 1.2),
+}
+"""By what N, L and T_e are off."""
+
+
+def fig9(mix: Mix, figure: str, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
+    """Loss or utilisation with BSCL's buffer from parameters that are 20 % off."""
+
+    def rule(error: tuple[float, float, float]) -> _Rule:
+        return lambda one, runs: sized(one, median_burst_of(runs), error)
+
+    rules = {label: rule(error) for label, error in ERRORS.items()}
+    curves = _with_rules(mix, [Traffic(count) for count in flows], figure, rules)
+    short, what = ("loss", "Loss") if figure == "loss_rate" else (figure, "Utilisation")
+    return Figure(f"fig9-{short}", f"{what} with BSCL from wrong parameters", "%", curves)
+
+
+FIGURES: dict[str, Callable[[Mix], Figure]] = {
+    "fig1": fig1,
+    "fig2": fig2,
+    "fig3": fig3,
+    "fig5": lambda mix: losses(mix, "fig5", 0.95, MANY_FLOWS[1:4]),
+    "fig6": lambda mix: losses(mix, "fig6", 0.9),
+    "fig7": lambda mix: losses(mix, "fig7", 0.8, MANY_FLOWS[1:4]),
+    "fig8": fig8,
+    "fig9-loss": lambda mix: fig9(mix, "loss_rate"),
+    "fig9-utilization": lambda mix: fig9(mix, "utilization"),
+}
+"""What can be computed, by name."""
+
+
+def measured_bursts(mix: Mix, traffic: Sequence[Traffic]) -> dict[Traffic, float]:
+    """Median length of a loss burst at B = C T."""
+    found = mix.replicates([classic(one) for one in traffic], mix.seeds)
+    return {one: median_burst_of(found[classic(one)]) for one in traffic}
+
+
+def sized(traffic: Traffic, burst: float, error: tuple[float, float, float] = (1, 1, 1)) -> Case:
+    """With BSCL's buffer, from N, L and T_e that are off by these factors."""
+    link = traffic.link
+    believed = replace(
+        link,
+        flows=round(error[0] * traffic.flows),
+        rtts_s=tuple(error[2] * rtt for rtt in link.rtts_s),
+    )
+    return Case(traffic, int(bscl(believed, error[1] * burst).packets))
+
+
+def by_burst(traffic: Traffic, burst: float) -> Case:
+    """With (16) alone, also where five flows or fewer ask for C_e T_e."""
+    return Case(traffic, max(int(partially_synchronized(traffic.link, burst)), 1))
+
+
+_Rule = Callable[[Traffic, list["Figures"]], Case]
+"""The case that a rule makes of traffic and the runs at B = C T."""
+
+
+def _with_rules(
+    mix: Mix, traffic: Sequence[Traffic], figure: str, rules: Mapping[str, _Rule]
+) -> dict[str, Points]:
+    """A figure in per cent with the buffer of each rule."""
+    first = mix.replicates([classic(one) for one in traffic], mix.seeds)
+    cases = {
+        label: {one: rule(one, first[classic(one)]) for one in traffic}
+        for label, rule in rules.items()
+    }
+    found = mix.replicates([case for made in cases.values() for case in made.values()], mix.seeds)
+    return {
+        label: {
+            one.flows: t_interval([100 * run[figure] for run in found[case]])
+            for one, case in made.items()
+        }
+        for label, made in cases.items()
+    }
+
+
+def smallest(
+    mix: Mix, starts: Mapping[Traffic, float], passes: Callable[[list[Figures]], bool]
+) -> Points:
+    """By bisection the smallest buffers whose means pass, of all traffic at once.
+
+    Buffers lie on a grid `STEP` apart. From where theory expects the answer a bracket is opened by
+    four steps at a time. The interval reaches down to the largest buffer that failed.
+    """
+    below: dict[Traffic, int] = {}
+    above: dict[Traffic, int] = {}
+    at = {one: max(round(math.log(start, STEP)), 0) for one, start in starts.items()}
+    while at:
+        limits = {one: Case(one, round(STEP**place)) for one, place in at.items()}
+        found = mix.replicates(limits.values(), mix.seeds)
+        for one, place in at.items():
+            (above if passes(found[limits[one]]) else below)[one] = place
+        places = {one: _next(below.get(one), above.get(one)) for one in at}
+        at = {one: place for one, place in places.items() if place is not None}
+    return {one.flows: _between(STEP ** below.get(one, 0), STEP ** above[one]) for one in starts}
+
+
+def _next(below: int | None, above: int | None) -> int | None:
+    """The place to try between one that failed and one that passed; None if there is none."""
+    if above is None:
+        return (below or 0) + 4
+    if below is None:
+        return None if above == 0 else max(above - 4, 0)
+    return (below + above) // 2 if above - below > 1 else None
+
+
+def _between(failing: float, passing: float) -> Interval:
+    """The middle of a bracket, with its half width."""
+    return Interval((failing + passing) / 2, (passing - failing) / 2)
+
+
+def _mean(runs: Sequence[Figures], figure: str) -> float:
+    return sum(run[figure] for run in runs) / len(runs)
+
+
+def _busy(runs: Sequence[Figures]) -> bool:
+    return _mean(runs, "utilization") >= UTILIZATION

@@ -1,0 +1,78 @@
+"""Pictures of the figures: marks for what was simulated, dashes for theory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.ticker import LogLocator, NullLocator
+
+from goodqueue.plots.style import BLACK, CYCLE, GREY, MARKERS, Picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from goodqueue.papers.dhamdhere2005.figures import Figure
+
+CLOSE = 1.3
+"""Ticks of the logarithmic axis are at least so many times apart."""
+
+
+def picture(figure: Figure, stated: str) -> Picture:
+    """A figure, and what the paper's text says of it."""
+
+    def draw(axes: list[Axes]) -> None:
+        _lines(figure, axes[0])
+        _axes(figure, axes[0])
+
+    theory = "; theory has no marks" if figure.theory else ""
+    return Picture(
+        figure.name,
+        f"{_bars(figure)}{theory}. The paper: {stated}.",
+        draw,
+    )
+
+
+def _bars(figure: Figure) -> str:
+    if figure.searched:
+        return "Bars: from the largest buffer tried that fails to the least that suffices"
+    return "Simulated means with 95 % intervals"
+
+
+def _lines(figure: Figure, axes: Axes) -> None:
+    theory = [label for label in figure.curves if label in figure.theory]
+    simulated = [label for label in figure.curves if label not in figure.theory]
+    for label, colour, mark in zip(simulated, (*CYCLE, BLACK), MARKERS, strict=False):
+        points = figure.curves[label]
+        axes.errorbar(
+            list(points),
+            [value.mean for value in points.values()],
+            yerr=[value.half_width for value in points.values()],
+            fmt=f"{mark}-",
+            ms=4.5,
+            capsize=2.5,
+            color=colour,
+            label=label,
+        )
+    for label, dash in zip(theory, ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2))), strict=False):
+        points = figure.curves[label]
+        means = [value.mean for value in points.values()]
+        axes.plot(list(points), means, linestyle=dash, color=GREY, label=label)
+
+
+def _axes(figure: Figure, axes: Axes) -> None:
+    axes.set_title(figure.title)
+    axes.set_xlabel("local flows")
+    axes.set_ylabel(figure.unit)
+    axes.set_xscale("log")
+    ticks: list[int] = []
+    for count in sorted({count for points in figure.curves.values() for count in points}):
+        if not ticks or count >= CLOSE * ticks[-1]:
+            ticks.append(count)
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
+    if figure.log:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(lambda value, _position: f"{value:,.4g}")
+        axes.yaxis.set_minor_locator(NullLocator())
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
