@@ -40,21 +40,18 @@ def curve(answer: Answer) -> Picture:
 
     def draw(panels: list[Axes]) -> None:
         for axes, (figure, label, scale, colour) in zip(panels, FIGURES, strict=True):
-            _band(axes, limits, [answer.interval(one, figure) for one in limits], scale, colour)
+            band(axes, limits, [answer.interval(one, figure) for one in limits], scale, colour)
             axes.set_ylabel(label)
         utilization, delay, loss = panels
         for axes in (delay, loss):
             axes.set_ylim(bottom=0)
-        _bounds(answer, panels)
+        link = answer.link
+        bounds(panels, link.min_utilization, link.max_delay_s, link.max_loss_rate)
         _rules(answer, utilization)
         utilization.set_title("What a buffer buys, and what it costs")
-        loss.set_xlabel("buffer, packets (logarithmic)")
-        loss.set_xscale("log")
-        loss.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        loss.xaxis.set_minor_locator(NullLocator())
-        loss.xaxis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
+        packets_axis(loss)
         if answer.buffer is not None:
-            _recommended(panels, answer.buffer)
+            mark_recommended(panels, answer.buffer)
 
     verdict = (
         f"the line at {answer.buffer:,} packets is the smallest that keeps every bound"
@@ -137,17 +134,31 @@ def _replicates(answer: Answer) -> str:
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def _bounds(answer: Answer, panels: Sequence[Axes]) -> None:
-    link = answer.link
+def bounds(
+    panels: Sequence[Axes],
+    least_utilization: float,
+    most_delay_s: float | None,
+    most_loss: float | None,
+) -> None:
+    """Dashed lines where bounds are: on panels of utilisation, delay in ms, and loss."""
     utilization, delay, loss = panels
-    target = link.min_utilization * 100
+    target = least_utilization * 100
     limit_line(utilization, target, f"at least {target:.4g} %", corner="lower right")
-    if link.max_delay_s is not None:
-        bound = link.max_delay_s * 1000
+    if most_delay_s is not None:
+        bound = most_delay_s * 1000
         limit_line(delay, bound, f"at most {bound:.4g} ms", corner="upper left")
-    if link.max_loss_rate is not None:
-        bound = link.max_loss_rate * 100
+    if most_loss is not None:
+        bound = most_loss * 100
         limit_line(loss, bound, f"at most {bound:.4g} %")
+
+
+def packets_axis(axes: Axes) -> None:
+    """An axis of buffers, with whole numbers at 1, 2, 5, 10 …"""
+    axes.set_xlabel("buffer, packets (logarithmic)")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
 
 
 def _rules(answer: Answer, axes: Axes) -> None:
@@ -179,7 +190,8 @@ def _rules(answer: Answer, axes: Axes) -> None:
             )
 
 
-def _recommended(panels: Sequence[Axes], packets: int) -> None:
+def mark_recommended(panels: Sequence[Axes], packets: int) -> None:
+    """A line through all panels where the answer is."""
     for axes in panels:
         axes.axvline(packets, color=BLACK, lw=1.2)
     panels[0].annotate(
@@ -195,7 +207,7 @@ def _recommended(panels: Sequence[Axes], packets: int) -> None:
     )
 
 
-def _band(
+def band(
     axes: Axes, limits: Sequence[int], intervals: Sequence[Interval], scale: float, colour: str
 ) -> None:
     """Means as dots on a line, intervals where they have an end as a band behind it."""
