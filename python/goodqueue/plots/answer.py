@@ -153,7 +153,7 @@ def bounds(
 
 
 def packets_axis(axes: Axes) -> None:
-    """An axis of buffers, with whole numbers at 1, 2, 5, 10 …"""
+    """An axis of buffers, with whole numbers at 1, 2, 5, 10 and so on."""
     axes.set_xlabel("buffer, packets (logarithmic)")
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
