@@ -476,6 +476,7 @@ port = { rate = "10Mbps", delay = "1ms", queue = { limit = "10p" } }
 name = "answer"
 from = "host12..15"
 to = "host11"
+start_jitter = "0s"
 workload = { kind = "bulk" }
 """
     file = tmp_path / "star.toml"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,9 @@ import pytest
 from conftest import ROOT
 from goodqueue import Results, Study
 from goodqueue.study.engine import perform
-from goodqueue.study.model import Keep, Stop
+from goodqueue.study.model import Keep
 from goodqueue.study.plan import run_of
 from goodqueue.study.store import LEDGER, Store
-from goodqueue.study.sweep import Sweep
-from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +44,7 @@ def test_a_run_takes_less_than_a_kibibyte(folder: Path) -> None:
     assert (folder / LEDGER).stat().st_size / 400 < 1024
 
 
-def test_a_hundred_thousand_runs_load_in_two_seconds(tmp_path: Path) -> None:
+def test_a_hundred_thousand_runs_load(tmp_path: Path) -> None:
     plan = Study(STUDY).plan
     ran = [perform(run_of(variant, 1), Keep()) for variant in plan.variants]
     store = Store.open(tmp_path, plan.text)
@@ -72,31 +69,6 @@ def test_a_hundred_thousand_runs_load_in_two_seconds(tmp_path: Path) -> None:
             ]
         )
     store.close()
-    begun = time.process_time()
     wide = Results(tmp_path).wide()
-    took = time.process_time() - begun
     assert wide.height == RUNS
     assert wide["bottleneck.utilization"].null_count() == 0
-    assert took < 2.0
-
-
-def test_a_sweep_costs_little_beside_its_runs(tmp_path: Path) -> None:
-    """A tenth at 2 ms a run, in processor time, which a busy machine does not change much."""
-    plan = Study(STUDY).plan
-
-    def bare() -> float:
-        begun = time.process_time()
-        for variant in plan.variants:
-            for seed in plan.seeds:
-                variant.scenario.with_seed(seed).run(series=False, packets=False)
-        return time.process_time() - begun
-
-    def sweep(folder: Path) -> float:
-        begun = time.process_time()
-        store = Store.open(folder, plan.text)
-        Sweep(plan, store, Threads(2), Stop()).run()
-        store.close()
-        return time.process_time() - begun
-
-    ratios = [sweep(tmp_path / str(index)) / bare() for index in range(3)]
-    assert min(ratios) < 1.1, ratios
