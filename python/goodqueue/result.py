@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+
+from goodqueue.errors import RequestError
 
 if TYPE_CHECKING:
     from goodqueue._core import Outcome, Table
@@ -77,6 +80,11 @@ class Result:
         `class` is `local` if the flow is limited by congestion at this link, `remote` if at another
         (null if no link dropped or marked its data), `window` or `size`.
         """
+        links = self.summary["links"]
+        if link not in links:
+            near = get_close_matches(link, links, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the links are {', '.join(links)}"
+            raise RequestError(f"there is no link {link!r}; {hint}")
         rows = [
             (name, _seen_from(link, figures))
             for name, figures in self.summary["flows"].items()

@@ -52,6 +52,13 @@ JobsOption = Annotated[
 WITHOUT_FILE = "Instead of a scenario file"
 
 
+def _refuse_stray(stray: dict[str, bool], why: str) -> None:
+    """Refuses options that would be ignored."""
+    for option, is_given in stray.items():
+        if is_given:
+            raise typer.BadParameter(f"{option} {why}")
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         from goodqueue import _core
@@ -133,17 +140,19 @@ def size(  # noqa: PLR0913
         ),
     ] = None,
     packet: Annotated[
-        str,
-        typer.Option(metavar="SIZE", help="A full IP packet.", rich_help_panel=WITHOUT_FILE),
-    ] = "1500B",
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="A full IP packet; by default 1500B.", rich_help_panel=WITHOUT_FILE
+        ),
+    ] = None,
     control: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help="Congestion control: reno, cubic, abe, scalable, bbr.",
+            help="Congestion control: reno (if left out), cubic, abe, scalable, bbr.",
             rich_help_panel=WITHOUT_FILE,
         ),
-    ] = "reno",
+    ] = None,
     input_rate: Annotated[
         str | None,
         typer.Option(
@@ -210,11 +219,14 @@ def size(  # noqa: PLR0913
         ),
     ] = None,
     replicates: Annotated[
-        int,
+        int | None,
         typer.Option(
-            metavar="N", min=2, max=10_000, help="Runs per limit, each under its own seed."
+            metavar="N",
+            min=2,
+            max=10_000,
+            help="Runs per limit, each under its own seed; 10 if left out.",
         ),
-    ] = 10,
+    ] = None,
     jitter: Annotated[
         str | None,
         typer.Option(
@@ -247,6 +259,15 @@ def size(  # noqa: PLR0913
         from goodqueue.cli.size_link import size_described
         from goodqueue.sizing.question import Question
 
+        stray = {
+            "--out": out is not None,
+            "--store": store is not None,
+            "--link": link is not None,
+            "--set": bool(set_),
+            "--jitter": jitter is not None,
+            "--replicates": replicates is not None,
+        }
+        _refuse_stray(stray, "belongs to a scenario file, and none is named")
         if rate is None or rtt is None or flows is None:
             raise typer.BadParameter(
                 "name a scenario file, or describe the link with --rate, --rtt and --flows, as in "
@@ -257,8 +278,8 @@ def size(  # noqa: PLR0913
             rtt=rtt,
             flows=flows,
             mix=mix,
-            packet=packet,
-            control=control,
+            packet=packet or "1500B",
+            control=control or "reno",
             min_utilization=target,
             max_loss=max_loss,
             max_delay=max_delay,
@@ -268,11 +289,21 @@ def size(  # noqa: PLR0913
             paced=paced,
         )
         return size_described(question, quick=quick, json=json, report=report, jobs=jobs, seed=seed)
-    if rate is not None or rtt is not None or flows is not None or quick or report is not None:
-        raise typer.BadParameter(
-            f"--rate, --rtt, --flows, --quick and --report describe a link without a file; {file} "
-            "describes its own"
-        )
+    stray = {
+        "--rate": rate is not None,
+        "--rtt": rtt is not None,
+        "--flows": flows is not None,
+        "--mix": mix is not None,
+        "--packet": packet is not None,
+        "--control": control is not None,
+        "--input-rate": input_rate is not None,
+        "--access-rate": access_rate is not None,
+        "--max-window": max_window is not None,
+        "--paced": paced,
+        "--quick": quick,
+        "--report": report is not None,
+    }
+    _refuse_stray(stray, f"describes a link without a file, and {file} describes its own")
     from goodqueue.cli.size import SizeRequest, size_buffer
 
     request = SizeRequest(
@@ -280,7 +311,7 @@ def size(  # noqa: PLR0913
         max_loss=max_loss,
         max_delay=max_delay,
         link=link,
-        replicates=replicates,
+        replicates=10 if replicates is None else replicates,
         jitter=jitter,
         jobs=jobs,
         store=store,

@@ -146,7 +146,9 @@ def _problems(link: Link) -> list[str]:
 def _impossible(link: Link) -> list[str]:
     """Bounds that nothing could keep on this link."""
     problems = []
-    if link.max_loss_rate is not None and not 0 < link.max_loss_rate < 1:
+    if link.max_loss_rate is not None and link.max_loss_rate >= 1:
+        problems.append("a loss of 100% or more is no bound; write one below 100%")
+    if link.max_loss_rate is not None and link.max_loss_rate <= 0:
         problems.append(
             "TCP finds its rate by losing packets: a loss of 0% cannot be kept; write a bound "
             "above 0% and below 100%, or mark instead of dropping"

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.parallel import available_processors
 from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPlan, Variant
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LARGEST_SEED = (1 << 63) - 1
+
+NO_AXES = {"seed", "title", "description", "schema_version"}
 
 
 def plan(study: _core.Study) -> StudyPlan:
@@ -26,11 +29,17 @@ def plan(study: _core.Study) -> StudyPlan:
     """
     outline: dict[str, Any] = json.loads(study.outline_json())
     stop = outline["stop"]
+    for axis in outline["axes"]:
+        if axis.split(".")[-1] in NO_AXES and "." not in axis:
+            raise RequestError(
+                f'"{axis}" is no axis: it is no part of what a run is compared by; write "seeds" '
+                "for several seeds, and leave texts to the base scenario"
+            )
     with ThreadPoolExecutor(available_processors()) as pool:
         variants = list(pool.map(lambda index: _variant(study, index), range(study.variants)))
     plots = tuple(PlotSpec(**{**plot, "y": tuple(plot["y"])}) for plot in outline["plots"])
     if plots or stop is not None:
-        study.check_metrics(variants[0].scenario.metric_names())
+        _check_metrics(study, variants)
     return StudyPlan(
         title=outline["title"],
         text=study.resolved_toml(),
@@ -41,6 +50,17 @@ def plan(study: _core.Study) -> StudyPlan:
         plots=plots,
         keep=Keep(**outline["keep"]),
     )
+
+
+def _check_metrics(study: _core.Study, variants: Sequence[Variant]) -> None:
+    """Refuses a metric that no variant has; most have those of the first."""
+    try:
+        study.check_metrics(variants[0].scenario.metric_names())
+    except ScenarioError:
+        names = dict.fromkeys(
+            name for variant in variants for name in variant.scenario.metric_names()
+        )
+        study.check_metrics(list(names))
 
 
 def _variant(study: _core.Study, index: int) -> Variant:

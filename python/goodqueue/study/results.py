@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.intervals import t_interval
 from goodqueue.study.packing import Packing
+from goodqueue.study.plan import identity
 from goodqueue.study.stopping import anytime_interval
 from goodqueue.study.store import LEDGER, PACKINGS, STUDY, TABLES
 
@@ -112,12 +112,32 @@ class Results:
 
     def of(self, plan: StudyPlan) -> pl.DataFrame:
         """The rows of `wide` that belong to a study and did not fail, in the order of its grid."""
-        asked = [variant.parameters for variant in plan.variants]
-        mine = pl.col("error").is_null() & (pl.col("results_version") == _core.results_version())
-        frame = self._wide.filter(mine)
-        keys = {tuple(point.values()) for point in asked}
-        kept = [row in keys for row in frame.select(plan.axes).iter_rows()]
-        return frame.filter(pl.Series(kept, dtype=pl.Boolean))
+        frame = self.within(plan).wide()
+        return frame.filter(pl.col("error").is_null())
+
+    def within(self, plan: StudyPlan) -> Results:
+        """Only the runs of this study, by identity.
+
+        A folder may hold others beside: of the study before it was changed, or of another engine.
+        """
+        names = list(plan.axes)
+        variants = {
+            tuple(variant.parameters[name] for name in names): variant.digest
+            for variant in plan.variants
+        }
+        if not set(names) <= set(self._wide.columns):
+            return self._with(self._wide.clear())
+        columns = self._wide.select("seed", "identity", *names).iter_rows()
+        kept = []
+        for seed, found, *point in columns:
+            digest = variants.get(tuple(point))
+            kept.append(digest is not None and identity(digest, seed).hex() == found)
+        return self._with(self._wide.filter(pl.Series(kept, dtype=pl.Boolean)))
+
+    def _with(self, wide: pl.DataFrame) -> Results:
+        chosen = copy(self)
+        chosen._wide = wide  # noqa: SLF001 - of this class
+        return chosen
 
     def where(self, conditions: Mapping[str, str]) -> Results:
         """Only the runs whose parameters, seed or host are so, compared as text or number."""
@@ -126,9 +146,7 @@ class Results:
             if name not in frame.columns:
                 raise RequestError(f"no run has a column {name!r}{_near(name, frame.columns)}")
             frame = frame.filter(_equals(frame.get_column(name), value))
-        chosen = copy(self)
-        chosen._wide = frame  # noqa: SLF001 - of this class
-        return chosen
+        return self._with(frame)
 
     def failures(self) -> pl.DataFrame:
         """The runs that failed: their parameters, `seed`, `error`."""
@@ -149,7 +167,14 @@ class Results:
 
     def _newest(self) -> pl.DataFrame:
         newest = pl.col("results_version") == pl.col("results_version").max()
-        return self._wide.filter(pl.col("error").is_null() & newest)
+        runs = self._wide.filter(pl.col("error").is_null() & newest)
+        if runs.select(*self.axes, "seed").is_duplicated().any():
+            raise RequestError(
+                f"{self.folder} holds runs of two scenarios for the same point and seed: the study "
+                "was changed, or another one merged into it. Let the study run again in a folder "
+                "of its own, or take single runs (`goodqueue results --runs`, `Results.wide`)"
+            )
+        return runs
 
     def _known(self, metrics: Sequence[str] | None) -> list[str]:
         if metrics is None:

@@ -124,7 +124,7 @@ class Study:
             raise
         finally:
             store.close()
-        return Results(folder)
+        return Results(folder).within(self.plan)
 
 
 def check_part(plan: StudyPlan, part: tuple[int, int]) -> None:

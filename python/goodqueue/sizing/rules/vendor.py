@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodqueue.sizing.rules.bdp import MANY_FLOWS
 from goodqueue.sizing.rules.rule import Advice, Rule, broken
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ def _time_rule(name: str, seconds: float, source: str) -> Rule:
                 (
                     link.max_delay_s is not None and seconds > link.max_delay_s,
                     f"a full buffer delays by {seconds * 1e3:g} ms, above the bound",
+                ),
+                (
+                    link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
+                    f"{link.flows} flows of different round-trip times are not in step",
                 ),
                 (
                     seconds > 2 * max(link.rtts_s),
