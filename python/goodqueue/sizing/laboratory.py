@@ -130,38 +130,6 @@ class LinkLaboratory:
         return _sampler(self._runner, variant, link.flows, self._first_seed, METRICS)
 
 
-class FileLaboratory:
-    """Replicates of a scenario file, at other limits of one of its links."""
-
-    def __init__(self, runner: Runner, scenario: _core.Scenario, name: str) -> None:
-        """Takes what runs, the scenario, and the link's name in it."""
-        self._runner = runner
-        self._scenario = scenario
-        self._name = name
-
-    def too_long(self, link: Link, packets: int) -> str | None:  # noqa: ARG002 - the file decides
-        """A scenario says itself how long it is."""
-        return None
-
-    def calibrate(self, link: Link, packets: int) -> None:
-        """Nothing to choose."""
-
-    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
-        """Runs the scenario with any limit of the link's queue."""
-        if queue is not None:
-            raise ValueError("a scenario's queue is the file's own")
-
-        def variant(limit: int) -> Variant:
-            scenario = self._scenario.with_limit(self._name, limit)
-            return Variant(limit, {"limit_packets": limit}, scenario, digest(scenario))
-
-        metrics = {
-            figure: metric.replace(f"{LINK}.", f"{self._name}.", 1)
-            for figure, metric in METRICS.items()
-        } | {"jain": "flows.goodput_bps.jain"}
-        return _sampler(self._runner, variant, link.flows, self._scenario.seed, metrics)
-
-
 def _sampler(
     runner: Runner,
     variant: Callable[[int], Variant],
