@@ -1,0 +1,1 @@
+//! Writers of traces: streaming, from the packet events of a run.
