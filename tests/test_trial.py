@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from statistics import fmean
 
 import pytest
 
 from goodqueue import _core
 from goodqueue.sizing.link import Link, rtt_range
-from goodqueue.sizing.trial import MOST_PACKETS, epoch_s, length, scenario_toml, too_long
+from goodqueue.sizing.trial import MOST_PACKETS, epoch_s, length, rtts_of_flows, scenario_toml, too_long
 
 
 def link(**changes: object) -> Link:
@@ -62,6 +63,21 @@ def test_the_rest_has_its_share_and_is_what_it_should_be() -> None:
     # What is held back elsewhere loses a little here, and so has at most its share.
     for group, share in [("remote", 0.08), ("window-limited", 0.08), ("short", 0.04)]:
         assert 0.5 * share < by_group[group] / total < 1.25 * share
+
+
+@pytest.mark.parametrize("flows", [1, 2, 4, 9, 18, 20, 27, 40, 100])
+def test_any_number_of_flows_has_the_mean_round_trip_that_was_asked_for(flows: int) -> None:
+    its_link = link(rtts_s=rtt_range(0.02, 0.534), flows=flows)
+    rtts = rtts_of_flows(its_link)
+    taken = [rtts[flow % len(rtts)] for flow in range(flows)]
+    # Parts of the list differ by one step of 18 at most, which shifts the mean by half of that.
+    step = (0.534 - 0.02) / 17
+    assert fmean(taken) == pytest.approx(its_link.mean_rtt_s, abs=step / 2)
+
+
+def test_two_flows_of_a_range_have_the_means_of_its_halves() -> None:
+    assert rtts_of_flows(link(rtts_s=(0.02, 0.04, 0.06, 0.08), flows=2)) == (0.03, 0.07)
+    assert rtts_of_flows(link(rtts_s=(0.02, 0.08), flows=100)) == (0.02, 0.08)
 
 
 @pytest.mark.parametrize("control", ["reno", "cubic", "abe", "scalable", "bbr"])

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from goodqueue.sizing.throughput import cubic_epoch_s, reno_epoch_s
@@ -128,7 +130,7 @@ def scenario_toml(link: Link, reach: Length, queue: str = '{ limit = "1bdp" }') 
     here, mean = int(remote > 0), _places((link.mean_rtt_s,), reach)
     parts = [
         _head(link, reach, queue, remote_rate if remote else None),
-        _flow("long", link.flows, here, _places(link.rtts_s, reach), "{ }"),
+        _flow("long", link.flows, here, _places(rtts_of_flows(link), reach), "{ }"),
     ]
     if remote:
         parts.append(_flow("remote", remote, 0, mean, "{ }"))
@@ -139,6 +141,19 @@ def scenario_toml(link: Link, reach: Length, queue: str = '{ limit = "1bdp" }') 
     if short_rate > 0:
         parts.append(_short(link, short_rate, here))
     return "\n".join(parts)
+
+
+def rtts_of_flows(link: Link) -> tuple[float, ...]:
+    """The base round-trip times that long flows take in turn, with (nearly) the link's mean.
+
+    Flows that whole rounds leave over, all of them where there are fewer than round-trip times,
+    stand for equal parts of the list: each has the mean of its part.
+    """
+    steps = len(link.rtts_s)
+    rounds, left = divmod(link.flows, steps)
+    bounds = [part * steps // left for part in range(left + 1)] if left else []
+    parts = tuple(fmean(link.rtts_s[first:last]) for first, last in pairwise(bounds))
+    return link.rtts_s * rounds + parts if parts else link.rtts_s
 
 
 def _flows_of(rate_bps: float, link: Link, most: int) -> int:
