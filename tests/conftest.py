@@ -73,6 +73,15 @@ def goodqueue(
     )
 
 
+def refused(done: subprocess.CompletedProcess[str]) -> str:
+    """Asserts a refusal, exit code 2 and one message, and returns it."""
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    return done.stderr
+
+
 def first(passes: Callable[[int], bool]) -> int:
     """The least whole number from 1 for which something holds."""
     return next(number for number in range(1, 10**6) if passes(number))

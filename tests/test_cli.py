@@ -17,21 +17,12 @@ import polars as pl
 import pytest
 
 import goodqueue.cli.size as size_command
-from conftest import COMMAND, ROOT, SMALL, goodqueue
+from conftest import COMMAND, ROOT, SMALL, goodqueue, refused
 from goodqueue.cli import run_command
 from goodqueue.sizing import study
 
 ANSI = "\x1b["
 LONG = ("--set", "duration=1000000s")
-
-
-def refused(done: subprocess.CompletedProcess[str]) -> str:
-    """Asserts a refusal, exit code 2 and one message, and returns it."""
-    assert done.returncode == 2, done
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("error: ")
-    return done.stderr
 
 
 def test_help_answers_at_once() -> None:
@@ -221,7 +212,7 @@ def test_mistakes_in_options(small: Path, arguments: list[str], part: str) -> No
     assert part in refused(goodqueue("run", small, *arguments))
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["run"], ["reproduce", "nobody1999"]])
+@pytest.mark.parametrize("arguments", [["nonsense"], ["run"]])
 def test_mistakes_in_commands(arguments: list[str]) -> None:
     refused(goodqueue(*arguments))
 
@@ -441,17 +432,6 @@ def test_ctrl_c_leaves_what_is_finished(
     assert (answer["interrupted"], answer["feasible"]) == (True, None)
     assert [point["limit_packets"] for point in answer["curve"]] == [1, 2], "two whole limits"
     assert (out / "curve.png").exists()
-
-
-def test_reproduce_prints_a_table_side_by_side() -> None:
-    done = goodqueue("reproduce", "gijsbers2011", "table5", "--json")
-    assert done.returncode == 0
-    table = json.loads(done.stdout)
-    assert [row["row"] for row in table["rows"]] == ["1", "2", "3", "6", "12", "25", "50", "100"]
-    cell = table["rows"][0]["cells"]["packet_drops"]
-    assert cell["published"] == 790
-    assert cell["ours"]["low"] <= 790 <= cell["ours"]["high"]
-    assert "rfc" in cell["variants"]
 
 
 def test_the_module_runs_like_the_command() -> None:

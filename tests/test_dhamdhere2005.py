@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from goodqueue.papers.dhamdhere2005 import figures
 from goodqueue.papers.dhamdhere2005.mix import SOURCES_MS, Case, Mix, Traffic
-from goodqueue.sizing.laboratory import Runner
+from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 

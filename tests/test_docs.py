@@ -23,7 +23,8 @@ def run_block(block: re.Match[str]) -> str:
     """The block with what its command prints now."""
     with tempfile.TemporaryDirectory() as scratch:
         arguments = shlex.split(block["arguments"].replace("DIR", scratch))
-        done = goodqueue(*arguments, cwd=ROOT)
+        # Runs that a user has kept would hide what they yield now.
+        done = goodqueue(*arguments, cwd=ROOT, XDG_CACHE_HOME=f"{scratch}/cache")
         printed = (done.stdout + done.stderr).replace(scratch, "DIR")
     lines = [line.rstrip() for line in printed.splitlines()]
     code = f"[exit code {done.returncode}]\n" if done.returncode else ""

@@ -1,15 +1,33 @@
-"""Published tables: the comparison itself, and the tables against an independent simulation."""
+"""Published tables: the comparison itself, the data, and the tables beside other simulations."""
 
 from __future__ import annotations
 
 import json
+import math
+import re
+import sqlite3
+import tomllib
+from contextlib import closing
 from functools import cache
-from typing import Any
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import goodqueue
-from goodqueue.papers.experiment import Experiment, Range, papers, printed_unit, tables
+from conftest import ROOT, goodqueue, refused
+from goodqueue.papers.cells import Cell, Remark, Spread, Verdict, printed_unit
+from goodqueue.papers.experiment import PAPERS, experiments, paper, papers
+from goodqueue.papers.shapes import TESTS
+from goodqueue.papers.table import TableExperiment
+from goodqueue.study.runner import Runner
+from goodqueue.study.store import Store
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TABLES = [one for name in papers() for one in experiments(name) if isinstance(one, TableExperiment)]
 
 
 @pytest.mark.parametrize(
@@ -31,53 +49,188 @@ from goodqueue.papers.experiment import Experiment, Range, papers, printed_unit,
 def test_a_figure_is_explained_if_it_would_be_printed_so(
     low: float, high: float, printed: str, *, explained: bool
 ) -> None:
-    assert Range(low, high).explains(printed) is explained
+    assert Spread((low + high) / 2, low, high).explains(printed) is explained
 
 
-def test_the_distance_is_to_the_nearest_end() -> None:
-    assert Range(28, 30).distance("31") == -1
-    assert Range(0.2, 0.3).distance("0.1") == pytest.approx(0.1)
-    assert Range(28, 30).distance("29") == 0
+def test_a_tolerance_widens_both_ends_by_a_share_of_what_is_printed() -> None:
+    spread = Spread(100.0, 90.0, 110.0)
+    assert not spread.explains("120")
+    assert spread.explains("120", 0.09)
+    assert spread.explains("80", 0.13)
+    assert not spread.explains("80", 0.05)
 
 
-def test_every_paper_is_complete() -> None:
-    assert papers() == ["gijsbers2011"]
-    for table in tables("gijsbers2011"):
-        experiment = Experiment("gijsbers2011", table)
-        rows = {run[0] for run in experiment.overrides()}
-        assert rows == set(experiment.row_values)
-        assert len(experiment.row_values) >= 8
+def test_the_interval_over_seeds_holds_one_more_run_in_95_of_100() -> None:
+    normal = NormalDist()
+    # Known deviation: mean +- 1.96 s; of 12 values Student widens it by t_11 sqrt(1 + 1/12) / 1.96.
+    values = [normal.inv_cdf((place + 0.5) / 12) for place in range(12)]
+    deviation = math.sqrt(sum(value**2 for value in values) / 11)
+    spread = Spread.of_seeds(values)
+    assert spread.high == pytest.approx(2.201 * deviation * math.sqrt(13 / 12), rel=1e-3)
+    assert spread.low == pytest.approx(-spread.high)
+    assert spread.error == pytest.approx(deviation / math.sqrt(12))
+    assert Spread.of_seeds([4.0]) == Spread.exact(4.0)
 
 
-@cache
-def reproduced(table: str) -> list[dict[str, Any]]:
-    done = goodqueue("reproduce", "gijsbers2011", table, "--json")
-    rows: list[dict[str, Any]] = json.loads(done.stdout)["rows"]
-    return rows
+def cell(published: str | None, *, shape: bool | None, remark: Remark | None = None) -> Cell:
+    return Cell({}, "", "", 0, published, Spread(10, 9, 11), shape, remark=remark)
+
+
+def test_the_verdict_is_the_strongest_that_holds() -> None:
+    assert cell("10", shape=False).verdict is Verdict.MATCHES
+    assert cell("20", shape=True).verdict is Verdict.SHAPE
+    assert cell("20", shape=False).verdict is Verdict.NOT
+    assert cell("20", shape=None).verdict is Verdict.NOT
+    assert cell(None, shape=True).verdict is Verdict.SHAPE
+    assert cell(None, shape=None).verdict is None
+
+
+def test_a_misprint_says_whether_it_matches_as_it_should_read() -> None:
+    assert cell("1", shape=None, remark=Remark("misprint", "10")).note.endswith("it matches")
+    assert cell("1", shape=None, remark=Remark("misprint", "5")).note.endswith("match either")
+    assert cell("1", shape=None, remark=Remark("misprint", "10")).verdict is Verdict.NOT
+    assert not cell("10", shape=None, remark=Remark("misprint")).note
+
+
+@pytest.mark.parametrize(
+    ("test", "values", "parameters", "holds"),
+    [
+        ("rises", [1, 2, 2, 3], {}, True),
+        ("rises", [1, 3, 2, 4], {}, False),
+        ("rises", [1, 3, 2.9, 4], {"slack": 0.1}, True),
+        ("falls", [4, 2, 2, 1], {}, True),
+        ("falls", [1, 2, 2, 3], {}, False),
+        ("flat", [98, 100, 99, 99], {"within": 0.02}, True),
+        ("flat", [97, 100, 99, 99], {"within": 0.02}, False),
+        ("saturates", [50, 80, 99, 100], {"at": 3, "within": 0.05}, True),
+        ("saturates", [50, 99, 99, 100], {"at": 3, "within": 0.05}, False),
+        ("grows_by", [1, 9, 3, 2], {"least": 1.5, "most": 2.5}, True),
+        ("stays_below", [1, 2, 3, 4], {"most": 3}, False),
+        ("stays_above", [1, 2, 3, 4], {"least": 1}, True),
+        ("collapses", [10, 10, 4, 2], {"after": 2, "to": 0.5}, True),
+        ("collapses", [10, 10, 6, 2], {"after": 2, "to": 0.5}, False),
+        ("zero_until", [0, 0, 1, 3], {"last": 2}, True),
+        ("zero_until", [0, 0, 0, 3], {"last": 2}, False),
+        ("peaks", [1, 5, 4, 3], {"at": 2}, True),
+        ("peaks", [1, 5, 4, 3], {"at": 3}, False),
+    ],
+)
+def test_shapes(
+    test: str, values: list[float], parameters: dict[str, float], *, holds: bool
+) -> None:
+    assert TESTS[test](values, [1, 2, 3, 4], **parameters) is holds
+
+
+@pytest.mark.parametrize("name", papers())
+def test_every_paper_has_a_page_and_something_to_reproduce(name: str) -> None:
+    assert (ROOT / paper(name).page).is_file()
+    assert experiments(name)
+
+
+@pytest.mark.parametrize("one", TABLES, ids=lambda one: f"{one.paper}-{one.name}")
+class TestData:
+    def test_every_metric_exists(self, one: TableExperiment) -> None:
+        _, _, run = next(one.runs())
+        known = set(run.variant.scenario.metric_names())
+        for quantity in one.columns.values():
+            assert known.issuperset({*quantity.sum, *quantity.per}), quantity.label
+
+    def test_the_published_figures_have_the_shapes_that_ours_are_tested_for(
+        self, one: TableExperiment
+    ) -> None:
+        for name, holds in one.published_shapes():
+            assert holds, name
+
+    def test_what_is_open_says_how_its_interval_is_meant(self, one: TableExperiment) -> None:
+        assert one.open.why
+        # (n - 1)/(n + 1) of the range of n.
+        assert one.open.kind != "phases" or one.open.count >= 39
+
+
+Cells = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cells]:
+    """The cells of a table of Gijsbers and Akkoorath, run once."""
+    store = tmp_path_factory.mktemp("papers") / "store"
+
+    @cache
+    def of(table: str) -> Cells:
+        done = goodqueue("reproduce", "gijsbers2011", table, "--json", "--store", store)
+        assert done.returncode == 0, done.stderr
+        cells: Cells = json.loads(done.stdout)["cells"]
+        return cells
+
+    return of
 
 
 @pytest.mark.parametrize("table", ["table4", "table5"])
-def test_ours_agrees_with_an_independent_simulation_to_a_printed_digit(table: str) -> None:
-    published = Experiment("gijsbers2011", table)
-    for row in reproduced(table):
-        for name, cell in row["cells"].items():
-            digit = printed_unit(published.printed(row["row"], name))
-            ours, theirs = cell["ours"], cell["independent"]
-            for end in ("low", "high"):
-                assert ours[end] == pytest.approx(theirs[end], abs=digit + 1e-9), (row["row"], name)
+def test_ours_agrees_with_an_independent_simulation_to_a_printed_digit(
+    table: str, tmp_path: Path
+) -> None:
+    data = tomllib.loads(PAPERS.joinpath("gijsbers2011", f"{table}.toml").read_text("utf-8"))
+    # The phases that it ran.
+    data |= {"open": data["open"] | {"count": 30}, "variant": []}
+    one = TableExperiment("gijsbers2011", table, data)
+    with closing(Store.open(tmp_path / "store")) as store:
+        cells = one.reproduce(Runner(store, Threads())).cells
+    assert len(cells) == 4 * len(one.rows)
+    for cell in cells:
+        assert cell.published is not None
+        (theirs,) = cell.beside
+        digit = printed_unit(cell.published) + 1e-9
+        assert cell.ours.low == pytest.approx(theirs.spread.low, abs=digit), cell
+        assert cell.ours.high == pytest.approx(theirs.spread.high, abs=digit), cell
 
 
-def test_only_these_cells_are_explained_by_nobody() -> None:
-    unexplained = [
-        (table, row["row"], name)
+def test_every_cell_that_does_not_match_has_a_remark_and_no_other_has(
+    reproduced: Callable[[str], Cells],
+) -> None:
+    for table in ("table4", "table5"):
+        for cell in reproduced(table):
+            assert bool(cell["note"]) == (cell["verdict"] != "matches"), cell
+
+
+def test_only_these_cells_of_tables_4_and_5_do_not_match(
+    reproduced: Callable[[str], Cells],
+) -> None:
+    others = [
+        (table, *cell["row"].values(), cell["quantity"], cell["verdict"])
         for table in ("table4", "table5")
-        for row in reproduced(table)
-        for name, cell in row["cells"].items()
-        if cell["explained_by"] != "ours"
+        for cell in reproduced(table)
+        if cell["verdict"] != "matches"
     ]
-    assert unexplained == [
-        ("table4", "5000", "rtt_s"),
-        ("table4", "100000", "packet_drops"),
-        ("table4", "100000", "avg_queue_length_frames"),
-        ("table5", "100", "packet_drops"),
+    assert others == [
+        ("table4", "5000", "mean RTT of the ping", "matches in shape"),
+        ("table4", "100000", "queue length over events", "matches in shape"),
     ]
+
+
+def test_what_there_is_is_listed() -> None:
+    done = goodqueue("reproduce", "--list")
+    assert all(name in done.stdout for name in papers())
+    listed = json.loads(goodqueue("reproduce", "--list", "--json").stdout)["experiments"]
+    assert {one["paper"] for one in listed} == set(papers())
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nobody1999"], ["gijsbers2011", "table9"], ["gijsbers2011", "--all"]]
+)
+def test_what_cannot_be_reproduced_is_refused(arguments: list[str]) -> None:
+    refused(goodqueue("reproduce", *arguments))
+
+
+def test_a_report_is_one_page_and_a_second_call_runs_nothing(tmp_path: Path) -> None:
+    store, page = tmp_path / "store", tmp_path / "papers.html"
+    arguments = ("reproduce", "gijsbers2011", "table5", "--store", store)
+    first = goodqueue(*arguments, "--report", page)
+    text = page.read_text()
+    assert "data:image/png;base64," in text
+    assert "results version" in text
+    assert not re.search(r"(src|href)=\"(?!data:|#)", text), "nothing beside it"
+    with closing(sqlite3.connect(store / "ledger.sqlite")) as ledger:
+        taken = ledger.execute("SELECT identity, wall_s FROM runs").fetchall()
+    assert goodqueue(*arguments).stdout == first.stdout
+    with closing(sqlite3.connect(store / "ledger.sqlite")) as ledger:
+        assert ledger.execute("SELECT identity, wall_s FROM runs").fetchall() == taken

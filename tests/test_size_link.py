@@ -11,9 +11,10 @@ import pytest
 
 from goodqueue.cli import run_command
 from goodqueue.sizing.answer import size_link
-from goodqueue.sizing.laboratory import LinkLaboratory, Runner
+from goodqueue.sizing.laboratory import LinkLaboratory
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.rules import RULES
+from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 

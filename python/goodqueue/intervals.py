@@ -1,4 +1,4 @@
-"""Confidence intervals of a mean, from independent replicates."""
+"""Intervals from independent replicates: of their mean, and of one more of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,20 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     """
     if len(values) < 2:
         return Interval(fmean(values), math.inf)
+    spread = _quantile(len(values), confidence) * stdev(values)
+    return Interval(fmean(values), spread / math.sqrt(len(values)))
+
+
+def prediction_half_width(deviation: float, count: int, confidence: float = 0.95) -> float:
+    """How far from the mean of so many normal values one more lies at most, so probably.
+
+    Student's: t s sqrt(1 + 1/n), of n >= 2 values whose standard deviation is s.
+    """
+    return _quantile(count, confidence) * deviation * math.sqrt(1 + 1 / count)
+
+
+def _quantile(count: int, confidence: float) -> float:
+    """Student's, two-sided, of so many values."""
     from scipy.special import stdtrit  # a fifth of a second to import, so not before it is used
 
-    quantile = float(stdtrit(len(values) - 1, (1 + confidence) / 2))
-    return Interval(fmean(values), quantile * stdev(values) / math.sqrt(len(values)))
+    return float(stdtrit(count - 1, (1 + confidence) / 2))

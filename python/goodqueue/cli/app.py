@@ -490,19 +490,37 @@ def schema() -> None:
 
 
 @app.command("reproduce")
-def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Such as gijsbers2011.")],
+def reproduce(  # noqa: PLR0913 - options of one command
+    paper: Annotated[
+        str | None, typer.Argument(metavar="PAPER", help="Such as gijsbers2011.")
+    ] = None,
     table: Annotated[
         str | None, typer.Argument(metavar="TABLE", help="Such as table4; all by default.")
     ] = None,
     *,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Show the papers, tables and figures, and their cost.")
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every paper.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page with tables and pictures (HTML)."),
+    ] = None,
     jobs: JobsOption = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where runs are kept; by default ~/.cache/goodqueue/papers."
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Run a published experiment beside its paper."""
-    from goodqueue.cli.reproduce import reproduce_paper
+    """Run published experiments and set the figures beside the papers'."""
+    from goodqueue.cli.reproduce import ReproduceRequest, list_papers, reproduce_papers
 
-    return reproduce_paper(paper, table, jobs=jobs, json=json)
+    if listing:
+        return list_papers(json=json)
+    return reproduce_papers(ReproduceRequest(paper, table, everything, jobs, store, report, json))
 
 
 def _overrides(entries: list[str] | None) -> list[tuple[str, str]]:

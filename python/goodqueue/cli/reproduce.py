@@ -1,159 +1,195 @@
-"""`goodqueue reproduce`: a published table beside ours."""
+"""`goodqueue reproduce`: published tables and figures beside ours."""
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from goodqueue._core import Scenario
-from goodqueue.cli.terminal import print_json, progress, stdout, table
+from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.terminal import MISSING, print_json, progress, stderr, stdout, table
 from goodqueue.errors import RequestError
-from goodqueue.papers.experiment import Cell, Experiment, Range, Row, papers, tables
-from goodqueue.parallel import workers
+from goodqueue.papers.cells import Cell, Reproduction, Verdict
+from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-    from goodqueue._core import Cancel
-    from goodqueue.papers.experiment import Override, Quantity, Summary
+    from goodqueue.study.runner import Runner
 
-EXPLAINED = {
-    "ours": "yes",
-    "independent": "only by the independent simulation",
-    "nobody": "no",
-}
+COLOURS = {Verdict.MATCHES: "green", Verdict.SHAPE: "yellow", Verdict.NOT: "red"}
 
 
-def reproduce_paper(paper: str, table_name: str | None, *, jobs: int | None, json: bool) -> int:
-    """Runs one table of a paper, or all, and prints them."""
-    if paper not in papers():
-        raise RequestError(f"there is no paper {paper!r}; there are {', '.join(papers())}")
-    known = tables(paper)
-    if table_name is not None and table_name not in known:
-        raise RequestError(f"{paper} has no {table_name!r} here; it has {', '.join(known)}")
-    documents = []
-    for name in known if table_name is None else [table_name]:
-        experiment = Experiment(paper, name)
-        rows = experiment.compare(lambda runs, e=experiment: _run_all(e, runs, jobs))  # type: ignore[misc]
-        documents.append(_as_dict(paper, name, experiment, rows))
-        if not json:
-            print_comparison(experiment, rows)
+@dataclass(frozen=True, slots=True)
+class ReproduceRequest:
+    """The options of `goodqueue reproduce`, as typed."""
+
+    paper: str | None
+    table: str | None
+    everything: bool
+    jobs: int | None
+    store: Path | None
+    report: Path | None
+    json: bool
+
+    def experiments(self) -> list[Experiment]:
+        """What was asked for."""
+        if self.everything and self.paper is not None:
+            raise RequestError("name a paper, or write --all for every one; not both")
+        if self.everything:
+            return [one for name in papers() for one in experiments(name)]
+        if self.paper is None:
+            raise RequestError(
+                "name a paper, or write --all; `goodqueue reproduce --list` shows what there is: "
+                + ", ".join(papers())
+            )
+        if self.table is not None:
+            return [experiment(self.paper, self.table)]
+        return list(experiments(self.paper))
+
+
+def list_papers(*, json: bool) -> int:
+    """Prints every paper, table and figure, and what they cost."""
+    known = {name: experiments(name) for name in papers()}
     if json:
-        print_json(documents[0] if table_name is not None else documents)
+        print_json({"experiments": [_outline(one) for found in known.values() for one in found]})
+        return 0
+    console = stdout()
+    for name, found in known.items():
+        of = paper(name)
+        rows = [[one.name, one.title, f"{one.seconds:.0f} s"] for one in found]
+        made = table(f"{name}: {of.authors}, {of.title!r} ({of.year})", ["", "", "runs take"], rows)
+        made.columns[1].justify = "left"
+        console.print(made)
+        console.print(f"{of.page}\n")
+    total = sum(one.seconds for found in known.values() for one in found)
+    console.print(
+        f"--all: about {total / 60:.0f} minutes on two cores the first time, and seconds from then "
+        "on: runs are kept"
+    )
     return 0
 
 
-def print_comparison(experiment: Experiment, rows: Sequence[Row]) -> None:
-    """Prints one small table per published column."""
+def reproduce_papers(request: ReproduceRequest) -> int:
+    """Runs what was asked for, prints it and writes the page; returns the exit code."""
+    wanted = request.experiments()
+    report = request.report
+    if report is not None and not report.parent.is_dir():
+        raise RequestError(f"{report.parent} is not a directory, so {report} cannot be written")
+    found = []
+    try:
+        with _runner(request, [one.title for one in wanted]) as (runner, next_one):
+            for one in wanted:
+                next_one()
+                found.append((one, one.reproduce(runner)))
+                if not request.json:
+                    print_reproduction(*found[-1])
+    except KeyboardInterrupt:
+        stderr().print("interrupted: what had finished is kept, and the same command goes on")
+        return EXIT_INTERRUPTED
+    if request.json:
+        print_json({"cells": [cell for one, done in found for cell in _cells(one, done)]})
+    elif len(found) > 1:
+        stdout().print(_summary(found))
+    if report is not None:
+        from goodqueue.papers.report import write
+
+        write(found, report)
+        stderr().print(f"wrote {report}")
+    return 0
+
+
+@contextmanager
+def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
+    """What runs, and a call that says that the next experiment begins."""
+    from goodqueue.study.runner import Runner, user_store
+    from goodqueue.study.store import Store
+    from goodqueue.study.threads import Threads
+
+    own = request.store
+    kept = user_store("papers") if own is None else closing(Store.open(own, keep_both=True))
+    with kept as store, progress() as bar:
+        experiments_bar = bar.add_task("experiments", total=len(titles), visible=len(titles) > 1)
+        runs_bar = bar.add_task("", total=None)
+        place = -1
+        most = 0
+
+        def next_one() -> None:
+            nonlocal place, most
+            place, most = place + 1, 0
+            bar.update(experiments_bar, completed=place)
+            bar.update(runs_bar, description=titles[place], completed=0, total=None)
+
+        def on_run(left: int) -> None:
+            nonlocal most
+            most = max(most, left + 1)
+            bar.update(runs_bar, completed=most - left, total=most)
+
+        runner: Runner = Runner(store, Threads(request.jobs), on_run)
+        yield runner, next_one
+
+
+def print_reproduction(one: Experiment, done: Reproduction) -> None:
+    """Prints a small table for each quantity, and what is known of what does not match."""
     console = stdout()
-    count, label = experiment.phases["count"], experiment.phases["label"]
-    console.print(f"[bold]{experiment.title}[/]")
-    console.print(
-        f"ours: smallest .. largest over {count} evenly spaced values of the {label}; independent: "
-        "the same by another simulation of that TCP; explained: whether ours, rounded or cut, is "
-        "printed like the paper's"
-    )
-    for index, column in enumerate(experiment.columns):
-        cells = [row.cells[index] for row in rows]
-        headers = [experiment.rows_label, "paper", "ours", "difference"]
-        headers += ["independent"] if any(cell.independent for cell in cells) else []
-        headers += [column.beside.label] if column.beside else []
-        headers += [f"{name} profile" for name in experiment.variants]
-        headers.append("explained")
-        lines = [[row.value, *_cell_texts(cell)] for row, cell in zip(rows, cells, strict=True)]
+    console.print(f"[bold]{one.paper} {one.name}[/]: {one.title}", soft_wrap=True)
+    for sentence in done.sentences:
+        console.print(sentence, markup=False)
+    for quantity, cells in groupby(done.cells, key=lambda cell: (cell.quantity, cell.unit)):
         console.print()
-        console.print(table(column.quantity.label, headers, lines))
-        for row, cell in zip(rows, cells, strict=True):
-            if cell.verdict == "nobody":
-                remark = f": {cell.remark}" if cell.remark else ""
-                console.print(
-                    f"{experiment.rows_label} {row.value}: explained by neither simulation{remark}"
-                )
+        console.print(_table(quantity, list(cells)))
+    for note, members in _notes(done.cells):
+        console.print(f"{note}: {_rows(members)}", markup=False)
     console.print()
 
 
-def _cell_texts(cell: Cell) -> list[str]:
-    quantity = cell.column.quantity
-    distance = cell.ours.distance(cell.published)
-    texts = [
-        cell.published,
-        _range(cell.ours, quantity),
-        _difference(distance, quantity.digits),
-    ]
-    if cell.independent is not None:
-        texts.append(_range(cell.independent, quantity))
-    if cell.beside is not None:
-        texts.append(_range(cell.beside, quantity))
-    texts += [_range(figures, quantity) for figures in cell.variants.values()]
-    texts.append(EXPLAINED[cell.verdict])
-    return texts
+def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
+    first = cells[0]
+    headers = [*first.row, "paper", "ours", "one run lies in"]
+    headers += [beside.label for beside in first.beside]
+    headers += [*first.variants, ""]
+    lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
+    label, unit = quantity
+    return table(f"{label}, {unit}" if unit else label, headers, lines)
 
 
-def _difference(distance: float, digits: int) -> str:
-    text = f"{distance:+.{digits}f}"
-    return text if float(text) else "0"
+def _texts(cell: Cell) -> list[str]:
+    ours = cell.ours
+    texts = [cell.published or MISSING, f"{ours.mean:.{cell.digits}f}", ours.text(cell.digits)]
+    texts += [beside.spread.text(cell.digits) for beside in cell.beside]
+    texts += [spread.text(cell.digits) for spread in cell.variants.values()]
+    verdict = cell.verdict
+    return [*texts, f"[{COLOURS[verdict]}]{verdict}[/]" if verdict is not None else ""]
 
 
-def _range(figures: Range, quantity: Quantity) -> str:
-    low, high = f"{figures.low:.{quantity.digits}f}", f"{figures.high:.{quantity.digits}f}"
-    return low if low == high else f"{low} .. {high}"
+def _notes(cells: Sequence[Cell]) -> Iterator[tuple[str, list[Cell]]]:
+    """What is said of cells, each once, with the cells it is said of."""
+    said: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if cell.note:
+            said.setdefault(f"{cell.quantity}: {cell.note}", []).append(cell)
+    yield from said.items()
 
 
-def _run_all(
-    experiment: Experiment, runs: Sequence[tuple[Override, ...]], jobs: int | None
-) -> list[Summary]:
-    import json as json_module
-
-    text, name = experiment.scenario.read_bytes(), experiment.scenario.name
-
-    def task(overrides: tuple[Override, ...]) -> Callable[[Cancel], Summary]:
-        def run(cancel: Cancel) -> Summary:
-            outcome = Scenario.parse(text, name, list(overrides)).run(
-                series=False, packets=False, cancel=cancel
-            )
-            summary: Summary = json_module.loads(outcome.summary_json())
-            return summary
-
-        return run
-
-    with workers(jobs) as threads, progress() as bar:
-        futures = [threads.submit(task(overrides)) for overrides in runs]
-        shown = bar.add_task(experiment.title.partition(":")[0], total=len(futures))
-        summaries = []
-        for future in futures:
-            summaries.append(future.result())
-            bar.advance(shown)
-    return summaries
+def _rows(cells: Sequence[Cell]) -> str:
+    shown = [" ".join(cell.row.values()) for cell in cells]
+    return "at " + ", ".join(shown) if len(shown) <= 6 else f"{len(shown)} rows"
 
 
-def _as_dict(paper: str, name: str, experiment: Experiment, rows: Sequence[Row]) -> dict[str, Any]:
-    return {
-        "schema_version": 1,
-        "paper": paper,
-        "table": name,
-        "title": experiment.title,
-        "phases": experiment.phases["count"],
-        "rows": [
-            {
-                "row": row.value,
-                "cells": {cell.column.published: _cell_dict(cell) for cell in row.cells},
-            }
-            for row in rows
-        ],
-    }
+def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> object:
+    rows = []
+    for one, done in found:
+        counts = done.count()
+        rows.append([f"{one.paper} {one.name}", *(str(counts[verdict]) for verdict in Verdict)])
+    return table("Cells", ["", *(str(verdict) for verdict in Verdict)], rows)
 
 
-def _cell_dict(cell: Cell) -> dict[str, Any]:
-    return {
-        "published": float(cell.published),
-        "ours": _range_dict(cell.ours),
-        "difference": cell.ours.distance(cell.published),
-        "beside": _range_dict(cell.beside),
-        "independent": _range_dict(cell.independent),
-        "variants": {name: _range_dict(figures) for name, figures in cell.variants.items()},
-        "explained_by": cell.verdict,
-        "remark": cell.remark or None,
-    }
+def _outline(one: Experiment) -> dict[str, Any]:
+    return {"paper": one.paper, "experiment": one.name, "title": one.title, "seconds": one.seconds}
 
 
-def _range_dict(figures: Range | None) -> dict[str, float] | None:
-    return None if figures is None else {"low": figures.low, "high": figures.high}
+def _cells(one: Experiment, done: Reproduction) -> list[dict[str, Any]]:
+    where = {"paper": one.paper, "experiment": one.name}
+    return [where | cell.as_dict() for cell in done.cells]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE
@@ -17,10 +14,10 @@ from goodqueue.sizing.answer import Answer, judge, size_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.question import Question
-    from goodqueue.study.store import Store
 
 MARKUP = re.compile(r"\[/?[a-z ]*\]")
 
@@ -56,10 +53,11 @@ def size_described(  # noqa: PLR0913 - options of one command
 
 
 def _simulate(link: Link, jobs: int | None, seed: int | None) -> Answer:
-    from goodqueue.sizing.laboratory import LinkLaboratory, Runner
+    from goodqueue.sizing.laboratory import LinkLaboratory
+    from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 
-    with _shared_store() as store, _bar() as on_run:
+    with user_store("sizing") as store, _bar() as on_run:
         runner = Runner(store, Threads(jobs), on_run)
         return size_link(link, LinkLaboratory(runner, 1 if seed is None else seed))
 
@@ -76,28 +74,6 @@ def _bar() -> Iterator[Callable[[int], None]]:
             bar.update(task, completed=done, total=done + left)
 
         yield on_run
-
-
-@contextmanager
-def _shared_store() -> Iterator[Store]:
-    """Where runs are kept from one question to the next; for this one only if it is read-only."""
-    from goodqueue.study.store import Store
-
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    try:
-        store = Store.open(cache / "goodqueue" / "sizing", keep_both=True)
-    except RequestError:
-        with tempfile.TemporaryDirectory(prefix="goodqueue-") as folder:
-            store = Store.open(Path(folder) / "sizing")
-            try:
-                yield store
-            finally:
-                store.close()
-        return
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def _write_report(answer: Answer, path: Path) -> None:

@@ -1,7 +1,4 @@
-"""Where the replicates of a search are run: on the executors and in the store of studies.
-
-Equal runs are run once, whoever asked first: the store keeps them by identity.
-"""
+"""The replicates of a search, as runs of links that are only described."""
 
 from __future__ import annotations
 
@@ -10,21 +7,18 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.sizing.trial import EPOCHS, LINK, length, scenario_toml, too_long
-from goodqueue.study.model import Keep, Run, Stop, Variant
+from goodqueue.study.model import Variant
 from goodqueue.study.plan import digest, run_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.smallest import Sampler
-    from goodqueue.study.model import Executor
-    from goodqueue.study.store import Store
+    from goodqueue.study.runner import Runner
 
 LONG = "long"
 """The group of flows whose fairness and loss epochs are reported."""
-
-KEEP = Keep()
 
 MOST_STRETCH = 4.0
 """A link whose losses are rarer than that holds fewer than 20 epochs, and the answer says so."""
@@ -39,57 +33,6 @@ METRICS = {
     "hit": f"{LINK}.mean_flows_hit",
 }
 """What a search calls a figure, and what studies call it."""
-
-
-class Runner:
-    """Runs what the store does not hold, and gives the figures of all."""
-
-    def __init__(
-        self, store: Store, executor: Executor, on_run: Callable[[int], None] = lambda _left: None
-    ) -> None:
-        """Takes where results are kept, where runs run, and who is told of each."""
-        self._store = store
-        self._executor = executor
-        self._on_run = on_run
-        self._known: dict[tuple[bytes, str], float] = {}
-        self.stop = Stop()
-
-    def figures(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float]]:
-        """The metrics of each run, in the order given.
-
-        Raises:
-            KeyboardInterrupt: if it was stopped; what had finished is in the store.
-            RuntimeError: if a run failed.
-        """
-        missing: dict[bytes, Run] = {}
-        recorded = []
-        for run in runs:
-            if (run.identity, metrics[0]) in self._known:
-                continue
-            if self._store.has(run.identity, KEEP):
-                recorded.append(run.identity)
-            else:
-                missing[run.identity] = run
-        for identity, values in self._store.values(recorded, metrics) if recorded else ():
-            self._remember(identity, metrics, values)
-        left = len(missing)
-        for results in self._executor.execute(missing.values(), KEEP, self.stop):
-            self._store.record(results, KEEP)
-            for result in results:
-                if result.error is not None:
-                    raise RuntimeError(f"a run failed: {result.error}")
-                found = result.metrics
-                values = [found.get(metric, math.nan) for metric in metrics]
-                self._remember(result.run.identity, metrics, values)
-            left -= len(results)
-            self._on_run(left)
-        if self.stop.draining:
-            raise KeyboardInterrupt
-        return [[self._known[run.identity, metric] for metric in metrics] for run in runs]
-
-    def _remember(self, identity: bytes, metrics: Sequence[str], values: Sequence[float]) -> None:
-        for metric, value in zip(metrics, values, strict=True):
-            self._known[identity, metric] = value
 
 
 class LinkLaboratory:

@@ -48,7 +48,7 @@ def write(
         path: the page.
     """
     with tempfile.TemporaryDirectory() as folder:
-        figures = [_figure(picture, Path(folder)) for picture in pictures]
+        figures = [figure(picture, Path(folder)) for picture in pictures]
     question, verdict = sentences[0], sentences[1:]
     parts = [
         "<!doctype html>",
@@ -74,7 +74,8 @@ def write(
     partial.replace(path)
 
 
-def _figure(picture: Picture, folder: Path) -> str:
+def figure(picture: Picture, folder: Path) -> str:
+    """A picture and its caption, to stand in a page; `folder` is for files between."""
     image = base64.b64encode(picture.save(folder).read_bytes()).decode()
     caption = escape(picture.caption)
     return (

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 from goodqueue.errors import RequestError
 from goodqueue.sizing import answer as size
 from goodqueue.sizing.answer import first_reach, last_reach, targets
-from goodqueue.sizing.laboratory import LinkLaboratory, Runner
+from goodqueue.sizing.laboratory import LinkLaboratory
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.smallest import Trials, smallest
 from goodqueue.sizing.trial import MOST_PACKETS, length
+from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 from goodqueue.validation.scan import FAR, MOST_REPLICATES, NEAR, around, scan, steps_between

@@ -19,7 +19,7 @@ from goodqueue.cli.terminal import print_json, stdout, table
 from goodqueue.papers.dhamdhere2005.figures import FIGURES, Figure, slope
 from goodqueue.papers.dhamdhere2005.mix import Mix
 from goodqueue.papers.dhamdhere2005.pictures import picture
-from goodqueue.sizing.laboratory import Runner
+from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 

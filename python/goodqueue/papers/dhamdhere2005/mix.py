@@ -20,7 +20,7 @@ from goodqueue.study.plan import digest, run_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from goodqueue.sizing.laboratory import Runner
+    from goodqueue.study.runner import Runner
 
 SOURCES_MS = (
     *(20, 29, 41, 55, 72, 92, 114, 139, 166),

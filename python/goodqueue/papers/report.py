@@ -1,0 +1,116 @@
+"""Reproductions as one self-contained page: tables, pictures, counts, versions, the command."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.papers.cells import Verdict
+from goodqueue.papers.experiment import paper
+from goodqueue.sizing.report import STYLE, figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.papers.cells import Cell, Reproduction
+    from goodqueue.papers.experiment import Experiment
+
+OWN_STYLE = """
+td.matches { color: #006b3c; } td.shape { color: #8a5a00; } td.not { color: #b00020; }
+h3 { margin-top: 2.2rem; }
+caption { text-align: left; font-weight: bold; padding: 0.6rem 0 0.2rem; }
+"""
+
+LEGEND = (
+    "A published figure <em>matches</em> if it lies in our 95 % prediction interval for one run, "
+    "rounded or cut to the digits printed; it <em>matches in shape</em> if it does not, but named "
+    "tests of the shape of its row hold."
+)
+
+CLASSES = {Verdict.MATCHES: "matches", Verdict.SHAPE: "shape", Verdict.NOT: "not"}
+
+
+def write(found: Sequence[tuple[Experiment, Reproduction]], path: Path) -> None:
+    """Writes the page, whole or not at all."""
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>Papers, reproduced</title><style>{STYLE}{OWN_STYLE}</style>",
+        "<h1>Papers, reproduced</h1>",
+        f"<p>{LEGEND}</p>",
+        _counts(found),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, group in groupby(found, key=lambda pair: pair[0].paper):
+            of = paper(name)
+            parts.append(f"<h2>{escape(of.title)}</h2>")
+            parts.append(f"<p>{escape(of.authors)}, {of.year}; see {escape(of.page)}.</p>")
+            for one, done in group:
+                parts += _experiment(one, done, Path(folder))
+    parts += [
+        "<h2>To repeat it</h2>",
+        f"<pre>{escape(shlex.join(['goodqueue', *sys.argv[1:]]))}</pre>",
+        f"<p>goodqueue {escape(_core.version())}, results version {_core.results_version()}.</p>",
+        "</html>",
+    ]
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text("\n".join(parts), encoding="utf-8")
+    partial.replace(path)
+
+
+def _counts(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
+    rows = []
+    for one, done in found:
+        counts = done.count()
+        cells = "".join(f"<td>{counts[verdict]}</td>" for verdict in Verdict)
+        where = f"{one.paper}-{one.name}"
+        rows.append(f'<tr><td><a href="#{where}">{where}</a></td>{cells}</tr>')
+    head = "".join(f"<th>{verdict}</th>" for verdict in Verdict)
+    return f"<table><tr><th>cells</th>{head}</tr>{''.join(rows)}</table>"
+
+
+def _experiment(one: Experiment, done: Reproduction, folder: Path) -> list[str]:
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in done.count().items() if count)
+    return [
+        f'<h3 id="{one.paper}-{one.name}">{escape(one.title)}</h3>',
+        *(f"<p>{escape(sentence)}</p>" for sentence in done.sentences),
+        f"<p>Cells: {counts}.</p>" if counts else "",
+        *(
+            _table(quantity, unit, list(cells))
+            for (quantity, unit), cells in groupby(
+                done.cells, key=lambda cell: (cell.quantity, cell.unit)
+            )
+        ),
+        *(figure(picture, folder) for picture in done.pictures()),
+        f"<pre>goodqueue reproduce {one.paper} {one.name}</pre>",
+    ]
+
+
+def _table(quantity: str, unit: str, cells: Sequence[Cell]) -> str:
+    first = cells[0]
+    heads = [*first.row, "paper", "ours", "one run lies in"]
+    heads += [beside.label for beside in first.beside]
+    heads += [*first.variants, "verdict", "because"]
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    caption = escape(f"{quantity}, {unit}" if unit else quantity)
+    rows = "".join(_row(cell) for cell in cells)
+    return f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
+
+
+def _row(cell: Cell) -> str:
+    digits = cell.digits
+    texts = [*cell.row.values(), cell.published or "-", f"{cell.ours.mean:.{digits}f}"]
+    texts.append(cell.ours.text(digits))
+    texts += [beside.spread.text(digits) for beside in cell.beside]
+    texts += [spread.text(digits) for spread in cell.variants.values()]
+    verdict = cell.verdict
+    kind = "" if verdict is None else f' class="{CLASSES[verdict]}"'
+    last = f"<td{kind}>{verdict or '-'}</td><td>{escape(cell.note)}</td>"
+    return "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in texts) + last + "</tr>"

@@ -1,0 +1,358 @@
+"""A published table as data: its rows as overrides of a scenario, its columns as sums of metrics.
+
+What its TOML file may say is listed in docs/papers.md. Every cell of the published CSV is a cell of
+the comparison; a cell that is empty was not printed.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import _core
+from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
+from goodqueue.papers.shapes import TESTS
+from goodqueue.study.model import Variant
+from goodqueue.study.plan import digest, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from goodqueue.plots.style import Picture
+    from goodqueue.study.model import Run
+    from goodqueue.study.runner import Runner
+
+Row = dict[str, str]
+Figures = dict[str, float]
+PLAIN = ""
+"""The variant that is compared with the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A figure computed from the metrics of a run.
+
+    Attributes:
+        label: what it is.
+        unit: its unit.
+        sum: metrics whose values are added up; one without a sample counts 0.
+        per: metrics by whose sum that is divided, if any.
+        scale: factor from the unit of the metrics to `unit`.
+        digits: decimals to print.
+    """
+
+    label: str
+    unit: str
+    digits: int
+    sum: tuple[str, ...]
+    per: tuple[str, ...] = ()
+    scale: float = 1.0
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> Quantity:
+        """From a `[[column]]`."""
+        return cls(
+            entry["label"],
+            entry["unit"],
+            entry["digits"],
+            tuple(entry["sum"]),
+            tuple(entry.get("per", ())),
+            entry.get("scale", 1.0),
+        )
+
+    def of(self, figures: Figures) -> float:
+        """The figure of one run."""
+        value = self.scale * _total(self.sum, figures)
+        if not self.per:
+            return value
+        below = _total(self.per, figures)
+        return value / below if below else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What the paper leaves open, and the values of it that are run.
+
+    Attributes:
+        kind: `seeds`; `phases`, evenly spaced values of a span; or `none`.
+        label: what is open.
+        count: how many are run.
+        why: how the interval over them is meant.
+        first: the first value of the span.
+        span: from the first to the last value, in the unit that `set` gives it.
+        set: overrides in which `{}` is the value.
+    """
+
+    kind: str
+    why: str
+    label: str = "seed"
+    count: int = 1
+    first: float = 0.0
+    span: float = 0.0
+    set: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> list[str]:
+        """The values of phases: the middles of equal parts of the span."""
+        if self.kind != "phases":
+            return [""]
+        step = self.span / self.count
+        return [f"{self.first + step * (index + 0.5):.9f}" for index in range(self.count)]
+
+    @property
+    def seeds(self) -> range:
+        """The seeds that each value is run under."""
+        return range(1, 1 + (self.count if self.kind == "seeds" else 1))
+
+    def spread(self, values: Sequence[float]) -> Spread:
+        """A figure over what is open."""
+        match self.kind:
+            case "seeds":
+                return Spread.of_seeds(values)
+            case "phases":
+                return Spread.of_range(values)
+            case _:
+                return Spread.exact(values[0])
+
+
+class TableExperiment:
+    """A published table or figure and how to run it."""
+
+    def __init__(self, paper: str, name: str, data: Mapping[str, Any]) -> None:
+        self.paper, self.name = paper, name
+        self.title: str = data["title"]
+        self.claim: str = data.get("claim", "")
+        self.seconds = float(data["seconds"])
+        self._folder = files("goodqueue.papers").joinpath(paper)
+        self._data = data
+        self.open = Open(**{**data["open"], "set": tuple(data["open"].get("set", ()))})
+        self.keys: dict[str, Mapping[str, Any]] = {row["column"]: row for row in data["row"]}
+        self.columns = {entry["published"]: Quantity.read(entry) for entry in data["column"]}
+        self.rows = self._read(data["published"])
+        self.variants: dict[str, Mapping[str, Any]] = {PLAIN: {}} | {
+            variant["name"]: variant for variant in data.get("variant", ())
+        }
+
+    def runs(self) -> Iterator[tuple[int, str, Run]]:
+        """Every run with the place of its row and its variant."""
+        texts = {
+            name: self._folder.joinpath(variant.get("scenario", self._data["scenario"]))
+            for name, variant in self.variants.items()
+        }
+        for place, row in enumerate(self.rows):
+            for name, variant in self.variants.items():
+                text = texts[name].read_bytes()
+                for value in self.open.values:
+                    overrides = [
+                        *self._data.get("set", ()),
+                        *(
+                            template.format(row[column], **row)
+                            for column, key in self.keys.items()
+                            for template in key.get("set", ())
+                        ),
+                        *variant.get("set", ()),
+                        *(template.format(value) for template in self.open.set),
+                    ]
+                    pairs = [_override(text) for text in overrides]
+                    scenario = _core.Scenario.parse(text, texts[name].name, pairs)
+                    parameters = {column: row[column] for column in self.keys}
+                    made = Variant(place, parameters, scenario, digest(scenario))
+                    for seed in self.open.seeds:
+                        yield place, name, run_of(made, seed)
+
+    def reproduce(self, runner: Runner) -> Reproduction:
+        """Runs what is not known yet and sets ours beside the published figures."""
+        cells = self._cells(self._spreads(runner))
+        return Reproduction(cells, self._sentences(), partial(self._pictures, cells))
+
+    def _spreads(self, runner: Runner) -> dict[tuple[int, str], dict[str, Spread]]:
+        """Of each row and variant every quantity, under its label."""
+        quantities = self._quantities()
+        metrics = list(
+            dict.fromkeys(name for one in quantities.values() for name in (*one.sum, *one.per))
+        )
+        places = list(self.runs())
+        found: dict[tuple[int, str], list[Figures]] = {}
+        values = runner.figures([run for _, _, run in places], metrics)
+        for (place, variant, _), figures in zip(places, values, strict=True):
+            named = dict(zip(metrics, figures, strict=True))
+            found.setdefault((place, variant), []).append(named)
+        return {
+            key: {
+                label: self.open.spread([quantity.of(figures) for figures in runs])
+                for label, quantity in quantities.items()
+            }
+            for key, runs in found.items()
+        }
+
+    def _quantities(self) -> dict[str, Quantity]:
+        """By published column, and by column and label what is measured in a second way."""
+        found = dict(self.columns)
+        for entry in self._data["column"]:
+            if "also" in entry:
+                also = Quantity.read({**entry, **entry["also"]})
+                found[_also(entry["published"])] = also
+        return found
+
+    def _cells(self, spreads: Mapping[tuple[int, str], Mapping[str, Spread]]) -> list[Cell]:
+        besides = [
+            _Other(self._read(other["file"]), other) for other in self._data.get("beside", ())
+        ]
+        cells = []
+        for column, quantity in self.columns.items():
+            ours = [spreads[place, PLAIN][column] for place in range(len(self.rows))]
+            shapes = self._shapes(column, [spread.mean for spread in ours])
+            for place, row in enumerate(self.rows):
+                if not row[column]:
+                    continue
+                entry = self._entry(column)
+                variants = {
+                    name: spreads[place, name][column] for name in self.variants if name != PLAIN
+                }
+                if "also" in entry:
+                    variants[entry["also"]["label"]] = spreads[place, PLAIN][_also(column)]
+                found = [other.beside(place, column, ours[place]) for other in besides]
+                cells.append(
+                    Cell(
+                        {key: row[key] for key in self.keys},
+                        quantity.label,
+                        quantity.unit,
+                        quantity.digits,
+                        row[column],
+                        ours[place],
+                        shapes[place],
+                        entry.get("tolerance", 0.0),
+                        self.remark(row, column),
+                        [beside for beside in found if beside is not None],
+                        variants,
+                    )
+                )
+        return cells
+
+    def remark(self, row: Row, column: str) -> Remark | None:
+        """The first remark that speaks of a cell."""
+        for entry in self._data.get("remark", ()):
+            of_row = all(row[key] == value for key, value in entry.get("row", {}).items())
+            if of_row and entry.get("column", column) == column:
+                return Remark(entry["text"], entry.get("reads"))
+        return None
+
+    def published_shapes(self) -> Iterator[tuple[str, bool]]:
+        """Every test of a shape, and whether the published figures have it."""
+        for entry in self._data.get("shape", ()):
+            for places in self._groups(entry):
+                values = [float(self._reads(self.rows[place], entry["column"])) for place in places]
+                yield f"{entry['column']} {entry['test']}", self._holds(entry, places, values)
+
+    def _reads(self, row: Row, column: str) -> str:
+        """A published figure, as it should read if it is a misprint."""
+        remark = self.remark(row, column)
+        return row[column] if remark is None or remark.reads is None else remark.reads
+
+    def _shapes(self, column: str, means: Sequence[float]) -> list[bool | None]:
+        """For every row whether the shapes hold that it is part of."""
+        found: list[bool | None] = [None] * len(self.rows)
+        for entry in self._data.get("shape", ()):
+            if entry["column"] != column:
+                continue
+            for places in self._groups(entry):
+                holds = self._holds(entry, places, [means[place] for place in places])
+                for place in places:
+                    found[place] = holds and found[place] is not False
+        return found
+
+    def _groups(self, entry: Mapping[str, Any]) -> Iterator[list[int]]:
+        """Places of rows that differ only in the axis, in ascending order of it."""
+        along = self._along(entry)
+        others = [key for key in self.keys if key != along]
+
+        def group(place: int) -> list[str]:
+            return [self.rows[place][key] for key in others]
+
+        wanted = entry.get("row", {})
+        places = [
+            place
+            for place, row in enumerate(self.rows)
+            if row[entry["column"]] and all(row[key] == value for key, value in wanted.items())
+        ]
+        places.sort(key=lambda place: (group(place), float(self.rows[place][along])))
+        for _, members in groupby(places, group):
+            yield list(members)
+
+    def _holds(
+        self, entry: Mapping[str, Any], places: Sequence[int], values: Sequence[float]
+    ) -> bool:
+        axis = [float(self.rows[place][self._along(entry)]) for place in places]
+        known = {"column", "test", "along", "row"}
+        parameters = {key: value for key, value in entry.items() if key not in known}
+        return TESTS[entry["test"]](values, axis, **parameters)
+
+    def _along(self, entry: Mapping[str, Any]) -> str:
+        return str(entry.get("along", next(reversed(self.keys))))
+
+    def _entry(self, column: str) -> Mapping[str, Any]:
+        return next(entry for entry in self._data["column"] if entry["published"] == column)
+
+    def _read(self, name: str) -> list[Row]:
+        """The rows of a CSV, in the order of the published one."""
+        found = list(csv.DictReader(self._folder.joinpath(name).read_text("utf-8").splitlines()))
+        if name == self._data["published"]:
+            return found
+        by_key = {tuple(row[key] for key in self.keys): row for row in found}
+        return [by_key.get(tuple(row[key] for key in self.keys), {}) for row in self.rows]
+
+    def _sentences(self) -> list[str]:
+        sentences = [self.open.why]
+        sentences += [f"{other['label']}: {other['why']}" for other in self._data.get("beside", ())]
+        return [*sentences, self.claim] if self.claim else sentences
+
+    def _pictures(self, cells: Sequence[Cell]) -> Sequence[Picture]:
+        from goodqueue.plots.papers import comparison
+
+        axis = self._data.get("picture", {}).get("x", next(reversed(self.keys)))
+        label, unit = self.keys[axis]["label"], self.keys[axis].get("unit", "")
+        log = self._data.get("picture", {}).get("log", True)
+        xlabel = f"{label}, {unit}" if unit else label
+        return [comparison(f"{self.paper}-{self.name}", self.title, cells, axis, xlabel, log=log)]
+
+
+class _Other:
+    """Somebody else's figures, a row for each of ours."""
+
+    def __init__(self, rows: Sequence[Row], data: Mapping[str, Any]) -> None:
+        self._rows, self._data = rows, data
+
+    def beside(self, place: int, column: str, ours: Spread) -> Beside | None:
+        """Theirs of a cell, if they have it."""
+        row, label = self._rows[place], self._data["label"]
+        if f"{column}_min" in row:
+            low, high = float(row[f"{column}_min"]), float(row[f"{column}_max"])
+            return Beside(label, Spread((low + high) / 2, low, high))
+        if f"{column}_mean" not in row:
+            return None
+        mean, deviation = float(row[f"{column}_mean"]), float(row[f"{column}_sd"])
+        theirs = Spread.of_sample(mean, deviation, int(row["n"]))
+        if "standard_errors" not in self._data:
+            return Beside(label, theirs)
+        errors = self._data["standard_errors"] * math.hypot(ours.error, theirs.error)
+        allowed = max(self._data["tolerance"] * abs(mean), errors)
+        return Beside(label, theirs, abs(ours.mean - mean) <= allowed)
+
+
+def _also(column: str) -> str:
+    return f"{column}, also"
+
+
+def _total(metrics: Sequence[str], figures: Figures) -> float:
+    values = [figures[name] for name in metrics]
+    return sum(0.0 if math.isnan(value) else value for value in values)
+
+
+def _override(text: str) -> tuple[str, str]:
+    path, _, value = text.partition("=")
+    return path, value

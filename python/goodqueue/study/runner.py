@@ -1,0 +1,92 @@
+"""Runs for those that want figures of them: on the executors, and kept in the store of studies.
+
+Equal runs are run once, whoever asked first: the store keeps them by identity.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.errors import RequestError
+from goodqueue.study.model import Keep, Run, Stop
+from goodqueue.study.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from goodqueue.study.model import Executor
+
+KEEP = Keep()
+
+
+class Runner:
+    """Runs what the store does not hold, and gives the figures of all."""
+
+    def __init__(
+        self, store: Store, executor: Executor, on_run: Callable[[int], None] = lambda _left: None
+    ) -> None:
+        """Takes where results are kept, where runs run, and who is told of each."""
+        self._store = store
+        self._executor = executor
+        self._on_run = on_run
+        self._known: dict[tuple[bytes, str], float] = {}
+        self.stop = Stop()
+
+    def figures(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float]]:
+        """The metrics of each run, in the order given.
+
+        Raises:
+            KeyboardInterrupt: if it was stopped; what had finished is in the store.
+            RuntimeError: if a run failed.
+        """
+        missing: dict[bytes, Run] = {}
+        recorded = []
+        for run in runs:
+            if all((run.identity, metric) in self._known for metric in metrics):
+                continue
+            if self._store.has(run.identity, KEEP):
+                recorded.append(run.identity)
+            else:
+                missing[run.identity] = run
+        for identity, values in self._store.values(recorded, metrics) if recorded else ():
+            self._remember(identity, metrics, values)
+        left = len(missing)
+        for results in self._executor.execute(missing.values(), KEEP, self.stop):
+            self._store.record(results, KEEP)
+            for result in results:
+                if result.error is not None:
+                    raise RuntimeError(f"a run failed: {result.error}")
+                found = result.metrics
+                values = [found.get(metric, math.nan) for metric in metrics]
+                self._remember(result.run.identity, metrics, values)
+            left -= len(results)
+            self._on_run(left)
+        if self.stop.draining:
+            raise KeyboardInterrupt
+        return [[self._known[run.identity, metric] for metric in metrics] for run in runs]
+
+    def _remember(self, identity: bytes, metrics: Sequence[str], values: Sequence[float]) -> None:
+        for metric, value in zip(metrics, values, strict=True):
+            self._known[identity, metric] = value
+
+
+@contextmanager
+def user_store(name: str) -> Iterator[Store]:
+    """Where runs are kept from one call to the next; for this one only if it is read-only."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        store = Store.open(cache / "goodqueue" / name, keep_both=True)
+    except RequestError:
+        with (
+            tempfile.TemporaryDirectory(prefix="goodqueue-") as folder,
+            closing(Store.open(Path(folder) / name)) as store,
+        ):
+            yield store
+        return
+    with closing(store):
+        yield store
