@@ -49,6 +49,17 @@ impl Limit {
         }
     }
 
+    /// Whether as much waits as may, or more: ns-2's RED asks this instead of [`Limit::admits`], so that
+    /// its last packet may stand out over a limit in bytes.
+    #[inline]
+    pub fn is_reached_by(self, backlog: Backlog) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets >= limit,
+            Self::Bytes(limit) => backlog.bytes >= limit,
+            Self::Unlimited => false,
+        }
+    }
+
     /// Whether more waits than may, as queues find that take a packet first and then drop another
     /// (Linux `sfq`, `fq_codel`).
     #[inline]
@@ -78,6 +89,8 @@ mod tests {
         assert!(Limit::Unlimited.admits(two, u64::MAX - 1200));
         assert!(!Limit::Packets(0).admits(Backlog::default(), 1));
         assert!(Limit::Packets(1).is_exceeded_by(two) && !Limit::Packets(2).is_exceeded_by(two));
+        assert!(Limit::Packets(2).is_reached_by(two) && !Limit::Packets(3).is_reached_by(two));
+        assert!(Limit::Bytes(1200).is_reached_by(two) && !Limit::Bytes(1201).is_reached_by(two));
         assert!(Limit::Bytes(1199).is_exceeded_by(two) && !Limit::Bytes(1200).is_exceeded_by(two));
     }
 }

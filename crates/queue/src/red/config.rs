@@ -22,7 +22,9 @@ pub enum RedUnit {
     reason = "each is a switch of ns-2 that can be set without the others"
 )]
 pub struct RedConfig {
-    /// The most that may wait (ns-2: `limit_` times `mean_pktsize_` bytes with `queue_in_bytes_`).
+    /// Who finds so much waiting is lost (ns-2: `limit_` times `mean_pktsize_` bytes with
+    /// `queue_in_bytes_`). What is compared is the backlog without the arrival, as in ns-2: of a limit in
+    /// bytes the last packet may stand out.
     pub limit: Limit,
     /// What the average counts.
     pub unit: RedUnit,

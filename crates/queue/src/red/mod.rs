@@ -13,7 +13,7 @@ pub use law::{RedDecision, RedLaw};
 pub use linux::{LinuxRed, LinuxRedConfig};
 pub use tc::{red_plog, red_wlog};
 
-use crate::{Backlog, Context, Fifo, QueueDiscipline};
+use crate::{Backlog, Context, Fifo, Limit, QueueDiscipline};
 use goodqueue_types::{DropReason, Packet};
 
 /// RED in floating point, with ns-2's switches.
@@ -42,9 +42,10 @@ impl QueueDiscipline for Red {
         let config = *self.law.config();
         let (backlog, bytes) = (self.waiting.backlog(), context.frame_bytes(&packet));
         let decision = self.law.arrive(context.now, backlog, bytes, context.random);
+        let full = config.limit.is_reached_by(backlog);
         match decision {
-            // Whatever was decided, what does not fit is lost for that reason.
-            _ if !config.limit.admits(backlog, bytes) => {}
+            // Whatever was decided, what finds the queue full is lost for that reason.
+            _ if full => {}
             RedDecision::Pass => {}
             RedDecision::Early(probability) => {
                 let may_mark = config.mark_below.is_none_or(|limit| probability < limit);
@@ -57,7 +58,8 @@ impl QueueDiscipline for Red {
                 return context.drop(packet, DropReason::Forced);
             }
         }
-        if let Err(packet) = self.waiting.push(context, config.limit, packet) {
+        let limit = if full { config.limit } else { Limit::Unlimited };
+        if let Err(packet) = self.waiting.push(context, limit, packet) {
             self.law.restart_count();
             context.drop(packet, DropReason::Overlimit);
         }

@@ -358,6 +358,19 @@ fn marks_end_where_told() {
     assert_eq!(run(None, 29).1, 0);
 }
 
+/// ns-2's `queue-limit 5` is 2500 bytes, and an arrival that finds less is taken: with 592-byte packets the fifth
+/// is, at 2368 bytes, and the sixth is not, at 2960.
+#[test]
+fn the_last_packet_may_stand_out_over_a_limit_in_bytes() {
+    let config = RedConfig {
+        limit: Limit::Bytes(2500),
+        ..forgetful(1e6, 2e6, 0.1)
+    };
+    let mut rig = Rig::new(&config);
+    rig.enqueue(7, 592, Ecn::NotCapable);
+    assert_eq!((rig.waiting(), rig.drops(DropReason::Overlimit)), (5, 2));
+}
+
 #[test]
 fn bad_parameters_are_refused() {
     let good = forgetful(5.0, 15.0, 0.1);
