@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.sizing.smallest import Target, grid
-from goodqueue.validation.scan import FIRST_REPLICATES, MOST_REPLICATES, around, scan
+from goodqueue.validation.scan import FIRST_REPLICATES, MOST_REPLICATES, NEAR, around, scan
 from goodqueue.validation.sizing import check_links, describe, random_links
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Straight:
 
 
 def test_a_scan_finds_where_a_curve_crosses_its_bound() -> None:
-    straight = Straight(102)
+    straight = Straight(102, spread=0.0005)
     points = around(94, 400)
     found = scan(straight, points, HELPED, HURT)
     assert found.least == 104
@@ -91,7 +91,7 @@ def test_a_scan_is_without_gaps_near_the_answer_and_looks_everywhere_if_there_is
     everything = grid(400)
     at = everything.index(104)
     points = around(104, 50)
-    assert set(everything[at - 8 : at + 9]) <= set(points)
+    assert set(everything[at - NEAR : at + NEAR + 1]) <= set(points)
     assert points[0] == 1
     assert around(None, 200)[0] == 1
     assert around(None, 200)[-1] >= 200

@@ -24,15 +24,15 @@ CONFIDENCE = 0.98
 FIRST_REPLICATES = 10
 """One more than give such an interval an end."""
 
-MOST_REPLICATES = 96
-"""With so many an interval reaches 0.36 standard deviations to either side."""
+MOST_REPLICATES = 48
+"""With so many an interval reaches 0.52 standard deviations to either side, as Student's t does
+with 24 that are looked at once."""
 
-NEAR = COARSE
-"""So many grid points to either side of the answer are scanned without a gap: the steps of the
-search's first sweep."""
+NEAR = 5
+"""So many grid points to either side of the answer are scanned without a gap."""
 
-FAR = 4
-"""Below those every so many grid points, 20 % apart."""
+FAR = COARSE
+"""Below those every so many grid points, as in the search's first sweep."""
 
 
 @dataclass(frozen=True, slots=True)
