@@ -9,7 +9,14 @@ import pytest
 
 from goodqueue import _core
 from goodqueue.sizing.link import Link, rtt_range
-from goodqueue.sizing.trial import MOST_PACKETS, epoch_s, length, rtts_of_flows, scenario_toml, too_long
+from goodqueue.sizing.trial import (
+    MOST_PACKETS,
+    epoch_s,
+    length,
+    rtts_of_flows,
+    scenario_toml,
+    too_long,
+)
 
 
 def link(**changes: object) -> Link:

@@ -1,7 +1,8 @@
 """A published table as data: its rows as overrides of a scenario, its columns as sums of metrics.
 
 What its TOML file may say is listed in docs/papers.md. Every cell of the published CSV is a cell of
-the comparison; a cell that is empty was not printed.
+the comparison; a cell that is empty was not printed. A column that the CSV lacks was drawn, not
+printed: its cells are judged by their shape alone.
 """
 
 from __future__ import annotations
@@ -208,7 +209,7 @@ class TableExperiment:
             ours = [spreads[place, PLAIN][column] for place in range(len(self.rows))]
             shapes = self._shapes(column, [spread.mean for spread in ours])
             for place, row in enumerate(self.rows):
-                if not row[column]:
+                if row.get(column) == "":
                     continue
                 entry = self._entry(column)
                 variants = {
@@ -223,7 +224,7 @@ class TableExperiment:
                         quantity.label,
                         quantity.unit,
                         quantity.digits,
-                        row[column],
+                        row.get(column),
                         ours[place],
                         shapes[place],
                         entry.get("tolerance", 0.0),
@@ -245,6 +246,8 @@ class TableExperiment:
     def published_shapes(self) -> Iterator[tuple[str, bool]]:
         """Every test of a shape, and whether the published figures have it."""
         for entry in self._data.get("shape", ()):
+            if entry["column"] not in self.rows[0]:
+                continue
             for places in self._groups(entry):
                 values = [float(self._reads(self.rows[place], entry["column"])) for place in places]
                 yield f"{entry['column']} {entry['test']}", self._holds(entry, places, values)
@@ -278,7 +281,8 @@ class TableExperiment:
         places = [
             place
             for place, row in enumerate(self.rows)
-            if row[entry["column"]] and all(row[key] == value for key, value in wanted.items())
+            if row.get(entry["column"]) != ""
+            and all(row[key] == value for key, value in wanted.items())
         ]
         places.sort(key=lambda place: (group(place), float(self.rows[place][along])))
         for _, members in groupby(places, group):
@@ -318,7 +322,20 @@ class TableExperiment:
         label, unit = self.keys[axis]["label"], self.keys[axis].get("unit", "")
         log = self._data.get("picture", {}).get("log", True)
         xlabel = f"{label}, {unit}" if unit else label
-        return [comparison(f"{self.paper}-{self.name}", self.title, cells, axis, xlabel, log=log)]
+        name = f"{self.paper}-{self.name}"
+        pictures = [comparison(name, self.title, cells, axis, xlabel, log=log)]
+        for place, entry in enumerate(self._data.get("picture", {}).get("series", ())):
+            from goodqueue.papers.series import labels, over_time
+
+            firsts = {
+                at: run.variant.scenario
+                for at, variant, run in reversed(list(self.runs()))
+                if variant == PLAIN
+            }
+            ordered = [firsts[at] for at in range(len(self.rows))]
+            rows = dict(zip(labels(self.rows, self.keys), ordered, strict=True))
+            pictures.append(over_time(f"{name}-{place + 1}", self.title, entry, rows))
+        return pictures
 
 
 class _Other:

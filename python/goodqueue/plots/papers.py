@@ -21,6 +21,7 @@ WIDE = 20.0
 """Figures that differ by more than such a factor want a logarithmic axis."""
 
 LABEL_COLUMNS = 26
+TITLE_COLUMNS = 70
 DASHES = {"dashed": "--", "dotted": ":", "dash-dotted": "-."}
 
 CLOSE = 0.07
@@ -127,7 +128,7 @@ def _x_axis(axes: Axes, ticks: Sequence[float], label: str, *, log: bool) -> Non
 
 
 def _legend(axes: Axes, title: str, colours: Mapping[str, str]) -> None:
-    axes.set_title(title, pad=26 if len(colours) > 1 else 10)
+    axes.set_title(textwrap.fill(title, TITLE_COLUMNS), pad=26 if len(colours) > 1 else 10)
     if len(colours) > 1:
         for label, colour in colours.items():
             axes.plot([], [], "-", color=colour, label=label)
