@@ -244,6 +244,7 @@ def test_throughput() -> None:
         ("bdp", link(flows=400), "timeouts"),
         ("sqrt_n", link(flows=4, rtts_s=(0.05, 0.1)), "too few"),
         ("sqrt_n", link(flows=64), "in step"),
+        ("sqrt_n", link(flows=64, rtts_s=(0.05, 0.1)), "do not pace"),
         ("sqrt_n", link(flows=100, rtts_s=(0.02, 0.1), max_loss_rate=0.001), "bounds loss"),
         ("bscl", congested(40, local_share=0.5), "80 %"),
         ("bscl", congested(40, max_loss_rate=0.1), "timeouts decide"),
@@ -270,7 +271,8 @@ def test_broken_assumptions_are_named(rule: str, its_link: Link, words: str) -> 
     ("rule", "its_link"),
     [
         ("bdp", link()),
-        ("sqrt_n", link(flows=64, rtts_s=(0.05, 0.1))),
+        ("sqrt_n", link(flows=64, rtts_s=(0.05, 0.1), paced=True)),
+        ("sqrt_n", link(flows=64, rtts_s=(0.05, 0.1), rate_bps=1e9)),
         ("window_decrease", link(congestion_control="cubic")),
         ("bscl", congested(40)),
         ("tiny", link(flows=100, paced=True, min_utilization=0.8)),

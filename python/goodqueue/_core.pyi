@@ -1,7 +1,6 @@
 """The compiled core: conversions between Python and the Rust crates."""
 
 from collections.abc import Callable, Sequence
-from os import PathLike
 from typing import Literal, TypeAlias, TypedDict, final
 
 Table: TypeAlias = dict[str, tuple[str, bytes]]
@@ -245,14 +244,11 @@ class Scenario:
         packets: bool | None = None,
         cancel: Cancel | None = None,
         queues: Sequence[tuple[str, Callable[[], object]]] = (),
-        captures: Sequence[tuple[str, PathLike[str]]] = (),
-        snap: int = 128,
     ) -> Outcome:
         """Runs it, without holding the interpreter's lock.
 
         What is recorded is as the scenario says unless given. `queues` are factories of queue
-        disciplines, by link. `captures` are pairs of a point and a pcapng file; frames are cut to
-        `snap` bytes.
+        disciplines, by link.
 
         Raises:
             KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.

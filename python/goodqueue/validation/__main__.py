@@ -24,7 +24,7 @@ REPORT = Path("docs/validation.md")
 def missing(only: str | None) -> list[str]:
     """What is needed and not there, each with the way to get it."""
     lacks = []
-    if shutil.which("ns") is None and only != "sizing":
+    if shutil.which("ns") is None and only not in {"sizing", "root-n"}:
         lacks.append("`ns`, ns-2's interpreter (Debian: apt-get install ns2)")
     if shutil.which("awk") is None:
         lacks.append("`awk` (Debian: apt-get install mawk)")
@@ -65,7 +65,7 @@ def main() -> int:
         "--only",
         metavar="PART",
         help="run this part alone and replace its section of the report: links, variants, red, "
-        "chains, ns3, ns3-queues, linux or sizing",
+        "chains, ns3, ns3-queues, linux, sizing or root-n",
     )
     told = parser.parse_args()
     lacks = missing(told.only)

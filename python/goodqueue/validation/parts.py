@@ -170,6 +170,20 @@ def recommendations(seeds: range) -> Part:
     return Part(sizing.describe(checked), failures)
 
 
+def square_root(seeds: range) -> Part:
+    """The buffer for 99 % against the number of flows; on a slower link if seeds are few."""
+    from goodqueue.validation import root_n, root_n_report
+
+    full = len(seeds) >= FULL_SEEDS
+    regular = root_n.out_of_step() if full else root_n.out_of_step(100e6, (16, 64))
+    count = root_n.SEEDS if full else len(seeds)
+    measured = root_n.measured([*regular, *root_n.cases_that_fail()], count)
+    well, ill = measured[: len(regular)], measured[len(regular) :]
+    if full:
+        root_n_report.picture(well, ill).save(root_n_report.FOLDER)
+    return Part(root_n_report.section(well, ill, count), root_n_report.verdict(well, ill))
+
+
 PARTS: Mapping[str, Callable[[range], Part]] = {
     "links": links,
     "variants": loss_by_loss,
@@ -179,6 +193,7 @@ PARTS: Mapping[str, Callable[[range], Part]] = {
     "ns3-queues": ns3_disciplines,
     "linux": linux_recordings,
     "sizing": recommendations,
+    "root-n": square_root,
 }
 """In the order of the report."""
 

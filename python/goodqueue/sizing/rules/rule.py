@@ -14,6 +14,9 @@ FEWEST_PACKETS_PER_FLOW = 4
 """Below so many packets in flight three duplicate ACKs cannot come (RFC 5681 section 3.2): losses
 end in timeouts, and windows are no saw-teeth."""
 
+SLOW_ACCESS = 0.1
+"""Access links of at most this share of the link space packets as pacing does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:
@@ -86,3 +89,11 @@ def saw_tooth_checks(link: Link) -> tuple[tuple[bool, str], ...]:
             "BBR does not halve its window on a loss",
         ),
     )
+
+
+def sends_in_bursts(link: Link) -> bool:
+    """Whether neither pacing nor slow access links space the packets of a flow."""
+    slow_access = (
+        link.access_rate_bps is not None and link.access_rate_bps <= SLOW_ACCESS * link.rate_bps
+    )
+    return not link.paced and not slow_access

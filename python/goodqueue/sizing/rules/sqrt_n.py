@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.rules.rule import Advice, Rule, broken, saw_tooth_checks
+from goodqueue.sizing.rules.rule import Advice, Rule, broken, saw_tooth_checks, sends_in_bursts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,9 @@ FEWEST_FLOWS = 16
 """Fewer flows lose together: the sum of their windows is no Gaussian. The paper saw
 synchronisation vanish between 100 and 500 flows in ns-2; with random starts and spread round-trip
 times it does earlier."""
+
+BURST_PACKETS = 2
+"""Delayed ACKs let packets go in pairs."""
 
 
 def advise(link: Link) -> Advice:
@@ -38,6 +41,13 @@ def advise(link: Link) -> Advice:
                 ),
             ),
             (
+                sends_in_bursts(link) and 2 * idle_from_bursts(packets) > 1 - link.min_utilization,
+                (
+                    f"senders do not pace: their bursts alone leave the link idle for "
+                    f"{idle_from_bursts(packets):.1%} of the time, more than half of what may be"
+                ),
+            ),
+            (
                 link.max_loss_rate is not None and loss_rate(link, packets) > link.max_loss_rate,
                 (
                     f"nothing in it bounds loss: with {link.flows} flows about "
@@ -53,6 +63,16 @@ def utilization_bound(link: Link, packets: float) -> float:
     """Least utilisation with this buffer: erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B))."""
     in_flight = (link.bdp_packets + packets) / math.sqrt(link.flows)
     return math.erf(3 * math.sqrt(3) / (2 * math.sqrt(2)) * packets / in_flight)
+
+
+def idle_from_bursts(packets: float) -> float:
+    """Idle share b / (2 B) that bursts of b packets cause, whatever windows do.
+
+    If bursts come as a Poisson process as fast as the link sends, its queue is a Brownian motion
+    of variance b per packet time, without drift, between barriers at 0 and B (Harrison, Brownian
+    Motion and Stochastic Flow Systems, 1985). The rule's argument has windows in it and no packets.
+    """
+    return BURST_PACKETS / (2 * packets)
 
 
 def loss_rate(link: Link, packets: float) -> float:
@@ -83,6 +103,7 @@ RULE = Rule(
     source="Appenzeller, Keslassy and McKeown, Sizing router buffers, SIGCOMM 2004",
     assumptions=(
         "many long flows, out of step with one another",
+        "packets paced, or bursts small beside the buffer",
         "utilisation is the only aim: loss and fairness are not bounded",
         "Reno saw-teeth; drop tail",
     ),

@@ -5,27 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.rules.rule import Advice, Rule, broken
+from goodqueue.sizing.rules.rule import Advice, Rule, broken, sends_in_bursts
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
-
-SLOW_ACCESS = 0.1
-"""Access links of at most this share of the link space packets as pacing does."""
 
 
 def advise(link: Link) -> Advice:
     """B = log(W^2 / 2(1 - theta)) / log(1/rho), with rho = theta = the utilisation asked for."""
     load = min(link.min_utilization, 0.99)
     window = link.max_window_packets or link.window_packets
-    slow_access = (
-        link.access_rate_bps is not None and link.access_rate_bps <= SLOW_ACCESS * link.rate_bps
-    )
     return Advice(
         buffer_packets(load, max(window, 1), load),
         broken(
             (
-                not link.paced and not slow_access,
+                sends_in_bursts(link),
                 (
                     "senders neither pace nor sit behind access links much slower than this one: "
                     "their bursts overflow a tiny buffer"
