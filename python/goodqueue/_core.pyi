@@ -1,6 +1,7 @@
 """The compiled core: conversions between Python and the Rust crates."""
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Literal, TypeAlias, TypedDict, final
 
 Table: TypeAlias = dict[str, tuple[str, bytes]]
@@ -297,3 +298,71 @@ class Outcome:
 
     def packets(self) -> Table:
         """Packet events."""
+
+def analyze(
+    path: str | PathLike[str],
+    *,
+    after: str | PathLike[str] | None = None,
+    link_rate_bps: int | None = None,
+    drops: Sequence[float] | None = None,
+    thresholds: Sequence[tuple[str, float]] = (),
+    seed: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> Analysis:
+    """Analyses a capture, or two: before (`path`) and after the target link.
+
+    Args:
+        path: pcap, pcapng, or a trace of ns-2, of which the link that drops most is looked at.
+        after: the same packets after the link, on the same clock.
+        link_rate_bps: the link's rate, frames counted as the capture has them; estimated if None.
+        drops: times of drops at the link in seconds on the capture's clock, instead of those that
+            the captures show.
+        thresholds: names and values of what judgements hang on, see `passive_thresholds`.
+        seed: of the bootstrap that gives intervals.
+        progress: told the bytes read so far, now and then; what it raises stops the analysis.
+
+    Raises:
+        OSError: if a file cannot be read.
+        goodqueue.ScenarioError: if it holds no packets, and why, or a threshold is unknown.
+    """
+
+def passive_thresholds() -> list[tuple[str, float, str]]:
+    """Name, default and description (with unit and source) of each threshold."""
+
+def trace_totals(path: str | PathLike[str]) -> str:
+    """The totals of a trace of ns-2 by link and packet type, as its queue monitor has them, as JSON.
+
+    Raises:
+        OSError: if it cannot be read.
+        goodqueue.ScenarioError: if it is no such trace.
+    """
+
+@final
+class Analysis:
+    """What a capture shows."""
+
+    def summary_json(self) -> str:
+        """Everything but the tables, as JSON."""
+
+    @property
+    def flow_names(self) -> list[str]:
+        """The names that numbers in a column `flow` stand for."""
+
+    @staticmethod
+    def names() -> dict[str, list[str]]:
+        """What numbers in the columns of these names stand for."""
+
+    def flows(self) -> Table:
+        """Directions of connections with data, a row each."""
+
+    def rtts(self) -> Table:
+        """Round-trip times, at most 2000 a flow."""
+
+    def losses(self) -> Table:
+        """Losses, with where they happened."""
+
+    def bursts(self) -> Table:
+        """Losses at the target link in bursts."""
+
+    def series(self) -> Table:
+        """The target link over time."""

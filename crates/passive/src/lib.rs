@@ -1,1 +1,43 @@
 //! From a packet trace to flows, round-trip times, bottlenecks and loss bursts.
+//!
+//! Packets go through an [`Analyzer`] in order of time, from one tapping point or from two (before
+//! and after the target link), and a [`Report`] comes out. What is remembered of a flow is bounded,
+//! and flows that are over are judged and reduced to a [`Flow`].
+
+mod analyzer;
+mod bursts;
+mod classify;
+mod connection;
+mod crossing;
+mod files;
+mod flow;
+mod half;
+mod history;
+mod json;
+mod loss;
+mod ns2;
+mod parameters;
+mod report;
+mod rounds;
+mod rtt;
+mod scoreboard;
+mod segment_size;
+mod sequence;
+mod slow_start;
+mod target;
+mod thinned;
+mod thresholds;
+
+pub use analyzer::{Analyzer, Tap};
+pub use bursts::Burst;
+pub use classify::{Bottleneck, Class, Control, Shares};
+pub use files::{FileError, Options, Reading, analyze_files, ns2_totals_json};
+pub use flow::{Flow, RttFigures};
+pub use half::Counts;
+pub use loss::{Loss, Place};
+pub use parameters::{Estimate, Parameters};
+pub use report::{Buffer, Link, QueueKind, Report, Stretch};
+pub use thresholds::Thresholds;
+
+/// Nanoseconds: since the start of the capture in results.
+pub type Nanos = i64;

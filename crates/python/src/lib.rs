@@ -2,6 +2,7 @@
 
 mod error;
 mod outcome;
+mod passive;
 mod queue;
 mod scenario;
 mod study;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::passive::{Analysis, analyze, passive_thresholds, trace_totals};
     #[pymodule_export]
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]

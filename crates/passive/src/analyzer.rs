@@ -1,0 +1,323 @@
+//! Packets in, flows out: the table of connections, which forgets what is over.
+
+use crate::Nanos;
+use crate::connection::{Connection, Key};
+use crate::flow::Flow;
+use crate::half::{Half, MOST_LOSSES, Passed, Shared};
+use crate::loss::Loss;
+use crate::report::Report;
+use crate::target::{Passages, Series};
+use crate::thresholds::Thresholds;
+use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
+use std::collections::HashMap;
+
+/// Connections followed at once; when there are more, those that rest are taken to be over.
+const MOST_CONNECTIONS: usize = 1 << 17;
+/// Flows told of one by one; more are counted only.
+const MOST_FLOWS: usize = 1 << 20;
+/// How often what is over is looked for, in nanoseconds of the capture.
+const SWEEP: Nanos = 5_000_000_000;
+
+/// Which tapping point saw a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tap {
+    /// The only one, or the one before the target link.
+    First,
+    /// The one after it.
+    Second,
+}
+
+/// What is counted besides flows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    pub tcp_packets: u64,
+    pub udp_packets: u64,
+    pub other_packets: u64,
+    pub connections: u64,
+    /// Connections taken to be over for want of room.
+    pub evicted: u64,
+    /// Directions with data that were not told of for want of room.
+    pub unlisted: u64,
+}
+
+/// Takes packets in order of time.
+#[derive(Debug)]
+pub struct Analyzer {
+    thresholds: Thresholds,
+    two_taps: bool,
+    connections: HashMap<Key, Connection>,
+    flows: Vec<Option<Flow>>,
+    losses: Vec<Loss>,
+    delays_at_loss: Vec<Nanos>,
+    passages: Passages,
+    series: Series,
+    totals: Totals,
+    /// Payload by heading.
+    headings: [u64; 3],
+    start: Option<Nanos>,
+    last: Nanos,
+    next_sweep: Nanos,
+}
+
+impl Analyzer {
+    /// An empty one.
+    pub fn new(thresholds: Thresholds, two_taps: bool) -> Self {
+        Self {
+            thresholds,
+            two_taps,
+            connections: HashMap::new(),
+            flows: Vec::new(),
+            losses: Vec::new(),
+            delays_at_loss: Vec::new(),
+            passages: Passages::default(),
+            series: Series::default(),
+            totals: Totals::default(),
+            headings: [0; 3],
+            start: None,
+            last: 0,
+            next_sweep: SWEEP,
+        }
+    }
+
+    /// A packet passed a tapping point at `time_ns`, on the capture's clock.
+    pub fn packet(&mut self, tap: Tap, time_ns: i64, datagram: &Datagram) {
+        let start = *self.start.get_or_insert(time_ns);
+        let time = time_ns.saturating_sub(start);
+        self.last = self.last.max(time);
+        if time >= self.next_sweep {
+            self.sweep(self.last);
+        }
+        let (key, from) = Key::of(datagram.source, datagram.destination, datagram.protocol);
+        if tap == Tap::First {
+            match datagram.transport {
+                Transport::Tcp(_) => self.totals.tcp_packets += 1,
+                Transport::Udp(_) => self.totals.udp_packets += 1,
+                Transport::Other => self.totals.other_packets += 1,
+            }
+        }
+        if let Transport::Tcp(tcp) = &datagram.transport
+            && tap == Tap::First
+            && let Some(old) = self.connections.get(&key)
+            && old.is_over_by(tcp, time, from)
+            && let Some(old) = self.connections.remove(&key)
+        {
+            self.conclude(key, old);
+        }
+        if self.connections.len() >= MOST_CONNECTIONS && !self.connections.contains_key(&key) {
+            self.make_room(time);
+        }
+        self.follow(tap, time, key, from, datagram);
+    }
+
+    fn follow(&mut self, tap: Tap, time: Nanos, key: Key, from: usize, datagram: &Datagram) {
+        let connection = self.connections.entry(key).or_insert_with(|| {
+            self.totals.connections += 1;
+            let forward = if tap == Tap::First { from } else { 1 - from };
+            Connection::new(time, self.two_taps.then_some(forward))
+        });
+        let forward = connection.forward == Some(from);
+        if let Transport::Tcp(tcp) = &datagram.transport {
+            let passed = Passed {
+                time,
+                tcp,
+                ip_bytes: datagram.ip_bytes,
+                frame_bytes: datagram.frame_bytes,
+                ecn: datagram.ecn,
+                heading: datagram.heading,
+            };
+            let known = self.losses.len();
+            let mut shared = Shared {
+                thresholds: &self.thresholds,
+                losses: &mut self.losses,
+                usual: self.passages.usual(),
+                delays_at_loss: &mut self.delays_at_loss,
+                two_taps: self.two_taps,
+            };
+            match tap {
+                Tap::First => {
+                    number(
+                        &mut connection.halves[from],
+                        tcp,
+                        &mut self.flows,
+                        &mut self.totals,
+                    );
+                    connection.passed(from, &passed, &mut shared);
+                }
+                Tap::Second => {
+                    if forward {
+                        self.passages.left(u64::from(datagram.frame_bytes));
+                    }
+                    if let Some(arrival) = connection.crossed(from, &passed, &mut shared) {
+                        let bin = self.series.at(arrival.time);
+                        bin.delay_sum += arrival.took as f64;
+                        bin.delay_count += 1;
+                        bin.delay_max = bin.delay_max.max(arrival.took);
+                        self.passages.matched(&arrival);
+                    }
+                    for loss in &self.losses[known..] {
+                        self.passages.dropped(loss.time, MOST_LOSSES);
+                    }
+                }
+            }
+            for loss in &self.losses[known..] {
+                self.series.at(loss.time).losses += u64::from(loss.packets);
+            }
+        } else {
+            connection.last = time;
+            if forward && tap == Tap::Second {
+                self.passages.left(u64::from(datagram.frame_bytes));
+            }
+        }
+        self.count(tap, time, forward, datagram);
+    }
+
+    /// What passed the link: after it if that was seen.
+    fn count(&mut self, tap: Tap, time: Nanos, forward: bool, datagram: &Datagram) {
+        let at_link = if self.two_taps {
+            tap == Tap::Second && forward
+        } else {
+            true
+        };
+        if !at_link {
+            return;
+        }
+        let heading = if self.two_taps {
+            0
+        } else {
+            index(datagram.heading)
+        };
+        let bytes = u64::from(datagram.frame_bytes);
+        self.headings[heading] += bytes;
+        self.series.at(time).bytes[heading] += bytes;
+    }
+
+    /// Concludes what is over.
+    fn sweep(&mut self, now: Nanos) {
+        self.next_sweep = now + SWEEP;
+        let idle = (self.thresholds.idle_s * 1e9) as Nanos;
+        let closed = (self.thresholds.closed_s * 1e9) as Nanos;
+        self.conclude_those(|connection| {
+            let rest = now - connection.last;
+            rest > idle || connection.closed && rest > closed
+        });
+    }
+
+    /// Concludes connections without data, then those that rest, then all.
+    fn make_room(&mut self, now: Nanos) {
+        let before = self.connections.len();
+        self.conclude_those(|connection| connection.halves.iter().all(|half| half.id.is_none()));
+        if self.connections.len() > MOST_CONNECTIONS / 2 {
+            self.conclude_those(|connection| now - connection.last > 1_000_000_000);
+        }
+        if self.connections.len() > MOST_CONNECTIONS / 2 {
+            self.conclude_those(|_| true);
+        }
+        self.totals.evicted += (before - self.connections.len()) as u64;
+    }
+
+    fn conclude_those(&mut self, over: impl Fn(&Connection) -> bool) {
+        let over: Vec<_> = self
+            .connections
+            .extract_if(|_, connection| over(connection))
+            .collect();
+        for (key, connection) in over {
+            self.conclude(key, connection);
+        }
+    }
+
+    fn conclude(&mut self, key: Key, connection: Connection) {
+        let [low, high] = key.ends;
+        let forward = connection.forward;
+        for (from, mut half) in connection.halves.into_iter().enumerate() {
+            let mut shared = Shared {
+                thresholds: &self.thresholds,
+                losses: &mut self.losses,
+                usual: None,
+                delays_at_loss: &mut self.delays_at_loss,
+                two_taps: self.two_taps,
+            };
+            half.close(&mut shared);
+            let Some(id) = half.id else { continue };
+            let ends = if from == 0 { [low, high] } else { [high, low] };
+            let flow = Flow::of(half, ends, forward == Some(from), &self.thresholds);
+            self.flows[id as usize] = Some(flow);
+        }
+    }
+
+    /// Concludes everything. `drops` is a log of drops at the target link, in seconds on the
+    /// capture's clock.
+    pub fn finish(
+        mut self,
+        link_rate_bps: Option<u64>,
+        drops: Option<&[f64]>,
+        seed: u64,
+    ) -> Report {
+        self.conclude_those(|_| true);
+        if !self.two_taps {
+            self.turn();
+        }
+        let start = self.start.unwrap_or(0);
+        let heading = self.heading_of_most();
+        let flows = self.flows.into_iter().flatten().collect();
+        let log = drops.map(|times| {
+            let since = |time: &f64| (time * 1e9) as Nanos - start;
+            times.iter().map(since).collect::<Vec<_>>()
+        });
+        Report::of(
+            crate::report::Seen {
+                flows,
+                losses: self.losses,
+                delays_at_loss: self.delays_at_loss,
+                passages: self.passages,
+                series: self.series,
+                totals: self.totals,
+                heading,
+                two_taps: self.two_taps,
+                duration: self.last,
+                start,
+            },
+            &crate::report::Known {
+                link_rate_bps,
+                drops: log,
+                seed,
+            },
+            &self.thresholds,
+        )
+    }
+
+    fn heading_of_most(&self) -> usize {
+        (0..3)
+            .max_by_key(|heading| self.headings[*heading])
+            .unwrap_or(0)
+    }
+
+    /// Says of each flow which way it went: that of most bytes is the measured direction. Where the
+    /// capture does not tell, all data go that way.
+    fn turn(&mut self) {
+        let most = self.heading_of_most();
+        for flow in self.flows.iter_mut().flatten() {
+            flow.forward = index(flow.heading) == most;
+        }
+    }
+}
+
+fn index(heading: Heading) -> usize {
+    match heading {
+        Heading::Unknown => 0,
+        Heading::In => 1,
+        Heading::Out => 2,
+    }
+}
+
+/// Gives a direction its number with its first data.
+fn number(half: &mut Half, tcp: &TcpHeader, flows: &mut Vec<Option<Flow>>, totals: &mut Totals) {
+    if half.id.is_some() || tcp.payload == 0 {
+        return;
+    }
+    if flows.len() < MOST_FLOWS {
+        half.id = Some(flows.len() as u32);
+        flows.push(None);
+    } else {
+        totals.unlisted += 1;
+    }
+}

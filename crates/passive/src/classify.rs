@@ -1,0 +1,215 @@
+//! What limits a flow, where, and which congestion control it has.
+
+use crate::half::Half;
+use crate::loss::Place;
+use crate::thresholds::Thresholds;
+
+/// T-RAT's classes, both directions being seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// It ended before it left slow start.
+    Size,
+    /// It had nothing to send most of the time.
+    Application,
+    /// The receiver's window.
+    ReceiverWindow,
+    /// A window of the sender's own that does not move.
+    SenderWindow,
+    /// Loss or marks.
+    Congestion,
+    /// A rate that it kept without loss, behind a queue.
+    Bandwidth,
+    /// Nothing that can be told.
+    Unknown,
+}
+
+impl Class {
+    /// Names in results, each at its index.
+    pub const NAMES: [&str; 7] = [
+        "size",
+        "application",
+        "receiver_window",
+        "sender_window",
+        "congestion",
+        "bandwidth",
+        "unknown",
+    ];
+}
+
+/// Where a flow that congestion limits is held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bottleneck {
+    /// At the target link.
+    Local,
+    /// Elsewhere.
+    Remote,
+    /// Too little to tell.
+    Undecided,
+}
+
+impl Bottleneck {
+    /// Names in results, each at its index.
+    pub const NAMES: [&str; 3] = ["local", "remote", "undecided"];
+}
+
+/// A congestion control that its windows give away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Halves.
+    Reno,
+    /// Keeps 70 %.
+    Cubic,
+    /// Does not heed single losses.
+    Bbr,
+    /// Neither, or too little to tell.
+    Unknown,
+}
+
+impl Control {
+    /// Names in results, each at its index.
+    pub const NAMES: [&str; 4] = ["reno", "cubic", "bbr", "unknown"];
+}
+
+/// Shares of a flow's time, from its first data to its last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shares {
+    /// The receiver's window was full.
+    pub receiver: f64,
+    /// There was nothing to send.
+    pub application: f64,
+    /// The rest.
+    pub congestion: f64,
+}
+
+/// The shares of a direction.
+pub fn shares(half: &Half) -> Shares {
+    let first = half.first_data.unwrap_or(half.last_data);
+    let whole = (half.last_data - first) as f64;
+    if whole <= 0.0 {
+        return Shares::default();
+    }
+    let application = (half.application as f64 / whole).min(1.0);
+    let receiver = (half.rounds.receiver_limited as f64 / whole).min(1.0 - application);
+    Shares {
+        receiver,
+        application,
+        congestion: 1.0 - application - receiver,
+    }
+}
+
+/// What limited a direction.
+pub fn class(half: &Half, thresholds: &Thresholds) -> Class {
+    let counts = &half.counts;
+    let mss = f64::from(half.size.bytes());
+    let troubled = counts
+        .lost
+        .iter()
+        .chain(&counts.marked)
+        .any(|count| *count > 0);
+    let shares = shares(half);
+    if (counts.bytes as f64) < thresholds.size_segments * mss && !troubled {
+        return Class::Size;
+    }
+    if shares.application >= thresholds.limited_share {
+        return Class::Application;
+    }
+    if shares.receiver >= thresholds.limited_share {
+        return Class::ReceiverWindow;
+    }
+    if troubled {
+        return Class::Congestion;
+    }
+    if half.finished {
+        return Class::Size;
+    }
+    if half.acks == 0 {
+        return Class::Unknown;
+    }
+    if counts.small as f64 > thresholds.small_share * counts.packets as f64 {
+        return Class::Application;
+    }
+    without_loss(half, mss)
+}
+
+/// T-RAT's test of a window that does not move: the middle flights lie within a few segments.
+fn without_loss(half: &Half, mss: f64) -> Class {
+    let mut windows: Vec<u64> = half.rounds.windows.values().to_vec();
+    if windows.len() < 8 {
+        return Class::Unknown;
+    }
+    let late = windows.split_off(windows.len() / 2);
+    windows.extend(late.iter().copied());
+    let mut sorted = late;
+    sorted.sort_unstable();
+    let at = |q: f64| sorted[((sorted.len() - 1) as f64 * q) as usize] as f64;
+    if at(0.8) < at(0.5) + 3.0 * mss && at(0.2) > at(0.5) - 3.0 * mss {
+        let queued = queue_of_its_own(half);
+        return if queued {
+            Class::Bandwidth
+        } else {
+            Class::SenderWindow
+        };
+    }
+    Class::Congestion
+}
+
+/// Whether round trips were mostly well above the least: the flow keeps a queue somewhere.
+fn queue_of_its_own(half: &Half) -> bool {
+    let (Some(mean), Some(least)) = (half.rtt.mean_s(), half.rtt.by_pairs()) else {
+        return false;
+    };
+    mean > 1.1 * least as f64 * 1e-9 + 0.001
+}
+
+/// Where a flow limited by congestion is held back; `local` is the place that stands for the target.
+pub fn bottleneck(half: &Half, local: Place, thresholds: &Thresholds) -> Bottleneck {
+    let counts = &half.counts;
+    let at = |place: Place| counts.lost[place as usize] + counts.marked[place as usize];
+    let all: u64 = [Place::Target, Place::Upstream, Place::Downstream]
+        .map(at)
+        .iter()
+        .sum();
+    let explained = half.rounds.explained[local as usize];
+    let reductions = half.rounds.reductions;
+    let judged = |part: f64, whole: f64| {
+        if part >= thresholds.local_share * whole {
+            Bottleneck::Local
+        } else if part < thresholds.remote_share * whole {
+            Bottleneck::Remote
+        } else {
+            Bottleneck::Undecided
+        }
+    };
+    // By reductions and what came before them; where these are few or divided, by the losses
+    // themselves.
+    let by_reductions = judged(f64::from(explained), f64::from(reductions));
+    let enough = f64::from(reductions) >= thresholds.least_reductions;
+    if enough && by_reductions != Bottleneck::Undecided {
+        return by_reductions;
+    }
+    if all == 0 {
+        return Bottleneck::Undecided;
+    }
+    judged(at(local) as f64, all as f64)
+}
+
+/// The median of the windows after recoveries over those before.
+pub fn decrease_factor(half: &Half, thresholds: &Thresholds) -> Option<f64> {
+    let mut factors = half.rounds.decreases.values().to_vec();
+    if (factors.len() as f64) < thresholds.least_decreases {
+        return None;
+    }
+    factors.sort_unstable_by(f64::total_cmp);
+    Some(factors[factors.len() / 2])
+}
+
+/// The congestion control by its decrease factor.
+pub fn control(factor: Option<f64>, thresholds: &Thresholds) -> Control {
+    match factor {
+        None => Control::Unknown,
+        Some(factor) if factor < 0.35 => Control::Unknown,
+        Some(factor) if factor < thresholds.reno_below => Control::Reno,
+        Some(factor) if factor < thresholds.bbr_above => Control::Cubic,
+        Some(_) => Control::Bbr,
+    }
+}

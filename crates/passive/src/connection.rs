@@ -1,0 +1,157 @@
+//! Both directions of a connection, and its handshake.
+
+use crate::Nanos;
+use crate::half::{Half, Passed, Shared};
+use goodqueue_trace::read::TcpHeader;
+use goodqueue_types::SegmentFlags;
+use std::net::SocketAddr;
+
+/// Two ends and a protocol: the same for both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The lower and the higher end.
+    pub ends: [SocketAddr; 2],
+    pub protocol: u8,
+}
+
+impl Key {
+    /// The key of a packet, and which of the ends sent it.
+    pub fn of(source: SocketAddr, destination: SocketAddr, protocol: u8) -> (Self, usize) {
+        let from = usize::from(source > destination);
+        let ends = if from == 0 {
+            [source, destination]
+        } else {
+            [destination, source]
+        };
+        (Self { ends, protocol }, from)
+    }
+}
+
+/// The opening of a connection as seen at the first tapping point.
+#[derive(Debug, Default)]
+struct Handshake {
+    client: Option<usize>,
+    syn: Option<Nanos>,
+    syn_number: u32,
+    answer: Option<Nanos>,
+    /// Something was sent twice: which answer belongs to which is not known.
+    spoilt: bool,
+    done: bool,
+}
+
+/// So many packets of a direction are tried to be matched before it is taken for the other one.
+const TRIES: u64 = 64;
+
+/// A connection.
+#[derive(Debug, Default)]
+pub struct Connection {
+    /// By the end that sends.
+    pub halves: [Half; 2],
+    handshake: Handshake,
+    scales: [Option<u8>; 2],
+    finished: [bool; 2],
+    /// Which end's packets go through the target link in the measured direction, by the tapping
+    /// points that saw them first.
+    pub forward: Option<usize>,
+    pub last: Nanos,
+    pub closed: bool,
+}
+
+impl Connection {
+    /// One that is first seen now.
+    pub fn new(time: Nanos, forward: Option<usize>) -> Self {
+        Self {
+            forward,
+            last: time,
+            ..Self::default()
+        }
+    }
+
+    /// Whether this segment opens another connection between the same ports.
+    pub fn is_over_by(&self, tcp: &TcpHeader, time: Nanos, from: usize) -> bool {
+        let opens = tcp.flags.contains(SegmentFlags::SYN) && !tcp.flags.contains(SegmentFlags::ACK);
+        let known = self.handshake.client == Some(from) && self.handshake.syn_number == tcp.seq;
+        let used = self.halves.iter().any(|half| half.first_data.is_some());
+        // Without data, a SYN that comes again within a second is a retransmission of a client that
+        // was not seen to open.
+        opens && !known && (self.closed || used || time - self.last > 1_000_000_000)
+    }
+
+    /// A segment from one end passed the first tapping point.
+    pub fn passed(&mut self, from: usize, passed: &Passed<'_>, shared: &mut Shared<'_>) {
+        let tcp = passed.tcp;
+        self.last = passed.time;
+        if tcp.flags.contains(SegmentFlags::RST) {
+            self.closed = true;
+            return;
+        }
+        self.open(from, passed);
+        // One that begins with packets on their way is known by its first match only.
+        let half = &mut self.halves[from];
+        half.may_cross = self.forward == Some(from) || half.crossings.unmatched < TRIES;
+        self.halves[from].data(passed, shared);
+        if tcp.flags.contains(SegmentFlags::ACK) {
+            // The window of a SYN is not scaled; without both offers none is.
+            let syn = tcp.flags.contains(SegmentFlags::SYN);
+            let scale = match self.scales {
+                [Some(low), Some(high)] if !syn => [low, high][from],
+                _ => 0,
+            };
+            self.halves[1 - from].acknowledged(passed, scale, shared);
+        }
+        self.finished[from] |= tcp.flags.contains(SegmentFlags::FIN);
+        self.closed |= self.finished == [true, true];
+    }
+
+    fn open(&mut self, from: usize, passed: &Passed<'_>) {
+        let tcp = passed.tcp;
+        let opening = &mut self.handshake;
+        if tcp.flags.contains(SegmentFlags::SYN) {
+            if let Some(mss) = tcp.mss {
+                for half in &mut self.halves {
+                    half.size.announce(mss);
+                }
+            }
+            self.scales[from] = tcp.scale;
+            if tcp.flags.contains(SegmentFlags::ACK) {
+                opening.spoilt |= opening.answer.is_some();
+                opening.answer = Some(passed.time);
+            } else {
+                opening.spoilt |= opening.syn.is_some();
+                opening.client = Some(from);
+                (opening.syn, opening.syn_number) = (Some(passed.time), tcp.seq);
+            }
+            return;
+        }
+        let client = opening.client == Some(from);
+        if opening.done || !client || !tcp.flags.contains(SegmentFlags::ACK) {
+            return;
+        }
+        if let (Some(syn), Some(answer)) = (opening.syn, opening.answer) {
+            opening.done = true;
+            if !opening.spoilt && passed.time >= answer && answer >= syn {
+                let [clients, servers] = [passed.time - answer, answer - syn];
+                for (end, half) in self.halves.iter_mut().enumerate() {
+                    half.rtt.handshake = Some(clients + servers);
+                    let own = if end == from { clients } else { servers };
+                    half.rtt.sender_by_handshake = Some(own);
+                }
+            }
+        }
+    }
+
+    /// A segment from one end passed the second tapping point.
+    pub fn crossed(
+        &mut self,
+        from: usize,
+        passed: &Passed<'_>,
+        shared: &mut Shared<'_>,
+    ) -> Option<crate::crossing::Arrival> {
+        self.last = self.last.max(passed.time);
+        let arrival = self.halves[from].crossed(passed, shared);
+        if arrival.is_some() {
+            self.forward = Some(from);
+        }
+        arrival
+    }
+}

@@ -1,0 +1,447 @@
+//! One direction of a TCP connection: the data of one sender, and the acknowledgements that it got.
+
+use crate::Nanos;
+use crate::crossing::{Arrival, Crossings, Missing};
+use crate::history::{History, View};
+use crate::loss::{LastLosses, Loss, Place};
+use crate::rounds::{Judge, Rounds};
+use crate::rtt::RoundTrips;
+use crate::scoreboard::{Record, Scoreboard};
+use crate::segment_size::SegmentSize;
+use crate::sequence::Unwrap;
+use crate::slow_start::FirstFlights;
+use crate::thresholds::Thresholds;
+use goodqueue_trace::read::{Heading, TcpHeader};
+use goodqueue_types::{Ecn, SegmentFlags};
+
+/// Acknowledgements further ahead than this are of another connection, or none.
+const FAR: u64 = 1 << 30;
+
+/// What was counted of a direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Payload bytes, each once.
+    pub bytes: u64,
+    /// IP bytes, retransmissions included.
+    pub ip_bytes: u64,
+    /// The same with what the capture shows of the link's own headers.
+    pub frame_bytes: u64,
+    /// Segments that these make, super-segments taken apart.
+    pub packets: u64,
+    /// Captured segments, and the bytes of their headers.
+    pub captured: u64,
+    /// See above.
+    pub header_bytes: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Recoveries that began with a fast retransmission.
+    pub fast: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Segments sent again that had arrived.
+    pub spurious: u64,
+    /// Packets that came late by themselves.
+    pub reordered: u64,
+    /// Packets lost, by place.
+    pub lost: [u64; Place::COUNT],
+    /// Packets marked, by place: between the taps, before them.
+    pub marked: [u64; Place::COUNT],
+    /// Full-sized packets, and others that were not the last before a pause.
+    pub small: u64,
+}
+
+/// A segment as it passed the first tapping point.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed<'a> {
+    pub time: Nanos,
+    pub tcp: &'a TcpHeader,
+    pub ip_bytes: u32,
+    pub frame_bytes: u32,
+    pub ecn: Ecn,
+    pub heading: Heading,
+}
+
+/// What all flows share.
+pub struct Shared<'a> {
+    pub thresholds: &'a Thresholds,
+    pub losses: &'a mut Vec<Loss>,
+    /// How long packets take between the tapping points at present.
+    pub usual: Option<Nanos>,
+    /// Excess of round-trip times when something was lost.
+    pub delays_at_loss: &'a mut Vec<Nanos>,
+    pub two_taps: bool,
+}
+
+/// Losses, and delays at losses, kept: more are counted by their flows only.
+pub const MOST_LOSSES: usize = 1 << 20;
+
+impl Shared<'_> {
+    fn lose(&mut self, loss: Loss) {
+        if self.losses.len() < MOST_LOSSES {
+            self.losses.push(loss);
+        }
+    }
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub struct Half {
+    /// Its number among all directions with data.
+    pub id: Option<u32>,
+    numbers: Unwrap,
+    next: u64,
+    una: u64,
+    edge: u64,
+    scoreboard: Scoreboard,
+    history: History,
+    pub rounds: Rounds,
+    pub rtt: RoundTrips,
+    first_flights: FirstFlights,
+    pub crossings: Crossings,
+    /// Whether it may be a direction that goes through the target link from the first tapping point
+    /// to the second.
+    pub may_cross: bool,
+    pub counts: Counts,
+    pub size: SegmentSize,
+    pub heading: Heading,
+    last_losses: LastLosses,
+    /// A recovery goes on until this is acknowledged.
+    recovery_end: u64,
+    sacked_high: u64,
+    duplicates: u32,
+    pub first_data: Option<Nanos>,
+    pub last_data: Nanos,
+    pub last_ack: Nanos,
+    /// Time in which the application gave nothing to send.
+    pub application: Nanos,
+    /// The last segment was below full size.
+    last_small: bool,
+    pub max_window: u64,
+    pub finished: bool,
+    /// It was seen to be in slow start only: nothing was lost and it ended.
+    pub acks: u64,
+}
+
+impl Half {
+    /// A segment of this direction passed the first tapping point.
+    pub fn data(&mut self, passed: &Passed<'_>, shared: &mut Shared<'_>) {
+        let tcp = passed.tcp;
+        let syn = tcp.flags.contains(SegmentFlags::SYN);
+        if syn {
+            if !self.numbers.has_begun() {
+                self.next = self.numbers.position(tcp.seq.wrapping_add(1));
+                (self.una, self.recovery_end) = (self.next, self.next);
+            }
+            return;
+        }
+        if let Some((_, echo)) = tcp.timestamps {
+            self.rtt.stamp_echoed(passed.time, echo);
+        }
+        self.finished |= tcp.flags.contains(SegmentFlags::FIN);
+        if tcp.payload == 0 {
+            return;
+        }
+        if !self.numbers.has_begun() {
+            self.next = self.numbers.position(tcp.seq);
+            (self.una, self.recovery_end) = (self.next, self.next);
+        }
+        let start = self.numbers.peek(tcp.seq);
+        let end = start + u64::from(tcp.payload);
+        // A probe of a closed window or of an idle connection, or nothing that belongs here.
+        if end <= self.next && tcp.payload <= 1 || start > self.next + FAR || end + FAR < self.next
+        {
+            return;
+        }
+        self.account(passed);
+        let again = end <= self.next;
+        self.first_flights.add(passed.time, tcp.payload, again);
+        if shared.two_taps && self.may_cross {
+            self.crossings.enter(start, end, passed.time, again);
+        }
+        if again {
+            self.again(start, end, passed, shared);
+        } else {
+            self.new_data(start, end, passed, shared);
+        }
+        self.last_small = tcp.payload < self.size.bytes();
+        self.last_data = passed.time;
+    }
+
+    fn account(&mut self, passed: &Passed<'_>) {
+        let tcp = passed.tcp;
+        self.size.seen(tcp.payload, tcp.timestamps.is_some());
+        self.first_data.get_or_insert(passed.time);
+        self.heading = passed.heading;
+        let segments = u64::from(self.size.segments(tcp.payload));
+        self.counts.packets += segments;
+        self.counts.ip_bytes += u64::from(passed.ip_bytes);
+        self.counts.captured += 1;
+        self.counts.header_bytes += u64::from(passed.ip_bytes.saturating_sub(tcp.payload));
+        self.counts.frame_bytes += u64::from(passed.frame_bytes);
+        if passed.ecn == Ecn::Experienced {
+            self.mark(Place::Upstream, passed.time, segments);
+        }
+    }
+
+    /// Packets came marked.
+    pub fn mark(&mut self, place: Place, time: Nanos, packets: u64) {
+        self.counts.marked[place as usize] += packets;
+        self.last_losses.note(place, time);
+    }
+
+    fn new_data(&mut self, start: u64, end: u64, passed: &Passed<'_>, shared: &Shared<'_>) {
+        let time = passed.time;
+        if start > self.next {
+            self.scoreboard.push(Record::new(self.next, start, time, 0));
+        }
+        let rtt = self.rtt.smoothed().unwrap_or(0);
+        let delay = self.rtt.sender_part();
+        let view = self.history.at(time - delay);
+        if let Some(view) = view.filter(|view| view.una >= self.next && self.counts.bytes > 0) {
+            let idle = time - view.time - delay;
+            if idle as f64 > shared.thresholds.idle_rtts * rtt as f64 && idle > 1_000_000 {
+                self.application += (time - self.last_data).max(0);
+                self.rounds.interrupted();
+            } else if self.last_small {
+                self.counts.small += 1;
+            }
+        } else if self.last_small {
+            self.counts.small += 1;
+        }
+        let fresh = start.max(self.next);
+        self.scoreboard.push(Record::new(fresh, end, time, 1));
+        self.counts.bytes += end - fresh;
+        self.next = self.numbers.position(end as u32);
+        if let Some(view) = view {
+            let judge = Judge {
+                thresholds: shared.thresholds,
+                mss: u64::from(self.size.bytes()),
+                rtt,
+                losses: &self.last_losses,
+            };
+            self.rounds.sent(time, end, view, &judge);
+        }
+    }
+
+    /// Bytes below the highest seen: a hole is filled, or something is sent again.
+    fn again(&mut self, start: u64, end: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {
+        let segments = self.size.segments((end - start) as u32);
+        let base = self.rtt.base().unwrap_or(Nanos::MAX);
+        let Some(record) = self.scoreboard.carve(start.max(self.una), end) else {
+            // All of it is acknowledged.
+            self.counts.retransmissions += u64::from(segments);
+            self.counts.spurious += u64::from(segments);
+            return;
+        };
+        let before = *record;
+        record.copies += 1;
+        if before.copies == 0 {
+            record.time = passed.time;
+            let late = (shared.thresholds.reordering_s * 1e9) as Nanos;
+            if passed.time - before.time < late.min(base / 4) {
+                self.counts.reordered += u64::from(segments);
+                return;
+            }
+            record.filled = true;
+            self.counts.lost[Place::Upstream as usize] += u64::from(segments);
+            self.last_losses.note(Place::Upstream, passed.time);
+            shared.lose(Loss {
+                time: before.time,
+                flow: self.id,
+                packets: segments,
+                place: Place::Upstream,
+            });
+        } else {
+            if before.dropped < before.copies {
+                self.last_losses.note(Place::Downstream, passed.time);
+            }
+            record.last_stamp = passed.tcp.timestamps.map(|(value, _)| value);
+        }
+        self.counts.retransmissions += u64::from(segments);
+        self.recover(start, passed.time, shared);
+    }
+
+    /// What kind of recovery a retransmission belongs to.
+    fn recover(&mut self, start: u64, time: Nanos, shared: &mut Shared<'_>) {
+        let rtt = self.rtt.smoothed().unwrap_or(0);
+        let silence = (shared.thresholds.timeout_s * 1e9) as Nanos;
+        let evidence = self.sacked_high > start || self.duplicates >= 3;
+        let silent = time - self.last_data >= silence.max(rtt) && !evidence;
+        let new = start >= self.recovery_end;
+        if silent {
+            self.counts.timeouts += 1;
+            self.rounds.interrupted();
+        } else if new {
+            self.counts.fast += 1;
+            let delay = self.rtt.sender_part();
+            let una = self
+                .history
+                .at(time - delay)
+                .map_or(self.una, |view| view.una);
+            self.rounds
+                .recovery_began(self.next.saturating_sub(una), self.next);
+            if let (Some(last), Some(base)) = (self.rtt.last(), self.rtt.by_pairs())
+                && shared.delays_at_loss.len() < MOST_LOSSES
+            {
+                shared.delays_at_loss.push(last - base);
+            }
+        }
+        if new || silent {
+            self.recovery_end = self.next;
+        }
+    }
+
+    /// The receiver acknowledged; `scale` is its window's, `seen` what it saw of the sender.
+    pub fn acknowledged(&mut self, passed: &Passed<'_>, scale: u8, shared: &mut Shared<'_>) {
+        let tcp = passed.tcp;
+        if !self.numbers.has_begun() {
+            self.next = self.numbers.position(tcp.ack);
+            (self.una, self.recovery_end) = (self.next, self.next);
+        }
+        let ack = self.numbers.peek(tcp.ack);
+        if ack > self.next + FAR || ack + FAR < self.una {
+            return;
+        }
+        if ack > self.next {
+            // The capture lacks what this acknowledges.
+            self.next = self.numbers.position(tcp.ack);
+        }
+        self.acks += 1;
+        self.last_ack = passed.time;
+        if let Some((value, _)) = tcp.timestamps {
+            self.rtt.stamp_passed(passed.time, value);
+        }
+        if ack > self.una {
+            self.advance(ack, passed, shared);
+        } else if ack == self.una && tcp.payload == 0 && self.next > self.una {
+            self.duplicates += 1;
+        }
+        self.selective(ack, passed);
+        let window = u64::from(tcp.window) << scale.min(14);
+        self.max_window = self.max_window.max(window);
+        self.edge = self.edge.max(ack + window);
+        let view = View {
+            time: passed.time,
+            una: self.una,
+            edge: self.edge,
+        };
+        self.history.push(view, self.rtt.sender_part());
+    }
+
+    fn advance(&mut self, ack: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {
+        // Karn: of what was seen once, and not selectively acknowledged before.
+        if let Some(record) = self.scoreboard.get_mut(ack - 1)
+            && record.is_sample()
+            && !record.sacked
+        {
+            let (sent, waited) = (record.time, record.waited);
+            self.rtt.sample(passed.time, passed.time - sent, waited);
+        }
+        let echo = passed.tcp.timestamps.map(|(_, echo)| echo);
+        while let Some(record) = self.scoreboard.acknowledge(ack) {
+            self.settle(&record, echo, shared);
+        }
+        self.una = ack;
+        self.duplicates = 0;
+    }
+
+    /// A record is done with: which of its copies were lost is known now.
+    fn settle(&mut self, record: &Record, echo: Option<u32>, shared: &mut Shared<'_>) {
+        let lost = record.copies.saturating_sub(1 + record.dropped);
+        if lost == 0 {
+            return;
+        }
+        let packets = self.size.segments((record.end - record.start) as u32);
+        // Eifel (RFC 3522): a clock echoed that is older than the last copy's tells that an earlier
+        // one arrived.
+        let earlier = echo.zip(record.last_stamp);
+        if earlier.is_some_and(|(echo, last)| echo.wrapping_sub(last).cast_signed() < 0) {
+            self.counts.spurious += u64::from(packets);
+            return;
+        }
+        self.counts.lost[Place::Downstream as usize] += u64::from(packets * lost);
+        shared.lose(Loss {
+            time: record.time,
+            flow: self.id,
+            packets: packets * lost,
+            place: Place::Downstream,
+        });
+    }
+
+    fn selective(&mut self, ack: u64, passed: &Passed<'_>) {
+        for (index, (left, right)) in passed.tcp.sack().iter().enumerate() {
+            let (left, right) = (self.numbers.peek(*left), self.numbers.peek(*right));
+            if right <= left || right > self.next {
+                continue;
+            }
+            if right <= ack {
+                // A duplicate (RFC 2883): what was sent again had arrived.
+                if index == 0 {
+                    self.duplicate_arrived();
+                }
+                continue;
+            }
+            self.sacked_high = self.sacked_high.max(right);
+            if let Some(record) = self.scoreboard.sack(left, right)
+                && record.is_sample()
+            {
+                self.rtt
+                    .sample(passed.time, passed.time - record.time, record.waited);
+            }
+        }
+    }
+
+    fn duplicate_arrived(&mut self) {
+        let downstream = &mut self.counts.lost[Place::Downstream as usize];
+        if *downstream > 0 {
+            *downstream -= 1;
+            self.counts.spurious += 1;
+        }
+    }
+
+    /// A segment of this direction passed the second tapping point.
+    pub fn crossed(&mut self, passed: &Passed<'_>, shared: &mut Shared<'_>) -> Option<Arrival> {
+        let tcp = passed.tcp;
+        if tcp.payload == 0 || !self.numbers.has_begun() {
+            return None;
+        }
+        let start = self.numbers.peek(tcp.seq);
+        let end = start + u64::from(tcp.payload);
+        let mut crossings = std::mem::take(&mut self.crossings);
+        let arrival = crossings.leave(start, end, passed.time, shared.usual, |missing| {
+            self.dropped(&missing, shared);
+        });
+        self.crossings = crossings;
+        if let Some(arrival) = arrival
+            && let Some(record) = self.scoreboard.get_mut(arrival.start)
+            && record.copies == 1
+        {
+            record.waited = Some(arrival.took);
+        }
+        arrival
+    }
+
+    fn dropped(&mut self, missing: &Missing, shared: &mut Shared<'_>) {
+        let packets = self.size.segments((missing.end - missing.start) as u32);
+        self.counts.lost[Place::Target as usize] += u64::from(packets);
+        self.last_losses.note(Place::Target, missing.time);
+        if let Some(record) = self.scoreboard.get_mut(missing.start) {
+            record.dropped += 1;
+        }
+        shared.lose(Loss {
+            time: missing.time,
+            flow: self.id,
+            packets,
+            place: Place::Target,
+        });
+    }
+
+    /// The end of what was seen: what can only be told now.
+    pub fn close(&mut self, shared: &mut Shared<'_>) {
+        while let Some(record) = self.scoreboard.acknowledge(u64::MAX) {
+            self.settle(&record, None, shared);
+        }
+        let least = shared.thresholds.slow_start_segments as usize;
+        self.rtt.slow_start = self.first_flights.estimate(self.size.bytes(), least);
+    }
+}

@@ -1,0 +1,141 @@
+//! The summary as JSON.
+
+use crate::classify::Class;
+use crate::files::Reading;
+use crate::parameters::Estimate;
+use crate::report::{Link, Report};
+use serde_json::{Map, Value, json};
+
+/// How the reading of a file went.
+pub(crate) fn reading_json(reading: &Reading) -> Value {
+    let skipped: Map<String, Value> = reading
+        .skipped
+        .iter()
+        .map(|(skip, count)| (skip.name().to_owned(), count.into()))
+        .collect();
+    json!({
+        "path": reading.path.display().to_string(),
+        "format": reading.format,
+        "frames": reading.frames,
+        "packets": reading.packets,
+        "bytes_read": reading.bytes_read,
+        "interfaces": reading.interfaces,
+        "skipped": skipped,
+        "cut": reading.is_cut,
+        "cut_at_byte": reading.is_cut.then_some(reading.bytes_read),
+        "first_s": reading.span_s.map(|span| span.0),
+        "last_s": reading.span_s.map(|span| span.1),
+    })
+}
+
+impl Report {
+    /// Everything but the tables.
+    pub fn summary_json(&self, readings: &[Reading]) -> Value {
+        let totals = &self.totals;
+        json!({
+            "reading": readings.iter().map(reading_json).collect::<Vec<_>>(),
+            "duration_s": self.duration as f64 * 1e-9,
+            "first_s": self.start as f64 * 1e-9,
+            "tapping_points": if self.two_taps { 2 } else { 1 },
+            "flows": self.flows.len(),
+            "connections": totals.connections,
+            "packets": {
+                "tcp": totals.tcp_packets,
+                "udp": totals.udp_packets,
+                "other": totals.other_packets,
+            },
+            "evicted": totals.evicted,
+            "unlisted": totals.unlisted,
+            "link": link_json(&self.link),
+            "classes": self.classes_json(),
+            "parameters": self.parameters_json(),
+            "bursts": self.bursts_json(),
+            "notes": self.notes,
+        })
+    }
+
+    fn classes_json(&self) -> Value {
+        let mut rows = Map::new();
+        for (index, name) in Class::NAMES.into_iter().enumerate() {
+            let of_class = || {
+                self.flows
+                    .iter()
+                    .filter(|flow| flow.class as usize == index)
+            };
+            let bytes: u64 = of_class().map(|flow| flow.counts.bytes).sum();
+            rows.insert(
+                name.to_owned(),
+                json!({"flows": of_class().count(), "bytes": bytes}),
+            );
+        }
+        rows.into()
+    }
+
+    fn parameters_json(&self) -> Value {
+        let told = &self.parameters;
+        json!({
+            "N_b": estimate_json(told.flows),
+            "T_e_s": estimate_json(told.round_trip_s),
+            "C_e_bps": estimate_json(told.capacity_bps),
+            "L": estimate_json(told.burst),
+            "alpha": estimate_json(told.alpha),
+            "M_bytes": estimate_json(told.packet_bytes),
+        })
+    }
+
+    fn bursts_json(&self) -> Value {
+        let mut lengths: Vec<u64> = self.bursts.iter().map(|burst| burst.packets).collect();
+        lengths.sort_unstable();
+        let at =
+            |q: f64| lengths.get((lengths.len().saturating_sub(1) as f64 * q).round() as usize);
+        let mean = |sum: u64| (!lengths.is_empty()).then(|| sum as f64 / lengths.len() as f64);
+        let hit: Option<Vec<u64>> = self.bursts.iter().map(|burst| burst.flows_hit).collect();
+        let hit = hit.and_then(|hit| mean(hit.iter().sum()));
+        json!({
+            "count": lengths.len(),
+            "mean_packets": mean(lengths.iter().sum()),
+            "p50_packets": at(0.5),
+            "p99_packets": at(0.99),
+            "max_packets": lengths.last(),
+            "mean_flows_hit": hit,
+            "synchronization": hit.zip(self.parameters.flows).map(|(hit, flows)| hit / flows.value),
+        })
+    }
+}
+
+fn estimate_json(estimate: Option<Estimate>) -> Value {
+    estimate.map_or(
+        Value::Null,
+        |estimate| json!({"value": estimate.value, "low": estimate.low, "high": estimate.high}),
+    )
+}
+
+fn link_json(link: &Link) -> Value {
+    let rate_is = if link.rate_given {
+        "given"
+    } else {
+        "estimated"
+    };
+    json!({
+        "rate_bps": link.rate_bps,
+        "rate_is": link.rate_bps.map(|_| rate_is),
+        "throughput_bps": link.throughput_bps,
+        "utilization": link.utilization,
+        "goodput_bps": link.goodput_bps,
+        "packets": link.packets,
+        "lost_packets": link.lost_packets,
+        "loss_rate": link.loss_rate,
+        "queueing_delay_s": link.queueing_delay_s.map(|[min, p50, p99, max, mean]| {
+            json!({"min": min, "p50": p50, "p99": p99, "max": max, "mean": mean})
+        }),
+        "buffer": link.buffer.map(|buffer| {
+            json!({
+                "s": buffer.seconds,
+                "interval_s": [buffer.low, buffer.high],
+                "bytes": buffer.bytes,
+                "packets": buffer.packets,
+            })
+        }),
+        "queue_kind": link.queue_kind.name(),
+    })
+}

@@ -1,0 +1,466 @@
+//! What a capture shows, all together.
+
+use crate::Nanos;
+use crate::analyzer::Totals;
+use crate::bursts::{Burst, bursts};
+use crate::classify::{Bottleneck, Class};
+use crate::flow::Flow;
+use crate::loss::{Loss, Place};
+use crate::parameters::{Parameters, effective_round_trip, parameters};
+use crate::target::{Passages, Series};
+use crate::thresholds::Thresholds;
+
+/// What the analyzer gathered.
+pub(crate) struct Seen {
+    pub flows: Vec<Flow>,
+    pub losses: Vec<Loss>,
+    pub delays_at_loss: Vec<Nanos>,
+    pub passages: Passages,
+    pub series: Series,
+    pub totals: Totals,
+    pub heading: usize,
+    pub two_taps: bool,
+    pub duration: Nanos,
+    pub start: Nanos,
+}
+
+/// What was told beside the captures.
+pub(crate) struct Known {
+    pub link_rate_bps: Option<u64>,
+    /// Times of drops at the target link since the start.
+    pub drops: Option<Vec<Nanos>>,
+    pub seed: u64,
+}
+
+/// How a queue drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueKind {
+    /// When it is full.
+    Fifo,
+    /// Before.
+    Aqm,
+    /// There is too little to tell.
+    Unknown,
+}
+
+impl QueueKind {
+    /// Name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fifo => "fifo",
+            Self::Aqm => "aqm",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The buffer that the link seems to have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buffer {
+    /// How long it takes to drain, in seconds, and between which values 80 % of drops lie.
+    pub seconds: f64,
+    /// 10 % of drops came at a shorter queue.
+    pub low: f64,
+    /// 10 % of drops came at a longer queue.
+    pub high: f64,
+    /// The same in bytes and packets, if the rate is known.
+    pub bytes: Option<f64>,
+    /// The same in packets.
+    pub packets: Option<f64>,
+}
+
+/// The target link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its rate in bits per second, frames counted as the capture has them.
+    pub rate_bps: Option<f64>,
+    /// Whether that was given.
+    pub rate_given: bool,
+    /// Bits per second that passed.
+    pub throughput_bps: f64,
+    /// Throughput over rate.
+    pub utilization: Option<f64>,
+    /// Payload bits per second of TCP, each byte once.
+    pub goodput_bps: f64,
+    /// Packets of TCP that came in the measured direction.
+    pub packets: u64,
+    /// Packets of the measured direction lost here.
+    pub lost_packets: u64,
+    /// Lost packets over packets that came.
+    pub loss_rate: f64,
+    /// Least, median, 99th percentile, largest, mean; seconds.
+    pub queueing_delay_s: Option<[f64; 5]>,
+    /// The buffer.
+    pub buffer: Option<Buffer>,
+    /// How the queue drops.
+    pub queue_kind: QueueKind,
+}
+
+/// A bin of the series.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// Its start.
+    pub time: Nanos,
+    /// How long it is.
+    pub width: Nanos,
+    /// Bits per second that passed.
+    pub throughput_bps: f64,
+    /// Throughput over rate.
+    pub utilization: Option<f64>,
+    /// Flows between their first and last packet.
+    pub active_flows: u32,
+    /// Packets lost.
+    pub losses: u64,
+    /// Mean time waited, in seconds.
+    pub delay_mean_s: Option<f64>,
+    /// Longest time waited, in seconds.
+    pub delay_max_s: Option<f64>,
+}
+
+/// What a capture shows.
+#[derive(Debug)]
+pub struct Report {
+    /// Directions of connections with data, numbered from 0.
+    pub flows: Vec<Flow>,
+    /// Losses, in order of time.
+    pub losses: Vec<Loss>,
+    /// Losses at the target link in bursts.
+    pub bursts: Vec<Burst>,
+    /// The link over time.
+    pub series: Vec<Stretch>,
+    /// The link.
+    pub link: Link,
+    /// What sizing rules want to know.
+    pub parameters: Parameters,
+    /// What was counted besides.
+    pub totals: Totals,
+    /// From the first packet to the last.
+    pub duration: Nanos,
+    /// The first packet, on the capture's clock.
+    pub start: Nanos,
+    /// Whether there were two tapping points.
+    pub two_taps: bool,
+    /// What could not be told and why.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn of(seen: Seen, known: &Known, thresholds: &Thresholds) -> Self {
+        let mut notes = Vec::new();
+        let Seen {
+            mut flows,
+            mut losses,
+            ..
+        } = seen;
+        let local = if seen.two_taps {
+            Place::Target
+        } else {
+            side(&flows)
+        };
+        if !seen.two_taps {
+            notes.push(one_tap_note(local, &flows));
+        }
+        settle(&mut flows, &mut losses, local);
+        losses.sort_by_key(|loss| loss.time);
+        let mut at_target: Vec<Loss> = losses
+            .iter()
+            .filter(|loss| is_at_target(loss, &flows))
+            .copied()
+            .collect();
+        if let Some(drops) = &known.drops {
+            at_target = logged(drops);
+            losses.retain(|loss| loss.place != Place::Target);
+            losses.extend(&at_target);
+            losses.sort_by_key(|loss| loss.time);
+        }
+        let waits = Waits::of(
+            &seen.passages,
+            &seen.delays_at_loss,
+            seen.two_taps,
+            thresholds,
+        );
+        let round_trip = effective_round_trip(&flows, seen.duration);
+        if round_trip.is_none() {
+            notes.push(
+                "no flow is bottlenecked here, so there is no effective round-trip time".into(),
+            );
+        }
+        let gap = round_trip.unwrap_or(1e8) + waits.full.unwrap_or(0.0);
+        let bursts = bursts(&at_target, gap as Nanos);
+        let parameters = parameters(&flows, &bursts, seen.duration, known.seed);
+        let series_and_rate = Rated::of(
+            &seen.series,
+            &seen.passages,
+            seen.heading,
+            known,
+            &mut notes,
+        );
+        let link = link(&flows, &at_target, &series_and_rate, &waits, seen.duration);
+        let series = stretches(&seen.series, &flows, &seen.passages, &series_and_rate);
+        Self {
+            flows,
+            losses,
+            bursts,
+            series,
+            link,
+            parameters,
+            totals: seen.totals,
+            duration: seen.duration,
+            start: seen.start,
+            two_taps: seen.two_taps,
+            notes,
+        }
+    }
+}
+
+/// From one tapping point: the side where most was lost is taken for the target link's.
+fn side(flows: &[Flow]) -> Place {
+    let lost = |place: Place| -> u64 {
+        let forward = flows.iter().filter(|flow| flow.forward);
+        forward
+            .map(|flow| flow.counts.lost[place as usize] + flow.counts.marked[place as usize])
+            .sum()
+    };
+    if lost(Place::Upstream) > lost(Place::Downstream) {
+        Place::Upstream
+    } else {
+        Place::Downstream
+    }
+}
+
+fn one_tap_note(local: Place, flows: &[Flow]) -> String {
+    let lost = |place: Place| -> u64 {
+        flows
+            .iter()
+            .map(|flow| flow.counts.lost[place as usize])
+            .sum()
+    };
+    let (up, down) = (lost(Place::Upstream), lost(Place::Downstream));
+    let side = if local == Place::Upstream {
+        "before"
+    } else {
+        "after"
+    };
+    format!(
+        "one tapping point: the target link is taken to be {side} it, as {up} packets were lost before \
+         it and {down} after it"
+    )
+}
+
+/// Puts what the target link stands for in its place.
+fn settle(flows: &mut [Flow], losses: &mut [Loss], local: Place) {
+    for flow in flows.iter_mut() {
+        flow.counts
+            .lost
+            .swap(Place::Target as usize, local as usize);
+        flow.counts
+            .marked
+            .swap(Place::Target as usize, local as usize);
+        flow.explained.swap(Place::Target as usize, local as usize);
+        let judged = flow.class == Class::Congestion;
+        flow.bottleneck = judged.then_some(match flow.bottlenecks[local as usize] {
+            Bottleneck::Local if !flow.forward => Bottleneck::Remote,
+            bottleneck => bottleneck,
+        });
+    }
+    for loss in losses.iter_mut().filter(|loss| loss.place == local) {
+        loss.place = Place::Target;
+    }
+}
+
+fn is_at_target(loss: &Loss, flows: &[Flow]) -> bool {
+    let forward = loss
+        .flow
+        .and_then(|flow| flows.get(flow as usize))
+        .is_some_and(|flow| flow.forward);
+    loss.place == Place::Target && forward
+}
+
+fn logged(drops: &[Nanos]) -> Vec<Loss> {
+    let mut losses: Vec<Loss> = drops
+        .iter()
+        .map(|time| Loss {
+            time: *time,
+            flow: None,
+            packets: 1,
+            place: Place::Target,
+        })
+        .collect();
+    losses.sort_by_key(|loss| loss.time);
+    losses
+}
+
+/// How long packets waited, and how long at drops; nanoseconds.
+struct Waits {
+    spread: Option<[f64; 5]>,
+    /// The queue when it dropped: 10 %, median, 90 %.
+    at_drops: Option<[f64; 3]>,
+    full: Option<f64>,
+    kind: QueueKind,
+}
+
+impl Waits {
+    fn of(passages: &Passages, delays: &[Nanos], two_taps: bool, thresholds: &Thresholds) -> Self {
+        let least = passages.least.unwrap_or(0);
+        let mut drops: Vec<f64> = if two_taps {
+            passages
+                .at_drops
+                .iter()
+                .map(|took| (took - least).max(0) as f64)
+                .collect()
+        } else {
+            delays.iter().map(|delay| *delay as f64).collect()
+        };
+        drops.sort_unstable_by(f64::total_cmp);
+        let at = |q: f64| drops[((drops.len() - 1) as f64 * q).round() as usize];
+        let at_drops = (!drops.is_empty()).then(|| [at(0.1), at(0.5), at(0.9)]);
+        let longest = if two_taps {
+            passages.wait_quantile(0.999)
+        } else {
+            at_drops.map(|_| at(0.98))
+        };
+        let quarter = at_drops.map(|_| at(0.25));
+        let kind = match (quarter, longest) {
+            (Some(quarter), Some(longest)) if drops.len() >= 5 && longest > 0.0 => {
+                if quarter >= thresholds.fifo_share * longest {
+                    QueueKind::Fifo
+                } else if quarter < thresholds.aqm_share * longest {
+                    QueueKind::Aqm
+                } else {
+                    QueueKind::Unknown
+                }
+            }
+            _ => QueueKind::Unknown,
+        };
+        let spread = |quantile: f64| passages.wait_quantile(quantile);
+        Self {
+            spread: spread(0.5).map(|median| {
+                let largest = passages.longest_wait().unwrap_or(median);
+                let mean = passages.mean_wait().unwrap_or(median);
+                [0.0, median, spread(0.99).unwrap_or(median), largest, mean]
+            }),
+            at_drops,
+            full: at_drops.map(|drops| drops[1]),
+            kind,
+        }
+    }
+}
+
+/// The rate of the link, and which of the series' bytes are the measured direction's.
+struct Rated {
+    rate_bps: Option<f64>,
+    given: bool,
+    heading: usize,
+    bytes: u64,
+}
+
+impl Rated {
+    fn of(
+        series: &Series,
+        passages: &Passages,
+        heading: usize,
+        known: &Known,
+        notes: &mut Vec<String>,
+    ) -> Self {
+        let bytes = series.bins.iter().map(|bin| bin.bytes[heading]).sum();
+        let given = known.link_rate_bps.map(|rate| rate as f64);
+        let rate_bps = given.or_else(|| passages.busy_rate()).or_else(|| {
+            notes.push(
+                "the link's rate is taken to be the most that passed in a tenth of a second; \
+                 it was not given, and no queue was seen from two tapping points"
+                    .into(),
+            );
+            most_in_a_tenth(series, heading)
+        });
+        Self {
+            rate_bps,
+            given: given.is_some(),
+            heading,
+            bytes,
+        }
+    }
+}
+
+/// The largest throughput of a stretch of 0.1 s or one bin.
+fn most_in_a_tenth(series: &Series, heading: usize) -> Option<f64> {
+    let bins = usize::try_from((100_000_000 / series.width).max(1)).unwrap_or(1);
+    let sums = series
+        .bins
+        .windows(bins)
+        .map(|bins| bins.iter().map(|bin| bin.bytes[heading]).sum::<u64>());
+    let most = sums.max().filter(|most| *most > 0)?;
+    Some(most as f64 * 8e9 / (bins as f64 * series.width as f64))
+}
+
+fn link(flows: &[Flow], drops: &[Loss], rated: &Rated, waits: &Waits, duration: Nanos) -> Link {
+    let seconds = (duration as f64 * 1e-9).max(1e-9);
+    let forward = || flows.iter().filter(|flow| flow.forward);
+    let packets: u64 = forward().map(|flow| flow.counts.packets).sum();
+    let lost: u64 = drops.iter().map(|loss| u64::from(loss.packets)).sum();
+    let throughput_bps = rated.bytes as f64 * 8.0 / seconds;
+    let packet = forward().map(Flow::packet_bytes).max_by(f64::total_cmp);
+    Link {
+        rate_bps: rated.rate_bps,
+        rate_given: rated.given,
+        throughput_bps,
+        utilization: rated.rate_bps.map(|rate| throughput_bps / rate),
+        goodput_bps: forward().map(|flow| flow.counts.bytes).sum::<u64>() as f64 * 8.0 / seconds,
+        packets,
+        lost_packets: lost,
+        loss_rate: if packets > 0 {
+            lost as f64 / packets as f64
+        } else {
+            0.0
+        },
+        queueing_delay_s: waits.spread.map(|spread| spread.map(|wait| wait * 1e-9)),
+        buffer: waits.at_drops.map(|[low, full, high]| {
+            let bytes = rated.rate_bps.map(|rate| rate * full * 1e-9 / 8.0);
+            Buffer {
+                seconds: full * 1e-9,
+                low: low * 1e-9,
+                high: high * 1e-9,
+                bytes,
+                packets: bytes.zip(packet).map(|(bytes, packet)| bytes / packet),
+            }
+        }),
+        queue_kind: waits.kind,
+    }
+}
+
+fn stretches(series: &Series, flows: &[Flow], passages: &Passages, rated: &Rated) -> Vec<Stretch> {
+    let least = passages.least.unwrap_or(0) as f64;
+    let active = active_flows(series, flows);
+    let rows = series.bins.iter().zip(active).enumerate();
+    rows.map(|(index, (bin, active_flows))| {
+        let throughput_bps = bin.bytes[rated.heading] as f64 * 8e9 / series.width as f64;
+        let waited = bin.delay_count > 0;
+        Stretch {
+            time: index as Nanos * series.width,
+            width: series.width,
+            throughput_bps,
+            utilization: rated.rate_bps.map(|rate| throughput_bps / rate),
+            active_flows,
+            losses: bin.losses,
+            delay_mean_s: waited.then(|| (bin.delay_sum / bin.delay_count as f64 - least) * 1e-9),
+            delay_max_s: waited.then_some((bin.delay_max as f64 - least) * 1e-9),
+        }
+    })
+    .collect()
+}
+
+/// Flows between their first and last packet, by bin.
+fn active_flows(series: &Series, flows: &[Flow]) -> Vec<u32> {
+    let mut changes = vec![0_i64; series.bins.len() + 1];
+    for flow in flows.iter().filter(|flow| flow.forward) {
+        let place = |time: Nanos| ((time.max(0) / series.width) as usize).min(series.bins.len());
+        changes[place(flow.start)] += 1;
+        let after = (place(flow.start + flow.duration) + 1).min(series.bins.len());
+        changes[after] -= 1;
+    }
+    let mut active = 0;
+    let counts = changes.into_iter().map(|change| {
+        active += change;
+        u32::try_from(active).unwrap_or(0)
+    });
+    counts.take(series.bins.len()).collect()
+}

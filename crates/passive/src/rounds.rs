@@ -1,0 +1,168 @@
+//! A sender's window, round trip by round trip: what holds it, when it shrinks, and by how much.
+
+use crate::Nanos;
+use crate::history::View;
+use crate::loss::{LastLosses, Place};
+use crate::thinned::Thinned;
+use crate::thresholds::Thresholds;
+
+/// Windows kept of a flow, and decreases.
+const MOST_WINDOWS: usize = 512;
+
+/// A recovery whose effect on the window is awaited.
+#[derive(Clone, Copy, Debug)]
+struct Decrease {
+    before: u64,
+    recovered_at: u64,
+}
+
+/// The round in progress and what came of those before.
+#[derive(Debug)]
+pub struct Rounds {
+    /// The round ends when this is acknowledged.
+    end: u64,
+    start: Option<Nanos>,
+    flight: u64,
+    filled_window: bool,
+    /// It began after the recovery that is judged by it.
+    judged: Option<Decrease>,
+    awaited: Option<Decrease>,
+    previous: [Option<u64>; 2],
+    pause: u32,
+    /// Time in rounds that filled the receiver's window.
+    pub receiver_limited: Nanos,
+    /// The largest flight.
+    pub max_flight: u64,
+    flight_time: f64,
+    time: f64,
+    /// Windows by round.
+    pub windows: Thinned<u64>,
+    /// Windows after recoveries over those before.
+    pub decreases: Thinned<f64>,
+    /// Reductions of the window.
+    pub reductions: u32,
+    /// Of these, after a recent loss at each place.
+    pub explained: [u32; Place::COUNT],
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Self {
+            end: 0,
+            start: None,
+            flight: 0,
+            filled_window: false,
+            judged: None,
+            awaited: None,
+            previous: [None; 2],
+            pause: 0,
+            receiver_limited: 0,
+            max_flight: 0,
+            flight_time: 0.0,
+            time: 0.0,
+            windows: Thinned::new(MOST_WINDOWS),
+            decreases: Thinned::new(MOST_WINDOWS),
+            reductions: 0,
+            explained: [0; Place::COUNT],
+        }
+    }
+}
+
+/// What a round is judged with.
+pub struct Judge<'a> {
+    pub thresholds: &'a Thresholds,
+    pub mss: u64,
+    pub rtt: Nanos,
+    pub losses: &'a LastLosses,
+}
+
+impl Rounds {
+    /// New data went out up to `end`, when the sender knew `view`.
+    pub fn sent(&mut self, time: Nanos, end: u64, view: View, judge: &Judge<'_>) {
+        let over = view.una >= self.end;
+        let recovered = self
+            .awaited
+            .is_some_and(|decrease| view.una >= decrease.recovered_at);
+        if over || recovered {
+            if over && let Some(start) = self.start {
+                self.close(start, time, judge);
+            }
+            self.start = Some(time);
+            self.end = end;
+            self.flight = 0;
+            self.filled_window = false;
+            self.judged = if recovered { self.awaited.take() } else { None };
+        }
+        let flight = end.saturating_sub(view.una);
+        self.flight = self.flight.max(flight);
+        self.max_flight = self.max_flight.max(flight);
+        let slack = (judge.thresholds.window_slack_segments * judge.mss as f64) as u64;
+        self.filled_window |= view.edge > 0 && end + slack > view.edge;
+    }
+
+    fn close(&mut self, start: Nanos, now: Nanos, judge: &Judge<'_>) {
+        let length = (now - start).max(0);
+        if self.filled_window {
+            self.receiver_limited += length;
+        }
+        self.flight_time += self.flight as f64 * length as f64;
+        self.time += length as f64;
+        self.windows.push(self.flight);
+        let limits = judge.thresholds;
+        if let Some(decrease) = self.judged.filter(|_| !self.filled_window) {
+            let least = limits.least_window_segments * judge.mss as f64;
+            if decrease.before as f64 >= least {
+                // The round began at the new window and ended one segment above.
+                let after = self.flight.saturating_sub(judge.mss / 2);
+                self.decreases.push(after as f64 / decrease.before as f64);
+            }
+        }
+        self.compare(start, judge);
+        self.previous = [Some(self.flight), self.previous[0]];
+    }
+
+    /// Whether the window fell, and what came before.
+    fn compare(&mut self, start: Nanos, judge: &Judge<'_>) {
+        if self.pause > 0 {
+            self.pause -= 1;
+            return;
+        }
+        let Some(before) = self.previous.into_iter().flatten().max() else {
+            return;
+        };
+        let fell = self.flight as f64 <= (1.0 - judge.thresholds.reduction) * before as f64;
+        if !fell || before < 4 * judge.mss {
+            return;
+        }
+        self.reductions += 1;
+        self.pause = 2;
+        let recent = judge.thresholds.recent_rtts * judge.rtt as f64;
+        let since = start - recent as Nanos - (judge.thresholds.recent_s * 1e9) as Nanos;
+        for (count, recent) in self.explained.iter_mut().zip(judge.losses.since(since)) {
+            *count += u32::from(recent);
+        }
+    }
+
+    /// A fast recovery began with so much in flight; it is over when `recovered_at` is acknowledged.
+    pub fn recovery_began(&mut self, flight: u64, recovered_at: u64) {
+        self.judged = None;
+        self.awaited = Some(Decrease {
+            before: flight,
+            recovered_at,
+        });
+    }
+
+    /// Something else than congestion set the window: what follows is no consequence of it.
+    pub fn interrupted(&mut self) {
+        self.awaited = None;
+        self.judged = None;
+        self.previous = [None; 2];
+        self.end = 0;
+        self.start = None;
+    }
+
+    /// Mean of the flights, weighted by time.
+    pub fn mean_flight(&self) -> Option<f64> {
+        (self.time > 0.0).then(|| self.flight_time / self.time)
+    }
+}

@@ -1,0 +1,107 @@
+//! The segment size of a sender whose packets may have been captured as super-segments.
+
+/// Sizes that are counted.
+const SIZES: usize = 4;
+/// No segment on the wire of the networks of today is larger, jumbo frames included.
+const LARGEST: u32 = 9000;
+/// Assumed before anything is known: Ethernet's with timestamps.
+const USUAL: u32 = 1448;
+
+/// What is known of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SegmentSize {
+    /// The smaller of both ends' announcements.
+    announced: Option<u32>,
+    counts: [(u32, u32); SIZES],
+    largest: u32,
+    stamps: bool,
+}
+
+impl SegmentSize {
+    /// An end announced the largest that it takes.
+    pub fn announce(&mut self, mss: u16) {
+        let mss = u32::from(mss).max(1);
+        self.announced = Some(self.announced.map_or(mss, |other| other.min(mss)));
+    }
+
+    /// A segment with data was seen.
+    pub fn seen(&mut self, payload: u32, stamps: bool) {
+        self.stamps |= stamps;
+        self.largest = self.largest.max(payload);
+        if let Some(count) = self.counts.iter_mut().find(|count| count.0 == payload) {
+            count.1 = count.1.saturating_add(1);
+            return;
+        }
+        // The rarest makes room, or loses weight (Misra and Gries).
+        if let Some(rarest) = self.counts.iter_mut().min_by_key(|count| count.1) {
+            if rarest.1 == 0 {
+                *rarest = (payload, 1);
+            } else {
+                rarest.1 -= 1;
+            }
+        }
+    }
+
+    /// Bytes of payload in a full segment.
+    pub fn bytes(&self) -> u32 {
+        if let Some(announced) = self.announced {
+            let options = if self.stamps { 12 } else { 0 };
+            let most = announced.saturating_sub(options).max(1);
+            // A sender may be below what the other takes, never above; then most of what a bulk
+            // sender sends is as large as it ever is.
+            return self
+                .common()
+                .filter(|common| *common == self.largest)
+                .unwrap_or(most)
+                .min(most);
+        }
+        self.common().unwrap_or(USUAL)
+    }
+
+    /// The most frequent size; of sizes that are multiples of one another the least. Above what
+    /// networks carry only super-segments were seen.
+    fn common(&self) -> Option<u32> {
+        let most = self
+            .counts
+            .iter()
+            .max_by_key(|count| count.1)
+            .filter(|count| count.1 > 0)?
+            .0;
+        let parts = self
+            .counts
+            .iter()
+            .filter(|(size, count)| *count > 0 && *size >= 500 && most.is_multiple_of(*size));
+        let part = parts.map(|(size, _)| *size).min().unwrap_or(most);
+        if part <= LARGEST {
+            return Some(part);
+        }
+        let usual = [USUAL, 1460, 1440, 1428, 8948, 8960];
+        usual
+            .into_iter()
+            .find(|size| part.is_multiple_of(*size))
+            .or(Some(USUAL))
+    }
+
+    /// How many segments carry so much.
+    pub fn segments(&self, payload: u32) -> u32 {
+        payload.div_ceil(self.bytes()).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn super_segments_do_not_hide_the_size() {
+        let mut size = SegmentSize::default();
+        for payload in [14_480, 1448, 2896, 14_480, 28_960, 14_480] {
+            size.seen(payload, true);
+        }
+        assert_eq!((size.bytes(), size.segments(14_480)), (1448, 10));
+        size.announce(1460);
+        assert_eq!(size.bytes(), 1448);
+        size.announce(1000);
+        assert_eq!(size.bytes(), 988);
+    }
+}

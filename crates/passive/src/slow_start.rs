@@ -1,0 +1,77 @@
+//! The round trip by the spacing of the first flights (Jiang and Dovrolis, CCR 32(3), 2002): the
+//! first segment of the second flight comes a round trip after the first of the first.
+
+use crate::Nanos;
+
+const MOST_SEGMENTS: usize = 40;
+
+/// The beginning of a direction's data.
+#[derive(Debug, Default)]
+pub struct FirstFlights {
+    seen: Vec<(Nanos, u32)>,
+    done: bool,
+}
+
+impl FirstFlights {
+    /// Takes in a segment with data.
+    pub fn add(&mut self, time: Nanos, payload: u32, again: bool) {
+        // What follows a retransmission is no slow start of known spacing.
+        self.done |= again || self.seen.len() >= MOST_SEGMENTS;
+        if !self.done {
+            self.seen.push((time, payload));
+        }
+    }
+
+    /// The estimate: the largest gap among the first segments of full size, if it is more than half
+    /// of the time from the first segment to its end and at least two segments came before it.
+    pub fn estimate(&self, mss: u32, least_segments: usize) -> Option<Nanos> {
+        let full = self
+            .seen
+            .iter()
+            .take_while(|(_, payload)| *payload >= mss)
+            .count();
+        let full = &self.seen[..full];
+        let segments: u32 = full.iter().map(|(_, payload)| payload.div_ceil(mss)).sum();
+        if (segments as usize) < least_segments {
+            return None;
+        }
+        let first = full[0].0;
+        // The first such gap ends the first flight; later ones end later flights.
+        for (index, pair) in full.windows(2).enumerate() {
+            let (gap, whole) = (pair[1].0 - pair[0].0, pair[1].0 - first);
+            let before: u32 = full[..=index]
+                .iter()
+                .map(|(_, payload)| payload.div_ceil(mss))
+                .sum();
+            if gap * 2 > whole && before >= 2 && whole >= 1_000_000 {
+                return Some(whole);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_flight_tells_the_round_trip() {
+        let mut flights = FirstFlights::default();
+        for (ms, payload) in [
+            (0, 1448),
+            (1, 1448),
+            (2, 1448),
+            (50, 1448),
+            (51, 1448),
+            (52, 1448),
+        ] {
+            flights.add(ms * 1_000_000, payload, false);
+        }
+        assert_eq!(flights.estimate(1448, 5), Some(50_000_000));
+        assert_eq!(flights.estimate(1448, 7), None);
+        flights.add(60_000_000, 1448, true);
+        flights.add(61_000_000, 1448, false);
+        assert_eq!(flights.estimate(1448, 7), None);
+    }
+}

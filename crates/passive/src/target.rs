@@ -1,0 +1,164 @@
+//! The target link: what passed it, how long it waited, how fast it is.
+
+use crate::Nanos;
+use crate::crossing::Arrival;
+use goodqueue_types::Histogram;
+use std::collections::VecDeque;
+
+/// Bins of the series: when there are more, each becomes twice as wide.
+const MOST_BINS: usize = 4096;
+const FIRST_BIN: Nanos = 10_000_000;
+/// Passages kept to look up the queue at the time of a drop.
+const RECENT: usize = 1 << 14;
+
+/// What happened in a stretch of time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bin {
+    /// Bytes of frames as the capture shows them, by heading (unknown, in, out); with two tapping points the first is the measured
+    /// direction.
+    pub bytes: [u64; 3],
+    pub delay_sum: f64,
+    pub delay_count: u64,
+    pub delay_max: Nanos,
+    pub losses: u64,
+}
+
+impl Bin {
+    fn join(&mut self, other: &Self) {
+        for (bytes, more) in self.bytes.iter_mut().zip(other.bytes) {
+            *bytes += more;
+        }
+        self.delay_sum += other.delay_sum;
+        self.delay_count += other.delay_count;
+        self.delay_max = self.delay_max.max(other.delay_max);
+        self.losses += other.losses;
+    }
+}
+
+/// A series of bins that widen as it grows.
+#[derive(Debug)]
+pub struct Series {
+    pub bins: Vec<Bin>,
+    pub width: Nanos,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self {
+            bins: Vec::new(),
+            width: FIRST_BIN,
+        }
+    }
+}
+
+impl Series {
+    /// The bin of a time since the start of the capture.
+    pub fn at(&mut self, time: Nanos) -> &mut Bin {
+        let time = time.max(0);
+        while time / self.width >= MOST_BINS as i64 {
+            let halved = self.bins.chunks(2).map(|pair| {
+                let mut bin = pair[0];
+                pair[1..].iter().for_each(|other| bin.join(other));
+                bin
+            });
+            self.bins = halved.collect();
+            self.width *= 2;
+        }
+        let index = (time / self.width) as usize;
+        if self.bins.len() <= index {
+            self.bins.resize(index + 1, Bin::default());
+        }
+        &mut self.bins[index]
+    }
+}
+
+/// What two tapping points show of the link between them.
+#[derive(Debug, Default)]
+pub struct Passages {
+    /// Time before the link and time taken, in order of the former as far as it is a FIFO.
+    recent: VecDeque<(Nanos, Nanos)>,
+    /// The least time taken: no queue.
+    pub least: Option<Nanos>,
+    /// Times taken, all queue and propagation.
+    taken: Histogram,
+    last: Option<Nanos>,
+    /// Bytes that left while others waited, and the time that they took.
+    busy_bytes: u64,
+    busy_time: Nanos,
+    last_left: Option<Nanos>,
+    since_last: u64,
+    /// Times taken just before drops.
+    pub at_drops: Vec<Nanos>,
+}
+
+impl Passages {
+    /// Packets of the measured direction left the link.
+    pub fn left(&mut self, bytes: u64) {
+        self.since_last += bytes;
+    }
+
+    /// A packet was matched; it has been counted by [`Self::left`].
+    pub fn matched(&mut self, arrival: &Arrival) {
+        let left = arrival.time + arrival.took;
+        self.least = Some(
+            self.least
+                .map_or(arrival.took, |least| least.min(arrival.took)),
+        );
+        self.last = Some(arrival.took);
+        self.taken.record(arrival.took.max(0).cast_unsigned(), 1);
+        if self.recent.len() >= RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((arrival.time, arrival.took));
+        // One that came before the last had left waited behind it: the link was busy in between.
+        let least = self.least.unwrap_or(0);
+        if let Some(last) = self.last_left
+            && arrival.time + least < last
+            && left > last
+        {
+            self.busy_bytes += self.since_last;
+            self.busy_time += left - last;
+        }
+        self.last_left = Some(left);
+        self.since_last = 0;
+    }
+
+    /// How long packets take at present.
+    pub fn usual(&self) -> Option<Nanos> {
+        self.last
+    }
+
+    /// A packet that was seen before the link at this time was dropped.
+    pub fn dropped(&mut self, time: Nanos, most: usize) {
+        let after = self.recent.partition_point(|passage| passage.0 <= time);
+        let near = after
+            .checked_sub(1)
+            .and_then(|place| self.recent.get(place));
+        if let Some((_, took)) = near.or(self.recent.front())
+            && self.at_drops.len() < most
+        {
+            self.at_drops.push(*took);
+        }
+    }
+
+    /// The waiting time at a quantile, in nanoseconds.
+    pub fn wait_quantile(&self, q: f64) -> Option<f64> {
+        let least = self.least? as f64;
+        Some((self.taken.quantile(q)? as f64 - least).max(0.0))
+    }
+
+    /// The longest and the mean waiting time.
+    pub fn longest_wait(&self) -> Option<f64> {
+        Some(self.taken.max()? as f64 - self.least? as f64)
+    }
+
+    /// The mean waiting time.
+    pub fn mean_wait(&self) -> Option<f64> {
+        Some(self.taken.mean()? - self.least? as f64)
+    }
+
+    /// Bits per second while packets waited; none unless they did for 10 ms in all.
+    pub fn busy_rate(&self) -> Option<f64> {
+        (self.busy_time > 10_000_000).then(|| self.busy_bytes as f64 * 8e9 / self.busy_time as f64)
+    }
+}

@@ -1,0 +1,286 @@
+//! Packet captures: analysed, as JSON and as tables.
+
+use crate::error::scenario_error;
+use crate::table::Table;
+use goodqueue_passive::{
+    Bottleneck, Class, Control, FileError, Flow, Options, Place, Reading, Report, Thresholds,
+    analyze_files, ns2_totals_json,
+};
+use goodqueue_scenario::ScenarioError;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::{Path, PathBuf};
+
+/// Stands for what is absent in a column of whole numbers; NaN does in the others.
+const ABSENT: i64 = -1;
+
+/// What a capture shows.
+#[pyclass(frozen, module = "goodqueue._core")]
+pub struct Analysis {
+    report: Report,
+    readings: Vec<Reading>,
+}
+
+/// Analyses a capture, or two: before and after the target link.
+#[pyfunction]
+#[pyo3(signature = (path, *, after = None, link_rate_bps = None, drops = None, thresholds = vec![],
+                    seed = 1, progress = None))]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    reason = "keyword arguments that Python hands over for good"
+)]
+pub fn analyze(
+    py: Python<'_>,
+    path: PathBuf,
+    after: Option<PathBuf>,
+    link_rate_bps: Option<u64>,
+    drops: Option<Vec<f64>>,
+    thresholds: Vec<(String, f64)>,
+    seed: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Analysis> {
+    let mut limits = Thresholds::default();
+    for (name, value) in thresholds {
+        if !limits.set(&name, value) {
+            return Err(mistake(
+                py,
+                "thresholds",
+                format!("there is no threshold {name:?}"),
+            ));
+        }
+    }
+    let options = Options {
+        path,
+        after,
+        link_rate_bps,
+        drops,
+        thresholds: limits,
+        seed,
+    };
+    let mut raised = None;
+    let analysed = py.detach(|| {
+        analyze_files(&options, |bytes| {
+            Python::attach(|py| {
+                let told = progress
+                    .as_ref()
+                    .map(|progress| progress.call1(py, (bytes,)));
+                let told = told.transpose().and_then(|_| py.check_signals());
+                raised = told.err();
+                raised.is_none()
+            })
+        })
+    });
+    match analysed {
+        Ok((report, readings)) => Ok(Analysis { report, readings }),
+        Err(error) => Err(raised.unwrap_or_else(|| file_error(py, error))),
+    }
+}
+
+/// Name, default and description of each threshold.
+#[pyfunction]
+pub fn passive_thresholds() -> Vec<(&'static str, f64, &'static str)> {
+    let all = Thresholds::ALL.iter();
+    all.map(|(name, value, text)| (*name, *value, text.trim()))
+        .collect()
+}
+
+/// The totals of a trace of ns-2, as JSON.
+#[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "Python hands over a path of its own"
+)]
+pub fn trace_totals(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    py.detach(|| ns2_totals_json(&path))
+        .map_err(|error| file_error(py, error))
+}
+
+fn file_error(py: Python<'_>, error: FileError) -> PyErr {
+    match error {
+        FileError::Io(path, error) => match error.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, reason(&error), shown(&path))),
+            None => PyOSError::new_err(format!("{}: {error}", shown(&path))),
+        },
+        FileError::NoPackets(path, why) => mistake(py, &shown(&path), why),
+        FileError::Stopped => mistake(py, "analyze", "stopped".to_owned()),
+    }
+}
+
+/// What the system calls an error, without its number, which Python adds.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn mistake(py: Python<'_>, file: &str, message: String) -> PyErr {
+    let file = file.to_owned();
+    let (key, help) = (String::new(), String::new());
+    scenario_error(
+        py,
+        &ScenarioError {
+            file,
+            line: None,
+            column: None,
+            key,
+            message,
+            help,
+        },
+    )
+}
+
+fn seconds(nanoseconds: Option<i64>) -> f64 {
+    nanoseconds.map_or(f64::NAN, |value| value as f64 * 1e-9)
+}
+
+fn or_nan(value: Option<f64>) -> f64 {
+    value.unwrap_or(f64::NAN)
+}
+
+#[pymethods]
+impl Analysis {
+    /// Everything but the tables, as JSON.
+    fn summary_json(&self, py: Python<'_>) -> String {
+        py.detach(|| self.report.summary_json(&self.readings).to_string())
+    }
+
+    /// The names of flows, by the numbers in a column `flow`.
+    #[getter]
+    fn flow_names(&self) -> Vec<String> {
+        self.report.flows.iter().map(Flow::name).collect()
+    }
+
+    /// What numbers in other columns stand for.
+    #[staticmethod]
+    fn names(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let names = PyDict::new(py);
+        names.set_item("class", Class::NAMES.to_vec())?;
+        names.set_item("bottleneck", Bottleneck::NAMES.to_vec())?;
+        names.set_item("congestion_control", Control::NAMES.to_vec())?;
+        names.set_item("where", Place::NAMES.to_vec())?;
+        Ok(names)
+    }
+
+    /// Directions of connections with data.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows: Vec<_> = self.report.flows.iter().enumerate().collect();
+        let table = Table::new(py, &rows).integers("flow", |row| row.0 as i64)?;
+        let table = extent(table)?;
+        let table = round_trips(table)?;
+        let table = troubles(table)?;
+        Ok(judgements(table)?.finish())
+    }
+
+    /// Round-trip times.
+    fn rtts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let flows = self.report.flows.iter().enumerate();
+        let rows: Vec<_> = flows
+            .flat_map(|(index, flow)| flow.samples.iter().map(move |sample| (index, *sample)))
+            .collect();
+        let table = Table::new(py, &rows)
+            .integers("flow", |row| row.0 as i64)?
+            .numbers("time_s", |row| row.1.0 as f64 * 1e-9)?
+            .numbers("rtt_s", |row| row.1.1 as f64 * 1e-9)?;
+        Ok(table.finish())
+    }
+
+    /// Losses.
+    fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let table = Table::new(py, &self.report.losses)
+            .numbers("time_s", |row| row.time as f64 * 1e-9)?
+            .integers("flow", |row| row.flow.map_or(ABSENT, i64::from))?
+            .integers("packets", |row| i64::from(row.packets))?
+            .integers("where", |row| row.place as i64)?;
+        Ok(table.finish())
+    }
+
+    /// Losses at the target link in bursts.
+    fn bursts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let table = Table::new(py, &self.report.bursts)
+            .numbers("time_s", |row| row.time as f64 * 1e-9)?
+            .numbers("duration_s", |row| row.duration as f64 * 1e-9)?
+            .integers("packets", |row| row.packets as i64)?
+            .integers("flows_hit", |row| {
+                row.flows_hit.map_or(ABSENT, |hit| hit as i64)
+            })?;
+        Ok(table.finish())
+    }
+
+    /// The target link over time.
+    fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let table = Table::new(py, &self.report.series)
+            .numbers("time_s", |row| row.time as f64 * 1e-9)?
+            .numbers("bin_s", |row| row.width as f64 * 1e-9)?
+            .numbers("throughput_bps", |row| row.throughput_bps)?
+            .numbers("utilization", |row| or_nan(row.utilization))?
+            .integers("active_flows", |row| i64::from(row.active_flows))?
+            .integers("losses", |row| row.losses as i64)?
+            .numbers("queueing_delay_mean_s", |row| or_nan(row.delay_mean_s))?
+            .numbers("queueing_delay_max_s", |row| or_nan(row.delay_max_s))?;
+        Ok(table.finish())
+    }
+}
+
+type Flows<'py, 'rows> = Table<'py, 'rows, (usize, &'rows Flow)>;
+
+fn extent<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'rows>> {
+    table
+        .integers("forward", |row| i64::from(row.1.forward))?
+        .numbers("start_s", |row| row.1.start as f64 * 1e-9)?
+        .numbers("duration_s", |row| row.1.duration as f64 * 1e-9)?
+        .integers("bytes", |row| row.1.counts.bytes as i64)?
+        .integers("packets", |row| row.1.counts.packets as i64)?
+        .integers("mss_bytes", |row| i64::from(row.1.mss))?
+        .numbers("goodput_bps", |row| or_nan(row.1.goodput_bps()))
+}
+
+fn round_trips<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'rows>> {
+    table
+        .numbers("rtt_s", |row| seconds(row.1.rtt.base))?
+        .numbers("rtt_handshake_s", |row| seconds(row.1.rtt.handshake))?
+        .numbers("rtt_slow_start_s", |row| seconds(row.1.rtt.slow_start))?
+        .numbers("rtt_timestamps_s", |row| seconds(row.1.rtt.timestamps))?
+        .numbers("rtt_min_s", |row| seconds(row.1.rtt.pairs))?
+        .numbers("rtt_mean_s", |row| or_nan(row.1.rtt.mean_s))
+}
+
+fn troubles<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'rows>> {
+    let lost = |place: Place| move |row: &(usize, &Flow)| row.1.counts.lost[place as usize] as i64;
+    table
+        .integers("retransmissions", |row| row.1.counts.retransmissions as i64)?
+        .integers("fast", |row| row.1.counts.fast as i64)?
+        .integers("timeouts", |row| row.1.counts.timeouts as i64)?
+        .integers("spurious", |row| row.1.counts.spurious as i64)?
+        .integers("reordered", |row| row.1.counts.reordered as i64)?
+        .integers("lost_target", lost(Place::Target))?
+        .integers("lost_upstream", lost(Place::Upstream))?
+        .integers("lost_downstream", lost(Place::Downstream))?
+        .integers("marked", |row| {
+            row.1.counts.marked.iter().sum::<u64>() as i64
+        })
+}
+
+fn judgements<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'rows>> {
+    table
+        .integers("max_flight_bytes", |row| row.1.max_flight as i64)?
+        .numbers("mean_flight_bytes", |row| or_nan(row.1.mean_flight))?
+        .integers("max_window_bytes", |row| row.1.max_window as i64)?
+        .numbers("receiver_limited", |row| row.1.shares.receiver)?
+        .numbers("application_limited", |row| row.1.shares.application)?
+        .numbers("congestion_limited", |row| row.1.shares.congestion)?
+        .integers("class", |row| row.1.class as i64)?
+        .integers("bottleneck", |row| {
+            row.1.bottleneck.map_or(ABSENT, |place| place as i64)
+        })?
+        .numbers("decrease_factor", |row| or_nan(row.1.decrease_factor))?
+        .integers("congestion_control", |row| row.1.control as i64)?
+        .integers("reductions", |row| i64::from(row.1.reductions))?
+        .integers("explained", |row| {
+            i64::from(row.1.explained[Place::Target as usize])
+        })
+}

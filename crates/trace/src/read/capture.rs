@@ -1,0 +1,211 @@
+//! A capture file of either format as a stream of frames.
+
+use super::link_layer::{Heading, LinkType};
+use super::pcap::Pcap;
+use super::pcapng::PcapNg;
+use super::source::Source;
+use super::tally::{Skip, Tally};
+use std::fmt;
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// Longer records are no packets: the largest super-segment of Linux (BIG TCP) has 512 KiB.
+pub(super) const LARGEST_RECORD: usize = 1 << 20;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// pcap, with times in microseconds.
+    Pcap,
+    /// pcap, with times in nanoseconds.
+    PcapNanoseconds,
+    /// pcapng.
+    PcapNg,
+}
+
+impl Format {
+    /// Name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pcap => "pcap",
+            Self::PcapNanoseconds => "pcap (ns)",
+            Self::PcapNg => "pcapng",
+        }
+    }
+}
+
+/// Why nothing can be read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The stream failed.
+    Io(io::Error),
+    /// It begins like no capture; what it looks like instead.
+    NotACapture(&'static str),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::NotACapture(what) => write!(f, "neither pcap nor pcapng: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A captured frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// When it was captured: nanoseconds since 1970, or since whatever the capture counts from.
+    pub time_ns: i64,
+    /// How it begins.
+    pub link: LinkType,
+    /// What was captured of it.
+    pub bytes: &'a [u8],
+    /// How long it was.
+    pub original_len: u32,
+    /// The interface, counted from 0 in each section.
+    pub interface: u32,
+    /// Which way it went, if the capture says so.
+    pub heading: Heading,
+    /// The comment on it, if any.
+    pub comment: Option<&'a str>,
+}
+
+/// A frame as places in the source's memory, before anything borrows from it.
+pub(super) struct Head {
+    pub time_ns: i64,
+    pub link: LinkType,
+    pub bytes: Range<usize>,
+    pub original_len: u32,
+    pub interface: u32,
+    pub heading: Heading,
+    pub comment: Option<Range<usize>>,
+    /// Length of the record in the file.
+    pub record: usize,
+}
+
+enum Layout {
+    Pcap(Pcap),
+    PcapNg(PcapNg),
+}
+
+/// A stream of frames.
+pub struct Capture<R> {
+    source: Source<R>,
+    layout: Layout,
+    tally: Tally,
+    frames: u64,
+    /// Length of the record that the last frame was taken from.
+    pending: usize,
+}
+
+impl<R: Read> Capture<R> {
+    /// Begins to read.
+    ///
+    /// # Errors
+    ///
+    /// If the stream fails or is not a capture.
+    pub fn new(reader: R) -> Result<Self, ReadError> {
+        let mut source = Source::new(reader);
+        let start = source.fill(24)?;
+        let layout = if PcapNg::begins(start) {
+            Layout::PcapNg(PcapNg::new())
+        } else if let Some(pcap) = Pcap::begins(start) {
+            source.consume(24);
+            Layout::Pcap(pcap)
+        } else {
+            return Err(ReadError::NotACapture(looks_like(start)));
+        };
+        Ok(Self {
+            source,
+            layout,
+            tally: Tally::default(),
+            frames: 0,
+            pending: 0,
+        })
+    }
+
+    /// The next frame; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the stream fails. Damage is no error: it is passed over and counted.
+    pub fn next_frame(&mut self) -> io::Result<Option<Frame<'_>>> {
+        self.source.consume(std::mem::take(&mut self.pending));
+        let head = match &mut self.layout {
+            Layout::Pcap(pcap) => pcap.next(&mut self.source, &mut self.tally)?,
+            Layout::PcapNg(pcapng) => pcapng.next(&mut self.source, &mut self.tally)?,
+        };
+        let Some(head) = head else { return Ok(None) };
+        self.pending = head.record;
+        self.frames += 1;
+        let memory = self.source.bytes();
+        let comment = head.comment.and_then(|place| memory.get(place));
+        Ok(Some(Frame {
+            time_ns: head.time_ns,
+            link: head.link,
+            bytes: &memory[head.bytes],
+            original_len: head.original_len,
+            interface: head.interface,
+            heading: head.heading,
+            comment: comment.and_then(|text| std::str::from_utf8(text).ok()),
+        }))
+    }
+
+    /// What the file is.
+    pub fn format(&self) -> Format {
+        match &self.layout {
+            Layout::Pcap(pcap) => pcap.format(),
+            Layout::PcapNg(_) => Format::PcapNg,
+        }
+    }
+
+    /// How many interfaces were described so far.
+    pub fn interfaces(&self) -> usize {
+        match &self.layout {
+            Layout::Pcap(_) => 1,
+            Layout::PcapNg(pcapng) => pcapng.interfaces_seen(),
+        }
+    }
+
+    /// What was left out so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Frames so far.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Bytes of the file up to the present frame.
+    pub fn position(&self) -> u64 {
+        self.source.position()
+    }
+
+    /// Whether the file was found to end within a record.
+    pub fn is_cut(&self) -> bool {
+        self.tally.count(Skip::CutRecord) > 0
+    }
+}
+
+/// What a file that is no capture may be.
+fn looks_like(start: &[u8]) -> &'static str {
+    match start {
+        [] => "it is empty",
+        [0x1F, 0x8B, ..] => "it is compressed with gzip; unpack it first",
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => "it is compressed with zstd; unpack it first",
+        [b'#' | b'"' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z', ..] if start.is_ascii() => {
+            "it is text"
+        }
+        _ => "it begins with no known number",
+    }
+}

@@ -1,0 +1,224 @@
+//! ns-2's trace files: a line of 12 columns for each thing that happens to a packet.
+//!
+//! `+ 1.84375 0 2 cbr 210 ------- 0 0.0 3.1 225 610`: event, time, link from and to, packet type,
+//! size, flags, flow, source and destination as node.port, sequence number, packet id.
+
+use super::tally::{Skip, Tally};
+use goodqueue_types::Ecn;
+use std::io::{self, BufRead};
+
+/// Longer lines are none of ns-2's.
+const LONGEST_LINE: u64 = 4096;
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ns2Event {
+    /// `+`: it reached the queue of a link.
+    Enqueued,
+    /// `-`: it left the queue, and its transmission began.
+    Dequeued,
+    /// `r`: it reached the node at the end of the link.
+    Received,
+    /// `d`: the queue dropped it.
+    Dropped,
+}
+
+/// A line of a trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ns2Record<'a> {
+    /// What happened.
+    pub event: Ns2Event,
+    /// When, in nanoseconds.
+    pub time_ns: i64,
+    /// The nodes of the link.
+    pub link: (u32, u32),
+    /// `tcp`, `ack`, `cbr`, …
+    pub kind: &'a str,
+    /// Bytes.
+    pub size: u32,
+    /// What its flags say of ECN.
+    pub ecn: Ecn,
+    /// Flow id.
+    pub flow: u32,
+    /// Node and port that it comes from.
+    pub source: (u32, u32),
+    /// Node and port that it goes to.
+    pub destination: (u32, u32),
+    /// Sequence number, in packets.
+    pub sequence: i64,
+    /// Number of the packet.
+    pub id: u64,
+}
+
+/// A stream of a trace's lines.
+pub struct Ns2Trace<R> {
+    reader: R,
+    line: Vec<u8>,
+    tally: Tally,
+    records: u64,
+    position: u64,
+}
+
+impl<R: BufRead> Ns2Trace<R> {
+    /// Begins to read.
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader,
+            line: Vec::new(),
+            tally: Tally::default(),
+            records: 0,
+            position: 0,
+        }
+    }
+
+    /// Whether a file begins with a line of a trace.
+    pub fn begins(start: &[u8]) -> bool {
+        let line = start.split(|byte| *byte == b'\n').next();
+        line.and_then(|line| std::str::from_utf8(line).ok())
+            .and_then(record)
+            .is_some()
+    }
+
+    /// The next record; none at the end. Lines that are no records are counted and passed over.
+    ///
+    /// # Errors
+    ///
+    /// If the stream fails.
+    pub fn next_record(&mut self) -> io::Result<Option<Ns2Record<'_>>> {
+        loop {
+            self.line.clear();
+            let mut limited = io::Read::take(&mut self.reader, LONGEST_LINE);
+            let length = limited.read_until(b'\n', &mut self.line)?;
+            if length == 0 {
+                return Ok(None);
+            }
+            self.position += length as u64;
+            let whole = self.line.ends_with(b"\n");
+            let good =
+                whole && std::str::from_utf8(&self.line).is_ok_and(|line| record(line).is_some());
+            if good {
+                break;
+            }
+            // The last line of a run that still writes, or ran out of disk.
+            let cut = !whole && (length as u64) < LONGEST_LINE;
+            self.tally
+                .add(if cut { Skip::CutRecord } else { Skip::BadLine });
+        }
+        self.records += 1;
+        let line = std::str::from_utf8(&self.line).unwrap_or_default();
+        Ok(record(line))
+    }
+
+    /// What was left out so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Records so far.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Bytes read so far.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+}
+
+fn record(line: &str) -> Option<Ns2Record<'_>> {
+    let mut columns = line.split_ascii_whitespace();
+    let mut next = || columns.next();
+    let event = match next()? {
+        "+" => Ns2Event::Enqueued,
+        "-" => Ns2Event::Dequeued,
+        "r" => Ns2Event::Received,
+        "d" => Ns2Event::Dropped,
+        _ => return None,
+    };
+    let record = Ns2Record {
+        event,
+        time_ns: nanoseconds(next()?)?,
+        link: (next()?.parse().ok()?, next()?.parse().ok()?),
+        kind: next()?,
+        size: next()?.parse().ok()?,
+        ecn: ecn_of(next()?),
+        flow: next()?.parse().ok()?,
+        source: address(next()?)?,
+        destination: address(next()?)?,
+        sequence: next()?.parse().ok()?,
+        id: next()?.parse().ok()?,
+    };
+    Some(record)
+}
+
+/// A decimal number of seconds; ns-2 writes large and small ones with an exponent.
+fn nanoseconds(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain(whole) || !plain(fraction) || whole.is_empty() {
+        let seconds: f64 = text.parse().ok()?;
+        return (seconds.is_finite() && seconds.abs() < 9e9)
+            .then(|| (seconds * 1e9).round() as i64);
+    }
+    let mut nanos = 0;
+    let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(9);
+    for digit in digits {
+        nanos = nanos * 10 + i64::from(digit - b'0');
+    }
+    whole
+        .parse::<i64>()
+        .ok()?
+        .checked_mul(1_000_000_000)?
+        .checked_add(nanos)
+}
+
+fn address(text: &str) -> Option<(u32, u32)> {
+    let (node, port) = text.split_once('.')?;
+    Some((node.parse().ok()?, port.parse().ok()?))
+}
+
+/// The flags column: `E` congestion experienced and `N` ECN-capable (the meaning of ns-2's manual,
+/// section 26.4).
+fn ecn_of(flags: &str) -> Ecn {
+    if flags.contains('E') {
+        Ecn::Experienced
+    } else if flags.contains('N') {
+        Ecn::Capable0
+    } else {
+        Ecn::NotCapable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manuals_line_is_read() {
+        let text = "+ 1.84375 0 2 cbr 210 ------- 0 0.0 3.1 225 610\nnonsense\nd 2e-05 0 2 tcp 4";
+        let mut trace = Ns2Trace::new(text.as_bytes());
+        let record = trace.next_record().unwrap().unwrap();
+        assert_eq!(record.event, Ns2Event::Enqueued);
+        assert_eq!(
+            (record.time_ns, record.link, record.kind),
+            (1_843_750_000, (0, 2), "cbr")
+        );
+        assert_eq!(
+            (record.size, record.destination, record.sequence, record.id),
+            (210, (3, 1), 225, 610)
+        );
+        assert!(trace.next_record().unwrap().is_none());
+        let left_out: Vec<_> = trace.tally().iter().collect();
+        assert_eq!(left_out, [(Skip::CutRecord, 1), (Skip::BadLine, 1)]);
+    }
+
+    #[test]
+    fn times_are_exact_to_the_nanosecond() {
+        assert_eq!(nanoseconds("0.1"), Some(100_000_000));
+        assert_eq!(nanoseconds("12"), Some(12_000_000_000));
+        assert_eq!(nanoseconds("3.0000000019"), Some(3_000_000_001));
+        assert_eq!(nanoseconds("1e-06"), Some(1000));
+        assert_eq!(nanoseconds("nan"), None);
+        assert_eq!(nanoseconds("99999999999999"), None);
+    }
+}

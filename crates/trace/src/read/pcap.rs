@@ -1,0 +1,166 @@
+//! The classic format: a file header, then records of 16 bytes and a frame
+//! (draft-ietf-opsawg-pcap).
+
+use super::capture::{Format, Head, LARGEST_RECORD};
+use super::link_layer::{Heading, LinkType};
+use super::source::Source;
+use super::tally::{Skip, Tally};
+use std::io::{self, Read};
+
+const RECORD_HEADER: usize = 16;
+
+/// After damage, the next record is one whose time is at most so far from the last one's.
+const SAME_TIME_S: u64 = 24 * 3600;
+
+/// How the records of a file are to be read.
+pub struct Pcap {
+    big_endian: bool,
+    nanoseconds: bool,
+    link: LinkType,
+    last_s: Option<u32>,
+}
+
+/// A record's header.
+struct Record {
+    seconds: u32,
+    fraction: u32,
+    captured: usize,
+    original: u32,
+}
+
+impl Pcap {
+    /// Reads the file header, if it is one.
+    pub fn begins(start: &[u8]) -> Option<Self> {
+        let header: &[u8; 24] = start.get(..24)?.try_into().ok()?;
+        let (big_endian, nanoseconds) = match header[..4] {
+            [0xD4, 0xC3, 0xB2, 0xA1] => (false, false),
+            [0xA1, 0xB2, 0xC3, 0xD4] => (true, false),
+            [0x4D, 0x3C, 0xB2, 0xA1] => (false, true),
+            [0xA1, 0xB2, 0x3C, 0x4D] => (true, true),
+            _ => return None,
+        };
+        // The upper bits say whether frames end with a checksum, which the IP length leaves out.
+        let link = word(header, 20, big_endian) & 0xFFFF;
+        Some(Self {
+            big_endian,
+            nanoseconds,
+            link: LinkType(link as u16),
+            last_s: None,
+        })
+    }
+
+    pub fn format(&self) -> Format {
+        if self.nanoseconds {
+            Format::PcapNanoseconds
+        } else {
+            Format::Pcap
+        }
+    }
+
+    /// The next frame.
+    pub fn next<R: Read>(
+        &mut self,
+        source: &mut Source<R>,
+        tally: &mut Tally,
+    ) -> io::Result<Option<Head>> {
+        loop {
+            let bytes = source.fill(RECORD_HEADER)?;
+            if bytes.len() < RECORD_HEADER {
+                if !bytes.is_empty() {
+                    tally.add(Skip::CutRecord);
+                }
+                return Ok(None);
+            }
+            let Some(record) = self.record(bytes) else {
+                if !self.find_next(source, tally)? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let length = RECORD_HEADER + record.captured;
+            if source.fill(length)?.len() < length {
+                tally.add(Skip::CutRecord);
+                return Ok(None);
+            }
+            self.last_s = Some(record.seconds);
+            return Ok(Some(self.head(&record, length)));
+        }
+    }
+
+    fn head(&self, record: &Record, length: usize) -> Head {
+        let unit = if self.nanoseconds { 1 } else { 1000 };
+        Head {
+            time_ns: i64::from(record.seconds) * 1_000_000_000 + i64::from(record.fraction) * unit,
+            link: self.link,
+            bytes: RECORD_HEADER..length,
+            original_len: record.original,
+            interface: 0,
+            heading: Heading::Unknown,
+            comment: None,
+            record: length,
+        }
+    }
+
+    /// The header at the front of `bytes`, unless it cannot be one.
+    fn record(&self, bytes: &[u8]) -> Option<Record> {
+        let header: &[u8; RECORD_HEADER] = bytes.get(..RECORD_HEADER)?.try_into().ok()?;
+        let field = |at| word(header, at, self.big_endian);
+        let record = Record {
+            seconds: field(0),
+            fraction: field(4),
+            captured: field(8) as usize,
+            original: field(12),
+        };
+        let second = if self.nanoseconds {
+            1_000_000_000
+        } else {
+            1_000_000
+        };
+        (record.captured <= LARGEST_RECORD && record.fraction < second).then_some(record)
+    }
+
+    /// Passes over damage to where two records follow one another; whether there is such a place.
+    fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<bool> {
+        loop {
+            source.consume(1);
+            tally.add(Skip::DamagedBytes);
+            let bytes = source.fill(RECORD_HEADER)?;
+            if bytes.len() < RECORD_HEADER {
+                tally.add_many(Skip::DamagedBytes, bytes.len() as u64);
+                let rest = bytes.len();
+                source.consume(rest);
+                return Ok(false);
+            }
+            let Some(record) = self.record(bytes).filter(|record| self.follows(record)) else {
+                continue;
+            };
+            let length = RECORD_HEADER + record.captured;
+            let after = source.fill(length + RECORD_HEADER)?.get(length..);
+            let next =
+                after.map(|bytes| self.record(bytes).is_some_and(|next| self.follows(&next)));
+            if next.unwrap_or(false) || after.is_some_and(<[u8]>::is_empty) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Whether a record may come after the last good one: found among damage, it must look the part.
+    fn follows(&self, record: &Record) -> bool {
+        let near = |last: u32| u64::from(last.abs_diff(record.seconds)) <= SAME_TIME_S;
+        record.captured > 0
+            && record.original as usize >= record.captured
+            && record.original as usize <= LARGEST_RECORD
+            && self.last_s.is_none_or(near)
+    }
+}
+
+/// Four bytes at a place that exists.
+pub(super) fn word(bytes: &[u8], at: usize, big_endian: bool) -> u32 {
+    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+    let four = four.unwrap_or_default();
+    if big_endian {
+        u32::from_be_bytes(four)
+    } else {
+        u32::from_le_bytes(four)
+    }
+}

@@ -1,0 +1,354 @@
+//! pcapng (draft-ietf-opsawg-pcapng): sections of blocks.
+
+use super::capture::{Head, LARGEST_RECORD};
+use super::link_layer::{Heading, LinkType};
+use super::pcap::word;
+use super::source::Source;
+use super::tally::{Skip, Tally};
+use std::io::{self, Read};
+use std::ops::Range;
+
+const SECTION: u32 = 0x0A0D_0D0A;
+const INTERFACE: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+
+/// Type and length before a block's body, the length again after it.
+const FRAMING: usize = 12;
+/// An enhanced packet's fields before its frame; an obsolete packet has as many.
+const PACKET_FIELDS: usize = 20;
+/// Blocks have room for a packet and its options.
+const LARGEST_BLOCK: usize = LARGEST_RECORD + (1 << 16);
+/// So many interfaces are remembered in a section: a file that describes more is made to do harm.
+const MOST_INTERFACES: usize = 1 << 16;
+
+const NANOS: i64 = 1_000_000_000;
+
+#[derive(Clone, Copy)]
+struct Interface {
+    link: LinkType,
+    snap: u32,
+    clock: Clock,
+}
+
+/// What an interface's timestamps count.
+#[derive(Clone, Copy)]
+struct Clock {
+    ticks_per_second: u64,
+    offset_s: i64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self {
+            ticks_per_second: 1_000_000,
+            offset_s: 0,
+        }
+    }
+}
+
+impl Clock {
+    /// Nanoseconds, rounded down.
+    fn nanoseconds(self, ticks: u64) -> i64 {
+        let second = u128::from(self.ticks_per_second);
+        let nanos = u128::from(ticks) * NANOS as u128 / second;
+        let nanos = i64::try_from(nanos).unwrap_or(i64::MAX);
+        nanos.saturating_add(self.offset_s.saturating_mul(NANOS))
+    }
+}
+
+/// What is known of a file so far.
+pub struct PcapNg {
+    big_endian: bool,
+    interfaces: Vec<Interface>,
+    seen: usize,
+}
+
+impl PcapNg {
+    pub fn new() -> Self {
+        Self {
+            big_endian: false,
+            interfaces: Vec::new(),
+            seen: 0,
+        }
+    }
+
+    /// Whether a file begins with a section.
+    pub fn begins(start: &[u8]) -> bool {
+        start.len() >= FRAMING && word(start, 0, false) == SECTION && order_of(start).is_some()
+    }
+
+    pub fn interfaces_seen(&self) -> usize {
+        self.seen
+    }
+
+    /// The next frame.
+    pub fn next<R: Read>(
+        &mut self,
+        source: &mut Source<R>,
+        tally: &mut Tally,
+    ) -> io::Result<Option<Head>> {
+        loop {
+            let bytes = source.fill(FRAMING)?;
+            if bytes.len() < FRAMING {
+                if !bytes.is_empty() {
+                    tally.add(Skip::CutRecord);
+                }
+                return Ok(None);
+            }
+            let Some((kind, length)) = self.frame_of(bytes) else {
+                self.find_next(source, tally)?;
+                continue;
+            };
+            if length > LARGEST_BLOCK {
+                // Damage, rather: to believe the length could pass over gigabytes of good blocks.
+                tally.add(Skip::OversizedRecord);
+                self.find_next(source, tally)?;
+                continue;
+            }
+            let block = source.fill(length)?;
+            if block.len() < length {
+                tally.add(Skip::CutRecord);
+                return Ok(None);
+            }
+            if word(block, length - 4, self.big_endian) as usize != length {
+                self.find_next(source, tally)?;
+                continue;
+            }
+            if let Some(head) = self.read(kind, &block[..length], tally) {
+                return Ok(Some(head));
+            }
+            source.consume(length);
+        }
+    }
+
+    /// Type and length of the block at the front, unless it cannot be one. A section says in which
+    /// order its bytes are.
+    fn frame_of(&mut self, bytes: &[u8]) -> Option<(u32, usize)> {
+        let mut kind = word(bytes, 0, self.big_endian);
+        if kind == SECTION {
+            self.big_endian = order_of(bytes)?;
+            kind = SECTION;
+        }
+        let length = word(bytes, 4, self.big_endian) as usize;
+        (length >= FRAMING && length.is_multiple_of(4)).then_some((kind, length))
+    }
+
+    /// Passes over damage to a block that ends as it begins: at worst to the end.
+    fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<()> {
+        loop {
+            source.consume(1);
+            tally.add(Skip::DamagedBytes);
+            let bytes = source.fill(FRAMING)?;
+            if bytes.len() < FRAMING {
+                let rest = bytes.len();
+                tally.add_many(Skip::DamagedBytes, rest as u64);
+                source.consume(rest);
+                return Ok(());
+            }
+            let kind = word(bytes, 0, self.big_endian);
+            let big_endian = if kind == SECTION {
+                order_of(bytes)
+            } else {
+                Some(self.big_endian)
+            };
+            let Some(big_endian) = big_endian else {
+                continue;
+            };
+            let length = word(bytes, 4, big_endian) as usize;
+            let known = matches!(kind, SECTION | INTERFACE..=ENHANCED_PACKET);
+            if !known || !(FRAMING..=LARGEST_BLOCK).contains(&length) || !length.is_multiple_of(4) {
+                continue;
+            }
+            let block = source.fill(length)?;
+            if block.len() >= length && word(block, length - 4, big_endian) as usize == length {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes in a whole block; a frame if it holds one.
+    fn read(&mut self, kind: u32, block: &[u8], tally: &mut Tally) -> Option<Head> {
+        match kind {
+            SECTION => {
+                self.interfaces.clear();
+                None
+            }
+            INTERFACE => {
+                self.describe(block);
+                None
+            }
+            ENHANCED_PACKET | OBSOLETE_PACKET | SIMPLE_PACKET => {
+                let packet = if kind == SIMPLE_PACKET {
+                    self.simple_packet(block)
+                } else {
+                    self.packet(kind, block)
+                };
+                packet.map_err(|skip| tally.add(skip)).ok()
+            }
+            _ => {
+                tally.add(Skip::OtherBlock);
+                None
+            }
+        }
+    }
+
+    fn describe(&mut self, block: &[u8]) {
+        let big_endian = self.big_endian;
+        if block.len() < FRAMING + 8 || self.interfaces.len() >= MOST_INTERFACES {
+            return;
+        }
+        let mut clock = Clock::default();
+        for (code, value) in options(block, 16, big_endian) {
+            match (code, &block[value]) {
+                (9, [resolution, ..]) => clock.ticks_per_second = ticks_per_second(*resolution),
+                (14, offset) => {
+                    clock.offset_s = wide(offset, big_endian).cast_signed();
+                }
+                _ => {}
+            }
+        }
+        self.seen += 1;
+        self.interfaces.push(Interface {
+            link: LinkType(short(block, 8, big_endian)),
+            snap: word(block, 12, big_endian),
+            clock,
+        });
+    }
+
+    /// An enhanced packet, or the obsolete one that it replaced.
+    fn packet(&self, kind: u32, block: &[u8]) -> Result<Head, Skip> {
+        if block.len() < FRAMING + PACKET_FIELDS {
+            return Err(Skip::BadHeader);
+        }
+        let field = |at| word(block, at, self.big_endian);
+        let index = if kind == ENHANCED_PACKET {
+            field(8)
+        } else {
+            u32::from(short(block, 8, self.big_endian))
+        };
+        let interface = *self
+            .interfaces
+            .get(index as usize)
+            .ok_or(Skip::UnknownInterface)?;
+        let start = 8 + PACKET_FIELDS;
+        let captured = field(20) as usize;
+        if captured > block.len() - 4 - start {
+            return Err(Skip::BadHeader);
+        }
+        let mut head = Head {
+            time_ns: interface
+                .clock
+                .nanoseconds(u64::from(field(12)) << 32 | u64::from(field(16))),
+            link: interface.link,
+            bytes: start..start + captured,
+            original_len: field(24),
+            interface: index,
+            heading: Heading::Unknown,
+            comment: None,
+            record: block.len(),
+        };
+        let after = start + captured.next_multiple_of(4);
+        for (code, value) in options(block, after, self.big_endian) {
+            match code {
+                1 => head.comment = Some(value),
+                2 if value.len() == 4 => {
+                    head.heading = Heading::of_flags(field(value.start));
+                }
+                _ => {}
+            }
+        }
+        Ok(head)
+    }
+
+    /// A simple packet is of the first interface, and has no time: it takes the start of the clock.
+    fn simple_packet(&self, block: &[u8]) -> Result<Head, Skip> {
+        let interface = self.interfaces.first().ok_or(Skip::UnknownInterface)?;
+        let original = word(block, 8, self.big_endian);
+        let room = block
+            .len()
+            .checked_sub(FRAMING + 4)
+            .ok_or(Skip::BadHeader)?;
+        let snap = if interface.snap == 0 {
+            usize::MAX
+        } else {
+            interface.snap as usize
+        };
+        let captured = (original as usize).min(snap).min(room);
+        Ok(Head {
+            time_ns: interface.clock.nanoseconds(0),
+            link: interface.link,
+            bytes: 12..12 + captured,
+            original_len: original,
+            interface: 0,
+            heading: Heading::Unknown,
+            comment: None,
+            record: block.len(),
+        })
+    }
+}
+
+/// Whether a section has the high byte first; none if it is no section.
+fn order_of(section: &[u8]) -> Option<bool> {
+    match section.get(8..12)? {
+        [0x1A, 0x2B, 0x3C, 0x4D] => Some(true),
+        [0x4D, 0x3C, 0x2B, 0x1A] => Some(false),
+        _ => None,
+    }
+}
+
+/// `if_tsresol`: a power of ten, or of two with the high bit; one that does not fit is taken as the
+/// finest that does.
+fn ticks_per_second(resolution: u8) -> u64 {
+    let power = u32::from(resolution & 0x7F);
+    if resolution & 0x80 == 0 {
+        10u64.pow(power.min(19))
+    } else {
+        1 << power.min(63)
+    }
+}
+
+/// Codes and places of the options from `at` to the end of a block's body.
+fn options(
+    block: &[u8],
+    mut at: usize,
+    big_endian: bool,
+) -> impl Iterator<Item = (u16, Range<usize>)> {
+    let end = block.len() - 4;
+    std::iter::from_fn(move || {
+        if at + 4 > end {
+            return None;
+        }
+        let (code, length) = (
+            short(block, at, big_endian),
+            short(block, at + 2, big_endian),
+        );
+        let value = at + 4..at + 4 + usize::from(length);
+        if code == 0 || value.end > end {
+            return None;
+        }
+        at = value.start + usize::from(length).next_multiple_of(4);
+        Some((code, value))
+    })
+}
+
+fn short(bytes: &[u8], at: usize, big_endian: bool) -> u16 {
+    let two = bytes.get(at..at + 2).and_then(|two| two.try_into().ok());
+    let two = two.unwrap_or_default();
+    if big_endian {
+        u16::from_be_bytes(two)
+    } else {
+        u16::from_le_bytes(two)
+    }
+}
+
+fn wide(bytes: &[u8], big_endian: bool) -> u64 {
+    let (first, second) = (word(bytes, 0, big_endian), word(bytes, 4, big_endian));
+    let (high, low) = if big_endian {
+        (first, second)
+    } else {
+        (second, first)
+    };
+    u64::from(high) << 32 | u64::from(low)
+}

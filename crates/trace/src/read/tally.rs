@@ -1,0 +1,103 @@
+//! What was left out, and why.
+
+/// Why something in a capture was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Skip {
+    /// Bytes between records that make no sense, counted in bytes.
+    DamagedBytes,
+    /// The file ends within a record.
+    CutRecord,
+    /// A pcapng block that holds no packet and describes none that follows.
+    OtherBlock,
+    /// A record too long to be a packet.
+    OversizedRecord,
+    /// A packet of an interface that was not described.
+    UnknownInterface,
+    /// A frame of a link type that is not read.
+    UnknownLinkType,
+    /// A frame that carries something else than IP (ARP, LLDP, …).
+    NotIp,
+    /// A frame captured too short for its headers.
+    CutHeader,
+    /// An IP or TCP header that contradicts itself.
+    BadHeader,
+    /// A fragment of an IP packet other than its first: it has no ports.
+    LaterFragment,
+    /// A line that has not the columns of a trace.
+    BadLine,
+}
+
+impl Skip {
+    /// How many there are.
+    pub const COUNT: usize = 11;
+    /// All of them, each at the index `skip as usize`.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::DamagedBytes,
+        Self::CutRecord,
+        Self::OtherBlock,
+        Self::OversizedRecord,
+        Self::UnknownInterface,
+        Self::UnknownLinkType,
+        Self::NotIp,
+        Self::CutHeader,
+        Self::BadHeader,
+        Self::LaterFragment,
+        Self::BadLine,
+    ];
+
+    /// Name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DamagedBytes => "damaged_bytes",
+            Self::CutRecord => "cut_record",
+            Self::OtherBlock => "other_block",
+            Self::OversizedRecord => "oversized_record",
+            Self::UnknownInterface => "unknown_interface",
+            Self::UnknownLinkType => "unknown_link_type",
+            Self::NotIp => "not_ip",
+            Self::CutHeader => "cut_header",
+            Self::BadHeader => "bad_header",
+            Self::LaterFragment => "later_fragment",
+            Self::BadLine => "bad_line",
+        }
+    }
+}
+
+/// How often each thing was left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally([u64; Skip::COUNT]);
+
+impl Tally {
+    /// Counts one more.
+    pub fn add(&mut self, skip: Skip) {
+        self.add_many(skip, 1);
+    }
+
+    /// Counts so many more.
+    pub fn add_many(&mut self, skip: Skip, count: u64) {
+        self.0[skip as usize] += count;
+    }
+
+    /// How many were left out for this reason.
+    pub fn count(&self, skip: Skip) -> u64 {
+        self.0[skip as usize]
+    }
+
+    /// Reasons that occurred, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (Skip, u64)> + '_ {
+        let counts = Skip::ALL.into_iter().zip(self.0);
+        counts.filter(|(_, count)| *count > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_stands_at_its_index() {
+        for (index, skip) in Skip::ALL.into_iter().enumerate() {
+            assert_eq!(skip as usize, index, "{}", skip.name());
+        }
+    }
+}

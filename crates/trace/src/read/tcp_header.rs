@@ -1,0 +1,96 @@
+//! TCP headers and their options (RFC 9293, RFC 7323, RFC 2018).
+
+use super::tally::Skip;
+use goodqueue_types::SegmentFlags;
+
+/// A TCP header as on the wire: sequence numbers of 32 bits, the window unscaled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpHeader {
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgement number.
+    pub ack: u32,
+    /// Flags.
+    pub flags: SegmentFlags,
+    /// The window field.
+    pub window: u16,
+    /// Payload bytes as sent, however many of them were captured.
+    pub payload: u32,
+    /// The maximum segment size option.
+    pub mss: Option<u16>,
+    /// The window scale option.
+    pub scale: Option<u8>,
+    /// Whether selective acknowledgements are permitted.
+    pub sack_permitted: bool,
+    /// The timestamps option: value and echo.
+    pub timestamps: Option<(u32, u32)>,
+    sack: [(u32, u32); 4],
+    sack_count: u8,
+}
+
+impl TcpHeader {
+    /// Selectively acknowledged ranges, from the first byte to the byte after the last.
+    pub fn sack(&self) -> &[(u32, u32)] {
+        &self.sack[..usize::from(self.sack_count)]
+    }
+}
+
+/// Ports and header of a segment of `length` bytes of which `bytes` were captured.
+pub(super) fn tcp_header(bytes: &[u8], length: u32) -> Result<((u16, u16), TcpHeader), Skip> {
+    let fixed = bytes.get(..20).ok_or(Skip::CutHeader)?;
+    let short = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+    let header_len = usize::from(fixed[12] >> 4) * 4;
+    if header_len < 20 {
+        return Err(Skip::BadHeader);
+    }
+    let payload = length
+        .checked_sub(header_len as u32)
+        .ok_or(Skip::BadHeader)?;
+    let mut header = TcpHeader {
+        seq: long(fixed, 4),
+        ack: long(fixed, 8),
+        flags: SegmentFlags(u16::from_be_bytes([fixed[12] & 1, fixed[13]])),
+        window: short(14),
+        payload,
+        ..TcpHeader::default()
+    };
+    // Options that were not captured are not there.
+    read_options(&bytes[20..header_len.min(bytes.len())], &mut header);
+    Ok(((short(0), short(2)), header))
+}
+
+fn long(bytes: &[u8], at: usize) -> u32 {
+    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+    u32::from_be_bytes(four.unwrap_or_default())
+}
+
+fn read_options(mut options: &[u8], header: &mut TcpHeader) {
+    loop {
+        let (kind, value) = match options {
+            [] | [0, ..] => return,
+            [1, rest @ ..] => {
+                options = rest;
+                continue;
+            }
+            [kind, length, ..] if *length >= 2 && usize::from(*length) <= options.len() => {
+                let (option, rest) = options.split_at(usize::from(*length));
+                options = rest;
+                (*kind, &option[2..])
+            }
+            _ => return,
+        };
+        match (kind, value.len()) {
+            (2, 2) => header.mss = Some(u16::from_be_bytes([value[0], value[1]])),
+            (3, 1) => header.scale = Some(value[0]),
+            (4, 0) => header.sack_permitted = true,
+            (5, _) => {
+                for (place, block) in header.sack.iter_mut().zip(value.chunks_exact(8)) {
+                    *place = (long(block, 0), long(block, 4));
+                    header.sack_count += 1;
+                }
+            }
+            (8, 8) => header.timestamps = Some((long(value, 0), long(value, 4))),
+            _ => {}
+        }
+    }
+}
