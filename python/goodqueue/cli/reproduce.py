@@ -60,7 +60,7 @@ def list_papers(*, json: bool) -> int:
     for name, found in known.items():
         of = paper(name)
         rows = [[one.name, one.title, f"{one.seconds:.0f} s"] for one in found]
-        made = table(f"{name}: {of.authors}, {of.title!r} ({of.year})", ["", "", "runs take"], rows)
+        made = table(f"{name}: {of.by}: {of.title}", ["", "", "runs take"], rows)
         made.columns[1].justify = "left"
         console.print(made)
         console.print(f"{of.page}\n")

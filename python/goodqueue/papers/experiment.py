@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
 
 from goodqueue.errors import RequestError
-from goodqueue.papers.table import TableExperiment
+from goodqueue.papers.table import TableExperiment, folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,24 +59,29 @@ class Paper:
     """A publication.
 
     Attributes:
-        name: its folder here.
+        name: its folder here, with hyphens for underscores.
         title: as printed.
         authors: as printed.
-        year: of publication.
         page: the page about it in the documentation.
+        year: of publication; None if that is not known.
     """
 
     name: str
     title: str
     authors: str
-    year: int
     page: str
+    year: int | None = None
+
+    @property
+    def by(self) -> str:
+        """Whose it is, and when it was published."""
+        return self.authors if self.year is None else f"{self.authors}, {self.year}"
 
 
 def papers() -> list[str]:
     """The papers that have anything to reproduce."""
     return sorted(
-        entry.name
+        entry.name.replace("_", "-")
         for entry in PAPERS.iterdir()
         if entry.is_dir() and entry.joinpath("paper.toml").is_file()
     )
@@ -90,7 +95,7 @@ def paper(name: str) -> Paper:
     """
     if name not in papers():
         raise RequestError(f"there is no paper {name!r}; there are {', '.join(papers())}")
-    return Paper(name, **tomllib.loads(PAPERS.joinpath(name, "paper.toml").read_text("utf-8")))
+    return Paper(name, **tomllib.loads(folder(name).joinpath("paper.toml").read_text("utf-8")))
 
 
 def experiments(name: str) -> Sequence[Experiment]:
@@ -100,12 +105,12 @@ def experiments(name: str) -> Sequence[Experiment]:
         RequestError: if there is no such paper.
     """
     found: list[Experiment] = []
-    for entry in PAPERS.joinpath(paper(name).name).iterdir():
+    for entry in folder(paper(name).name).iterdir():
         if entry.name.endswith(".toml"):
             data = tomllib.loads(entry.read_text("utf-8"))
             if "published" in data:
                 found.append(TableExperiment(name, entry.name.removesuffix(".toml"), data))
-    package = import_module(f"{__package__}.{name}")
+    package = import_module(f"{__package__}.{folder(name).name}")
     if hasattr(package, "experiments"):
         found += package.experiments()
     return sorted(found, key=_place)

@@ -51,7 +51,7 @@ def write(found: Sequence[tuple[Experiment, Reproduction]], path: Path) -> None:
         for name, group in groupby(found, key=lambda pair: pair[0].paper):
             of = paper(name)
             parts.append(f"<h2>{escape(of.title)}</h2>")
-            parts.append(f"<p>{escape(of.authors)}, {of.year}; see {escape(of.page)}.</p>")
+            parts.append(f"<p>{escape(of.by)}; see {escape(of.page)}.</p>")
             for one, done in group:
                 parts += _experiment(one, done, Path(folder))
     parts += [

@@ -23,6 +23,7 @@ from goodqueue.study.plan import digest, run_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from importlib.resources.abc import Traversable
 
     from goodqueue.plots.style import Picture
     from goodqueue.study.model import Run
@@ -121,6 +122,11 @@ class Open:
                 return Spread.exact(values[0])
 
 
+def folder(paper: str) -> Traversable:
+    """Where a paper's data are: the name of a package has no hyphens."""
+    return files(__package__).joinpath(paper.replace("-", "_"))
+
+
 class TableExperiment:
     """A published table or figure and how to run it."""
 
@@ -129,7 +135,7 @@ class TableExperiment:
         self.title: str = data["title"]
         self.claim: str = data.get("claim", "")
         self.seconds = float(data["seconds"])
-        self._folder = files("goodqueue.papers").joinpath(paper)
+        self._folder = folder(paper)
         self._data = data
         self.open = Open(**{**data["open"], "set": tuple(data["open"].get("set", ()))})
         self.keys: dict[str, Mapping[str, Any]] = {row["column"]: row for row in data["row"]}

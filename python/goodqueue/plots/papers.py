@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.ticker import LogLocator, NullLocator
 
-from goodqueue.plots.style import BLACK, CYCLE, GREY, Picture
+from goodqueue.plots.style import BLACK, CYCLE, Picture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,12 +60,14 @@ def comparison(  # noqa: PLR0913 - by name, each a word of the picture
 
     variants = dict.fromkeys(name for cell in cells for name in cell.variants)
     others = dict.fromkeys(one.label for cell in cells for one in cell.beside)
-    parts = ["Diamonds: the paper; lines with bars: ours and where one run lies, 95 times in 100"]
-    parts += [f"grey, {dashes}: {name}" for name, dashes in zip(variants, DASHES, strict=False)]
+    parts = ["diamonds: the paper"] if any(cell.published for cell in cells) else []
+    parts += ["lines with bars: ours and where one run lies, 95 times in 100"]
+    parts += [f"{dashes}: {name}" for name, dashes in zip(variants, DASHES, strict=False)]
     parts += [f"crosses: {name}" for name in others]
+    caption = "; ".join(parts)
     return Picture(
         name,
-        "; ".join(parts) + ".",
+        f"{caption[0].upper()}{caption[1:]}.",
         draw,
         panels=len(quantities),
         height_inches=1.3 + 1.9 * len(quantities),
@@ -86,7 +88,7 @@ def _lines(axes: Axes, cells: Sequence[Cell], axis: str, colour: str) -> None:
     above = [max(cell.ours.high - cell.ours.mean, 0) for cell in cells]
     for name, style in zip(cells[0].variants, DASHES.values(), strict=False):
         values = [cell.variants[name].mean for cell in cells]
-        axes.plot(x, values, style, color=GREY, lw=1.1, zorder=1)
+        axes.plot(x, values, style, color=colour, lw=1.1, zorder=1)
     axes.errorbar(
         x, means, yerr=[below, above], fmt="o-", ms=4, capsize=2.5, color=colour, zorder=3
     )
@@ -110,7 +112,8 @@ def _scale(axes: Axes, cells: Sequence[Cell]) -> None:
         axes.yaxis.set_major_formatter(lambda value, _position: f"{value:,.4g}")
         axes.yaxis.set_minor_locator(NullLocator())
     elif min(shown) >= 0:
-        axes.set_ylim(bottom=0)
+        # Room above the largest figure, which would else lie on the edge.
+        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 
 
 def _x_axis(axes: Axes, ticks: Sequence[float], label: str, *, log: bool) -> None:
