@@ -1,0 +1,16 @@
+"""The follow-up of the bufferbloat study that speaks of a "dynamic clustering buffer"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from goodqueue.papers.experiment import Experiment
+
+
+def experiments() -> list[Experiment]:
+    """What is computed: the smoothing buffers of its related work."""
+    from goodqueue.papers.clustering_buffer.chance import Chance
+    from goodqueue.papers.clustering_buffer.saw_tooth import SawTooth
+
+    return [SawTooth(), Chance()]

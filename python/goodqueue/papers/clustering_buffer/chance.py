@@ -1,0 +1,144 @@
+"""What smoothing a GAIMD stream takes where losses come at random, as in networks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goodqueue.intervals import t_interval
+from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
+from goodqueue.papers.clustering_buffer.fit import fit
+from goodqueue.papers.clustering_buffer.stream import Stream, friendly_decrease, smoothed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.intervals import Interval
+    from goodqueue.papers.clustering_buffer.fit import Array
+    from goodqueue.papers.clustering_buffer.stream import Smoothed
+    from goodqueue.plots.style import Picture
+    from goodqueue.study.runner import Runner
+
+LOSSES = (10, 30, 100, 300, 1000)
+LONG = 300
+"""Losses from which on a stream is long."""
+
+INCREASES = (1.0, 0.25)
+WINDOW = 20
+REPLICATES = 40
+
+BY_CHANCE = math.sqrt(math.pi / 8) / 3
+"""B / ((R T)^2 sqrt(M)) of a long friendly stream of M losses at random, whatever its increase.
+
+With losses of chance p the window W follows dW = a - b W per loss. About its mean, where
+a = b p W^2, deviations decay at 2 b p W a round trip and are driven by a noise of variance
+b^2 W^2 p W. So what is delivered in K round trips has a variance of K b^2 W^2 p W / (2 b p W)^2
+= K W / (4 p): neither a nor b is left. M losses take K = M / (p W): a deviation of sqrt(M) / (2 p),
+with 1/p = (R T)^2 / 1.5. Played at its mean rate such a stream is a Brownian bridge, which falls
+below its start by sqrt(pi/8) of the deviation on average.
+"""
+
+REMARK = Remark(
+    "What has been delivered wanders with the losses, and about as far for every increase: the "
+    "longer the stream, the more must be stored"
+)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Losses at random: there is no saw-tooth whose size would bound what must be stored."""
+
+    losses: Sequence[int] = LOSSES
+    replicates: int = REPLICATES
+    paper: str = "clustering-buffer"
+    name: str = "smoothing-random"
+    title: str = "The smoothing buffer of GAIMD where losses come at random"
+    seconds: float = 8.0
+
+    def reproduce(self, runner: Runner) -> Reproduction:
+        """B over (R T)^2 for streams of more and more losses, and the exponent of the increase."""
+        sizes = self.sizes(runner)
+        cells = [
+            Cell(
+                {"losses": f"{stream.losses}", "increase": f"{stream.increase:g}"},
+                "B / (R T)²",
+                "",
+                2,
+                None,
+                Spread.of_range(values),
+                variants={
+                    "by chance": Spread.exact(BY_CHANCE * math.sqrt(stream.losses)),
+                    "of one tooth": Spread.exact(stream.increase / 18),
+                },
+            )
+            for stream, values in sizes.items()
+        ]
+        cells.append(_exponent(sizes))
+        seeds = (
+            f"{self.replicates} seeds each, none used twice: the range over them holds one run "
+            "more in 95 of 100. The exponent and its interval, of 95 %, are of the fit to all runs "
+            f"with {LONG} losses or more"
+        )
+        chance = "By chance: sqrt(pi/8)/3 sqrt(M), the Brownian bridge of a stream of M losses"
+        means = {stream: t_interval(values) for stream, values in sizes.items()}
+        return Reproduction(cells, (seeds, chance), partial(_pictures, means))
+
+    def sizes(self, runner: Runner) -> dict[Stream, list[float]]:
+        """B over (R T)^2 of each run, with the R of all runs of the stream."""
+        streams = [
+            Stream(one, friendly_decrease(one), WINDOW, 0.1, losses, at_random=True)
+            for one, losses in product(INCREASES, self.losses)
+        ]
+        # No two streams have a seed in common: their losses are independent.
+        wanted = [
+            (stream, 1 + place * self.replicates + index)
+            for place, stream in enumerate(streams)
+            for index in range(self.replicates)
+        ]
+        found: dict[Stream, list[Smoothed]] = {stream: [] for stream in streams}
+        for (stream, _), one in zip(wanted, smoothed(runner, wanted), strict=True):
+            found[stream].append(one)
+        windows = {stream: fmean(one.window for one in runs) for stream, runs in found.items()}
+        return {
+            stream: [one.buffer / windows[stream] ** 2 for one in runs]
+            for stream, runs in found.items()
+        }
+
+
+def _exponent(sizes: dict[Stream, list[float]]) -> Cell:
+    """Of the increase, over all runs of long streams, their length apart."""
+    runs = [
+        (stream.increase, stream.losses, value)
+        for stream, values in sizes.items()
+        if stream.losses >= LONG
+        for value in values
+    ]
+
+    def power(at: Array, size: float, x: float) -> Array:
+        sizes: Array = np.exp(size) * at[0] ** x * np.sqrt(at[1])
+        return sizes
+
+    points = np.array([[run[0] for run in runs], [run[1] for run in runs]])
+    _, found = fit(power, points, [run[2] for run in runs], (0.0, 0.0))
+    return Cell(
+        {"losses": f"{LONG} and more", "increase": "all"},
+        "exponent of a",
+        "",
+        2,
+        None,
+        Spread(found.mean, found.low, found.high),
+        shape=found.low <= 1 <= found.high,
+        remark=REMARK,
+    )
+
+
+def _pictures(means: dict[Stream, Interval]) -> Sequence[Picture]:
+    from goodqueue.papers.clustering_buffer.pictures import wandering
+
+    return [wandering(means, BY_CHANCE)]

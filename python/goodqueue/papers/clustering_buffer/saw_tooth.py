@@ -1,0 +1,174 @@
+"""What smoothing a GAIMD stream takes, against B = a (R T)^2 / 18, where losses come evenly.
+
+That is the saw-tooth of the law in the paper's related work.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goodqueue.papers.cells import Cell, Reproduction, Spread
+from goodqueue.papers.clustering_buffer.fit import fit
+from goodqueue.papers.clustering_buffer.stream import Stream, friendly_decrease, smoothed
+from goodqueue.sizing.smoothing import smoothing_packets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.intervals import Interval
+    from goodqueue.papers.clustering_buffer.fit import Array
+    from goodqueue.papers.clustering_buffer.stream import Smoothed
+    from goodqueue.plots.style import Picture
+    from goodqueue.study.runner import Runner
+
+INCREASES = (1.0, 0.5, 0.25, 0.125)
+RATES = (400, 800, 1600)
+"""Packets of 1000 bytes a second."""
+
+RTTS_S = (0.1, 0.2, 0.4)
+TEETH = 5
+LAW = 1 / 18
+
+WITH_TIMEOUTS = (320, 0.1)
+"""Mean window and round-trip time of pairs that are friendly to a Reno with timeouts."""
+
+SMALL_WINDOWS = (4, 8, 16, 32, 64)
+SMALL_INCREASES = (1.0, 0.25)
+SMALL_TEETH = 40
+
+FITTED = (
+    "Losses are a list, the same under every seed; intervals of what is fitted are 95 % by the "
+    "scatter about the fit B = k a^x R^y T^z + c R T, whose last term is for repair in order"
+)
+CLAIMED = (
+    "The paper prints no formula: proportional and quadratic are exponents of 1 and 2, and a "
+    "figure has the shape if its interval holds what is claimed"
+)
+
+
+@dataclass(frozen=True)
+class SawTooth:
+    """The law's own saw-tooth: a loss every so many packets."""
+
+    increases: Sequence[float] = INCREASES
+    rates: Sequence[int] = RATES
+    rtts_s: Sequence[float] = RTTS_S
+    paper: str = "clustering-buffer"
+    name: str = "smoothing"
+    title: str = "The smoothing buffer of GAIMD: proportional to a, quadratic in rate and RTT"
+    seconds: float = 3.0
+
+    def reproduce(self, runner: Runner) -> Reproduction:
+        """The exponents over a grid; pairs that are friendly with timeouts; small windows."""
+        grid = [
+            Stream(one, friendly_decrease(one), rate * rtt, rtt, TEETH)
+            for one, rate, rtt in product(self.increases, self.rates, self.rtts_s)
+        ]
+        found = smoothed(runner, [(stream, 1) for stream in grid])
+        cells, repair = _exponents(grid, found)
+        cells += _with_timeouts(runner, repair)
+        cells += _small_windows(runner)
+        return Reproduction(cells, (FITTED, CLAIMED), partial(_pictures, grid, found, repair))
+
+
+def _exponents(grid: Sequence[Stream], found: Sequence[Smoothed]) -> tuple[list[Cell], float]:
+    """The cells of the fit, and what is needed beside the law, in R T."""
+    points = np.array(
+        [
+            [stream.increase for stream in grid],
+            [one.window / stream.rtt_s for stream, one in zip(grid, found, strict=True)],
+            [stream.rtt_s for stream in grid],
+        ]
+    )
+    # About the middle of the grid, so that k does not depend on the exponents.
+    rate, rtt = np.exp(np.log(points[1:]).mean(axis=1))
+
+    def law(at: Array, *parameters: float) -> Array:
+        k, x, y, z, repair = parameters
+        grown = at[0] ** x * (at[1] / rate) ** y * (at[2] / rtt) ** z
+        sizes: Array = k * grown * (rate * rtt) ** 2 + repair * at[1] * at[2]
+        return sizes
+
+    k, x, y, z, repair = fit(law, points, [one.buffer for one in found], (LAW, 1, 2, 2, 1))
+    cells = [
+        _claim("increase a", "exponent", x, 1),
+        _claim("rate R", "exponent", y, 2),
+        _claim("round-trip time T", "exponent", z, 2),
+        _claim("a (R T)²", "coefficient", k, LAW, digits=4),
+        Cell({"of": "R T"}, "coefficient", "", 2, None, _spread(repair)),
+    ]
+    return cells, repair.mean
+
+
+def _with_timeouts(runner: Runner, repair: float) -> list[Cell]:
+    """Pairs that are as friendly as a Reno that also suffers timeouts: a = 4 (1 - (1 - b)^2) / 3.
+
+    Yang and Lam, ICNP 2000. B is 3 b (R T)^2 / (8 (2 - b)^3) for them: not proportional to a.
+    """
+    streams = [
+        Stream(increase, 1 - math.sqrt(1 - 0.75 * increase), *WITH_TIMEOUTS, TEETH)
+        for increase in INCREASES
+    ]
+    found = smoothed(runner, [(stream, 1) for stream in streams])
+    return [
+        Cell(
+            {"of": f"a = {stream.increase:g}, friendly with timeouts"},
+            "B / (a (R T)²), less the repair",
+            "",
+            4,
+            None,
+            Spread.exact((one.buffer / one.window - repair) / (stream.increase * one.window)),
+            variants={
+                "by the formula": Spread.exact(_law(stream, one) / one.window**2 / stream.increase)
+            },
+        )
+        for stream, one in zip(streams, found, strict=True)
+    ]
+
+
+def _small_windows(runner: Runner) -> list[Cell]:
+    """How many times the law's buffer a stream of small windows needs."""
+    streams = [
+        Stream(increase, friendly_decrease(increase), window, 0.1, SMALL_TEETH)
+        for window, increase in product(SMALL_WINDOWS, SMALL_INCREASES)
+    ]
+    found = smoothed(runner, [(stream, 1) for stream in streams])
+    return [
+        Cell(
+            {"of": f"{stream.window:g} packets, a = {stream.increase:g}"},
+            "needed over the law's",
+            "",
+            1,
+            None,
+            Spread.exact(one.buffer / _law(stream, one)),
+        )
+        for stream, one in zip(streams, found, strict=True)
+    ]
+
+
+def _law(stream: Stream, found: Smoothed) -> float:
+    return smoothing_packets(found.window, stream.increase, stream.decrease)
+
+
+def _claim(of: str, quantity: str, found: Interval, claimed: float, digits: int = 3) -> Cell:
+    """A fitted figure; it has the shape if its interval holds what is claimed."""
+    holds = found.low <= claimed <= found.high
+    return Cell({"of": of}, quantity, "", digits, None, _spread(found), shape=holds)
+
+
+def _spread(found: Interval) -> Spread:
+    return Spread(found.mean, found.low, found.high)
+
+
+def _pictures(
+    grid: Sequence[Stream], found: Sequence[Smoothed], repair: float
+) -> Sequence[Picture]:
+    from goodqueue.papers.clustering_buffer.pictures import saw_tooth
+
+    return [saw_tooth(grid, found, repair)]

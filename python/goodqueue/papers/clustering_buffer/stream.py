@@ -1,0 +1,118 @@
+"""Streams of GAIMD flows whose losses are given, and what smoothing them takes.
+
+The mean window is R T: from the rate that is asked for, and from how long the stream took.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.study.model import Variant
+from goodqueue.study.plan import digest, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.study.model import Run
+    from goodqueue.study.runner import Runner
+
+MSS = 1000
+METRICS = ("stream.smoothing_buffer_bytes", "stream.mean_segment_time_s")
+OPENING = 2
+"""Round trips from the start until the first byte comes: the handshake, and the request."""
+
+
+def friendly_decrease(increase: float) -> float:
+    """The decrease b of the friendly pair a = 3b/(2 - b)."""
+    return 2 * increase / (3 + increase)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A GAIMD flow at a loss rate that gives it a mean window.
+
+    Attributes:
+        increase: a, packets per round trip.
+        decrease: b, the share of the window given up on a loss.
+        window: R T in packets.
+        rtt_s: T in seconds.
+        losses: how many parts of equal length the stream has; a loss lies between two of them.
+        at_random: whether each packet is lost with the chance that gives as many losses.
+    """
+
+    increase: float
+    decrease: float
+    window: float
+    rtt_s: float
+    losses: int
+    at_random: bool = False
+
+    @property
+    def peak(self) -> float:
+        """The window at which a loss comes."""
+        return self.window / (1 - self.decrease / 2)
+
+    @property
+    def apart(self) -> int:
+        """Packets from one loss to the next: those of one tooth."""
+        return round(self.decrease * self.peak * self.window / self.increase)
+
+    @property
+    def packets(self) -> int:
+        """Of the whole stream; what is lost between two teeth is sent again, and counts there."""
+        return self.losses * self.apart - (0 if self.at_random else self.losses - 1)
+
+    @property
+    def start(self) -> int:
+        """The first window: the foot of a tooth, or its mean where teeth are random."""
+        share = 1 - self.decrease / (2 if self.at_random else 1)
+        return max(round(share * self.peak), 1)
+
+    def run(self, seed: int = 1) -> Run:
+        """The scenario under a seed."""
+        overrides = [
+            ("topology.bottleneck.delay", f"{round(self.rtt_s / 2 * 1e6)}us"),
+            self._lost(),
+            ("flow.stream.tcp.congestion_control.alpha", repr(self.increase)),
+            ("flow.stream.tcp.congestion_control.beta", f"{self.decrease:.9f}"),
+            ("flow.stream.tcp.initial_window", f"{self.start}p"),
+            ("flow.stream.tcp.initial_ssthresh", f"{self.start}p"),
+            ("flow.stream.workload.segment", f"{self.packets}ms"),  # 1000 B in 1 ms at 8 Mb/s
+            ("duration", f"{round(20 * self.packets * self.rtt_s / self.window) + 100}s"),
+        ]
+        text = files(__package__).joinpath("stream.toml").read_bytes()
+        scenario = _core.Scenario.parse(text, "stream.toml", overrides)
+        parameters = {"increase": self.increase, "window": self.window, "rtt_s": self.rtt_s}
+        return run_of(Variant(0, parameters, scenario, digest(scenario)), seed)
+
+    def _lost(self) -> tuple[str, str]:
+        if self.at_random:
+            chance = f'{{ probability = {1 / self.apart:.9f}, of = "data" }}'
+            return ("topology.bottleneck.loss", chance)
+        places = [part * self.apart for part in range(1, self.losses)]
+        return ("topology.bottleneck.drop_list", str(places))
+
+
+@dataclass(frozen=True, slots=True)
+class Smoothed:
+    """What a stream took.
+
+    Attributes:
+        buffer: packets that its player must store.
+        window: R T in packets, by how long it took.
+    """
+
+    buffer: float
+    window: float
+
+
+def smoothed(runner: Runner, wanted: Sequence[tuple[Stream, int]]) -> list[Smoothed]:
+    """Runs streams, each under a seed."""
+    figures = runner.figures([stream.run(seed) for stream, seed in wanted], METRICS)
+    return [
+        Smoothed(size / MSS, stream.packets / (time / stream.rtt_s - OPENING))
+        for (stream, _), (size, time) in zip(wanted, figures, strict=True)
+    ]
