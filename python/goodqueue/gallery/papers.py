@@ -149,14 +149,14 @@ def gijsbers_periodic() -> Picture:
 
 
 def red_study() -> Picture:
-    """Goodput and delay against the buffer, for three shares of random loss."""
+    """Goodput and response time against the buffer, for three shares of random loss."""
     show = Shown("red-study")
     limits = (5, 7, 10, 15, 30, 50)
-    lines: dict[str, list[Line]] = {"goodput": [], "delay": []}
+    lines: dict[str, list[Line]] = {"goodput": [], "response": []}
     for loss in ("1%", "2%", "5%"):
         settings = [
             {
-                "topology.link.bottleneck.queue.limit": f"{500 * limit}B",
+                "topology.link.bottleneck.queue.limit": f"{limit}kB",
                 "topology.link.bottleneck.loss.probability": loss,
             }
             for limit in limits
@@ -164,20 +164,19 @@ def red_study() -> Picture:
         runs = show.replicates(settings, seeds=10)
         label = f"{loss[:-1]} % lost"
         lines["goodput"].append(swept(label, limits, runs, _tcp_goodput))
-        lines["delay"].append(swept("", limits, runs, _delay))
+        lines["response"].append(swept("", limits, runs, _response))
     return stacked(
         show.name,
-        title="Three senders, datagrams and RED",
+        title="Three servers, datagrams and RED",
         caption=(
-            "Goodput of the three TCP flows together, and mean queueing delay, against the buffer "
-            "in packets of 500 bytes, as ns-2's RED counts it; means of ten runs with 95 % "
-            "intervals. Beyond 30 RED's thresholds decide, not the buffer."
+            "Goodput of the three servers together, and mean response time of their objects, "
+            "against the buffer; means of ten runs with 95 % intervals."
         ),
-        xlabel="buffer, packets of 500 bytes (logarithmic)",
+        xlabel="buffer, kB (logarithmic)",
         xlog=limits,
         panels=[
             Panel("goodput, kb/s", lines["goodput"], top=500),
-            Panel("delay, ms", lines["delay"]),
+            Panel("response time, ms", lines["response"]),
         ],
     )
 
@@ -186,5 +185,8 @@ def _tcp_goodput(summary: dict[str, Any]) -> float:
     return sum(float(summary["flows"][f"node{n}"]["goodput_bps"]) for n in (0, 2, 3)) / 1000
 
 
-def _delay(summary: dict[str, Any]) -> float:
-    return 1000 * float(summary["links"]["bottleneck"]["mean_queueing_delay_s"])
+def _response(summary: dict[str, Any]) -> float:
+    flows = summary["flows"]
+    objects = {f"node{n}": int(flows[f"node{n}"]["objects"]) for n in (0, 2, 3)}
+    total = sum(count * float(flows[n]["mean_object_time_s"]) for n, count in objects.items())
+    return 1000 * total / sum(objects.values())

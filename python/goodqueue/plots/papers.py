@@ -29,6 +29,9 @@ CLOSE = 0.07
 
 MOST_LINES = len(CYCLE)
 
+LEGEND_COLUMNS = 4
+LEGEND_ROW_POINTS = 18
+
 
 def comparison(  # noqa: PLR0913 - by name, each a word of the picture
     name: str, title: str, cells: Sequence[Cell], axis: str, xlabel: str, *, log: bool = True
@@ -131,10 +134,11 @@ def _x_axis(axes: Axes, ticks: Sequence[float], label: str, *, log: bool) -> Non
 
 
 def _legend(axes: Axes, title: str, colours: Mapping[str, str]) -> None:
-    axes.set_title(textwrap.fill(title, TITLE_COLUMNS), pad=26 if len(colours) > 1 else 10)
-    if len(colours) > 1:
+    columns = min(len(colours), LEGEND_COLUMNS)
+    rows = math.ceil(len(colours) / columns) if len(colours) > 1 else 0
+    pad = 8 + LEGEND_ROW_POINTS * rows
+    axes.set_title(textwrap.fill(title, TITLE_COLUMNS), pad=pad)
+    if rows:
         for label, colour in colours.items():
             axes.plot([], [], "-", color=colour, label=label)
-        axes.legend(
-            loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=len(colours), columnspacing=1.2
-        )
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=columns, columnspacing=1.2)

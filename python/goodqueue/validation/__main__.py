@@ -65,7 +65,7 @@ def main() -> int:
         "--only",
         metavar="PART",
         help="run this part alone and replace its section of the report: links, variants, red, "
-        "chains, ns3, ns3-queues, linux, sizing or root-n",
+        "chains, papers-ns2, ns3, ns3-queues, linux, sizing or root-n",
     )
     told = parser.parse_args()
     lacks = missing(told.only)

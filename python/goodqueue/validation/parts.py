@@ -14,6 +14,7 @@ from goodqueue.validation import (
     ns3,
     ns3_queues,
     ns3_report,
+    papers,
     red,
     report,
     simulators,
@@ -112,6 +113,16 @@ def several_links(seeds: range) -> Part:
     return Part(chains.section(comparisons, seeds), chains.verdict(comparisons))
 
 
+def studies(seeds: range) -> Part:
+    """Every cell of the two ns-2 studies of buffer sizes."""
+    with workers(PROCESSES) as threads:
+        started = papers.submit(threads, seeds)
+        checks = papers.compare([(cell, _results(runs)) for cell, runs in started])
+    failures = papers.verdict(checks)
+    known = [] if failures else papers.misses(papers.judged(checks))
+    return Part(papers.section(checks, seeds), failures, known)
+
+
 def ns3_controls(seeds: range) -> Part:
     """Every link with ns-3."""
     program = ns3.build()
@@ -189,6 +200,7 @@ PARTS: Mapping[str, Callable[[range], Part]] = {
     "variants": loss_by_loss,
     "red": red_parameters,
     "chains": several_links,
+    "papers-ns2": studies,
     "ns3": ns3_controls,
     "ns3-queues": ns3_disciplines,
     "linux": linux_recordings,

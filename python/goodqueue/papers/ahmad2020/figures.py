@@ -1,0 +1,101 @@
+"""The figures of two studies: rows of their Tables 3 to 5 over the buffer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from goodqueue.papers.cells import Reproduction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goodqueue.papers.cells import Cell
+    from goodqueue.plots.style import Picture
+    from goodqueue.study.runner import Runner
+
+TABLES = {"table3": "1 %", "table4": "2 %", "table5": "5 %"}
+"""Random loss in each table."""
+
+DELAY = "TCP delay"
+THROUGHPUT = "TCP throughput"
+"""Quantities of the tables, by their labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Lines over the buffer, one for each share of random loss.
+
+    Attributes:
+        paper: the folder of its paper.
+        name: such as `figure5`.
+        title: what it shows.
+        row: what the key columns of its rows are, where they do not vary.
+        quantities: what it shows of them.
+        panels: the key that has a panel for each of its values; none if "".
+    """
+
+    paper: str
+    name: str
+    title: str
+    row: Mapping[str, str]
+    quantities: Sequence[str]
+    panels: str = ""
+    seconds: float = 1.0
+    """The runs are those of the tables."""
+
+    def reproduce(self, runner: Runner) -> Reproduction:
+        """Takes from the tables what the figure shows."""
+        from goodqueue.papers.experiment import experiment
+
+        cells = [
+            self._shown(cell, loss)
+            for table, loss in TABLES.items()
+            for cell in experiment(self.paper, table).reproduce(runner).cells
+            if cell.quantity in self.quantities
+            and all(cell.row[key] == value for key, value in self.row.items())
+        ]
+        if self.panels:
+            cells.sort(key=lambda cell: cell.quantity)
+        return Reproduction(cells, (), partial(self._pictures, cells))
+
+    def _shown(self, cell: Cell, loss: str) -> Cell:
+        rest = {k: v for k, v in cell.row.items() if k not in {*self.row, self.panels}}
+        quantity = cell.quantity
+        if self.panels:
+            quantity = f"{quantity} at {cell.row[self.panels]} Mb/s"
+        return replace(cell, row={"loss": loss, **rest}, quantity=quantity)
+
+    def _pictures(self, cells: Sequence[Cell]) -> Sequence[Picture]:
+        from goodqueue.plots.papers import comparison
+
+        name = f"{self.paper}-{self.name}"
+        return [comparison(name, self.title, cells, "buffer", "queue-limit of ns-2, packets")]
+
+
+def drop_tail() -> list[Figure]:
+    """Figures 5 to 10 of the study of drop tail: a pair for each rate."""
+    number = 5
+    found = []
+    for rate in ("0.05", "0.1", "0.5"):
+        for scheme in ("existing", "proposed"):
+            title = f"Figure {number}: drop tail at {rate} Mb/s, {scheme} buffers"
+            row = {"rate_mbps": rate, "scheme": scheme}
+            found.append(Figure("ahmad2020", f"figure{number}", title, row, (DELAY, THROUGHPUT)))
+            number += 1
+    return found
+
+
+def red() -> list[Figure]:
+    """Figures 3 to 6 of the study of RED: delay, then throughput."""
+    number = 3
+    found = []
+    for quantity, word in ((DELAY, "delay"), (THROUGHPUT, "throughput")):
+        for scheme in ("existing", "proposed"):
+            title = f"Figure {number}: {word} with RED, {scheme} buffers"
+            row = {"scheme": scheme}
+            name = f"figure{number}"
+            found.append(Figure("wisdom2021", name, title, row, (quantity,), "rate_mbps"))
+            number += 1
+    return found
