@@ -52,7 +52,7 @@ def runs(  # noqa: PLR0913, PLR0917 - a cell has so many keys
         "red": {"kind": "ns2_red", "limit": f"{500 * buffer}B"},
     }
     link = "topology.link.bottleneck"
-    settings = {
+    settings: dict[str, object] = {
         f"{link}.rate": rate,
         f"{link}.delay": delay,
         f"{link}.loss.probability": loss,
@@ -63,7 +63,7 @@ def runs(  # noqa: PLR0913, PLR0917 - a cell has so many keys
 
 
 def mean(column: str, *cell: str | int, **more: str) -> float:
-    return fmean(run[column] for run in runs(*cell, **more))  # type: ignore[arg-type]
+    return fmean(run[column] for run in runs(*cell, **more))
 
 
 def delay(*cell: str | int, **more: str) -> float:
@@ -155,8 +155,8 @@ def test_ours_agrees_with_what_ns_2_was_recorded_to_do(
         recovery=cell.row["recovery"],
     )
     for column in COLUMNS:
-        figures = [float(theirs[f"{column}_{what}"]) for what in ("mean", "sd")]
-        spread = Spread.of_sample(*figures, int(theirs["n"]))
+        average, deviation = (float(theirs[f"{column}_{what}"]) for what in ("mean", "sd"))
+        spread = Spread.of_sample(average, deviation, int(theirs["n"]))
         check = Check(cell, column, spread, Spread.of_seeds([run[column] for run in ours]))
         assert check.agrees, (column, check.difference, check.allowed)
 
