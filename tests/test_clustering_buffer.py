@@ -62,6 +62,25 @@ def test_38500_frames_do_not_pass_half_a_megabit() -> None:
     assert 38500 / limit == pytest.approx(2, rel=0.003)
 
 
+def test_goodput_falls_with_the_buffer_where_the_link_is_slow_and_the_server_answers(
+    runner: Runner,
+) -> None:
+    cells = [
+        cell
+        for cell in experiment(NAME, "experiment1").reproduce(runner).cells
+        if cell.quantity == "goodput"
+    ]
+    assert all(cell.published is None for cell in cells)
+    for rate, verdict in (("0.5 Mb/s", Verdict.NOT), ("0.1 Mb/s", Verdict.SHAPE)):
+        row = [cell for cell in cells if cell.row["bottleneck"] == rate]
+        assert [cell.verdict for cell in row] == [verdict] * 4
+        assert all(bool(cell.note) == (verdict is Verdict.NOT) for cell in row)
+        sinks = [cell.variants["a server that only receives"].mean for cell in row]
+        assert max(sinks) < 1.01 * min(sinks)
+        # A sink takes more: no ACK of the sender's shares the queue with its data.
+        assert min(sinks) > max(cell.ours.mean for cell in row)
+
+
 def test_experiment_1_has_the_ceiling_of_its_echoes() -> None:
     # A buffer that never fills: 583 bytes of data and 47 of the ACK of its echo share the link.
     found = summary(
