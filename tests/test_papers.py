@@ -113,6 +113,9 @@ def test_a_misprint_says_whether_it_matches_as_it_should_read() -> None:
         ("zero_until", [0, 0, 0, 3], {"last": 2}, False),
         ("peaks", [1, 5, 4, 3], {"at": 2}, True),
         ("peaks", [1, 5, 4, 3], {"at": 3}, False),
+        ("dips", [5, 2, 3, 4], {"at": 2}, True),
+        ("dips", [5, 2, 3, 4], {"at": 3, "slack": 0.5}, True),
+        ("dips", [5, 2, 3, 4], {"at": 3}, False),
     ],
 )
 def test_shapes(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import math
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import ROOT
 from goodqueue.errors import RequestError
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.rules import (
@@ -27,7 +27,7 @@ from goodqueue.sizing.rules import (
 from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
 
-TABLE_1 = Path(__file__).parent / "data" / "dhamdhere2005-table1.csv"
+TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
 
 
 def link(**changes: object) -> Link:
@@ -344,7 +344,7 @@ def test_every_rule_answers_every_link(
 
 
 def test_every_rule_is_documented() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "sizing.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "sizing.md").read_text(encoding="utf-8")
     for rule in RULES:
         row = f"| `{rule.name}` | {rule.title} | {rule.equation} | {'; '.join(rule.assumptions)} |"
         assert f"{row} {rule.source} |" in page

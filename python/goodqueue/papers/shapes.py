@@ -75,6 +75,12 @@ def peaks(values: Sequence[float], axis: Sequence[float], at: float, slack: floa
     return there >= max(values) * (1 - slack)
 
 
+def dips(values: Sequence[float], axis: Sequence[float], at: float, slack: float = 0.0) -> bool:
+    """The smallest, or one within that share of it, is at that place of the axis."""
+    there = dict(zip(axis, values, strict=True))[at]
+    return there <= min(values) * (1 + slack)
+
+
 TESTS: dict[str, Test] = {
     test.__name__: test
     for test in (
@@ -88,6 +94,7 @@ TESTS: dict[str, Test] = {
         collapses,
         zero_until,
         peaks,
+        dips,
     )
 }
 """By the names that data use."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from goodqueue.validation.root_n import Measured
 
 FOLDER = Path("docs/img")
+TARGET = f"{100 * UTILIZATION:.0f} %"
 
 
 def verdict(regular: Sequence[Measured], failing: Sequence[Measured]) -> list[str]:
@@ -29,7 +30,7 @@ def verdict(regular: Sequence[Measured], failing: Sequence[Measured]) -> list[st
     misses = []
     if not fitted.low <= -0.5 <= fitted.high:
         misses.append(
-            f"the buffer for {100 * UTILIZATION:.0f} % goes with N to the power {fitted.mean:.3f} "
+            f"the buffer for {TARGET} goes with N to the power {fitted.mean:.3f} "
             f"({fitted.low:.3f} to {fitted.high:.3f}), not -1/2"
         )
     misses += [
@@ -50,8 +51,8 @@ def section(regular: Sequence[Measured], failing: Sequence[Measured], seeds: int
     link, fitted = regular[0].case.link, exponent(regular)
     rtts = " to ".join(f"{1e3 * rtt:.0f}" for rtt in RTTS_S)
     text = (
-        f"The buffer that keeps a link of {link.rate_bps / 1e6:.0f} Mb/s busy {100 * UTILIZATION:.0f} % of "
-        f"the time under long Reno flows of {rtts} ms, each with a round trip of its own, that "
+        f"The buffer that keeps a link of {link.rate_bps / 1e6:.0f} Mb/s busy {TARGET} of the time "
+        f"under long Reno flows of {rtts} ms, each with a round trip of its own, that "
         "start at random. Every number of flows ran behind three buffers; where the idle share "
         f"crosses 1 % is interpolated in logarithms, seed by seed ({seeds} seeds, 20 loss epochs "
         "and more each; 95 % intervals of Student's t over seeds). "
@@ -72,7 +73,7 @@ def section(regular: Sequence[Measured], failing: Sequence[Measured], seeds: int
             "",
             *textwrap.wrap(text, 100),
             "",
-            "![Buffer for 99 % utilisation against flows](img/root-n.png)",
+            f"![Buffer for {TARGET} utilisation against flows](img/root-n.png)",
             "",
             columns,
             "| --- |" + " ---: |" * 9,
@@ -125,7 +126,7 @@ def picture(regular: Sequence[Measured], failing: Sequence[Measured]) -> Picture
             axis.set_minor_formatter(NullFormatter())
         own.set_xlabel("flows")
         own.set_ylabel("packets")
-        own.set_title(f"Buffer for {100 * UTILIZATION:.0f} % utilisation")
+        own.set_title(f"Buffer for {TARGET} utilisation")
         own.legend()
 
     return Picture(

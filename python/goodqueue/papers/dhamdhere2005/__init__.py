@@ -1,1 +1,19 @@
 """Dhamdhere, Jiang and Dovrolis, "Buffer Sizing for Congested Internet Links", INFOCOM 2005."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.papers.experiment import Experiment
+
+
+def experiments() -> Sequence[Experiment]:
+    """Table I, and the figures that are simulated."""
+    from goodqueue.papers.dhamdhere2005.experiments import FigureExperiment
+    from goodqueue.papers.dhamdhere2005.figures import FIGURES
+    from goodqueue.papers.dhamdhere2005.table1 import Table1
+
+    return [Table1(), *(FigureExperiment(name) for name in FIGURES)]

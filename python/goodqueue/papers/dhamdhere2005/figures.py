@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from goodqueue.intervals import Interval, t_interval
@@ -24,6 +25,7 @@ from goodqueue.papers.dhamdhere2005.mix import (
     stanford,
 )
 from goodqueue.sizing.rules.bscl import bscl, globally_synchronized, partially_synchronized
+from goodqueue.sizing.smallest import Target
 
 if TYPE_CHECKING:
     from goodqueue.papers.dhamdhere2005.mix import Figures, Mix
@@ -31,14 +33,14 @@ if TYPE_CHECKING:
 Points = dict[int, Interval]
 """A value by the number of flows, with its 95 % interval."""
 
-UTILIZATION = 0.98
+BUSY = Target("utilization", 0.98, at_least=True)
 STEP = 1.15
 """Buffers that a search tries are this many times apart."""
 
 BURST_FLOWS = (5, 10, 20, 50, 100, 200)
 UTILIZATION_FLOWS = (2, 3, 5, 7, 10, 20, 40, 80)
 LOSS_FLOWS = (10, 20, 30, 40, 100, 200, 400)
-MANY_FLOWS = (50, 100, 200, 300, 400)
+MANY_FLOWS = (2, 10, 50, 100, 200, 300, 400)
 FEW_FLOWS = (2, 4, 6, 10, 20)
 ERROR_FLOWS = (10, 100, 200, 300)
 
@@ -51,7 +53,8 @@ class Figure:
         name: the paper's number.
         title: what is drawn.
         unit: of the values.
-        curves: by label; what was searched has the bracket in place of an interval.
+        curves: by label; what was searched has its bracket where seeds give no interval.
+        seeds: so many runs are behind each simulated point.
         theory: the labels of curves that were not simulated.
         digits: decimals to print.
         log: whether its values want a logarithmic axis.
@@ -62,6 +65,7 @@ class Figure:
     title: str
     unit: str
     curves: Mapping[str, Points]
+    seeds: int
     theory: Sequence[str] = ()
     digits: int = 2
     log: bool = False
@@ -90,7 +94,16 @@ def fig1(
     theory = {f"{alpha} N": alpha for alpha in (0.4, 0.7)}
     for label, alpha in theory.items():
         curves[label] = {count: Interval(alpha * count, 0) for count in flows}
-    return Figure("fig1", "Loss-burst length at B = C T", "packets", curves, [*theory], 1, log=True)
+    return Figure(
+        "fig1",
+        "Loss-burst length at B = C T",
+        "packets",
+        curves,
+        2 * mix.seeds,
+        [*theory],
+        1,
+        log=True,
+    )
 
 
 def slope(points: Points) -> float:
@@ -104,7 +117,7 @@ def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
     traffic = [Traffic(count) for count in flows]
     bursts = measured_bursts(mix, traffic)
     start = [max(partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic]
-    found = smallest(mix, dict(zip(traffic, start, strict=True)), _busy)
+    found = smallest(mix, dict(zip(traffic, start, strict=True)), [BUSY])
     models: dict[str, Callable[[Traffic], float]] = {
         "(16), alpha 0.4": lambda one: partially_synchronized(one.link, 0.4 * one.flows),
         "(16), alpha 0.6": lambda one: partially_synchronized(one.link, 0.6 * one.flows),
@@ -116,22 +129,24 @@ def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
         for label, model in models.items()
     }
     title = "Smallest buffer for 98 % utilisation"
-    return Figure("fig2", title, "packets", curves, [*models], 0, log=True, searched=True)
+    return Figure(
+        "fig2", title, "packets", curves, mix.seeds, [*models], 0, log=True, searched=True
+    )
 
 
 def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
     """The smallest buffer for 98 % utilisation and at most 1 % loss, and BSCL at alpha 0.55."""
     model = {Traffic(count): bscl(Traffic(count).link, 0.55 * count).packets for count in flows}
     curves = {
-        "simulated": smallest(
-            mix, model, lambda runs: _busy(runs) and _mean(runs, "loss_rate") <= LOSS
-        ),
+        "simulated": smallest(mix, model, [BUSY, Target("loss_rate", LOSS, at_least=False)]),
     }
     theory = {
         "BSCL, alpha 0.55": {one.flows: Interval(packets, 0) for one, packets in model.items()}
     }
     title = "Smallest buffer for 98 % utilisation and 1 % loss"
-    return Figure("fig3", title, "packets", curves | theory, [*theory], 0, log=True, searched=True)
+    return Figure(
+        "fig3", title, "packets", curves | theory, mix.seeds, [*theory], 0, log=True, searched=True
+    )
 
 
 def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_FLOWS) -> Figure:
@@ -147,7 +162,7 @@ def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_
             "BSCL": lambda one, runs: sized(one, median_burst_of(runs)),
         },
     )
-    return Figure(name, f"Loss, local flows have {local_share:.0%}", "%", curves)
+    return Figure(name, f"Loss, local flows have {local_share:.0%}", "%", curves, mix.seeds)
 
 
 def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
@@ -165,7 +180,7 @@ def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
             "BSCL": lambda one, runs: sized(one, median_burst_of(runs)),
         },
     )
-    return Figure("fig8", "Utilisation with few flows", "%", curves, digits=1)
+    return Figure("fig8", "Utilisation with few flows", "%", curves, mix.seeds, digits=1)
 
 
 ERRORS: dict[str, tuple[float, float, float]] = {
@@ -189,16 +204,18 @@ def fig9(mix: Mix, figure: str, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
     rules = {label: rule(error) for label, error in ERRORS.items()}
     curves = _with_rules(mix, [Traffic(count) for count in flows], figure, rules)
     short, what = ("loss", "Loss") if figure == "loss_rate" else (figure, "Utilisation")
-    return Figure(f"fig9-{short}", f"{what} with BSCL from wrong parameters", "%", curves)
+    return Figure(
+        f"fig9-{short}", f"{what} with BSCL from wrong parameters", "%", curves, mix.seeds
+    )
 
 
 FIGURES: dict[str, Callable[[Mix], Figure]] = {
     "fig1": fig1,
     "fig2": fig2,
     "fig3": fig3,
-    "fig5": lambda mix: losses(mix, "fig5", 0.95, MANY_FLOWS[1:4]),
+    "fig5": lambda mix: losses(mix, "fig5", 0.95),
     "fig6": lambda mix: losses(mix, "fig6", 0.9),
-    "fig7": lambda mix: losses(mix, "fig7", 0.8, MANY_FLOWS[1:4]),
+    "fig7": lambda mix: losses(mix, "fig7", 0.8),
     "fig8": fig8,
     "fig9-loss": lambda mix: fig9(mix, "loss_rate"),
     "fig9-utilization": lambda mix: fig9(mix, "utilization"),
@@ -251,25 +268,67 @@ def _with_rules(
     }
 
 
-def smallest(
-    mix: Mix, starts: Mapping[Traffic, float], passes: Callable[[list[Figures]], bool]
-) -> Points:
-    """By bisection the smallest buffers whose means pass, of all traffic at once.
+def smallest(mix: Mix, starts: Mapping[Traffic, float], aims: Sequence[Target]) -> Points:
+    """By bisection the smallest buffers whose means keep all aims, of all traffic at once.
 
     Buffers lie on a grid `STEP` apart. From where theory expects the answer a bracket is opened by
-    four steps at a time. The interval reaches down to the largest buffer that failed.
+    four steps at a time. The interval is that over seeds (see `_by_seed`); where there is none, the
+    bracket from the largest buffer that failed to the least that passed.
     """
+    tried: dict[Traffic, dict[int, list[Figures]]] = {one: {} for one in starts}
     below: dict[Traffic, int] = {}
     above: dict[Traffic, int] = {}
+
+    def run(at: Mapping[Traffic, int]) -> None:
+        cases = {one: Case(one, round(STEP**place)) for one, place in at.items()}
+        found = mix.replicates(cases.values(), mix.seeds)
+        for one, case in cases.items():
+            tried[one][case.packets] = found[case]
+
     at = {one: max(round(math.log(start, STEP)), 0) for one, start in starts.items()}
     while at:
-        limits = {one: Case(one, round(STEP**place)) for one, place in at.items()}
-        found = mix.replicates(limits.values(), mix.seeds)
+        run(at)
         for one, place in at.items():
-            (above if passes(found[limits[one]]) else below)[one] = place
+            (above if _keeps(tried[one][round(STEP**place)], aims) else below)[one] = place
         places = {one: _next(below.get(one), above.get(one)) for one in at}
         at = {one: place for one, place in places.items() if place is not None}
-    return {one.flows: _between(STEP ** below.get(one, 0), STEP ** above[one]) for one in starts}
+    # The means' bracket is not every seed's: two steps further up most have theirs.
+    run({one: place + 2 for one, place in above.items()})
+    return {
+        one.flows: _by_seed(tried[one], aims)
+        or _between(STEP ** below.get(one, 0), STEP ** above[one])
+        for one in starts
+    }
+
+
+def _by_seed(tried: Mapping[int, Sequence[Figures]], aims: Sequence[Target]) -> Interval | None:
+    """The mean over seeds of the buffer that each needs, with a 95 % interval.
+
+    A seed's figures at the buffers tried, which are the same for all, are joined by straight lines
+    in the buffer's logarithm. None where some seed keeps all aims at the smallest buffer tried, or
+    not at the largest: what it needs is then not known.
+    """
+    needs = [
+        _needed({limit: runs[seed] for limit, runs in sorted(tried.items())}, aims)
+        for seed in range(len(next(iter(tried.values()))))
+    ]
+    known = [one for one in needs if one is not None]
+    return t_interval(known) if len(known) == len(needs) > 1 else None
+
+
+def _needed(curve: Mapping[int, Figures], aims: Sequence[Target]) -> float | None:
+    """The buffer from which on one run's figures keep all aims."""
+    failing = [limit for limit, run in curve.items() if not _keeps([run], aims)]
+    above = [limit for limit in curve if not failing or limit > failing[-1]]
+    if not failing or not above:
+        return None
+    low, high = failing[-1], above[0]
+    shares = [
+        (aim.bound - curve[low][aim.figure]) / (curve[high][aim.figure] - curve[low][aim.figure])
+        for aim in aims
+        if not aim.met_by(curve[low][aim.figure])
+    ]
+    return float(low * (high / low) ** max(shares))
 
 
 def _next(below: int | None, above: int | None) -> int | None:
@@ -286,9 +345,6 @@ def _between(failing: float, passing: float) -> Interval:
     return Interval((failing + passing) / 2, (passing - failing) / 2)
 
 
-def _mean(runs: Sequence[Figures], figure: str) -> float:
-    return sum(run[figure] for run in runs) / len(runs)
-
-
-def _busy(runs: Sequence[Figures]) -> bool:
-    return _mean(runs, "utilization") >= UTILIZATION
+def _keeps(runs: Sequence[Figures], aims: Sequence[Target]) -> bool:
+    """Whether the means keep all aims."""
+    return all(aim.met_by(fmean(run[aim.figure] for run in runs)) for aim in aims)

@@ -34,7 +34,7 @@ def picture(figure: Figure, stated: str) -> Picture:
 
 def _bars(figure: Figure) -> str:
     if figure.searched:
-        return "Bars: from the largest buffer tried that fails to the least that suffices"
+        return "Bars: 95 % intervals over seeds of the buffer that each needs"
     return "Simulated means with 95 % intervals"
 
 
