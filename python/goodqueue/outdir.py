@@ -21,6 +21,8 @@ _OURS = {
     *("backlog.png", "cwnd.png", "delay-cdf.png", "curve.png"),
     *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),
     *("queueing-delays.parquet", "packets.parquet"),
+    *("flows.parquet", "rtts.parquet", "losses.parquet", "bursts.parquet", "series.parquet"),
+    *("classes.png", "rtts.png", "loss-bursts.png", "link.png"),
 }
 """Every file that a command writes. A directory that holds any other is not ours to replace."""
 

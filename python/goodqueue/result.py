@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from goodqueue.errors import RequestError
+from goodqueue.tables import frame
 
 if TYPE_CHECKING:
     from goodqueue._core import Outcome, Table
@@ -124,15 +124,7 @@ class Result:
         return self._frame(self._outcome.packets()) if self._outcome.has_packets else None
 
     def _frame(self, table: Table) -> pl.DataFrame:
-        """The core's columns as a frame, with nulls for what is absent and names for numbers."""
-        names = {**KINDS, "link": self._outcome.links, "flow": self._outcome.flows}
-        columns = {}
-        for column, (kind, data) in table.items():
-            values = pl.Series(column, np.frombuffer(data, kind))
-            columns[column] = values.fill_nan(None) if kind == "<f8" else _present(values)
-            if column in names:
-                columns[column] = columns[column].cast(pl.UInt32).cat.to(pl.Enum(names[column]))
-        return pl.DataFrame(columns)
+        return frame(table, {**KINDS, "link": self._outcome.links, "flow": self._outcome.flows})
 
     def __repr__(self) -> str:
         return f"Result(links={list(self.summary['links'])}, flows={len(self.summary['flows'])})"
@@ -144,11 +136,6 @@ def _seen_from(link: str, flow: dict[str, Any]) -> str | None:
     if flow["bottleneck"] is None:
         return None
     return "local" if flow["bottleneck"] == link else "remote"
-
-
-def _present(values: pl.Series) -> pl.Series:
-    """Whole numbers with nulls for what is absent."""
-    return values if not values.len() or values.min() != -1 else values.set(values == -1, None)
 
 
 BY_NAME = {

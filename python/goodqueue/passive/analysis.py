@@ -1,0 +1,128 @@
+"""A capture's flows, round-trip times, losses and link, as frames and a summary."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goodqueue import _core
+from goodqueue.tables import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+
+PARAMETERS = {
+    "N_b": "flows that the link holds back, on average over time",
+    "T_e_s": "their effective round-trip time, the harmonic mean",
+    "C_e_bps": "the rate that they have together",
+    "L": "packets of a loss burst",
+    "alpha": "loss-burst length over number of flows",
+    "M_bytes": "size of their packets",
+}
+"""What the sizing rules take, in the words of Dhamdhere, Jiang and Dovrolis (INFOCOM 2005)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An estimate and its 95 % interval, in the unit that its name ends with."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Analysis:
+    """What one capture, or a pair of captures around a bottleneck, tells.
+
+    Attributes:
+        summary: everything but the tables; docs/traces.md describes each key.
+    """
+
+    def __init__(self, core: _core.Analysis) -> None:
+        self._core = core
+        self.summary: dict[str, Any] = json.loads(core.summary_json())
+
+    @property
+    def parameters(self) -> dict[str, Parameter | None]:
+        """N_b, T_e_s, C_e_bps, L, alpha and M_bytes; None for what cannot be told."""
+        return {
+            name: None if found is None else Parameter(**found)
+            for name, found in self.summary["parameters"].items()
+        }
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per direction of a TCP connection that carried data; its columns have units."""
+        flows = self._frame(self._core.flows())
+        names = pl.Series("name", self._core.flow_names, pl.String)
+        return flows.insert_column(1, names.gather(flows["flow"]))
+
+    @cached_property
+    def rtts(self) -> pl.DataFrame:
+        """Round-trip times over time, thinned: `flow`, `time_s`, `rtt_s`."""
+        return self._frame(self._core.rtts())
+
+    @cached_property
+    def losses(self) -> pl.DataFrame:
+        """`time_s`, `flow` (null if from a drop log), `packets`, `where`."""
+        return self._frame(self._core.losses())
+
+    @cached_property
+    def bursts(self) -> pl.DataFrame:
+        """Bursts of losses at the target link: `time_s`, `duration_s`, `packets`, `flows_hit`."""
+        return self._frame(self._core.bursts())
+
+    @cached_property
+    def series(self) -> pl.DataFrame:
+        """The target link, bin by bin: rate, utilisation, flows, losses and queueing delay."""
+        return self._frame(self._core.series())
+
+    def _frame(self, table: _core.Table) -> pl.DataFrame:
+        return frame(table, self._core.names())
+
+    def __repr__(self) -> str:
+        return f"Analysis(flows={self.summary['flows']}, duration_s={self.summary['duration_s']})"
+
+
+def analyze(  # noqa: PLR0913 - all but the capture are options, by name
+    capture: str | PathLike[str],
+    *,
+    after: str | PathLike[str] | None = None,
+    link_rate_bps: int | None = None,
+    drops: Sequence[float] | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    seed: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> Analysis:
+    """Reads a packet capture and tells what the flows in it did, and what held them back.
+
+    Args:
+        capture: a pcap or pcapng file, or a trace of ns-2.
+        after: a second capture of the same packets behind the bottleneck; `capture` is then the one
+            before it.
+        link_rate_bps: rate of the link in bits per second, by IP packets; estimated if left out.
+        drops: when the link dropped a packet, in seconds on the capture's clock.
+        thresholds: replaces documented thresholds, by name.
+        seed: of the intervals' bootstrap.
+        progress: called now and then with the bytes read; what it raises ends the analysis.
+
+    Raises:
+        ScenarioError: of a file that is no capture.
+        OSError: of a file that cannot be read.
+    """
+    return Analysis(
+        _core.analyze(
+            str(capture),
+            after=None if after is None else str(after),
+            link_rate_bps=link_rate_bps,
+            drops=drops,
+            thresholds=list((thresholds or {}).items()),
+            seed=seed,
+            progress=progress,
+        )
+    )

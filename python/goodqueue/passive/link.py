@@ -1,0 +1,75 @@
+"""The link of a capture in the words of the sizing rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import harmonic_mean
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goodqueue.errors import RequestError
+from goodqueue.passive.traffic import LOCAL, forward
+from goodqueue.sizing.link import RTT_STEPS, Link
+
+if TYPE_CHECKING:
+    from goodqueue.passive.analysis import Analysis
+
+CONTROLS = ("reno", "cubic", "bbr")
+
+
+def link_of(analysis: Analysis) -> Link:
+    """The link and its traffic as estimated.
+
+    Raises:
+        RequestError: where the capture does not tell what the rules need, with the reason.
+    """
+    rate = analysis.summary["link"]["rate_bps"]
+    if rate is None:
+        raise _untold("the rate of the link", "say it with --rate")
+    local = forward(analysis).filter(LOCAL)
+    found = analysis.parameters
+    flows, effective, share = found["N_b"], found["T_e_s"], found["C_e_bps"]
+    if flows is None or effective is None or share is None or local.is_empty():
+        raise _untold(
+            "any flow that the link holds back", "describe it with --rate, --rtt and --flows"
+        )
+    packet, alpha = found["M_bytes"], found["alpha"]
+    link = Link(
+        rate_bps=rate,
+        rtts_s=_rtts(local, effective.value),
+        flows=max(round(flows.value), 1),
+        packet_bytes=1500 if packet is None else round(packet.value),
+        local_share=min(share.value / rate, 1.0),
+        congestion_control=_control(local),
+    )
+    return link if alpha is None else replace(link, synchronization=alpha.value)
+
+
+def _untold(what: str, instead: str) -> RequestError:
+    return RequestError(f"the capture does not show {what}; {instead}")
+
+
+def _rtts(local: pl.DataFrame, effective_s: float) -> tuple[float, ...]:
+    """Base round-trip times of the flows, each of as many flows as any other.
+
+    They are as far apart as those of the flows, and their harmonic mean is the estimate, which
+    weighs each flow by the time that it was there.
+    """
+    known = local["rtt_s"].drop_nulls().sort().to_list()
+    if len(known) > RTT_STEPS:
+        middles = ((2 * step + 1) * len(known) // (2 * RTT_STEPS) for step in range(RTT_STEPS))
+        known = [known[index] for index in middles]
+    if not known:
+        return (effective_s,)
+    scale = effective_s / harmonic_mean(known)
+    return tuple(scale * rtt for rtt in known)
+
+
+def _control(local: pl.DataFrame) -> str:
+    """The congestion control that most bytes were sent under, as far as it can be told."""
+    told = local.filter(pl.col("congestion_control").cast(pl.String).is_in(CONTROLS))
+    if told.is_empty():
+        return "cubic"  # what most systems send with today
+    by_bytes = told.group_by("congestion_control").agg(pl.col("bytes").sum()).sort("bytes")
+    return str(by_bytes["congestion_control"][-1])

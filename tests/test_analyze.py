@@ -1,0 +1,140 @@
+"""`goodqueue analyze` from outside: tables, JSON, files, a scenario, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import goodqueue
+from conftest import goodqueue as command
+from goodqueue.cli import run_command
+from goodqueue.outdir import check_output
+from goodqueue.passive import analyze
+from goodqueue.passive.link import link_of
+
+CAPTURES = Path(__file__).parent / "data" / "captures"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Several flows, of which a window holds back one and its application another."""
+    folder = tmp_path_factory.mktemp("pair")
+    for tap in ("before", "after"):
+        packed = CAPTURES / f"mixed-{tap}.pcap.xz"
+        (folder / f"{tap}.pcap").write_bytes(lzma.decompress(packed.read_bytes()))
+    return folder / "before.pcap", folder / "after.pcap"
+
+
+def test_tables_name_the_link_the_flows_and_the_parameters(pair: tuple[Path, Path]) -> None:
+    done = command("analyze", pair[0], "--after", pair[1])
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for words in ("of a FIFO", "receiver window", "congestion, local", "N_b:", "size --from"):
+        assert words in done.stdout
+
+
+def test_files_are_whole_and_may_be_replaced(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = command("analyze", pair[0], "--after", pair[1], "--json", "--out", out)
+    summary = json.loads(done.stdout)
+    assert summary == json.loads((out / "summary.json").read_text())
+    flows = pl.read_parquet(out / "flows.parquet")
+    assert flows["bytes"].sum() == sum(of["bytes"] for of in summary["classes"].values())
+    captions = (out / "captions.txt").read_text().splitlines()
+    drawn = sorted(path.name for path in out.glob("*.png"))
+    assert drawn == ["classes.png", "link.png", "loss-bursts.png", "rtts.png"]
+    assert sorted(line.split(":")[0] for line in captions) == drawn
+    check_output(out)
+
+
+def test_the_scenario_is_that_link(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    file = tmp_path / "link.toml"
+    assert command("analyze", pair[0], "--after", pair[1], "--to-scenario", file).returncode == 0
+    real = analyze(pair[0], after=pair[1])
+    simulated = goodqueue.run(file, series=False).summary
+    link = simulated["links"]["bottleneck"]
+    assert link["rate_bps"] == pytest.approx(real.summary["link"]["rate_bps"], abs=1)
+    # The longest wait is the buffer, less at most one packet, as 40 kB are no whole number of them.
+    packet_s = 8 * 1500 / link["rate_bps"]
+    assert link["limit"]["ms"] / 1e3 == pytest.approx(
+        real.summary["link"]["buffer"]["s"], abs=packet_s
+    )
+    of = simulated["flows"]
+    limits = [of[f"tcp{number}"]["class"] for number in range(4)]
+    assert limits == ["congestion", "congestion", "window", "window"]
+    assert of["short"]["class"] == "size"
+
+
+def test_the_link_of_the_rules_has_the_estimates(pair: tuple[Path, Path]) -> None:
+    analysis = analyze(pair[0], after=pair[1])
+    link, found = link_of(analysis), analysis.parameters
+    assert link.congestion_control == "cubic"
+    assert link.packet_bytes == 1500
+    assert found["T_e_s"] is not None
+    assert link.harmonic_rtt_s == pytest.approx(found["T_e_s"].value)
+    assert found["C_e_bps"] is not None
+    assert link.local_rate_bps == pytest.approx(found["C_e_bps"].value)
+    assert link.flows == 2
+
+
+def test_a_capture_cut_short_is_read_up_to_there(
+    pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(pair[0].read_bytes()[:100_000])
+    assert run_command(["analyze", str(cut)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "1 cut record" in printed
+    assert "the file ends within a record at byte" in printed
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"hello\n", "it is text"),
+        (b"", "it is empty"),
+        (b"\xd4\xc3\xb2\xa1\2\0\4\0" + bytes(16), "it holds no frames"),
+    ],
+)
+def test_what_is_no_capture_is_refused(
+    content: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "some.pcap"
+    file.write_bytes(content)
+    assert says in refusal(capsys, file)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--link", "4"), 'write "4Mbps"'),
+        (("--threshold", "speed=1"), 'no threshold "speed"'),
+        (("--threshold", "speed"), "write --threshold NAME=VALUE"),
+        (("--drops", "DROPS"), "DROPS:3: 'soon' has no time"),
+        (("--to-scenario", "no/such/place.toml"), "is not a directory"),
+    ],
+)
+def test_wrong_options_are_refused(
+    options: tuple[str, str],
+    says: str,
+    pair: tuple[Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    drops = tmp_path / "drops.csv"
+    drops.write_text("flow,time_s\n1,2.5\nsoon\n")
+    flag, value = options
+    message = refusal(capsys, pair[0], flag, value.replace("DROPS", str(drops)))
+    assert says.replace("DROPS", str(drops)) in message
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Asserts that the command is refused with a message alone, and returns it."""
+    assert run_command(["analyze", *map(str, arguments)]) == 2
+    printed = capsys.readouterr()
+    assert not printed.out
+    return printed.err

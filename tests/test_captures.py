@@ -1,0 +1,135 @@
+"""What is made of captures of real Linux TCP, beside what was configured and measured there.
+
+docs/traces.md says how they were made. Bounds are those that the estimates are meant to keep: 10 %
+for the link, and 10 % or 5 ms for round-trip times (Jiang and Dovrolis 2002).
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from goodqueue.passive import Analysis, analyze
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CAPTURES = Path(__file__).parent / "data" / "captures"
+SCENES = sorted(path.stem for path in CAPTURES.glob("*.json"))
+FRAME = 1514
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A pair of captures and the truth about it."""
+
+    truth: dict[str, Any]
+    pair: Analysis
+    after: Analysis
+
+    @property
+    def rate_bps(self) -> float:
+        """What the bottleneck sends; like tc, we count frames with Ethernet's header."""
+        return float(self.truth["bottleneck"]["rate_bps"])
+
+    @property
+    def buffer_bytes(self) -> float:
+        """What fits its limit: whole frames of full size."""
+        return float(self.truth["bottleneck"]["limit_bytes"] // FRAME * FRAME)
+
+    @property
+    def drops(self) -> int:
+        """What tc counted."""
+        return int(self.truth["bottleneck"]["counted"]["drops"])
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("captures")
+
+    def unpack(name: str) -> Path:
+        path = folder / f"{name}.pcap"
+        if not path.exists():
+            path.write_bytes(lzma.decompress((CAPTURES / f"{name}.pcap.xz").read_bytes()))
+        return path
+
+    return unpack
+
+
+@pytest.fixture(scope="module", params=SCENES)
+def scene(request: pytest.FixtureRequest, unpacked: Callable[[str], Path]) -> Scene:
+    name = request.param
+    before, after = unpacked(f"{name}-before"), unpacked(f"{name}-after")
+    truth = json.loads((CAPTURES / f"{name}.json").read_text())
+    return Scene(truth, analyze(before, after=after), analyze(after))
+
+
+def test_rate_buffer_and_losses_are_those_configured(scene: Scene) -> None:
+    link = scene.pair.summary["link"]
+    assert link["rate_bps"] == pytest.approx(scene.rate_bps, rel=0.1)
+    assert link["buffer"]["bytes"] == pytest.approx(scene.buffer_bytes, rel=0.1)
+    assert link["lost_packets"] == pytest.approx(scene.drops, rel=0.1)
+    assert link["queue_kind"] == "fifo"
+
+
+def test_one_capture_behind_the_queue_tells_rate_and_losses(
+    scene: Scene, unpacked: Callable[[str], Path]
+) -> None:
+    link = scene.after.summary["link"]
+    assert link["rate_bps"] == pytest.approx(scene.rate_bps, rel=0.1)
+    visible = scene.drops
+    if not scene.truth["offloads"]:  # each frame is one segment: the files themselves tell
+        name = scene.truth["scene"]
+        before, after = (segments(unpacked(f"{name}-{tap}")) for tap in ("before", "after"))
+        # A segment that was lost, sent again and lost again left one gap there, not two.
+        visible = sum(count > after[segment] for segment, count in before.items())
+    assert link["lost_packets"] == pytest.approx(visible, rel=0.1)
+
+
+def segments(path: Path) -> Counter[bytes]:
+    """How often each segment of data is in a capture: addresses, ports and sequence number."""
+    data, found, place = path.read_bytes(), Counter[bytes](), 24
+    while place < len(data):
+        kept = int.from_bytes(data[place + 8 : place + 12], "little")
+        frame = data[place + 16 : place + 16 + kept]
+        is_tcp = frame[12:14] == b"\x08\x00" and frame[23] == 6
+        if is_tcp and int.from_bytes(frame[16:18]) > 40 + 40:  # more than headers can be
+            found[frame[26:42]] += 1
+        place += 16 + kept
+    return found
+
+
+def test_round_trip_times_are_those_of_ping(scene: Scene) -> None:
+    flows = scene.pair.flows
+    for truth in scene.truth["flows"]:
+        (flow,) = flow_of(flows, truth).to_dicts()
+        idle = truth["ping_idle"]["median_ms"] / 1e3
+        assert flow["rtt_s"] == pytest.approx(idle, rel=0.1, abs=0.005), truth["sender"]
+
+
+def test_flows_are_those_of_iperf(scene: Scene) -> None:
+    for truth in scene.truth["flows"]:
+        (flow,) = flow_of(scene.pair.flows, truth).to_dicts()
+        assert flow["retransmissions"] == pytest.approx(
+            truth["retransmitted_segments"], rel=0.1, abs=1
+        )
+        assert flow["mss_bytes"] == 1448  # 1500 - 40 - 12 of timestamps, whatever the offloads
+        if truth["pace_bps"]:
+            assert flow["class"] == "application"
+        elif truth["window_bytes"] < 10_000:
+            assert flow["class"] == "receiver_window"
+        else:
+            assert (flow["class"], flow["bottleneck"]) == ("congestion", "local")
+
+
+def flow_of(flows: pl.DataFrame, truth: dict[str, Any]) -> pl.DataFrame:
+    """The flow's data; iperf3's control connection is another."""
+    name = f"{truth['sender']} > {truth['receiver']}/tcp"
+    return flows.filter(pl.col("name") == name)
