@@ -14,9 +14,9 @@ from conftest import ROOT
 from goodqueue.intervals import Interval, t_interval
 from goodqueue.papers.cells import Verdict
 from goodqueue.papers.dhamdhere2005 import figures
-from goodqueue.papers.dhamdhere2005.experiments import cells, stated
 from goodqueue.papers.dhamdhere2005.figures import FIGURES, Figure
 from goodqueue.papers.dhamdhere2005.mix import SOURCES_MS, Case, Mix, Traffic
+from goodqueue.papers.dhamdhere2005.statements import cells, stated
 from goodqueue.papers.dhamdhere2005.table1 import Table1
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def experiments() -> Sequence[Experiment]:
     """Table I, and the figures that are simulated."""
-    from goodqueue.papers.dhamdhere2005.experiments import FigureExperiment
     from goodqueue.papers.dhamdhere2005.figures import FIGURES
+    from goodqueue.papers.dhamdhere2005.statements import FigureExperiment
     from goodqueue.papers.dhamdhere2005.table1 import Table1
 
     return [Table1(), *(FigureExperiment(name) for name in FIGURES)]
