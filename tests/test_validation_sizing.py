@@ -27,7 +27,7 @@ def test_five_links_are_confirmed_by_other_seeds(tmp_path: Path) -> None:
     this test to the next: links and seeds are fixed.
     """
     checked = check_links(5, most_packets=15_000, folder=tmp_path)
-    print(describe(checked))
+    print(describe(checked, 15_000))
     assert sum(one.confirmed for one in checked) >= 4
     assert not any(one.refuted for one in checked)
     assert len({one.link for one in checked}) == 5

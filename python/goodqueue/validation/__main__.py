@@ -10,10 +10,13 @@ import argparse
 import importlib.util
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from goodqueue.validation.parts import Part
 
 SEEDS = 10
@@ -67,6 +70,13 @@ def main() -> int:
         help="run this part alone and replace its section of the report: links, variants, red, "
         "chains, papers-ns2, ns3, ns3-queues, linux, sizing or root-n",
     )
+    parser.add_argument(
+        "--most-packets",
+        type=float,
+        metavar="PACKETS",
+        help="in part sizing leave out links whose replicates need more; all that are simulated at "
+        "all take hours",
+    )
     told = parser.parse_args()
     lacks = missing(told.only)
     if lacks:
@@ -74,7 +84,7 @@ def main() -> int:
         return 2
 
     from goodqueue.validation.ns3 import Ns3Error
-    from goodqueue.validation.parts import PARTS
+    from goodqueue.validation.parts import PARTS, recommendations
     from goodqueue.validation.simulators import Ns2Error
 
     if told.only is not None and told.only not in PARTS:
@@ -82,7 +92,9 @@ def main() -> int:
     seeds = range(1, (QUICK_SEEDS if told.quick else SEEDS) + 1)
     try:
         chosen = list(PARTS) if told.only is None else [told.only]
-        parts = {name: PARTS[name](seeds) for name in chosen}
+        capped = partial(recommendations, most_packets=told.most_packets)
+        run: dict[str, Callable[[range], Part]] = {**PARTS, "sizing": capped}
+        parts = {name: run[name](seeds) for name in chosen}
     except (Ns2Error, Ns3Error) as error:
         print(f"a simulator failed: {error}", file=sys.stderr)
         return 1
