@@ -6,13 +6,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).with_name("goodqueue")
@@ -80,8 +76,3 @@ def refused(done: subprocess.CompletedProcess[str]) -> str:
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("error: ")
     return done.stderr
-
-
-def first(passes: Callable[[int], bool]) -> int:
-    """The least whole number from 1 for which something holds."""
-    return next(number for number in range(1, 10**6) if passes(number))

@@ -16,10 +16,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-import goodqueue.cli.size as size_command
 from conftest import COMMAND, ROOT, SMALL, goodqueue, refused
 from goodqueue.cli import run_command
-from goodqueue.sizing import study
+from goodqueue.study import runner
 
 ANSI = "\x1b["
 LONG = ("--set", "duration=1000000s")
@@ -220,14 +219,15 @@ def test_mistakes_in_commands(arguments: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--target", "120%"], "--target"),
-        (["--target", "1.2"], "--target"),
-        (["--target", "0%"], "0 %"),
+        (["--target", "120%"], "--min-utilization"),
+        (["--min-utilization", "1.2"], "--min-utilization"),
+        (["--target", "0%"], "0%"),
         (["--target", "98"], "98%"),
         (["--max-loss", "120%"], "--max-loss"),
         (["--max-delay", "50"], "--max-delay"),
-        (["--max-delay", "0s"], "0s"),
-        (["--replicates", "1"], "--replicates"),
+        (["--max-loss", "0%"], "loss of 0%"),
+        (["--max-delay", "0s"], "no packet to wait"),
+        (["--replicates", "2"], "--replicates"),
         (["--jobs", "0"], "--jobs"),
         (["--link", "bottelneck"], 'did you mean "bottleneck"'),
     ],
@@ -241,38 +241,38 @@ def test_impossible_sizings_are_refused_before_any_run(
 
 def test_size_recommends_and_exports(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = goodqueue("size", small, "--target", "95%", "--replicates", 3, "--out", out)
+    size = ("size", small, "--target", "95%", "--replicates", 8)
+    done = goodqueue(*size, "--out", out, XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 0
     assert done.stderr == ""
     assert ANSI not in done.stdout
     answer = json.loads((out / "summary.json").read_text())
-    best = answer["recommended"]
-    assert best["utilization_low"] >= 0.95
-    assert best["limit_bytes"] == best["limit_packets"] * 583
-    assert best["limit_ms"] == pytest.approx(best["limit_bytes"] * 8 / 1e3)
-    assert best["tc"].endswith(f"bfifo limit {best['limit_packets'] * (576 + 14)}")
-    assert best["tc"] in done.stdout
-    assert {path.name for path in out.iterdir()} == {
-        "captions.txt", "curve.png", "scenario.toml", "summary.json"
-    }  # fmt: skip
-    limits = [point["limit_packets"] for point in answer["curve"]]
-    assert limits == sorted(limits)
-    assert best["limit_packets"] - 1 in limits
-    assert best["limit_packets"] + 1 in limits
-    printed = goodqueue("size", small, "--target", "95%", "--replicates", 3, "--json", "--jobs", 1)
+    best = answer["recommendation"]
+    points = {point["packets"]: point for point in answer["curve"]}
+    assert points[best["packets"]]["simulated"]["utilization"]["mean"] >= 0.95
+    assert points[best["packets"] - 1]["simulated"]["utilization"]["mean"] < 0.95
+    assert list(points) == sorted(points)
+    assert best["bytes"] == best["packets"] * 583
+    assert best["seconds"] == pytest.approx(best["bytes"] * 8 / 1e6)
+    line = f"bfifo limit {best['packets'] * (576 + 14)}"
+    assert line in answer["exports"][0]["lines"][0]
+    assert line in done.stdout
+    assert {"curve.png", "pareto.png", "rules.csv"} <= {path.name for path in out.iterdir()}
+    printed = goodqueue(*size, "--json", "--jobs", 1, XDG_CACHE_HOME=str(tmp_path / "another"))
     assert json.loads(printed.stdout) == answer, "threads must not change the answer"
 
 
-def test_an_infeasible_sizing_says_which_bounds_conflict(small: Path) -> None:
-    done = goodqueue("size", small, "--replicates", 3, "--max-delay", "5ms")
+def test_an_infeasible_sizing_says_which_bounds_conflict(small: Path, tmp_path: Path) -> None:
+    delay = ("--replicates", 3, "--max-delay", "5ms")
+    done = goodqueue("size", small, *delay, XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 3
-    assert "not feasible: utilisation needs at least" in done.stdout
-    assert "the delay allows at most 1 packet," in done.stdout
+    assert "no buffer serves: utilisation needs at least" in done.stdout
+    assert "the delay allows at most 1 packet " in done.stdout
 
 
-def test_traffic_that_cannot_fill_the_link_is_infeasible(small: Path) -> None:
+def test_traffic_that_cannot_fill_the_link_is_infeasible(small: Path, tmp_path: Path) -> None:
     window = ("--set", "flow.upload.tcp.receive_window=1000B")
-    done = goodqueue("size", small, "--replicates", 2, *window)
+    done = goodqueue("size", small, "--replicates", 3, *window, XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 3
     assert "no larger buffer changes anything" in done.stdout
 
@@ -319,7 +319,7 @@ def test_out_never_removes_what_was_put_beside_results(small: Path, tmp_path: Pa
     assert (out / "notes.txt").read_text() == "x"
     (out / "notes.txt").unlink()
     assert goodqueue("run", small, "--out", out).returncode == 0
-    assert goodqueue("size", small, "--replicates", 2, "--out", out).returncode == 0
+    assert goodqueue("size", small, "--quick", "--out", out).returncode == 0
     assert goodqueue("run", small, "--out", out, "--set", "record.packets=true").returncode == 0
 
 
@@ -378,8 +378,8 @@ def on_terminal(*arguments: object, **environment: str) -> str:
 
 
 def test_colour_and_progress_are_for_terminals_and_no_color_is_heeded(small: Path) -> None:
-    size = ("size", small, "--replicates", 2, "--target", "90%")
-    coloured = on_terminal(*size)
+    size = ("size", small, "--replicates", 3, "--target", "90%", "--store", small.parent / "runs")
+    coloured = on_terminal(*size, "--seed", 2)
     assert "\x1b[1m" in coloured
     assert "sizing bottleneck" in coloured
     plain = on_terminal(*size, NO_COLOR="1")
@@ -397,9 +397,15 @@ def wait_until_running(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["run", "size"])
-def test_ctrl_c_ends_at_once_with_130(small: Path, command: str) -> None:
+def test_ctrl_c_ends_at_once_with_130(small: Path, command: str, tmp_path: Path) -> None:
+    # As long as a run of `size` may be: 3 million packets.
+    long = LONG if command == "run" else ("--set", "duration=13900s", "--jobs", "1")
     with subprocess.Popen(
-        [COMMAND, command, small, *LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [COMMAND, command, small, *long],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
     ) as process:
         wait_until_running(process)
         process.send_signal(signal.SIGINT)
@@ -411,26 +417,27 @@ def test_ctrl_c_ends_at_once_with_130(small: Path, command: str) -> None:
 def test_ctrl_c_leaves_what_is_finished(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted_at_run_25(*arguments: Any, **options: Any) -> study.Sizing:  # noqa: ANN401
-        runs = iter(range(24))
+    record = runner.Runner.figures
+    rounds = iter(range(2))
 
-        def on_run(_left: int) -> None:
-            if next(runs, None) is None:
-                raise KeyboardInterrupt
+    def interrupted_in_round_3(*arguments: Any) -> list[list[float]]:  # noqa: ANN401
+        if next(rounds, None) is None:
+            raise KeyboardInterrupt
+        return record(*arguments)
 
-        return study.size(*arguments, **{**options, "on_run": on_run})
-
-    monkeypatch.setattr(size_command, "size", interrupted_at_run_25)
+    monkeypatch.setattr(runner.Runner, "figures", interrupted_in_round_3)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     out = tmp_path / "out"
-    # One thread, so that runs end in the order in which they began.
-    code = run_command(["size", str(small), "--replicates", "10", "--jobs", "1", "--out", str(out)])
-    assert code == 130
+    assert run_command(["size", str(small), "--out", str(out)]) == 130
     printed = capsys.readouterr()
     assert "no verdict" in printed.out
+    assert "the same command goes on" in printed.out
     assert printed.err == "interrupted\n"
     answer = json.loads((out / "summary.json").read_text())
-    assert (answer["interrupted"], answer["feasible"]) == (True, None)
-    assert [point["limit_packets"] for point in answer["curve"]] == [1, 2], "two whole limits"
+    assert (answer["interrupted"], answer["recommendation"]["feasible"]) == (True, None)
+    # The coarse grid as far as theory looks, and once more twice as far.
+    limits = [point["packets"] for point in answer["curve"]]
+    assert limits == [1, 9, 17]
     assert (out / "curve.png").exists()
 
 
@@ -497,6 +504,6 @@ workload = { kind = "bulk", size = "500kB" }
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["links"]["bottleneck"]["rate_bps"] is None
     assert 'rate = "unlimited"' in (tmp_path / "out" / "scenario.toml").read_text()
-    size = goodqueue("size", str(file), "--target", "95%", "--replicates", 2)
+    size = goodqueue("size", str(file), "--target", "95%")
     assert size.returncode == 2
     assert "has no queue: its rate is unlimited" in size.stderr

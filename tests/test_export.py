@@ -7,7 +7,7 @@ import pytest
 from goodqueue import ScenarioError
 from goodqueue.errors import RequestError
 from goodqueue.sizing.export import checks, exports
-from goodqueue.sizing.question import Question
+from goodqueue.sizing.question import Bounds, Question
 
 
 def test_units_of_devices() -> None:
@@ -29,9 +29,8 @@ def test_how_to_check_names_what_to_expect() -> None:
 
 
 def test_flags_become_a_link() -> None:
-    link = Question(
-        "50Mbps", "20ms..534ms", 100, mix="90%", max_loss="1%", max_delay="500ms"
-    ).link()
+    bounds = Bounds(mix="90%", max_loss="1%", max_delay="500ms")
+    link = Question("50Mbps", "20ms..534ms", 100, bounds=bounds).link()
     assert link.rate_bps == 50e6
     assert (len(link.rtts_s), link.rtts_s[0], link.rtts_s[-1]) == (18, 0.020, 0.534)
     assert link.local_share == pytest.approx(0.9)
@@ -47,12 +46,13 @@ def test_flags_become_a_link() -> None:
         (Question("50mbps", "20ms", 1), "--rate"),
         (Question("50Mbps", "20", 1), "--rtt"),
         (Question("50Mbps", "-20ms", 1), "--rtt"),
-        (Question("50Mbps", "20ms", 1, max_loss="1"), "loss"),
+        (Question("50Mbps", "20ms", 1, bounds=Bounds(max_loss="1")), "loss"),
         (Question("50Mbps", "20ms", 1, packet="1500"), "--packet"),
-        (Question("50Mbps", "90ms..20ms", 1), "shorter one"),
+        (Question("50Mbps", "90ms..20ms", 1), "20ms..90ms"),
+        (Question("50Mbps", "40ms", 0), "at least one flow"),
         (Question("10kbps", "20ms", 1_000_000), "timeouts"),
-        (Question("50Mbps", "20ms", 1, max_delay="1us"), "no packet to wait"),
-        (Question("50Mbps", "20ms", 1, max_loss="0%"), "loss of 0%"),
+        (Question("50Mbps", "20ms", 1, bounds=Bounds(max_delay="1us")), "no packet to wait"),
+        (Question("50Mbps", "20ms", 1, bounds=Bounds(max_loss="0%")), "loss of 0%"),
     ],
 )
 def test_mistakes_name_the_flag(question: Question, words: str) -> None:

@@ -16,14 +16,17 @@ from conftest import SMALL
 from goodqueue.errors import RequestError
 from goodqueue.intervals import Interval
 from goodqueue.outdir import check_output, whole_directory
+from goodqueue.plots.answer import curve, pareto
 from goodqueue.plots.runs import pictures
-from goodqueue.plots.sizing import sizing_curve
 from goodqueue.plots.style import save_all
 from goodqueue.plots.thin import DRAWN_BINS, thin
-from goodqueue.sizing.curve import Point
-from goodqueue.sizing.requirements import Requirements
+from goodqueue.sizing import Answer, Link
+from goodqueue.sizing.answer import judge
+from goodqueue.sizing.result import Alternative
+from goodqueue.sizing.smallest import Smallest, Trials
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -85,18 +88,27 @@ def test_many_flows_are_drawn_in_part_and_said_to_be(tmp_path: Path) -> None:
     windows.save(tmp_path)
 
 
+@pytest.mark.parametrize("flows", [0, 3])
 @pytest.mark.parametrize("recommended", [None, 4])
-def test_the_sizing_curve_is_drawn_with_and_without_an_answer(
-    tmp_path: Path, recommended: int | None
+def test_an_answer_is_drawn_with_and_without_a_buffer_that_serves(
+    tmp_path: Path, recommended: int | None, flows: int
 ) -> None:
-    points = [
-        Point(limit, Interval(0.9, 0.01), Interval(0.01, 0.02), Interval(limit / 1e3, 0), True)
-        for limit in (1, 4, 30, 1000)
-    ]
-    requirements = Requirements(0.98, 0.05, 0.5)
-    picture = sizing_curve(points, requirements, recommended, "bottleneck", 10)
-    assert picture.save(tmp_path).stat().st_size > 10_000
-    assert ("smallest that keeps every bound" in picture.caption) == (recommended is not None)
+    link = Link(10e6, (0.04,), flows, max_loss_rate=0.05, max_delay_s=0.5)
+    figures = {"utilization": 0.9, "loss_rate": 0.01, "drops": 1.0}
+    replicates: dict[int, list[Mapping[str, float]]] = {
+        limit: [{**figures, "p99_delay_s": limit / 1e3}] * count
+        for limit, count in ((1, 3), (4, 8), (30, 3), (1000, 1))
+    }
+    trials = Trials(lambda _wanted: {}, replicates)
+    found = Smallest(recommended, 0, None, recommended, None, (), (), False)
+    interval = {name: Interval(value, 0.01) for name, value in figures.items()}
+    other = Alternative("codel", {**interval, "p99_delay_s": Interval(0.01, 0.0)}, ())
+    answer = Answer(link, judge(link), found=found, trials=trials, alternatives=(other,))
+    both = [curve(answer), pareto(answer)]
+    for path in save_all(both, tmp_path):
+        assert path.stat().st_size > 10_000
+    assert ("smallest that keeps every bound" in both[0].caption) == (recommended is not None)
+    assert "Diamonds" in both[1].caption
 
 
 def test_a_directory_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:

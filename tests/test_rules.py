@@ -293,7 +293,7 @@ def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
         ({"rtts_s": (-0.1,)}, "round-trip time"),
         ({"rtts_s": ()}, "round-trip time"),
         ({"rate_bps": 0}, "1bps"),
-        ({"flows": 0}, "at least one flow"),
+        ({"flows": -1}, "negative"),
         ({"max_loss_rate": 0.0}, "loss of 0%"),
         ({"max_delay_s": 1e-4}, "no packet to wait"),
         ({"rate_bps": 10e3, "flows": 10**6}, "timeouts"),

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from matplotlib.image import imread
 
+from closed_forms import sawtooth
 from conftest import ROOT, goodqueue
 from goodqueue.study.results import Results
 from goodqueue.study.stopping import anytime_interval
@@ -20,19 +21,6 @@ if TYPE_CHECKING:
 
 COUNT, LIMIT = "flow.bulk.count", "topology.bottleneck.queue.limit_bdp"
 SHARE = "bottleneck.utilization"
-
-
-def sawtooth(buffer: float) -> float:
-    """How busy one Reno flow keeps a link whose buffer has so many BDP.
-
-    The window, in BDP, rises from (1 + buffer) / 2 to 1 + buffer, a segment per round-trip time.
-    Below 1 the link is busy for that share of a base round-trip time; above it all the time, and
-    the round-trip time is stretched likewise. Without a buffer that is 3/4 (Appenzeller, Keslassy
-    and McKeown, 2004, section 2).
-    """
-    least = min((1 + buffer) / 2, 1.0)
-    full = ((1 + buffer) ** 2 - max(1.0, (1 + buffer) / 2) ** 2) / 2
-    return ((1 - least**2) / 2 + full) / ((1 - least) + full)
 
 
 def test_ten_lines_end_in_utilisation_against_buffer(tmp_path: Path) -> None:

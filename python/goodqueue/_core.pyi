@@ -21,6 +21,22 @@ class Buffer(TypedDict):
     limit_ms: float | None
     limit_bdp: float | None
 
+class LongFlow(TypedDict):
+    """A TCP flow without end, as rules for buffer sizes see it.
+
+    `name` and `group` are name and number of its group of flows in the file, which has
+    `group_count` of them.
+    """
+
+    name: str
+    group: int
+    group_count: int
+    base_rtt_s: float
+    congestion_control: str
+    byte_counting: bool
+    paced: bool
+    receive_window_bytes: int
+
 def version() -> str:
     """The version of the core."""
 
@@ -32,6 +48,9 @@ def parse_fraction(what: str, text: str) -> float:
 
 def parse_span(what: str, text: str) -> float:
     """Reads a time (`50ms`) as seconds; `what` names it in messages."""
+
+def parse_spans(what: str, text: str) -> list[float] | tuple[float, float]:
+    """Reads times as seconds: `40ms` and `20ms,80ms` as a list, `20ms..534ms` as its two ends."""
 
 def parse_rate(what: str, text: str) -> int:
     """Reads a rate (`50Mbps`) as bits per second; `what` names it in messages."""
@@ -184,6 +203,14 @@ class Scenario:
         """One line that says what the scenario shows."""
 
     @property
+    def duration_s(self) -> float:
+        """How long a run lasts, in simulated seconds."""
+
+    @property
+    def warmup_s(self) -> float:
+        """How much of that at the beginning is not measured, in seconds."""
+
+    @property
     def seed(self) -> int:
         """The seed of its random streams."""
 
@@ -225,11 +252,8 @@ class Scenario:
     def buffer(self, link: str, packets: int | None = None) -> Buffer:
         """What room for so many of a link's largest frames, or its own limit, comes to."""
 
-    def long_flows(self, link: str) -> list[tuple[float, str]]:
-        """The TCP flows without end whose data cross a link.
-
-        Base round-trip time in seconds and congestion control of each, in the order of flows.
-        """
+    def long_flows(self, link: str) -> list[LongFlow]:
+        """The TCP flows without end whose data cross a link, in the order of flows."""
 
     def qdisc(self, link: str, *, fifo_in_bytes: bool = False) -> list[str]:
         """The `tc` commands that give a Linux device the queue of this link.

@@ -29,8 +29,8 @@ def main() -> int:
         code = run_command(["run", str(scenario), "--out", str(OUT / "bloated")])
         if code != 0:
             return code
-        sized = json.loads((OUT / "size" / "summary.json").read_text())["recommended"]
-        limit = f"topology.bottleneck.queue.limit={sized['limit_packets']}p"
+        sized = json.loads((OUT / "size" / "summary.json").read_text())["recommendation"]
+        limit = f"topology.bottleneck.queue.limit={sized['packets']}p"
         print("\n4. And with what was recommended:\n")
         code = run_command(["run", str(scenario), "--set", limit, "--out", str(OUT / "sized")])
     if code != 0:

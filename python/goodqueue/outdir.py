@@ -18,7 +18,8 @@ MARKER = "summary.json"
 
 _OURS = {
     *(MARKER, "scenario.toml", "captions.txt"),
-    *("backlog.png", "cwnd.png", "delay-cdf.png", "curve.png"),
+    *("backlog.png", "cwnd.png", "delay-cdf.png", "curve.png", "pareto.png"),
+    *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
     *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),
     *("queueing-delays.parquet", "packets.parquet"),
     *("flows.parquet", "rtts.parquet", "losses.parquet", "bursts.parquet", "series.parquet"),

@@ -21,8 +21,8 @@ mod _core {
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]
     use crate::scenario::{
-        Cancel, Scenario, parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, schema,
-        version,
+        Cancel, Scenario, parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span,
+        parse_spans, schema, version,
     };
     #[pymodule_export]
     use crate::study::{Study, results_version};

@@ -4,6 +4,7 @@ use crate::error::{scenario_error, unit_error};
 use crate::outcome::Outcome;
 use crate::queue::{Raised, python_queue};
 use goodqueue_queue::Limit;
+use goodqueue_scenario::StatedSpans;
 use goodqueue_types::{Span, Time};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -59,6 +60,18 @@ impl Scenario {
     #[getter]
     fn title(&self) -> &str {
         self.0.title()
+    }
+
+    /// How long a run lasts, in simulated seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.0.duration().as_secs_f64()
+    }
+
+    /// How much of that at the beginning is not measured, in seconds.
+    #[getter]
+    fn warmup_s(&self) -> f64 {
+        self.0.warmup().as_secs_f64()
     }
 
     /// The seed of its random streams.
@@ -182,13 +195,25 @@ impl Scenario {
         Ok(facts)
     }
 
-    /// The TCP flows without end whose data cross a link: base round-trip time in seconds and
-    /// congestion control of each.
-    fn long_flows(&self, py: Python<'_>, link: &str) -> PyResult<Vec<(f64, &'static str)>> {
+    /// The TCP flows without end whose data cross a link, as rules for buffer sizes see them.
+    fn long_flows<'py>(&self, py: Python<'py>, link: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let flows = self.0.long_flows(link);
         let flows = flows.map_err(|error| unit_error(py, "--link", error))?;
-        let seconds = |(rtt, control): (Span, &'static str)| (rtt.as_secs_f64(), control);
-        Ok(flows.into_iter().map(seconds).collect())
+        flows
+            .iter()
+            .map(|flow| {
+                let facts = PyDict::new(py);
+                facts.set_item("name", flow.name)?;
+                facts.set_item("group", flow.group)?;
+                facts.set_item("group_count", flow.group_count)?;
+                facts.set_item("base_rtt_s", flow.base_rtt.as_secs_f64())?;
+                facts.set_item("congestion_control", flow.congestion_control)?;
+                facts.set_item("byte_counting", flow.byte_counting)?;
+                facts.set_item("paced", flow.paced)?;
+                facts.set_item("receive_window_bytes", flow.receive_window)?;
+                Ok(facts)
+            })
+            .collect()
     }
 
     /// The `tc` commands that give a Linux device the queue of this link.
@@ -316,4 +341,24 @@ pub fn parse_span(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
     goodqueue_scenario::parse_span(text)
         .map(Span::as_secs_f64)
         .map_err(|error| unit_error(py, what, error))
+}
+
+/// Several times in seconds: each of them, or the ends of a range.
+#[derive(IntoPyObject)]
+pub enum Spans {
+    Listed(Vec<f64>),
+    Range((f64, f64)),
+}
+
+/// Reads times (`40ms`, `20ms,80ms`, `20ms..534ms`) as a list of seconds, or as the two ends of a
+/// range; `what` names them in messages.
+#[pyfunction]
+pub fn parse_spans(py: Python<'_>, what: &str, text: &str) -> PyResult<Spans> {
+    let stated = goodqueue_scenario::parse_spans(text);
+    Ok(match stated.map_err(|error| unit_error(py, what, error))? {
+        StatedSpans::Listed(spans) => {
+            Spans::Listed(spans.into_iter().map(Span::as_secs_f64).collect())
+        }
+        StatedSpans::Range(from, to) => Spans::Range((from.as_secs_f64(), to.as_secs_f64())),
+    })
 }

@@ -13,6 +13,7 @@ mod framing;
 mod impairment;
 mod law;
 mod layout;
+mod long_flows;
 mod loss;
 mod metrics;
 mod network;
@@ -40,6 +41,7 @@ pub use goodqueue_sim::RESULTS_VERSION;
 
 pub use buffers::{BufferEcho, LIMIT_COUNTS};
 pub use error::ScenarioError;
+pub use long_flows::LongFlow;
 pub use metrics::metrics;
 pub use queue::queue_toml;
 pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
@@ -49,6 +51,6 @@ pub use summary::{buffer_json, summary_json};
 pub use tc::{ETHERNET_HEADER, Qdisc, check_queue, parse_qdisc, qdisc_commands};
 pub use trace::{TraceError, parse_mahimahi, parse_rate_csv};
 pub use units::{
-    StatedLimit, UnitError, format_rate, format_size, format_span, parse_fraction, parse_limit,
-    parse_rate, parse_size, parse_span,
+    StatedLimit, StatedSpans, UnitError, format_rate, format_size, format_span, parse_fraction,
+    parse_limit, parse_rate, parse_size, parse_span, parse_spans,
 };

@@ -11,7 +11,7 @@ use crate::spec::{RECORD, SCENARIO};
 use crate::topology::{LinkDirection, Sketch, Topology, link_of, resolve};
 use crate::units::{StatedLimit, UnitError, parse_fraction};
 use goodqueue_queue::{Configuration, Limit};
-use goodqueue_sim::{Network, Record, WorkloadConfig};
+use goodqueue_sim::{Network, Record};
 use goodqueue_types::{LinkId, Span};
 use std::fs::File;
 use std::io::Read;
@@ -233,29 +233,6 @@ impl Scenario {
     /// If there is no such link.
     pub fn buffer(&self, link: &str) -> Result<BufferEcho, UnitError> {
         self.buffer_of(link, self.limit(link)?)
-    }
-
-    /// The TCP flows without end whose data cross a link: the base round-trip time and the
-    /// congestion control of each, in network order.
-    ///
-    /// # Errors
-    /// If there is no such link.
-    pub fn long_flows(&self, link: &str) -> Result<Vec<(Span, &'static str)>, UnitError> {
-        let link = self.find_link(link)?;
-        let long = self.layout.flows.iter().filter_map(|flow| {
-            let group = &self.flows[flow.group];
-            let WorkloadConfig::Bulk { tcp, bytes: None } = &group.workload else {
-                return None;
-            };
-            let crosses = group.paths.of(flow.index).forward.contains(&link);
-            crosses.then(|| {
-                (
-                    flow.base_rtt,
-                    crate::congestion::name(&tcp.congestion_control),
-                )
-            })
-        });
-        Ok(long.collect())
     }
 
     /// What another limit on one link would come to, in every unit.

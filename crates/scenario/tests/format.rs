@@ -2,8 +2,8 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_scenario::{
-    Scenario, StatedLimit, format_rate, format_size, format_span, parse_fraction, parse_limit,
-    parse_override, parse_rate, parse_size, parse_span,
+    Scenario, StatedLimit, StatedSpans, format_rate, format_size, format_span, parse_fraction,
+    parse_limit, parse_override, parse_rate, parse_size, parse_span, parse_spans,
 };
 use goodqueue_sim::{Network, PacketSize, WorkloadConfig};
 use goodqueue_tcp::cc::CubicConfig;
@@ -480,6 +480,29 @@ fn values_with_units_mean_what_they_say() {
     for (text, picoseconds) in spans {
         assert_eq!(parse_span(text), Ok(Span(picoseconds)), "{text}");
     }
+    let ms = |count: u64| Span(count * 1_000_000_000);
+    let several = [
+        ("40ms", StatedSpans::Listed(vec![ms(40)])),
+        ("20ms,0.08s", StatedSpans::Listed(vec![ms(20), ms(80)])),
+        ("20ms..534ms", StatedSpans::Range(ms(20), ms(534))),
+        ("1s..1s", StatedSpans::Range(ms(1000), ms(1000))),
+    ];
+    for (text, spans) in several {
+        assert_eq!(parse_spans(text), Ok(spans), "{text}");
+    }
+    for text in [
+        "20ms..",
+        "..20ms",
+        "20..534ms",
+        "20ms,",
+        "90ms..20ms",
+        "1ms..2ms..3ms",
+        "-1ms",
+    ] {
+        assert!(parse_spans(text).is_err(), "{text}");
+    }
+    let help = parse_spans("90ms..20ms").unwrap_err().help;
+    assert!(help.contains("20ms..90ms"), "{help}");
     let rates = [
         ("9600bps", 9_600),
         ("1.544Mbps", 1_544_000),

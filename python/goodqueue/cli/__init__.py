@@ -43,7 +43,10 @@ def run_command(arguments: list[str]) -> int:
     from goodqueue.cli.app import app
 
     try:
-        code = app(arguments or ["--help"], prog_name="goodqueue", standalone_mode=False)
+        # What was typed goes along: a page that is to be repeated tells it.
+        code = app(
+            arguments or ["--help"], prog_name="goodqueue", standalone_mode=False, obj=arguments
+        )
     except ScenarioError as error:
         return _refuse(str(error))
     except RequestError as error:

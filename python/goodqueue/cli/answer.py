@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING
 
 from goodqueue.cli.terminal import (
@@ -10,18 +12,23 @@ from goodqueue.cli.terminal import (
     number,
     packets,
     percent,
+    plain,
     rate,
     size_of,
     stdout,
     table,
 )
-from goodqueue.sizing.answer import buffer_dict
-from goodqueue.sizing.export import checks, exports
+from goodqueue.sizing.export import checks
+from goodqueue.sizing.result import buffer_dict
+from goodqueue.sizing.smallest import DROPS
+from goodqueue.sizing.trial import EPOCHS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goodqueue.intervals import Interval
-    from goodqueue.sizing.answer import Answer, RuleAnswer
     from goodqueue.sizing.link import Link
+    from goodqueue.sizing.result import Answer, RuleAnswer
     from goodqueue.sizing.smallest import Smallest
 
 FIGURE_NAMES = {
@@ -33,64 +40,93 @@ SHORT_NAMES = {"utilization": "use", "loss_rate": "loss", "p99_delay_s": "delay"
 """The same for a narrow column."""
 
 
+MARKUP = re.compile(r"\[/?[a-z ]*\]")
+
+
 def print_answer(answer: Answer) -> None:
     """Prints link, rules, recommendation, what would change it, and lines to paste."""
     console = stdout()
-    for line in describe(answer.link):
-        console.print(line)
-    console.print()
-    console.print(rules_table(answer))
-    for line in broken_lines(answer):
+    for line in describe(answer):
         console.print(line, soft_wrap=True)
     console.print()
+    _print_rules(answer)
     for line in recommendation(answer):
         console.print(line, soft_wrap=True)
-    if answer.changes:
+    if answer.interrupted:
+        console.print("[bold]interrupted[/]: what had finished is kept; the same command goes on")
+    tables = [curve_table(answer), alternatives_table(answer), changes_table(answer)]
+    for made in tables:
+        if made is not None:
+            console.print()
+            console.print(made)
+    if tables[0] is not None:
         console.print()
-        console.print(changes_table(answer))
-        console.print(alternatives_table(answer))
+        console.print(METHOD)
     if answer.buffer is not None:
         console.print()
         for line in export_lines(answer, answer.buffer):
             console.print(line, soft_wrap=True, markup=False)
 
 
-def describe(link: Link) -> list[str]:
+def _print_rules(answer: Answer) -> None:
+    if answer.by_rule:
+        console = stdout()
+        console.print(rules_table(answer))
+        for line in broken_lines(answer):
+            console.print(line, soft_wrap=True)
+        console.print()
+
+
+def plain_lines(lines: Sequence[str]) -> list[str]:
+    """Lines without their markup."""
+    return [MARKUP.sub("", line) for line in lines]
+
+
+def describe(answer: Answer) -> list[str]:
     """The link as it was understood."""
-    rtts = f"{milliseconds(link.rtts_s[0])} ms"
-    if len(link.rtts_s) > 1:
-        rtts = (
-            f"{milliseconds(min(link.rtts_s))} to {milliseconds(max(link.rtts_s))} ms in "
-            f"{len(link.rtts_s)} steps (mean {milliseconds(link.mean_rtt_s)} ms, harmonic mean "
-            f"{milliseconds(link.harmonic_rtt_s)} ms)"
+    link = answer.link
+    framed = f" in frames of {link.frame_bytes} B" if link.framing_bytes else ""
+    lines = [f"[bold]{rate(link.rate_bps)}[/], {_traffic(link)}, packets of {link.packet_bytes} B"]
+    lines[0] += framed
+    if link.bdp_packets:
+        lines.append(
+            f"1 BDP = rate x mean base round trip = {number(link.bdp_packets)} packets = "
+            f"{size_of(link.bdp_packets * link.frame_bytes)}"
         )
-    share = "" if link.local_share == 1 else f", which have {percent(link.local_share)} of it"
     bounds = [f"utilisation at least {percent(link.min_utilization)}"]
     if link.max_loss_rate is not None:
         bounds.append(f"loss at most {percent(link.max_loss_rate)}")
     if link.max_delay_s is not None:
         bounds.append(f"p99 queueing delay at most {milliseconds(link.max_delay_s)} ms")
-    return [
-        (
-            f"[bold]{rate(link.rate_bps)}[/], base round trip {rtts}, {link.flows} long "
-            f"{link.congestion_control} {'flow' if link.flows == 1 else 'flows'}{share}, packets "
-            f"of {link.packet_bytes} B"
-        ),
-        (
-            f"1 BDP = rate x mean base round trip = {number(link.bdp_packets)} packets = "
-            f"{size_of(link.bdp_packets * link.packet_bytes)}"
-        ),
-        f"asked for: {', '.join(bounds)}",
-    ]
+    return [*lines, f"asked for: {', '.join(bounds)}", *map(plain, answer.notes)]
+
+
+def _traffic(link: Link) -> str:
+    """Round trips and flows."""
+    parts = []
+    if len(link.rtts_s) == 1:
+        parts.append(f"base round trip {milliseconds(link.rtts_s[0])} ms")
+    elif link.rtts_s:
+        parts.append(
+            f"base round trip {milliseconds(min(link.rtts_s))} to {milliseconds(max(link.rtts_s))} "
+            f"ms in {len(set(link.rtts_s))} steps (mean {milliseconds(link.mean_rtt_s)} ms, "
+            f"harmonic mean {milliseconds(link.harmonic_rtt_s)} ms)"
+        )
+    if link.flows:
+        share = "" if link.local_share == 1 else f", which have {percent(link.local_share)} of it"
+        flows = "flow" if link.flows == 1 else "flows"
+        counting = " (windows grow by bytes ACKed)" if link.byte_counting else ""
+        parts.append(f"{link.flows} long {link.congestion_control} {flows}{counting}{share}")
+    return ", ".join(parts) or "no round trip"
 
 
 def rules_table(answer: Answer) -> object:
     """Every rule's buffer in every unit, whether it holds, and what happens there."""
-    simulated = answer.found is not None
+    simulated = any(one.simulated for one in answer.by_rule)
     columns = ["rule", "packets", "bytes", "ms", "BDP", "holds"]
     if simulated:
         columns += ["busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
-    rows = [_row(answer, one, simulated) for one in answer.rules]
+    rows = [_row(answer, one, simulated) for one in answer.by_rule]
     return table("What the rules say", columns, rows)
 
 
@@ -118,8 +154,8 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
         *row,
         _close(figures["utilization"], 100, 2),
         _close(figures["loss_rate"], 100, 2),
-        _close(figures["p99_delay_s"], 1000, 1),
-        f"{figures['jain'].mean:.2f}",
+        _delay(figures["p99_delay_s"]),
+        _fairness(figures),
         _keeps(one.unmet),
     ]
 
@@ -128,7 +164,7 @@ def broken_lines(answer: Answer) -> list[str]:
     """Which assumptions fail here, a line for each rule that has some."""
     lines = [
         f"  [dim]{one.rule.name}[/]: {'; '.join(one.advice.broken)}"
-        for one in answer.rules
+        for one in answer.by_rule
         if one.advice.broken
     ]
     return ["assumptions that do not hold here:", *lines] if lines else []
@@ -137,7 +173,9 @@ def broken_lines(answer: Answer) -> list[str]:
 def recommendation(answer: Answer) -> list[str]:
     """The recommendation in sentences."""
     link, found = answer.link, answer.found
-    lines = [] if answer.why_theory_only is None else [answer.why_theory_only]
+    lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
+    if answer.interrupted and found is None:
+        return ["no verdict: the search had not ended"]
     if answer.buffer is None:
         return [*lines, *_infeasible(answer)]
     lines.append(f"[bold]recommended[/]: [bold]{_in_units(link, answer.buffer)}[/]")
@@ -152,9 +190,10 @@ def recommendation(answer: Answer) -> list[str]:
             f"not monotone: {smaller} packets keep the bounds too, but larger buffers do not; the "
             "smallest above all those that fail is the one to trust"
         )
-    if answer.epochs is not None and answer.epochs < 20:
+    if answer.epochs is not None and answer.epochs < EPOCHS:
         lines.append(
-            f"[yellow]short[/]: a replicate held only {answer.epochs:.1f} loss epochs per flow"
+            f"[yellow]short[/]: a replicate held only {answer.epochs:.1f} loss epochs per flow, "
+            f"where {EPOCHS} are wanted; a file's --set duration=... makes it longer"
         )
     return lines
 
@@ -168,14 +207,23 @@ def _confidence(found: Smallest) -> str:
 def _infeasible(answer: Answer) -> list[str]:
     link, found = answer.link, answer.found
     if found is None or answer.trials is None:
+        if not answer.by_rule:
+            return ["[bold]no recommendation[/]: no rule speaks of this link, and nothing was run"]
         return ["[bold]no recommendation[/]: no rule whose assumptions hold keeps all bounds"]
     if found.floor is None:
         top = answer.trials.limits[-1]
         missing = _names(found.broken)
+        never = answer.interval(top, DROPS).mean == 0
+        cure = (
+            "and that was never full, so no larger buffer changes anything: the traffic cannot do "
+            "more"
+            if never
+            else f"give up {missing}, or have fewer flows or more rate"
+        )
         return [
             (
                 f"[bold]no buffer serves[/]: even {packets(top)} do not keep {missing} "
-                f"({_achieved(answer, top)}); give up {missing}, or have fewer flows or more rate"
+                f"({_achieved(answer, top)}); {cure}"
             )
         ]
     lines = [
@@ -197,15 +245,65 @@ def _infeasible(answer: Answer) -> list[str]:
 
 
 def _achieved(answer: Answer, limit: int) -> str:
-    return (
-        f"utilisation {_plus_minus(answer.interval(limit, 'utilization'), 100, 2)} %, loss "
-        f"{_plus_minus(answer.interval(limit, 'loss_rate'), 100, 2)} %, p99 queueing delay "
-        f"{_plus_minus(answer.interval(limit, 'p99_delay_s'), 1000, 1)} ms, fairness "
-        f"{_plus_minus(answer.interval(limit, 'jain'), 1, 2)}"
+    figures = answer.figures(limit)
+    text = (
+        f"utilisation {_plus_minus(figures['utilization'], 100, 2)} %, loss "
+        f"{_plus_minus(figures['loss_rate'], 100, 2)} %, p99 queueing delay "
+        f"{_plus_minus(figures['p99_delay_s'], 1000, _digits(figures['p99_delay_s']))} ms"
     )
+    if "jain" in figures:
+        text += f", fairness {_plus_minus(figures['jain'], 1, 2)}"
+    return text
 
 
-def changes_table(answer: Answer) -> object:
+def curve_table(answer: Answer) -> object | None:
+    """What was run, limit by limit; those far from the answer only now and then."""
+    if answer.trials is None or not answer.trials.limits:
+        return None
+    rows = []
+    for limit in _shown(answer):
+        buffer, figures = buffer_dict(answer.link, limit), answer.figures(limit)
+        rows.append(
+            [
+                f"{limit:,}",
+                size_of(buffer["bytes"]),
+                milliseconds(buffer["seconds"]),
+                f"{len(answer.trials.replicates[limit])}",
+                _close(figures["utilization"], 100, 2),
+                _close(figures["loss_rate"], 100, 2),
+                _delay(figures["p99_delay_s"]),
+                _fairness(figures),
+                "<- recommended" if limit == answer.buffer else "",
+            ]
+        )
+    columns = ["packets", "bytes", "ms", "runs", "busy %", "loss %", "p99 wait ms", "Jain", ""]
+    return table("What a buffer buys, and what it costs", columns, rows)
+
+
+METHOD = (
+    "± is the 95 % interval of the mean over the runs, each under its own seed; it has no end with "
+    "fewer than 7 that differ. A limit counts packets waiting, not the one being sent."
+)
+
+
+def _shown(answer: Answer) -> list[int]:
+    """The limits of the coarse grid and those around the answer."""
+    assert answer.trials is not None
+    limits = answer.trials.limits
+    found = answer.found
+    if found is None or len(limits) <= MOST_SHOWN:
+        return limits
+    around = found.limit or found.floor or limits[-1]
+    at = limits.index(around)
+    near = set(limits[max(at - 4, 0) : at + 5])
+    far = limits[:: len(limits) // (MOST_SHOWN - 9) + 1]
+    return sorted(near | set(far))
+
+
+MOST_SHOWN = 24
+
+
+def changes_table(answer: Answer) -> object | None:
     """What another link would need."""
     rows = [
         [
@@ -215,24 +313,25 @@ def changes_table(answer: Answer) -> object:
         ]
         for one in answer.changes
     ]
-    return table("What would change it", ["change", "packets, about", "by theory"], rows)
+    columns = ["change", "packets, about", "by theory"]
+    return table("What would change it", columns, rows) if rows else None
 
 
-def alternatives_table(answer: Answer) -> object:
+def alternatives_table(answer: Answer) -> object | None:
     """What other queue disciplines make of the link."""
     rows = [
         [
             one.queue,
             _close(one.figures["utilization"], 100, 2),
             _close(one.figures["loss_rate"], 100, 2),
-            _close(one.figures["p99_delay_s"], 1000, 1),
-            f"{one.figures['jain'].mean:.2f}",
+            _delay(one.figures["p99_delay_s"]),
+            _fairness(one.figures),
             _keeps(one.unmet),
         ]
         for one in answer.alternatives
     ]
     columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
-    return table("An AQM in place of the FIFO", columns, rows)
+    return table("Another queue in its place", columns, rows) if rows else None
 
 
 def _keeps(unmet: tuple[str, ...]) -> str:
@@ -243,11 +342,11 @@ def export_lines(answer: Answer, limit: int) -> list[str]:
     """Lines to paste, each with its arithmetic and its warning; and how to check tomorrow."""
     link = answer.link
     lines = []
-    for one in exports(limit, link.packet_bytes, link.rate_bps):
+    for one in answer.exports:
         lines.append(f"{one.device}: {one.arithmetic}")
         lines.extend(f"    {line}" for line in one.lines)
         lines.append(f"    mind: {one.warning}")
-    delay = None if answer.found is None else answer.interval(limit, "p99_delay_s").mean
+    delay = None if answer.trials is None else answer.interval(limit, "p99_delay_s").mean
     lines.append("to check it tomorrow:")
     lines.extend(f"    {line}" for line in checks(link.rate_bps, link.mean_rtt_s, delay))
     return lines
@@ -255,10 +354,8 @@ def export_lines(answer: Answer, limit: int) -> list[str]:
 
 def _in_units(link: Link, limit: int) -> str:
     buffer = buffer_dict(link, limit)
-    return (
-        f"{packets(limit)} = {size_of(buffer['bytes'])} = {milliseconds(buffer['seconds'])} ms = "
-        f"{number(buffer['bdp'], 3)} BDP"
-    )
+    text = f"{packets(limit)} = {size_of(buffer['bytes'])} = {milliseconds(buffer['seconds'])} ms"
+    return text if buffer["bdp"] is None else f"{text} = {number(buffer['bdp'], 3)} BDP"
 
 
 def _names(figures: tuple[str, ...]) -> str:
@@ -270,6 +367,24 @@ def _close(interval: Interval, scale: float, digits: int) -> str:
     return _plus_minus(interval, scale, digits).replace(" ", "")
 
 
+def _delay(interval: Interval) -> str:
+    """A time in milliseconds, for a table."""
+    return _close(interval, 1000, _digits(interval))
+
+
+def _digits(interval: Interval) -> int:
+    """Decimals of milliseconds: more where delays are short."""
+    return 1 if interval.mean >= SHORT_DELAY_S else 3
+
+
+SHORT_DELAY_S = 0.01
+
+
+def _fairness(figures: dict[str, Interval]) -> str:
+    return f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING
+
+
 def _plus_minus(interval: Interval, scale: float, digits: int) -> str:
     mean, half = interval.mean * scale, interval.half_width * scale
-    return f"{mean:.{digits}f} ± {half:.{digits}f}"
+    text = f"{mean:.{digits}f}"
+    return f"{text} ± {half:.{digits}f}" if math.isfinite(half) else text

@@ -50,6 +50,7 @@ JobsOption = Annotated[
 
 
 WITHOUT_FILE = "Instead of a scenario file"
+WITH_FILE = "Of a scenario file"
 
 
 def _refuse_stray(stray: dict[str, bool], why: str) -> None:
@@ -170,6 +171,7 @@ def analyze(  # noqa: PLR0913
 
 @app.command("size")
 def size(  # noqa: PLR0913
+    context: typer.Context,
     file: Annotated[
         str | None,
         typer.Argument(metavar="[FILE]", help="A scenario, in place of --rate, --rtt and --flows."),
@@ -194,14 +196,6 @@ def size(  # noqa: PLR0913
         typer.Option(
             metavar="N",
             help="Long flows that this link holds back.",
-            rich_help_panel=WITHOUT_FILE,
-        ),
-    ] = None,
-    mix: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Share of the capacity that those flows have; by default 100%.",
             rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
@@ -247,16 +241,30 @@ def size(  # noqa: PLR0913
         bool,
         typer.Option("--paced", help="Senders pace.", rich_help_panel=WITHOUT_FILE),
     ] = False,
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Theory only, at once.", rich_help_panel=WITHOUT_FILE),
-    ] = False,
-    report: Annotated[
-        Path | None,
+    link: Annotated[
+        str | None,
         typer.Option(
-            metavar="FILE",
-            help="Also write the answer as one self-contained page of HTML.",
-            rich_help_panel=WITHOUT_FILE,
+            metavar="NAME",
+            help="The link whose buffer is sized; by default the one called bottleneck.",
+            rich_help_panel=WITH_FILE,
+        ),
+    ] = None,
+    jitter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Start every flow that has no start_jitter up to this much later, by the "
+            "seed, so that replicates differ; by default one base round-trip time of the link.",
+            rich_help_panel=WITH_FILE,
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUE",
+            help="Replace one value of the scenario; may be given several times.",
+            rich_help_panel=WITH_FILE,
         ),
     ] = None,
     target: Annotated[
@@ -277,112 +285,100 @@ def size(  # noqa: PLR0913
             metavar="TIME", help="Largest 99th percentile of the queueing delay, as in 50ms."
         ),
     ] = None,
-    link: Annotated[
+    mix: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help="The link whose buffer is sized; by default the one called bottleneck.",
+            metavar="SHARE",
+            help="Share of the capacity that the long flows have; by default 100%. Of a file only "
+            "the rules heed it: its traffic is what it is.",
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Theory only, at once.")] = False,
+    aqm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="A queue to try in place of the link's, with its defaults; may be given several "
+            "times, by default codel, fq_codel and pie.",
         ),
     ] = None,
     replicates: Annotated[
-        int | None,
+        int,
         typer.Option(
             metavar="N",
-            min=2,
+            min=3,
             max=10_000,
-            help="Runs per limit, each under its own seed; 10 if left out.",
+            help="Most runs of a limit, each under its own seed; they are used where they decide.",
         ),
-    ] = None,
-    jitter: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Start every flow that has no start_jitter up to this much later, by the "
-            "seed, so that replicates differ; by default one base round-trip time of the link.",
-        ),
-    ] = None,
+    ] = 64,
     jobs: JobsOption = None,
     store: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep every run in this folder of a study, and run none that it holds.",
+            help="Keep every run in this folder of a study, and run none that it holds; by default "
+            "in the user's cache.",
         ),
     ] = None,
-    set_: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write the answer as one self-contained page of HTML."
+        ),
+    ] = None,
     out: OutOption = None,
 ) -> int:
     """Find the smallest buffer that keeps a link busy, of a scenario or of a link described.
 
-    Optionally within bounds on loss and delay. Without a file every published rule is judged and
-    simulated beside the answer; docs/sizing.md says how. With one, a limit serves if utilisation
-    reaches its target with the lower end of its 95 % interval over the replicates, and loss and
-    delay stay within their bounds with the upper end.
+    Optionally within bounds on loss and delay. Every published rule is judged and simulated beside
+    the answer; docs/sizing.md says how.
     """
-    if file is None:
-        from goodqueue.cli.size_link import size_described
-        from goodqueue.sizing.question import Question
+    from goodqueue.cli.size import File, Output, size_described, size_file
+    from goodqueue.sizing.answer import QUEUES
+    from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.question import Bounds, Question
 
-        stray = {
-            "--out": out is not None,
-            "--store": store is not None,
-            "--link": link is not None,
-            "--set": bool(set_),
-            "--jitter": jitter is not None,
-            "--replicates": replicates is not None,
-        }
-        _refuse_stray(stray, "belongs to a scenario file, and none is named")
-        if rate is None or rtt is None or flows is None:
-            raise typer.BadParameter(
-                "name a scenario file, or describe the link with --rate, --rtt and --flows, as in "
-                "goodqueue size --rate 50Mbps --rtt 40ms --flows 100"
-            )
-        question = Question(
-            rate=rate,
-            rtt=rtt,
-            flows=flows,
-            mix=mix,
-            packet=packet or "1500B",
-            control=control or "reno",
-            min_utilization=target,
-            max_loss=max_loss,
-            max_delay=max_delay,
-            max_window=max_window,
-            input_rate=input_rate,
-            access_rate=access_rate,
-            paced=paced,
-        )
-        return size_described(question, quick=quick, json=json, report=report, jobs=jobs, seed=seed)
-    stray = {
+    of_file = {"--link": link is not None, "--set": bool(set_), "--jitter": jitter is not None}
+    of_link = {
         "--rate": rate is not None,
         "--rtt": rtt is not None,
         "--flows": flows is not None,
-        "--mix": mix is not None,
         "--packet": packet is not None,
         "--control": control is not None,
         "--input-rate": input_rate is not None,
         "--access-rate": access_rate is not None,
         "--max-window": max_window is not None,
         "--paced": paced,
-        "--quick": quick,
-        "--report": report is not None,
     }
-    _refuse_stray(stray, f"describes a link without a file, and {file} describes its own")
-    from goodqueue.cli.size import SizeRequest, size_buffer
-
-    request = SizeRequest(
-        target=target,
-        max_loss=max_loss,
-        max_delay=max_delay,
-        link=link,
-        replicates=10 if replicates is None else replicates,
-        jitter=jitter,
-        jobs=jobs,
-        store=store,
+    bounds = Bounds(min_utilization=target, max_loss=max_loss, max_delay=max_delay, mix=mix)
+    queues = QUEUES if aqm is None else tuple(dict.fromkeys(aqm))
+    effort = Effort(replicates=replicates, queues=queues, jobs=jobs, store=store)
+    output = Output(quick=quick, json=json, out=out, report=report, command=context.obj)
+    if file is not None:
+        _refuse_stray(of_link, f"describes a link without a file, and {file} describes its own")
+        which = File(path=file, overrides=_overrides(set_), link=link, jitter=jitter)
+        return size_file(which, bounds, effort, seed, output)
+    _refuse_stray(of_file, "belongs to a scenario file, and none is named")
+    if rate is None or rtt is None or flows is None:
+        raise typer.BadParameter(
+            "name a scenario file, or describe the link with --rate, --rtt and --flows, as in "
+            "goodqueue size --rate 50Mbps --rtt 40ms --flows 100"
+        )
+    question = Question(
+        rate=rate,
+        rtt=rtt,
+        flows=flows,
+        packet=packet or "1500B",
+        control=control or "reno",
+        max_window=max_window,
+        input_rate=input_rate,
+        access_rate=access_rate,
+        paced=paced,
+        bounds=bounds,
     )
-    return size_buffer(file, _overrides(set_), seed, request, json=json, out=out)
+    return size_described(question, effort, seed, output)
 
 
 qdisc = typer.Typer(

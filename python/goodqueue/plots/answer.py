@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from goodqueue.intervals import Interval
-    from goodqueue.sizing.answer import Answer
+    from goodqueue.sizing.result import Answer
 
 FIGURES = (
     ("utilization", "utilisation, %", 100, BLUE),
@@ -43,10 +43,10 @@ def curve(answer: Answer) -> Picture:
             band(axes, limits, [answer.interval(one, figure) for one in limits], scale, colour)
             axes.set_ylabel(label)
         utilization, delay, loss = panels
-        for axes in (delay, loss):
-            axes.set_ylim(bottom=0)
         link = answer.link
         bounds(panels, link.min_utilization, link.max_delay_s, link.max_loss_rate)
+        for axes in (delay, loss):  # now that the bounds are within
+            axes.set_ylim(bottom=0)
         _rules(answer, utilization)
         utilization.set_title("What a buffer buys, and what it costs")
         packets_axis(loss)
@@ -67,55 +67,122 @@ def curve(answer: Answer) -> Picture:
 
 
 def pareto(answer: Answer) -> Picture:
-    """Utilisation against delay, loss by the size of the dots: what can be had together."""
+    """Utilisation and loss against delay, buffer by buffer, and other queues: what can be had."""
     trials = answer.trials
     assert trials is not None
     limits = trials.limits
 
-    def figure(limit: int, name: str) -> float:
-        return answer.interval(limit, name).mean
-
     def draw(panels: list[Axes]) -> None:
-        axes = panels[0]
-        delays = [max(1000 * figure(limit, "p99_delay_s"), 1e-3) for limit in limits]
-        uses = [100 * figure(limit, "utilization") for limit in limits]
-        losses = [100 * figure(limit, "loss_rate") for limit in limits]
-        axes.plot(delays, uses, color=BLUE, alpha=0.6, zorder=1)
-        axes.scatter(delays, uses, s=[8 + 30 * loss for loss in losses], color=BLUE, label="FIFO")
-        for limit in _apart(limits):
-            at = limits.index(limit)
-            axes.annotate(
-                f"{limit:,}",
-                (delays[at], uses[at]),
-                xytext=(4, -12),
-                textcoords="offset points",
-                fontsize=9,
-                color=GREY,
+        utilization, loss = panels
+        delays = [_milliseconds(answer.interval(limit, "p99_delay_s")) for limit in limits]
+        for axes, figure, label in (
+            (utilization, "utilization", "utilisation, %"),
+            (loss, "loss_rate", "loss, %"),
+        ):
+            shares = [100 * answer.interval(limit, figure).mean for limit in limits]
+            axes.plot(
+                delays,
+                shares,
+                color=BLUE,
+                marker="o",
+                markersize=3.5,
+                label="its own queue, packets",
             )
-        for index, one in enumerate(answer.alternatives):
-            axes.scatter(
-                1000 * one.figures["p99_delay_s"].mean,
-                100 * one.figures["utilization"].mean,
-                s=8 + 30 * 100 * one.figures["loss_rate"].mean,
-                color=CYCLE[1 + index],
-                marker="D",
-                edgecolor=BLACK,
-                linewidth=0.5,
-                label=one.queue,
-                zorder=3,
-            )
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
-        axes.set_xlabel("p99 queueing delay, ms (logarithmic)")
-        axes.set_ylabel("utilisation, %")
-        axes.set_title("Utilisation against delay against loss")
-        axes.legend(loc="lower right")
+            _name_limits(axes, limits, delays, shares, above=axes is loss)
+            _other_queues(answer, axes, figure)
+            axes.set_ylabel(label)
+        _recommended_point(answer, utilization, loss)
+        link = answer.link
+        limit_line(utilization, 100 * link.min_utilization, "asked for", corner="lower left")
+        if link.max_loss_rate is not None:
+            limit_line(loss, 100 * link.max_loss_rate, "allowed", corner="upper left")
+        loss.set_ylim(bottom=0)
+        if link.max_delay_s is not None:
+            for axes in panels:
+                axes.axvline(1000 * link.max_delay_s, color=BLACK, linestyle="--", linewidth=1.0)
+        loss.set_xscale("log")
+        loss.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        loss.xaxis.set_minor_locator(NullLocator())
+        loss.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
+        loss.set_xlabel("p99 queueing delay, ms (logarithmic)")
+        utilization.set_title("What can be had together")
+        loss.legend(loc="upper right", frameon=True, edgecolor="none", framealpha=1.0)
 
-    caption = (
-        "What can be had together: each dot is a buffer of a FIFO (packets beside it), each "
-        "diamond a queue discipline with its defaults; the larger the mark, the larger the loss."
+    others = (
+        " Diamonds are other queue disciplines in its place, with their defaults."
+        if answer.alternatives
+        else ""
     )
-    return Picture("pareto", caption, draw, height_inches=4.6)
+    caption = (
+        "Utilisation and loss against the 99th percentile of the queueing delay: each dot is a "
+        "buffer of the link's own queue, in packets; up and to the left is better above, down and "
+        f"to the left below; dashed lines are the bounds.{others}"
+    )
+    return Picture("pareto", caption, draw, panels=2, height_inches=6.8)
+
+
+SHORTEST_MS = 1e-3
+"""What a delay of nothing is drawn as, on a logarithmic axis."""
+
+
+def _milliseconds(interval: Interval) -> float:
+    return max(1000 * interval.mean, SHORTEST_MS)
+
+
+def _name_limits(
+    axes: Axes,
+    limits: Sequence[int],
+    delays: Sequence[float],
+    shares: Sequence[float],
+    *,
+    above: bool,
+) -> None:
+    """Numbers of packets beside the dots, as many as can be read."""
+    for limit in _apart(limits):
+        at = limits.index(limit)
+        axes.annotate(
+            f"{limit:,}",
+            (delays[at], shares[at]),
+            xytext=(4, 5 if above else -13),
+            textcoords="offset points",
+            fontsize=9,
+            color=GREY,
+        )
+
+
+def _other_queues(answer: Answer, axes: Axes, figure: str) -> None:
+    for index, one in enumerate(answer.alternatives):
+        axes.plot(
+            _milliseconds(one.figures["p99_delay_s"]),
+            100 * one.figures[figure].mean,
+            linestyle="none",
+            marker="D",
+            markersize=7,
+            color=CYCLE[(1 + index) % len(CYCLE)],
+            markeredgecolor=BLACK,
+            markeredgewidth=0.5,
+            label=one.queue,
+            zorder=3,
+        )
+
+
+def _recommended_point(answer: Answer, utilization: Axes, loss: Axes) -> None:
+    if answer.buffer is None:
+        return
+    delay = _milliseconds(answer.interval(answer.buffer, "p99_delay_s"))
+    for axes, figure in ((utilization, "utilization"), (loss, "loss_rate")):
+        axes.plot(
+            delay,
+            100 * answer.interval(answer.buffer, figure).mean,
+            linestyle="none",
+            marker="o",
+            markersize=11,
+            markerfacecolor="none",
+            markeredgecolor=BLACK,
+            markeredgewidth=1.6,
+            label=f"recommended: {answer.buffer:,}",
+            zorder=4,
+        )
 
 
 def _apart(limits: Sequence[int]) -> list[int]:
@@ -163,7 +230,8 @@ def packets_axis(axes: Axes) -> None:
 
 def _rules(answer: Answer, axes: Axes) -> None:
     """A tick on top for each derived rule whose buffer was simulated; full if it holds here."""
-    for one in answer.rules:
+    named: dict[int, list[str]] = {}
+    for one in answer.by_rule:
         packets = one.advice.whole_packets
         if packets is None or not one.simulated or one.rule.kind == "claim":
             continue
@@ -176,18 +244,30 @@ def _rules(answer: Answer, axes: Axes) -> None:
             markeredgecolor=BLACK,
             transform=axes.get_xaxis_transform(),
             clip_on=False,
-            zorder=4,
+            zorder=4 + one.advice.holds,
         )
         if one.advice.holds:
-            axes.annotate(
-                one.rule.name,
-                xy=(packets, 0.93),
-                xycoords=("data", "axes fraction"),
-                fontsize=9,
-                ha="center",
-                va="top",
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0},
-            )
+            named.setdefault(packets, []).append(one.rule.name)
+    # Labels below one another, so that rules close to each other can be read.
+    for level, packets in enumerate(sorted(named)):
+        axes.annotate(
+            ", ".join(named[packets]),
+            xy=(packets, 0.8 - 0.12 * level),
+            xycoords=("data", "axes fraction"),
+            xytext=(6, 0),
+            textcoords="offset points",
+            fontsize=9,
+            va="top",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0},
+        )
+        axes.plot(
+            [packets, packets],
+            [0.8 - 0.12 * level, 1.0],
+            color=GREY,
+            linewidth=0.8,
+            linestyle=":",
+            transform=axes.get_xaxis_transform(),
+        )
 
 
 def mark_recommended(panels: Sequence[Axes], packets: int) -> None:

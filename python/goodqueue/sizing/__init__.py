@@ -1,1 +1,51 @@
-"""Sizing a buffer: requirements, the search for the smallest, and its export to Linux."""
+"""Sizing a buffer: published rules, the search by simulation, and lines to paste into devices.
+
+    from goodqueue.sizing import Link, judge_rules, rtt_range, size_link, size_scenario
+    answer = size_link(Link(10e6, rtt_range(0.020, 0.100), flows=8, max_loss_rate=0.02))
+    answer.buffer                  # packets, or None where no buffer serves
+    answer.rules, answer.curve     # polars frames
+
+docs/sizing-guide.md goes through it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.api import Effort, judge_rules, size_link, size_scenario
+    from goodqueue.sizing.link import Asked, Link, rtt_range
+    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.rules import RULES
+
+__all__ = [
+    "RULES",
+    "Answer",
+    "Asked",
+    "Effort",
+    "Link",
+    "judge_rules",
+    "rtt_range",
+    "size_link",
+    "size_scenario",
+]
+
+# As in goodqueue itself: what imports slowly is imported when it is used.
+_HOMES = {
+    "RULES": "goodqueue.sizing.rules",
+    "Answer": "goodqueue.sizing.result",
+    "Asked": "goodqueue.sizing.link",
+    "Effort": "goodqueue.sizing.api",
+    "Link": "goodqueue.sizing.link",
+    "judge_rules": "goodqueue.sizing.api",
+    "rtt_range": "goodqueue.sizing.link",
+    "size_link": "goodqueue.sizing.api",
+    "size_scenario": "goodqueue.sizing.api",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'goodqueue.sizing' has no attribute {name!r}")

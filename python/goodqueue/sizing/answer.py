@@ -1,23 +1,28 @@
 """How much buffer does a link need? Theory, simulation, and what follows from both.
 
-One straight line: a `Link` is judged by every rule; each rule's buffer is simulated; a search finds
-the smallest buffer that keeps all bounds; and a few changes of the link show what the answer hangs
-on. `size_link` does it all, `Answer.as_dict` is what `--json` prints.
+One straight line: a `Link` is judged by every rule; a search finds the smallest buffer that keeps
+all bounds; each rule's buffer is simulated; and a few changes of the link show what the answer
+hangs on.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from goodqueue.sizing.result import (
+    Alternative,
+    Answer,
+    Change,
+    RuleAnswer,
+    figures_at,
+    theory_only,
+)
 from goodqueue.sizing.rules import RULES
 from goodqueue.sizing.rules.bscl import bscl
 from goodqueue.sizing.smallest import (
     COARSE_REPLICATES,
     FIRST_REPLICATES,
-    Answered,
-    Smallest,
     Target,
     Trials,
     smallest,
@@ -27,155 +32,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goodqueue.intervals import Interval
+    from goodqueue.sizing.laboratory import Laboratory, Trial
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.rules import Advice, Rule
-    from goodqueue.sizing.smallest import Sampler
 
 MOST_REPLICATES = 64
 """No limit gets more replicates."""
 
-FIGURES = ("utilization", "loss_rate", "p99_delay_s", "jain")
-"""What is reported of a buffer: utilisation, loss, the 99th percentile of the queueing delay, and
-Jain's index of the long flows' goodputs."""
-
 QUEUES = ("codel", "fq_codel", "pie")
-"""What is tried in place of a FIFO."""
+"""What is tried in place of the link's queue."""
 
-
-@dataclass(frozen=True, slots=True)
-class RuleAnswer:
-    """What one rule says, and what simulation says of it.
-
-    Attributes:
-        rule: the rule.
-        advice: its buffer and broken assumptions.
-        simulated: figures with their intervals at that buffer; empty where it was not run.
-        unmet: the bounds that the means there do not keep.
-        why_not: why it was not simulated, if it was not.
-    """
-
-    rule: Rule
-    advice: Advice
-    simulated: dict[str, Interval] = field(default_factory=dict)
-    unmet: tuple[str, ...] = ()
-    why_not: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What another link would need.
-
-    Attributes:
-        what: the change, such as `flows / 4`.
-        packets: the smallest buffer by simulation, on a coarser grid; None if none serves.
-        theory: what BSCL says there.
-    """
-
-    what: str
-    packets: int | None
-    theory: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """Another queue discipline in place of a FIFO, with its defaults.
-
-    Attributes:
-        queue: its name.
-        figures: what simulation says, with intervals.
-        unmet: the bounds that its means do not keep.
-    """
-
-    queue: str
-    figures: dict[str, Interval]
-    unmet: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer for one link.
-
-    Attributes:
-        link: the link.
-        rules: every rule's answer, in the order of `RULES`.
-        found: what the search found; None if nothing was simulated.
-        trials: every limit that was run; None likewise.
-        epochs: loss epochs per long flow in a replicate at the answer; None likewise.
-        why_theory_only: why nothing was simulated, if nothing was.
-        changes: what would change the answer.
-        alternatives: queue disciplines in place of a FIFO.
-    """
-
-    link: Link
-    rules: tuple[RuleAnswer, ...]
-    found: Smallest | None = None
-    trials: Trials | None = None
-    epochs: float | None = None
-    why_theory_only: str | None = None
-    changes: tuple[Change, ...] = ()
-    alternatives: tuple[Alternative, ...] = ()
-
-    @property
-    def buffer(self) -> int | None:
-        """The recommendation in packets; None where no buffer serves.
-
-        What the search found; in theory alone, the rule whose assumptions hold and that keeps all
-        bounds.
-        """
-        if self.found is not None:
-            return self.found.limit
-        return theory_only(self.link, self.rules)
-
-    def interval(self, limit: int, figure: str) -> Interval:
-        """A figure at a limit that was run."""
-        assert self.trials is not None
-        return self.trials.interval(limit, figure)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The answer as plain values: `link`, `rules`, `recommendation`, `curve`."""
-        return {
-            "link": link_dict(self.link),
-            "rules": [_rule_dict(self.link, one) for one in self.rules],
-            "recommendation": self._recommendation(),
-            "changes": [
-                {"change": one.what, "packets": one.packets, "bscl_packets": one.theory}
-                for one in self.changes
-            ],
-            "alternatives": [
-                {"queue": one.queue, "simulated": _figures(one.figures), "unmet": list(one.unmet)}
-                for one in self.alternatives
-            ],
-            "curve": [] if self.trials is None else self._curve(self.trials),
-        }
-
-    def _recommendation(self) -> dict[str, Any]:
-        packets = self.buffer
-        found = self.found
-        best = {} if packets is None else buffer_dict(self.link, packets)
-        return {
-            **best,
-            "feasible": packets is not None,
-            "by": "theory" if found is None else "simulation",
-            "why_theory_only": self.why_theory_only,
-            "at_least_packets": None if found is None else found.low + 1,
-            "at_most_packets": None if found is None else found.high,
-            "settled": None if found is None else found.settled,
-            "least_for_utilization_and_loss": None if found is None else found.floor,
-            "most_for_delay": None if found is None else found.ceiling,
-            "give_up": [] if found is None else list(found.broken),
-            "not_monotone_at_packets": [] if found is None else list(found.exceptions),
-            "loss_epochs_per_flow": self.epochs,
-        }
-
-    def _curve(self, trials: Trials) -> list[dict[str, Any]]:
-        return [
-            {
-                **buffer_dict(self.link, limit),
-                "replicates": len(trials.replicates[limit]),
-                "simulated": _figures({name: trials.interval(limit, name) for name in FIGURES}),
-            }
-            for limit in trials.limits
-        ]
+FARTHEST = 1 << 20
+"""Packets beyond which nothing is tried where larger buffers cost no longer runs: 1.5 GB."""
 
 
 def targets(link: Link) -> tuple[list[Target], list[Target]]:
@@ -190,83 +57,85 @@ def targets(link: Link) -> tuple[list[Target], list[Target]]:
 
 
 def judge(link: Link) -> tuple[RuleAnswer, ...]:
-    """Every rule's answer, by theory alone."""
+    """Every rule's answer, by theory alone; none where there are no flows that a rule knows."""
+    if not link.flows:
+        return ()
     return tuple(RuleAnswer(rule, rule.advise(link)) for rule in RULES)
 
 
-def theory_only(link: Link, rules: Sequence[RuleAnswer]) -> int | None:
-    """The buffer by theory, in packets; None where no rule that holds keeps the bounds.
+def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -> Answer:
+    """The answer of the rules alone.
 
-    BSCL's, if its assumptions hold and the delay allows it; else the smallest of the rules that
-    ask for utilisation and whose assumptions hold.
+    Args:
+        link: the link.
+        trial: how its buffer is exported.
+        why: why nothing was simulated.
+        notes: what was understood of the link.
     """
-    by_name = {one.rule.name: one for one in rules}
-    own = by_name["bscl"].advice
-    if own.holds:
-        answer = bscl(link)
-        return own.whole_packets if answer.feasible else None
-    usable = [
-        by_name[name].advice.whole_packets
-        for name in ("sqrt_n", "window_decrease", "bdp")
-        if by_name[name].advice.holds
-    ]
-    best = min((packets for packets in usable if packets is not None), default=None)
-    too_slow = best is not None and (link.max_delay_s or float("inf")) < link.seconds(best)
-    return None if too_slow else best
+    answer = Answer(link, judge(link), notes, why_theory_only=why)
+    limit = answer.buffer or max(round(link.bdp_packets), 1)
+    return replace(_exported(answer, trial), scenario=trial.scenario(link, limit))
 
 
-class Laboratory(Protocol):
-    """Runs replicates of links."""
-
-    def calibrate(self, link: Link, packets: int) -> None:
-        """Sees how long replicates must be, by one with this buffer."""
-        ...
-
-    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
-        """Runs a link behind a FIFO of any limit; or behind a queue, whatever the limit."""
-        ...
-
-    def too_long(self, link: Link, packets: int) -> str | None:
-        """Why a replicate with this buffer is not run; None if it can be."""
-        ...
-
-
-def size_link(link: Link, laboratory: Laboratory, *, changes: bool = True) -> Answer:
-    """Judges, simulates and searches.
+def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
+    link: Link,
+    laboratory: Laboratory,
+    *,
+    notes: tuple[str, ...] = (),
+    changes: bool = True,
+    queues: Sequence[str] = QUEUES,
+    most_replicates: int = MOST_REPLICATES,
+) -> Answer:
+    """Judges, searches and simulates. Ctrl-C ends it with what had finished.
 
     Args:
         link: the link.
         laboratory: what runs replicates.
+        notes: what was understood of the link.
         changes: whether to look what would change the answer.
+        queues: queue disciplines to try in place of the link's.
+        most_replicates: no limit gets more.
     """
-    rules = judge(link)
+    trial = laboratory.trial
+    for queue in queues:
+        trial.scenario(link, 1, queue)  # refuses one that is misspelt before anything is run
     first = first_reach(link)
     why = laboratory.too_long(link, first)
     if why is not None:
-        return Answer(link, rules, why_theory_only=why)
-    laboratory.calibrate(link, first)
-    why = laboratory.too_long(link, first)
-    if why is not None:
-        return Answer(link, rules, why_theory_only=why)
-    trials = Trials(laboratory.sampler(link))
-    helped, hurt = targets(link)
-    reach = (first, last_reach(link, laboratory))
-    found = smallest(trials, helped, hurt, reach=reach, most_replicates=MOST_REPLICATES)
-    rules = simulate_rules(link, laboratory, trials, rules)
-    at = found.limit or found.floor or trials.limits[-1]
-    return Answer(
-        link,
-        rules,
-        found,
-        trials,
-        trials.interval(at, "epochs").mean,
-        changes=tuple(what_changes(link, laboratory)) if changes else (),
-        alternatives=tuple(try_queues(link, laboratory)) if changes else (),
-    )
+        return by_theory(link, trial, why, notes)
+    answer = Answer(link, judge(link), notes)
+    try:
+        laboratory.calibrate(link, first)
+        why = laboratory.too_long(link, first)
+        if why is not None:
+            return by_theory(link, trial, why, notes)
+        trials = Trials(laboratory.sampler(link))
+        answer = replace(answer, trials=trials)
+        helped, hurt = targets(link)
+        reach = (first, last_reach(link, laboratory))
+        found = smallest(trials, helped, hurt, reach=reach, most_replicates=most_replicates)
+        at = found.limit or found.floor or trials.limits[-1]
+        answer = replace(
+            answer,
+            found=found,
+            epochs=_epochs(trials, at),
+            scenario=laboratory.scenario(link, found.limit or found.ceiling or at),
+        )
+        answer = _exported(answer, trial)
+        by_rule = simulate_rules(link, laboratory, trials, answer.by_rule, most_replicates)
+        answer = replace(answer, by_rule=by_rule)
+        answer = replace(answer, alternatives=tuple(try_queues(link, laboratory, queues)))
+        if changes:
+            answer = replace(answer, changes=tuple(what_changes(link, laboratory)))
+    except KeyboardInterrupt:
+        return replace(answer, interrupted=True)
+    return answer
 
 
 def first_reach(link: Link) -> int:
     """Packets up to which a search looks at first: beyond what theory expects."""
+    if not link.flows:
+        return max(int(2 * link.bdp_packets) + 1, 8)
     by_bscl = bscl(link).packets
     by_root = link.bdp_packets / link.flows**0.5
     return max(int(1.5 * max(min(by_bscl, link.bdp_packets), by_root)) + 1, 8)
@@ -275,13 +144,16 @@ def first_reach(link: Link) -> int:
 def last_reach(link: Link, laboratory: Laboratory) -> int:
     """Packets beyond which no search looks.
 
-    Half as much again as the delay allows; without a bound on it eight bandwidth-delay products, or
-    twice what BSCL wants. And nothing that takes too long to run.
+    Half as much again as the delay allows. Without a bound on it eight bandwidth-delay products, or
+    twice what BSCL wants; and as far as it takes where larger buffers cost no longer runs. Nothing
+    that takes too long to run.
     """
     if link.max_delay_s is not None:
         last = 1.5 * link.max_delay_s / link.packet_time_s
-    else:
+    elif laboratory.trial.elastic:
         last = max(8 * link.bdp_packets, 2 * bscl(link).packets)
+    else:
+        last = FARTHEST
     low, high = 1, max(int(last), 8)
     if laboratory.too_long(link, high) is None:
         return high
@@ -292,12 +164,17 @@ def last_reach(link: Link, laboratory: Laboratory) -> int:
 
 
 def simulate_rules(
-    link: Link, laboratory: Laboratory, trials: Trials, rules: Sequence[RuleAnswer]
+    link: Link,
+    laboratory: Laboratory,
+    trials: Trials,
+    rules: Sequence[RuleAnswer],
+    most_replicates: int = MOST_REPLICATES,
 ) -> tuple[RuleAnswer, ...]:
     """The rules' answers with what happens at their buffers."""
     limits = {one.advice.whole_packets for one in rules}
     reasons = {limit: laboratory.too_long(link, limit) for limit in limits if limit is not None}
-    trials.ensure(sorted(limit for limit in reasons if reasons[limit] is None), FIRST_REPLICATES)
+    wanted = sorted(limit for limit in reasons if reasons[limit] is None)
+    trials.ensure(wanted, min(FIRST_REPLICATES, most_replicates))
     return tuple(
         _simulated(link, trials, one, reasons.get(one.advice.whole_packets or 0)) for one in rules
     )
@@ -307,7 +184,7 @@ def _simulated(link: Link, trials: Trials, one: RuleAnswer, why_not: str | None)
     packets = one.advice.whole_packets
     if packets is None or why_not is not None:
         return replace(one, why_not=why_not)
-    figures = {name: trials.interval(packets, name) for name in FIGURES}
+    figures = figures_at(trials, packets)
     return replace(one, simulated=figures, unmet=unmet(link, figures))
 
 
@@ -321,28 +198,21 @@ def unmet(link: Link, figures: Mapping[str, Interval]) -> tuple[str, ...]:
     )
 
 
-def try_queues(link: Link, laboratory: Laboratory) -> list[Alternative]:
-    """Queue disciplines with their defaults in place of a FIFO."""
+def try_queues(link: Link, laboratory: Laboratory, queues: Sequence[str]) -> list[Alternative]:
+    """Queue disciplines with their defaults in place of the link's."""
     made = []
-    for queue in QUEUES:
+    for queue in queues:
         trials = Trials(laboratory.sampler(link, queue))
         trials.ensure([0], FIRST_REPLICATES)
-        figures = {name: trials.interval(0, name) for name in FIGURES}
+        figures = figures_at(trials, 0)
         made.append(Alternative(queue, figures, unmet(link, figures)))
     return made
 
 
 def what_changes(link: Link, laboratory: Laboratory) -> list[Change]:
     """What the answer hangs on: fewer flows, longer round trips, another control."""
-    others = {
-        "flows / 4": replace(link, flows=max(link.flows // 4, 1)),
-        "RTT x 2": replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s)),
-    }
-    if link.congestion_control == "reno":
-        others["CUBIC instead of Reno"] = replace(link, congestion_control="cubic")
-        others["Reno that counts bytes (Linux)"] = replace(link, byte_counting=True)
     made = []
-    for what, other in others.items():
+    for what, other in laboratory.trial.others(link).items():
         reach = first_reach(other)
         packets = None
         if laboratory.too_long(other, reach) is None:
@@ -359,64 +229,12 @@ def what_changes(link: Link, laboratory: Laboratory) -> list[Change]:
     return made
 
 
-def link_dict(link: Link) -> dict[str, Any]:
-    """The link, echoed with what follows from its description."""
-    return {
-        "rate_bps": link.rate_bps,
-        "rtts_s": list(link.rtts_s),
-        "mean_rtt_s": link.mean_rtt_s,
-        "harmonic_mean_rtt_s": link.harmonic_rtt_s,
-        "flows": link.flows,
-        "packet_bytes": link.packet_bytes,
-        "local_share": link.local_share,
-        "congestion_control": link.congestion_control,
-        "bdp_packets": link.bdp_packets,
-        "bdp_bytes": link.bdp_packets * link.packet_bytes,
-        "min_utilization": link.min_utilization,
-        "max_loss_rate": link.max_loss_rate,
-        "max_delay_s": link.max_delay_s,
-    }
+def _epochs(trials: Trials, limit: int) -> float | None:
+    known = "epochs" in trials.replicates[limit][0]
+    return trials.interval(limit, "epochs").mean if known else None
 
 
-def buffer_dict(link: Link, packets: int) -> dict[str, Any]:
-    """A buffer in every unit."""
-    return {
-        "packets": packets,
-        "bytes": packets * link.packet_bytes,
-        "seconds": link.seconds(packets),
-        "bdp": packets / link.bdp_packets,
-    }
-
-
-def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
-    packets = one.advice.whole_packets
-    empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
-    return {
-        "rule": one.rule.name,
-        "title": one.rule.title,
-        "kind": one.rule.kind,
-        "bound": one.rule.bound,
-        **(empty if packets is None else buffer_dict(link, packets)),
-        "holds": one.advice.holds,
-        "broken_assumptions": list(one.advice.broken),
-        "notes": list(one.advice.notes),
-        "simulated": _figures(one.simulated) if one.simulated else None,
-        "unmet": list(one.unmet),
-        "why_not_simulated": one.why_not,
-        "source": one.rule.source,
-    }
-
-
-def _figures(figures: dict[str, Interval]) -> dict[str, Any]:
-    return {
-        name: {"mean": one.mean, "low": _end(one.low), "high": _end(one.high)}
-        for name, one in figures.items()
-    }
-
-
-def _end(value: float) -> float | None:
-    """An end of an interval; None if it has none yet."""
-    return value if math.isfinite(value) else None
-
-
-__all__ = ["Answer", "Answered", "Change", "RuleAnswer", "judge", "size_link"]
+def _exported(answer: Answer, trial: Trial) -> Answer:
+    if answer.buffer is None:
+        return answer
+    return replace(answer, exports=trial.exports(answer.link, answer.buffer))

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from goodqueue.sizing.tc import ETHERNET_HEADER_BYTES
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ETHERNET_HEADER_BYTES = 14
+"""What Linux counts of the link layer: its qdiscs see the Ethernet header, but neither the frame
+check sequence nor preamble and gap."""
 
 ETHERNET_CHECK_BYTES = 4
 """The frame check sequence, which switch memories hold and Linux does not count."""
@@ -63,6 +69,18 @@ def linux(packets: int, packet_bytes: int) -> Export:
         "/sys/class/net/DEV/queues/tx-0/byte_queue_limits); and an aggregate that segmentation "
         "offload made (up to 64 KiB) enters or is dropped whole: ethtool -K DEV gso off tso off "
         "gro off, or count on a buffer coarser by that.",
+    )
+
+
+def linux_queue(commands: Sequence[str]) -> Export:
+    """A queue that is no FIFO, as its own commands of `tc`."""
+    return Export(
+        "Linux",
+        tuple(commands),
+        "sizes as tc counts them, the Ethernet header included, so that as many of the largest "
+        "packets fit",
+        "What was sized is the limit of this queue, which also drops before it is full; on a "
+        "device that is not shaped to the link's rate the driver's ring holds frames below it.",
     )
 
 

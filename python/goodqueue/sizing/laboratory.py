@@ -1,109 +1,143 @@
-"""The replicates of a search, as runs of links that are only described."""
+"""The replicates of a search, as runs.
+
+A `Trial` says what is simulated of a link: of one that is only described (`trial.LinkTrial`), or of
+one in a scenario file (`file.FileTrial`). A `Laboratory` runs it under as many seeds as are asked
+for.
+"""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from goodqueue import _core
-from goodqueue.sizing.trial import EPOCHS, LINK, length, scenario_toml, too_long
+from goodqueue.sizing.trial import EPOCHS, LinkTrial
 from goodqueue.study.model import Variant
 from goodqueue.study.plan import digest, run_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from goodqueue._core import Scenario
+    from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
+    from goodqueue.sizing.meter import Meter
     from goodqueue.sizing.smallest import Sampler
+    from goodqueue.study.model import Parameter
     from goodqueue.study.runner import Runner
-
-LONG = "long"
-"""The group of flows whose fairness and loss epochs are reported."""
 
 MOST_STRETCH = 4.0
 """A link whose losses are rarer than that holds fewer than 20 epochs, and the answer says so."""
 
-METRICS = {
-    "utilization": f"{LINK}.utilization",
-    "loss_rate": f"{LINK}.loss_rate",
-    "p99_delay_s": f"{LINK}.p99_queueing_delay_s",
-    "drops": f"{LINK}.drops_overlimit",
-    "jain": f"{LONG}.goodput_bps.jain",
-    "bursts": f"{LINK}.loss_bursts",
-    "hit": f"{LINK}.mean_flows_hit",
-}
-"""What a search calls a figure, and what studies call it."""
+
+class Trial(Protocol):
+    """What is simulated of a link."""
+
+    @property
+    def name(self) -> str:
+        """What the scenario calls the link."""
+        ...
+
+    @property
+    def elastic(self) -> bool:
+        """Whether a replicate may be made longer until it holds enough loss epochs.
+
+        Larger buffers then cost longer runs; a search of a trial that is not elastic may go far.
+        """
+        ...
+
+    def scenario(
+        self, link: Link, packets: int, queue: str | None = None, stretch: float = 1.0
+    ) -> Scenario:
+        """One replicate behind so many packets; or behind another queue, with its defaults.
+
+        An elastic one is `stretch` times as long as the link's losses are expected to ask for.
+        """
+        ...
+
+    def meter(self, link: Link) -> Meter:
+        """What is read of a run."""
+        ...
+
+    def too_long(self, link: Link, packets: int, stretch: float = 1.0) -> str | None:
+        """Why a replicate with this buffer is not run; None if it can be."""
+        ...
+
+    def others(self, link: Link) -> Mapping[str, Link]:
+        """Links that differ in one thing, by what differs, to see what the answer hangs on."""
+        ...
+
+    def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
+        """The buffer as lines to paste into devices."""
+        ...
 
 
-class LinkLaboratory:
-    """Replicates of links that are only described, long enough for their losses."""
+class Laboratory:
+    """Replicates of a trial's links."""
 
-    def __init__(self, runner: Runner, first_seed: int = 1) -> None:
-        """Takes what runs, and the seed of the first replicate of every limit."""
+    def __init__(self, runner: Runner, trial: Trial, first_seed: int = 1) -> None:
+        """Takes what runs, what is run, and the seed of the first replicate of every limit."""
+        self.trial = trial
         self._runner = runner
         self._first_seed = first_seed
         self._stretches: dict[Link, float] = {}
 
     def too_long(self, link: Link, packets: int) -> str | None:
         """Why a replicate with this buffer is not run; None if it can be."""
-        return too_long(link, packets, self._stretches.get(link, 1.0))
+        return self.trial.too_long(link, packets, self._stretch(link))
 
     def calibrate(self, link: Link, packets: int) -> None:
         """Counts the loss epochs of one replicate; all others are as much longer as it needed."""
+        if not self.trial.elastic:
+            return
         figures = self.sampler(link)({packets: range(1)})[packets][0]
         held = figures["epochs"] or 1.0
         # A tenth more, because the next replicate may hold fewer.
         self._stretches[link] = min(max(1.1 * EPOCHS / held, 1.0), MOST_STRETCH)
 
-    def take_length_of(self, other: LinkLaboratory) -> None:
+    def take_length_of(self, other: Laboratory) -> None:
         """Makes replicates as long as another laboratory has found that they must be."""
         self._stretches |= other._stretches
 
+    def scenario(self, link: Link, packets: int) -> Scenario:
+        """What a replicate with this buffer is."""
+        return self.trial.scenario(link, packets, None, self._stretch(link))
+
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
-        """Runs a link behind a FIFO of any limit; or behind a queue, whatever the limit."""
+        """Runs a link behind any limit of its queue, or behind another queue as it is."""
+        meter = self.trial.meter(link)
+        variants: dict[int, Variant] = {}
 
-        def variant(limit: int) -> Variant:
-            packets = limit if queue is None else link.bdp_packets / 2
-            reach = length(link, packets, self._stretches.get(link, 1.0))
-            table = f'{{ limit = "{limit}p" }}' if queue is None else f'{{ kind = "{queue}" }}'
-            text = scenario_toml(link, reach, table)
-            scenario = _core.Scenario.parse(text.encode(), "the link", [])
-            return Variant(limit, {"limit_packets": limit}, scenario, digest(scenario))
+        def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
+            for limit in wanted:
+                if limit not in variants:
+                    variants[limit] = self._variant(link, limit, queue)
+            # The largest buffers have the longest runs: none of them is left for the end.
+            places = [
+                (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
+            ]
+            runs = [run_of(variants[limit], self._first_seed + index) for limit, index in places]
+            found: dict[int, list[Mapping[str, float]]] = {limit: [] for limit in wanted}
+            for (limit, _), values in zip(
+                places, self._runner.figures(runs, meter.metrics), strict=True
+            ):
+                found[limit].append(meter.figures(values))
+            return found
 
-        return _sampler(self._runner, variant, link.flows, self._first_seed, METRICS)
+        return sample
 
+    def _stretch(self, link: Link) -> float:
+        return self._stretches.get(link, 1.0)
 
-def _sampler(
-    runner: Runner,
-    variant: Callable[[int], Variant],
-    flows: int,
-    first_seed: int,
-    metrics: Mapping[str, str],
-) -> Sampler:
-    variants: dict[int, Variant] = {}
-
-    def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
-        for limit in wanted:
-            if limit not in variants:
-                variants[limit] = variant(limit)
-        # The largest buffers have the longest runs: none of them is left for the end.
-        places = [
-            (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
-        ]
-        runs = [run_of(variants[limit], first_seed + index) for limit, index in places]
-        found: dict[int, list[Mapping[str, float]]] = {limit: [] for limit in wanted}
-        for (limit, _), values in zip(
-            places, runner.figures(runs, list(metrics.values())), strict=True
-        ):
-            found[limit].append(_figures(dict(zip(metrics, values, strict=True)), flows))
-        return found
-
-    return sample
+    def _variant(self, link: Link, limit: int, queue: str | None) -> Variant:
+        scenario = self.trial.scenario(link, limit, queue, self._stretch(link))
+        parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
+        if queue is not None:
+            parameters = {f"{self.trial.name}.queue": queue}
+        return Variant(limit, parameters, scenario, digest(scenario))
 
 
-def _figures(raw: dict[str, float], flows: int) -> dict[str, float]:
-    """The figures of a replicate: without a sample a delay is 0, and so are losses."""
-    figures = {name: 0.0 if math.isnan(value) else value for name, value in raw.items()}
-    # Every burst hits so many of the flows: the loss epochs that a flow has seen on average.
-    figures["epochs"] = figures.pop("bursts") * figures.pop("hit") / flows
-    return figures
+class LinkLaboratory(Laboratory):
+    """Replicates of links that are only described, long enough for their losses."""
+
+    def __init__(self, runner: Runner, first_seed: int = 1) -> None:
+        """Takes what runs, and the seed of the first replicate of every limit."""
+        super().__init__(runner, LinkTrial(), first_seed)

@@ -25,8 +25,10 @@ class Link:
 
     Attributes:
         rate_bps: capacity C in bits per second.
-        rtts_s: base round-trip times in seconds, each of as many flows as any other.
-        flows: long flows that this link holds back (locally bottlenecked).
+        rtts_s: base round-trip times in seconds, each of as many flows as any other; may be empty
+            where there are no flows.
+        flows: long flows that this link holds back (locally bottlenecked). 0 if there are none that
+            a rule knows: no rule has an answer then, and simulation alone decides.
         packet_bytes: size of a full packet M.
         local_share: share of the capacity that those flows have; the rest is traffic that other
             links, windows or sizes hold back.
@@ -41,6 +43,8 @@ class Link:
         synchronization: loss-burst length over number of flows, alpha of Dhamdhere et al. (17).
         byte_counting: whether windows grow by what is ACKed (RFC 3465, Linux) and not by a step
             per ACK, of which delayed ACKs leave one for two packets.
+        framing_bytes: link-layer bytes around each packet, which take the link's time and the
+            buffer's room as well.
     """
 
     rate_bps: float
@@ -58,20 +62,26 @@ class Link:
     paced: bool = False
     synchronization: float = 0.55
     byte_counting: bool = False
+    framing_bytes: int = 0
 
     def __post_init__(self) -> None:
         for problem in _problems(self):
             raise RequestError(problem)
 
     @property
+    def frame_bytes(self) -> int:
+        """What a full packet takes of the link: itself and its framing."""
+        return self.packet_bytes + self.framing_bytes
+
+    @property
     def packet_time_s(self) -> float:
         """Seconds that a full packet takes."""
-        return 8 * self.packet_bytes / self.rate_bps
+        return 8 * self.frame_bytes / self.rate_bps
 
     @property
     def mean_rtt_s(self) -> float:
-        """Mean base round-trip time: the T of a bandwidth-delay product."""
-        return math.fsum(self.rtts_s) / len(self.rtts_s)
+        """Mean base round-trip time: the T of a bandwidth-delay product. 0 without any."""
+        return math.fsum(self.rtts_s) / max(len(self.rtts_s), 1)
 
     @property
     def harmonic_rtt_s(self) -> float:
@@ -94,12 +104,12 @@ class Link:
     @property
     def local_bdp_packets(self) -> float:
         """C_e x T_e, in packets."""
-        return self.local_rate_bps * self.harmonic_rtt_s / (8 * self.packet_bytes)
+        return self.local_rate_bps * self.harmonic_rtt_s / (8 * self.frame_bytes)
 
     @property
     def window_packets(self) -> float:
         """Packets in flight per flow when the link is full and its queue empty."""
-        return self.local_rate_bps * self.mean_rtt_s / (8 * self.packet_bytes * self.flows)
+        return self.local_rate_bps * self.mean_rtt_s / (8 * self.frame_bytes * self.flows)
 
     @property
     def decrease(self) -> float | None:
@@ -109,6 +119,23 @@ class Link:
     def seconds(self, packets: float) -> float:
         """How long the link takes to send so many packets."""
         return packets * self.packet_time_s
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a link that a scenario describes: what its file does not say.
+
+    Attributes:
+        min_utilization: share of the time the link is to be busy.
+        max_loss_rate: largest share of packets lost, if bounded.
+        max_delay_s: largest 99th percentile of the queueing delay in seconds, if bounded.
+        local_share: share of the capacity that the long flows have, for the rules.
+    """
+
+    min_utilization: float = 0.98
+    max_loss_rate: float | None = None
+    max_delay_s: float | None = None
+    local_share: float = 1.0
 
 
 def rtt_range(first_s: float, last_s: float, steps: int = RTT_STEPS) -> tuple[float, ...]:
@@ -125,10 +152,10 @@ def _problems(link: Link) -> list[str]:
     problems = []
     if not 1 <= link.rate_bps <= 1e13:
         problems.append(f"a rate of {link.rate_bps:g} bit/s: it must lie between 1bps and 10Tbps")
-    if not link.rtts_s or not all(0 < rtt <= 1000 for rtt in link.rtts_s):
+    if (link.flows and not link.rtts_s) or not all(0 < rtt <= 1000 for rtt in link.rtts_s):
         problems.append("a round-trip time must be more than 0s and at most 1000s")
-    if link.flows < 1:
-        problems.append("a buffer rule needs at least one flow")
+    if link.flows < 0:
+        problems.append("a number of flows cannot be negative")
     if not 40 <= link.packet_bytes <= 65_535:
         problems.append(f"a packet of {link.packet_bytes} B: it must have from 40B to 65535B")
     if not 0 < link.local_share <= 1:
@@ -148,7 +175,7 @@ def _impossible(link: Link) -> list[str]:
     problems = []
     if link.max_loss_rate is not None and link.max_loss_rate >= 1:
         problems.append("a loss of 100% or more is no bound; write one below 100%")
-    if link.max_loss_rate is not None and link.max_loss_rate <= 0:
+    if link.max_loss_rate is not None and link.max_loss_rate <= 0 and link.flows:
         problems.append(
             "TCP finds its rate by losing packets: a loss of 0% cannot be kept; write a bound "
             "above 0% and below 100%, or mark instead of dropping"
@@ -158,6 +185,8 @@ def _impossible(link: Link) -> list[str]:
             f"one packet of {link.packet_bytes} B takes {link.packet_time_s * 1e3:.4g} ms here: "
             f"a queueing delay of at most {link.max_delay_s * 1e3:.4g} ms allows no packet to wait"
         )
+    if not link.flows:
+        return problems
     if link.local_rate_bps / link.flows * (link.mean_rtt_s + 1) < 8 * link.packet_bytes * 0.01:
         share = link.local_rate_bps / link.flows
         problems.append(

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import base64
 import shlex
-import sys
 import tempfile
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.sizing.answer import buffer_dict
-from goodqueue.sizing.export import checks, exports
+from goodqueue.sizing.export import checks
+from goodqueue.sizing.result import buffer_dict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.intervals import Interval
     from goodqueue.plots.style import Picture
-    from goodqueue.sizing.answer import Answer, RuleAnswer
+    from goodqueue.sizing.result import Answer, RuleAnswer
 
 MISSING = "-"
 
@@ -37,7 +36,11 @@ img { max-width: 100%; } .answer { font-size: 1.2rem; }
 
 
 def write(
-    answer: Answer, sentences: Sequence[str], pictures: Sequence[Picture], path: Path
+    answer: Answer,
+    sentences: Sequence[str],
+    pictures: Sequence[Picture],
+    path: Path,
+    command: Sequence[str],
 ) -> None:
     """Writes the page, whole or not at all.
 
@@ -46,6 +49,7 @@ def write(
         sentences: link and recommendation in words, without markup: the question first.
         pictures: what to show, each with its caption.
         path: the page.
+        command: the arguments that yielded the answer, after `goodqueue`.
     """
     with tempfile.TemporaryDirectory() as folder:
         figures = [figure(picture, Path(folder)) for picture in pictures]
@@ -59,13 +63,10 @@ def write(
         f"<p>{escape(question)}</p>",
         *(f'<p class="answer">{escape(line)}</p>' for line in verdict),
         *figures,
-        "<h2>What the rules say</h2>",
-        _table(answer),
-        "<h2>Which assumptions do not hold here</h2>",
-        _assumptions(answer),
+        *_rules(answer),
         *_exports(answer),
         "<h2>To repeat it</h2>",
-        f"<pre>{escape(shlex.join(['goodqueue', *sys.argv[1:]]))}</pre>",
+        f"<pre>{escape(shlex.join(['goodqueue', *command]))}</pre>",
         f"<p>goodqueue {escape(_core.version())}, results version {_core.results_version()}.</p>",
         "</html>",
     ]
@@ -84,11 +85,22 @@ def figure(picture: Picture, folder: Path) -> str:
     )
 
 
+def _rules(answer: Answer) -> list[str]:
+    if not answer.by_rule:
+        return []
+    return [
+        "<h2>What the rules say</h2>",
+        _table(answer),
+        "<h2>Which assumptions do not hold here</h2>",
+        _assumptions(answer),
+    ]
+
+
 def _table(answer: Answer) -> str:
     columns = ["rule", "packets", "bytes", "ms", "BDP", "holds"]
     columns += ["utilisation", "loss", "p99 delay", "fairness", "keeps all"]
     head = "".join(f"<th>{column}</th>" for column in columns)
-    rows = "".join(_row(answer, one) for one in answer.rules)
+    rows = "".join(_row(answer, one) for one in answer.by_rule)
     return f"<table><tr>{head}</tr>{rows}</table>"
 
 
@@ -103,7 +115,7 @@ def _row(answer: Answer, one: RuleAnswer) -> str:
             f"{packets:,}",
             f"{buffer['bytes']:,}",
             f"{1e3 * buffer['seconds']:.4g}",
-            f"{buffer['bdp']:.3g}",
+            MISSING if buffer["bdp"] is None else f"{buffer['bdp']:.3g}",
         ]
     cells.append("yes" if one.advice.holds else "no")
     if one.simulated:
@@ -112,7 +124,7 @@ def _row(answer: Answer, one: RuleAnswer) -> str:
             _interval(figures["utilization"], 100, " %"),
             _interval(figures["loss_rate"], 100, " %"),
             _interval(figures["p99_delay_s"], 1000, " ms"),
-            f"{figures['jain'].mean:.2f}",
+            f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING,
             "no" if one.unmet else "yes",
         ]
     else:
@@ -128,7 +140,7 @@ def _assumptions(answer: Answer) -> str:
     items = [
         f"<li>{escape(one.rule.title)}: {escape('; '.join(one.advice.broken))}. "
         f"<small>{escape(one.rule.source)}</small></li>"
-        for one in answer.rules
+        for one in answer.by_rule
         if one.advice.broken
     ]
     return f"<ul>{''.join(items)}</ul>" if items else "<p>None.</p>"
@@ -139,13 +151,13 @@ def _exports(answer: Answer) -> list[str]:
         return []
     link = answer.link
     parts = ["<h2>To set it</h2>"]
-    for one in exports(answer.buffer, link.packet_bytes, link.rate_bps):
+    for one in answer.exports:
         lines = escape("\n".join(one.lines))
         parts.append(
             f"<h3>{escape(one.device)}</h3><p>{escape(one.arithmetic)}</p><pre>{lines}</pre>"
             f"<p>Mind: {escape(one.warning)}</p>"
         )
-    delay = None if answer.found is None else answer.interval(answer.buffer, "p99_delay_s").mean
+    delay = None if answer.trials is None else answer.interval(answer.buffer, "p99_delay_s").mean
     items = checks(link.rate_bps, link.mean_rtt_s, delay)
     parts.append("<h2>To check it tomorrow</h2><ul>")
     parts += [f"<li>{escape(item)}</li>" for item in items]

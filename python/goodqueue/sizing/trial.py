@@ -11,20 +11,25 @@ twice as fast, and twice as many packets are lost.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from goodqueue import _core
+from goodqueue.sizing.export import exports
+from goodqueue.sizing.meter import Meter
 from goodqueue.sizing.throughput import cubic_epoch_s, reno_epoch_s
 
 if TYPE_CHECKING:
+    from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
 
 LINK = "bottleneck"
 """The name of the link that is sized."""
 
-LIMIT_KEY = "topology.link.bottleneck.queue.limit"
+LONG = "long"
+"""The group of flows that the link holds back."""
 
 EPOCHS = 20
 """Loss epochs that a replicate must hold at least after its start-up."""
@@ -111,6 +116,47 @@ def too_long(link: Link, packets: float, stretch: float = 1.0) -> str | None:
     )
 
 
+class LinkTrial:
+    """A link that is only described, with the traffic above; its losses say how long it is run."""
+
+    name = LINK
+    elastic = True
+
+    def scenario(
+        self, link: Link, packets: int, queue: str | None = None, stretch: float = 1.0
+    ) -> _core.Scenario:
+        """One replicate behind so many packets; or behind another queue, with its defaults."""
+        if queue is None:
+            reach, table = length(link, packets, stretch), f'{{ limit = "{packets}p" }}'
+        else:  # as long as losses take where half a BDP waits
+            reach = length(link, link.bdp_packets / 2, stretch)
+            table = f'{{ kind = "{queue}" }}'
+        text = scenario_toml(link, reach, table)
+        return _core.Scenario.parse(text.encode(), "the link", [])
+
+    def meter(self, link: Link) -> Meter:
+        """What is read of a run."""
+        return Meter(LINK, {LONG: link.flows})
+
+    def too_long(self, link: Link, packets: int, stretch: float = 1.0) -> str | None:
+        """Why a replicate with this buffer is not run; None if it can be."""
+        return too_long(link, packets, stretch)
+
+    def others(self, link: Link) -> dict[str, Link]:
+        """Fewer flows, longer round trips, another control."""
+        others = {"RTT x 2": replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s))}
+        if link.flows > 1:
+            others = {"flows / 4": replace(link, flows=max(link.flows // 4, 1)), **others}
+        if link.congestion_control == "reno":
+            others["CUBIC instead of Reno"] = replace(link, congestion_control="cubic")
+            others["Reno that counts bytes (Linux)"] = replace(link, byte_counting=True)
+        return others
+
+    def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
+        """The buffer as lines to paste into devices."""
+        return exports(packets, link.packet_bytes, link.rate_bps)
+
+
 def scenario_toml(link: Link, reach: Length, queue: str = '{ limit = "1bdp" }') -> str:
     """The scenario, as text: its limit is what a search sets.
 
@@ -130,7 +176,7 @@ def scenario_toml(link: Link, reach: Length, queue: str = '{ limit = "1bdp" }') 
     here, mean = int(remote > 0), _places((link.mean_rtt_s,), reach)
     parts = [
         _head(link, reach, queue, remote_rate if remote else None),
-        _flow("long", link.flows, here, _places(rtts_of_flows(link), reach), "{ }"),
+        _flow(LONG, link.flows, here, _places(rtts_of_flows(link), reach), "{ }"),
     ]
     if remote:
         parts.append(_flow("remote", remote, 0, mean, "{ }"))

@@ -64,8 +64,8 @@ class Runner:
                 found = result.metrics
                 values = [found.get(metric, math.nan) for metric in metrics]
                 self._remember(result.run.identity, metrics, values)
-            left -= len(results)
-            self._on_run(left)
+                left -= 1
+                self._on_run(left)
         if self.stop.draining:
             raise KeyboardInterrupt
         return [[self._known[run.identity, metric] for metric in metrics] for run in runs]

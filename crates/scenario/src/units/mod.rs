@@ -51,6 +51,15 @@ pub enum StatedLimit {
     Unlimited,
 }
 
+/// Several times, as one text states them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatedSpans {
+    /// Each of them.
+    Listed(Vec<Span>),
+    /// From the shorter to the longer; how many between is for the reader to say.
+    Range(Span, Span),
+}
+
 /// Smallest and largest rate: 1 bit/s to 10 Tbit/s.
 pub(crate) const RATES: (u64, u64) = (1, 10_000_000_000_000);
 /// Longest time anywhere in a scenario: a million seconds.
@@ -228,6 +237,25 @@ pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
 /// Says what is wrong and what to write instead.
 pub fn parse_span(text: &str) -> Result<Span, UnitError> {
     parse_span_within(text, Span::ZERO, LONGEST)
+}
+
+/// Reads several times: one (`40ms`), a list (`20ms,80ms`), or a range (`20ms..534ms`).
+///
+/// # Errors
+/// Says what is wrong and what to write instead.
+pub fn parse_spans(text: &str) -> Result<StatedSpans, UnitError> {
+    let Some((first, last)) = text.split_once("..") else {
+        let listed: Result<Vec<Span>, UnitError> = text.split(',').map(parse_span).collect();
+        return listed.map(StatedSpans::Listed);
+    };
+    let (from, to) = (parse_span(first)?, parse_span(last)?);
+    if from > to {
+        return Err(UnitError::new(
+            format!("\"{}\" does not begin with the shorter time", shorten(text)),
+            format!("write \"{last}..{first}\""),
+        ));
+    }
+    Ok(StatedSpans::Range(from, to))
 }
 
 /// Reads a size (`536B`, `100kB`, `64KiB`): whole bytes up to a terabyte.

@@ -1,0 +1,90 @@
+"""Answers as polars frames; every column carries its unit in its name.
+
+A figure has three columns: its mean, and the ends of its 95 % interval with `_low` and `_high`,
+null where too few replicates were run for an end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goodqueue.sizing.result import FIGURES, buffer_dict, finite
+
+if TYPE_CHECKING:
+    from goodqueue.intervals import Interval
+    from goodqueue.sizing.result import Answer
+
+BUFFER = {"packets": pl.Int64, "bytes": pl.Int64, "seconds": pl.Float64, "bdp": pl.Float64}
+FIGURE = {
+    column: pl.Float64
+    for name in FIGURES
+    for column in (name, f"{name}_low", f"{name}_high")
+}  # fmt: skip
+BETWEEN = "; "
+"""What stands between the sentences of a column, which CSV files can hold."""
+
+
+def rules_frame(answer: Answer) -> pl.DataFrame:
+    """The rules.
+
+    `rule`, `title`, `kind`, `bound`, the buffer, `holds`, `broken_assumptions`, the figures,
+    `unmet` (bounds that the means there break) and `source`.
+    """
+    rows: list[dict[str, Any]] = []
+    for one in answer.by_rule:
+        packets = one.advice.whole_packets
+        rows.append(
+            {
+                "rule": one.rule.name,
+                "title": one.rule.title,
+                "kind": one.rule.kind,
+                "bound": one.rule.bound,
+                **({} if packets is None else buffer_dict(answer.link, packets)),
+                "holds": one.advice.holds,
+                "broken_assumptions": BETWEEN.join(one.advice.broken),
+                **_columns(one.simulated),
+                "unmet": BETWEEN.join(one.unmet) if one.simulated else None,
+                "source": one.rule.source,
+            }
+        )
+    text = dict.fromkeys(("rule", "title", "kind", "bound"), pl.String)
+    verdict = {"holds": pl.Boolean, "broken_assumptions": pl.String}
+    end = {"unmet": pl.String, "source": pl.String}
+    return _frame(rows, {**text, **BUFFER, **verdict, **FIGURE, **end})
+
+
+def curve_frame(answer: Answer) -> pl.DataFrame:
+    """The buffer, `replicates` and the figures."""
+    trials = answer.trials
+    rows = [] if trials is None else [
+        {
+            **buffer_dict(answer.link, limit),
+            "replicates": len(trials.replicates[limit]),
+            **_columns(answer.figures(limit)),
+        }
+        for limit in trials.limits
+    ]  # fmt: skip
+    return _frame(rows, {**BUFFER, "replicates": pl.Int64, **FIGURE})
+
+
+def queues_frame(answer: Answer) -> pl.DataFrame:
+    """`queue`, the figures and `unmet`."""
+    rows = [
+        {"queue": one.queue, **_columns(one.figures), "unmet": BETWEEN.join(one.unmet)}
+        for one in answer.alternatives
+    ]
+    return _frame(rows, {"queue": pl.String, **FIGURE, "unmet": pl.String})
+
+
+def _columns(figures: dict[str, Interval]) -> dict[str, float | None]:
+    columns: dict[str, float | None] = {}
+    for name, one in figures.items():
+        columns[name] = one.mean
+        columns[f"{name}_low"], columns[f"{name}_high"] = finite(one.low), finite(one.high)
+    return columns
+
+
+def _frame(rows: list[dict[str, Any]], schema: dict[str, Any]) -> pl.DataFrame:
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

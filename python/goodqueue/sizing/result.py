@@ -1,0 +1,300 @@
+"""The answer to "how much buffer does this link need?", as values, plain data and frames."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.sizing.rules.bscl import bscl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from goodqueue._core import Scenario
+    from goodqueue.intervals import Interval
+    from goodqueue.sizing.export import Export
+    from goodqueue.sizing.link import Link
+    from goodqueue.sizing.rules import Advice, Rule
+    from goodqueue.sizing.smallest import Smallest, Trials
+
+FIGURES = ("utilization", "loss_rate", "p99_delay_s", "jain")
+"""What is reported of a buffer: utilisation, loss, the 99th percentile of the queueing delay, and
+Jain's index of the long flows' goodputs, if there are long flows."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAnswer:
+    """What one rule says, and what simulation says of it.
+
+    Attributes:
+        rule: the rule.
+        advice: its buffer and broken assumptions.
+        simulated: figures with their intervals at that buffer; empty where it was not run.
+        unmet: the bounds that the means there do not keep.
+        why_not: why it was not simulated, if it was not.
+    """
+
+    rule: Rule
+    advice: Advice
+    simulated: dict[str, Interval] = field(default_factory=dict)
+    unmet: tuple[str, ...] = ()
+    why_not: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What another link would need.
+
+    Attributes:
+        what: the change, such as `flows / 4`.
+        packets: the smallest buffer by simulation, on a coarser grid; None if none serves.
+        theory: what the rules say there.
+    """
+
+    what: str
+    packets: int | None
+    theory: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another queue discipline in place of the link's, with its defaults.
+
+    Attributes:
+        queue: its name.
+        figures: what simulation says, with intervals.
+        unmet: the bounds that its means do not keep.
+    """
+
+    queue: str
+    figures: dict[str, Interval]
+    unmet: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one link.
+
+    Attributes:
+        link: the link.
+        by_rule: every rule's answer, in the order of `RULES`; empty where no rule can speak.
+        notes: what was understood of a scenario file, a sentence each.
+        found: what the search found; None if nothing was simulated, or it was interrupted.
+        trials: every limit that was run; None if nothing was simulated.
+        epochs: loss epochs per long flow in a replicate at the answer; None without long flows.
+        why_theory_only: why nothing was simulated, if nothing was.
+        changes: what would change the answer.
+        alternatives: queue disciplines in place of the link's.
+        exports: the buffer as the lines to paste into devices.
+        scenario: one replicate behind the answer, or near it where there is none: what
+            `goodqueue run` takes. None if it was ended before.
+        interrupted: whether it was ended before everything was done.
+    """
+
+    link: Link
+    by_rule: tuple[RuleAnswer, ...]
+    notes: tuple[str, ...] = ()
+    found: Smallest | None = None
+    trials: Trials | None = None
+    epochs: float | None = None
+    why_theory_only: str | None = None
+    changes: tuple[Change, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    exports: tuple[Export, ...] = ()
+    scenario: Scenario | None = None
+    interrupted: bool = False
+
+    @property
+    def buffer(self) -> int | None:
+        """The recommendation in packets; None where no buffer serves.
+
+        What the search found; in theory alone, the rule whose assumptions hold and that keeps all
+        bounds.
+        """
+        if self.trials is not None or self.interrupted:
+            return None if self.found is None else self.found.limit
+        return theory_only(self.link, self.by_rule)
+
+    @property
+    def rules(self) -> pl.DataFrame:
+        """One row per rule: its buffer in every unit, whether it holds, and what happens there."""
+        from goodqueue.sizing.frames import rules_frame
+
+        return rules_frame(self)
+
+    @property
+    def curve(self) -> pl.DataFrame:
+        """One row per limit that was run, rising: utilisation, loss, delay and fairness."""
+        from goodqueue.sizing.frames import curve_frame
+
+        return curve_frame(self)
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """One row per queue discipline that was tried in place of the link's."""
+        from goodqueue.sizing.frames import queues_frame
+
+        return queues_frame(self)
+
+    def interval(self, limit: int, figure: str) -> Interval:
+        """A figure at a limit that was run."""
+        assert self.trials is not None
+        return self.trials.interval(limit, figure)
+
+    def figures(self, limit: int) -> dict[str, Interval]:
+        """All figures at a limit that was run."""
+        assert self.trials is not None
+        return figures_at(self.trials, limit)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer as plain values, as `--json` prints it; docs/cli.md lists the keys."""
+        return {
+            "schema_version": 1,
+            "link": link_dict(self.link),
+            "notes": list(self.notes),
+            "rules": [_rule_dict(self.link, one) for one in self.by_rule],
+            "recommendation": self._recommendation(),
+            "changes": [
+                {"change": one.what, "packets": one.packets, "theory_packets": one.theory}
+                for one in self.changes
+            ],
+            "alternatives": [
+                {"queue": one.queue, "simulated": _plain(one.figures), "unmet": list(one.unmet)}
+                for one in self.alternatives
+            ],
+            "curve": [] if self.trials is None else self._curve(self.trials),
+            "exports": [
+                {
+                    "device": one.device,
+                    "lines": list(one.lines),
+                    "arithmetic": one.arithmetic,
+                    "warning": one.warning,
+                }
+                for one in self.exports
+            ],
+            "interrupted": self.interrupted,
+        }
+
+    def _recommendation(self) -> dict[str, Any]:
+        packets = self.buffer
+        found = self.found
+        empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
+        undecided = self.interrupted and found is None
+        return {
+            **(empty if packets is None else buffer_dict(self.link, packets)),
+            "feasible": None if undecided else packets is not None,
+            "by": "theory" if self.trials is None else "simulation",
+            "why_theory_only": self.why_theory_only,
+            "at_least_packets": None if found is None else found.low + 1,
+            "at_most_packets": None if found is None else found.high,
+            "settled": None if found is None else found.settled,
+            "least_for_utilization_and_loss": None if found is None else found.floor,
+            "most_for_delay": None if found is None else found.ceiling,
+            "give_up": [] if found is None else list(found.broken),
+            "not_monotone_at_packets": [] if found is None else list(found.exceptions),
+            "loss_epochs_per_flow": self.epochs,
+        }
+
+    def _curve(self, trials: Trials) -> list[dict[str, Any]]:
+        return [
+            {
+                **buffer_dict(self.link, limit),
+                "replicates": len(trials.replicates[limit]),
+                "simulated": _plain(figures_at(trials, limit)),
+            }
+            for limit in trials.limits
+        ]
+
+
+def figures_at(trials: Trials, limit: int) -> dict[str, Interval]:
+    """The figures that replicates of a limit have, with their intervals."""
+    known = trials.replicates[limit][0]
+    return {name: trials.interval(limit, name) for name in FIGURES if name in known}
+
+
+def theory_only(link: Link, rules: Sequence[RuleAnswer]) -> int | None:
+    """The buffer by theory, in packets; None where no rule that holds keeps the bounds.
+
+    BSCL's, if its assumptions hold and the delay allows it; else the smallest of the rules that
+    ask for utilisation and whose assumptions hold.
+    """
+    if not rules:
+        return None
+    by_name = {one.rule.name: one for one in rules}
+    own = by_name["bscl"].advice
+    if own.holds:
+        answer = bscl(link)
+        return own.whole_packets if answer.feasible else None
+    usable = [
+        by_name[name].advice.whole_packets
+        for name in ("sqrt_n", "window_decrease", "bdp")
+        if by_name[name].advice.holds
+    ]
+    best = min((packets for packets in usable if packets is not None), default=None)
+    too_slow = best is not None and (link.max_delay_s or math.inf) < link.seconds(best)
+    return None if too_slow else best
+
+
+def link_dict(link: Link) -> dict[str, Any]:
+    """The link, echoed with what follows from its description."""
+    return {
+        "rate_bps": link.rate_bps,
+        "rtts_s": list(link.rtts_s),
+        "mean_rtt_s": link.mean_rtt_s,
+        "harmonic_mean_rtt_s": link.harmonic_rtt_s if link.rtts_s else None,
+        "flows": link.flows,
+        "packet_bytes": link.packet_bytes,
+        "framing_bytes": link.framing_bytes,
+        "local_share": link.local_share,
+        "congestion_control": link.congestion_control if link.flows else None,
+        "byte_counting": link.byte_counting,
+        "bdp_packets": link.bdp_packets,
+        "bdp_bytes": link.bdp_packets * link.frame_bytes,
+        "min_utilization": link.min_utilization,
+        "max_loss_rate": link.max_loss_rate,
+        "max_delay_s": link.max_delay_s,
+    }
+
+
+def buffer_dict(link: Link, packets: int) -> dict[str, Any]:
+    """A buffer in every unit; `bdp` is None where there is no round-trip time."""
+    return {
+        "packets": packets,
+        "bytes": packets * link.frame_bytes,
+        "seconds": link.seconds(packets),
+        "bdp": packets / link.bdp_packets if link.bdp_packets else None,
+    }
+
+
+def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
+    packets = one.advice.whole_packets
+    empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
+    return {
+        "rule": one.rule.name,
+        "title": one.rule.title,
+        "kind": one.rule.kind,
+        "bound": one.rule.bound,
+        **(empty if packets is None else buffer_dict(link, packets)),
+        "holds": one.advice.holds,
+        "broken_assumptions": list(one.advice.broken),
+        "notes": list(one.advice.notes),
+        "simulated": _plain(one.simulated) if one.simulated else None,
+        "unmet": list(one.unmet),
+        "why_not_simulated": one.why_not,
+        "source": one.rule.source,
+    }
+
+
+def _plain(figures: dict[str, Interval]) -> dict[str, Any]:
+    return {
+        name: {"mean": one.mean, "low": finite(one.low), "high": finite(one.high)}
+        for name, one in figures.items()
+    }
+
+
+def finite(value: float) -> float | None:
+    """An end of an interval; None if it has none yet."""
+    return value if math.isfinite(value) else None
