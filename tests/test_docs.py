@@ -5,31 +5,46 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
+import subprocess
 import tempfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import ROOT, goodqueue
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 PAGES = ["README.md", "docs/cli.md"]
-BLOCK = re.compile(r"```console\n\$ goodqueue (?P<arguments>.*)\n(?P<output>(?:.*\n)*?)```\n")
+BLOCK = re.compile(
+    r"```console\n\$ goodqueue (?P<arguments>[^|\n]*)(?P<filter> \| .*)?\n"
+    r"(?P<output>(?:.*\n)*?)```\n"
+)
+GUIDE = "docs/sizing-guide.md"
+CODE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
 
 
 def run_block(block: re.Match[str]) -> str:
-    """The block with what its command prints now."""
+    """The block with what its command prints now, through its filter if it has one."""
+    arguments, narrowed = block["arguments"], block["filter"] or ""
     with tempfile.TemporaryDirectory() as scratch:
-        arguments = shlex.split(block["arguments"].replace("DIR", scratch))
-        # Runs that a user has kept would hide what they yield now.
-        done = goodqueue(*arguments, cwd=ROOT, XDG_CACHE_HOME=f"{scratch}/cache")
+        done = goodqueue(*shlex.split(arguments.replace("DIR", scratch)), cwd=ROOT)
         printed = (done.stdout + done.stderr).replace(scratch, "DIR")
+    if narrowed:
+        shell = ["/bin/bash", "-c", narrowed.removeprefix(" | ")]
+        printed = subprocess.run(
+            shell, input=printed, capture_output=True, text=True, check=True
+        ).stdout
     lines = [line.rstrip() for line in printed.splitlines()]
     code = f"[exit code {done.returncode}]\n" if done.returncode else ""
     text = "\n".join(lines).strip() + "\n"
-    return f"```console\n$ goodqueue {block['arguments']}\n{text}{code}```\n"
+    return f"```console\n$ goodqueue {arguments}{narrowed}\n{text}{code}```\n"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -44,6 +59,28 @@ def test_examples_print_what_the_page_shows(page: str) -> None:
     assert now == written
 
 
+def test_the_guide_prints_what_it_shows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    names: dict[str, Any] = {}
+
+    def run(block: re.Match[str]) -> str:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(block["code"], names)  # noqa: S102 - our own page
+        text = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
+        return f"```python\n{block['code']}```\n\n```text\n{text}\n```\n"
+
+    page = ROOT / GUIDE
+    written = page.read_text()
+    assert len(CODE.findall(written)) == written.count("```python")
+    now = CODE.sub(run, written)
+    if os.environ.get("UPDATE_DOCS"):
+        page.write_text(now)
+        return
+    assert now == written
+
+
 def test_the_scenario_in_the_readme_is_the_file() -> None:
     shown = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     scenario = (ROOT / "scenarios" / "bufferbloat.toml").read_text().splitlines()
@@ -51,7 +88,7 @@ def test_the_scenario_in_the_readme_is_the_file() -> None:
     assert set("".join(shown).splitlines()) <= set(scenario)
 
 
-@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "ARCHITECTURE.md", "MODEL.md"])
+@pytest.mark.parametrize("page", [*PAGES, GUIDE, "CONTRIBUTING.md", "ARCHITECTURE.md", "MODEL.md"])
 def test_links_lead_somewhere(page: str) -> None:
     for link in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text()):
         assert (ROOT / page).parent.joinpath(link).exists(), link

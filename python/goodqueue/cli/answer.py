@@ -24,7 +24,7 @@ from goodqueue.sizing.smallest import DROPS
 from goodqueue.sizing.trial import EPOCHS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from goodqueue.intervals import Interval
     from goodqueue.sizing.link import Link
@@ -36,6 +36,7 @@ FIGURE_NAMES = {
     "loss_rate": "loss",
     "p99_delay_s": "queueing delay",
 }
+DELAY = "p99_delay_s"
 SHORT_NAMES = {"utilization": "use", "loss_rate": "loss", "p99_delay_s": "delay"}
 """The same for a narrow column."""
 
@@ -212,13 +213,14 @@ def _infeasible(answer: Answer) -> list[str]:
         return ["[bold]no recommendation[/]: no rule whose assumptions hold keeps all bounds"]
     if found.floor is None:
         top = answer.trials.limits[-1]
-        missing = _names(found.broken)
+        missing = _names(one for one in found.broken if one != DELAY)
+        or_delay = " or the delay" if DELAY in found.broken else ""
         never = answer.interval(top, DROPS).mean == 0
         cure = (
             "and that was never full, so no larger buffer changes anything: the traffic cannot do "
             "more"
             if never
-            else f"give up {missing}, or have fewer flows or more rate"
+            else f"give up {missing}{or_delay}, or have fewer flows or more rate"
         )
         return [
             (
@@ -358,7 +360,7 @@ def _in_units(link: Link, limit: int) -> str:
     return text if buffer["bdp"] is None else f"{text} = {number(buffer['bdp'], 3)} BDP"
 
 
-def _names(figures: tuple[str, ...]) -> str:
+def _names(figures: Iterable[str]) -> str:
     return " and ".join(FIGURE_NAMES[name] for name in figures)
 
 

@@ -149,7 +149,8 @@ def last_reach(link: Link, laboratory: Laboratory) -> int:
     that takes too long to run.
     """
     if link.max_delay_s is not None:
-        last = 1.5 * link.max_delay_s / link.packet_time_s
+        # Or as far as theory expects an answer, to tell how much delay would be needed.
+        last = max(1.5 * link.max_delay_s / link.packet_time_s, first_reach(link))
     elif laboratory.trial.elastic:
         last = max(8 * link.bdp_packets, 2 * bscl(link).packets)
     else:

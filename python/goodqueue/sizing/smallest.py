@@ -187,7 +187,7 @@ def smallest(
     if floor is None:
         broken = tuple(
             target.figure
-            for target in helped
+            for target in (*helped, *hurt)
             if not target.met_by(trials.interval(points[-1], target.figure).mean)
         )
         return Smallest(
