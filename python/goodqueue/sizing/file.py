@@ -63,8 +63,8 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
     rtts = _round_trips(known) or (() if buffer["base_rtt_s"] is None else (buffer["base_rtt_s"],))
     if known and asked.local_share == 1 and _others_cross(scenario, flows):
         notes.append(
-            "other flows may cross the link: rules take the long ones to have all of it, unless "
-            "--mix says what share they have; simulation has them all"
+            "other flows may cross the link: rules take the long ones to have all of it unless "
+            "told their share (--mix); simulation has them all"
         )
     link = Link(
         rate_bps=buffer["rate_bps"],

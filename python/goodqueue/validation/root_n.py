@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.intervals import Interval, t_interval
-from goodqueue.sizing.laboratory import LONG
 from goodqueue.sizing.link import Link, rtt_range
-from goodqueue.sizing.trial import LINK, length, scenario_toml
+from goodqueue.sizing.trial import LINK, LONG, length, scenario_toml
 from goodqueue.study.model import Variant
 from goodqueue.study.plan import digest, run_of
 from goodqueue.study.runner import Runner
