@@ -81,6 +81,38 @@ def test_the_link_of_the_rules_has_the_estimates(pair: tuple[Path, Path]) -> Non
     assert link.flows == 2
 
 
+def test_size_asks_with_the_estimates(
+    pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capture = ["--from", str(pair[0]), "--after", str(pair[1]), "--max-delay", "50ms"]
+    assert run_command(["size", *capture, "--quick", "--json"]) in {0, 3}
+    answer = json.loads(capsys.readouterr().out)
+    link = link_of(analyze(pair[0], after=pair[1]))
+    asked = answer["link"]
+    assert (asked["flows"], asked["rate_bps"]) == (link.flows, link.rate_bps)
+    assert asked["local_share"] == pytest.approx(link.local_share)
+    assert asked["max_delay_s"] == 0.05
+    assert "T_e 48" in answer["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--from", "CAPTURE", "--flows", "3"), "--flows is estimated from"),
+        (("--after", "CAPTURE"), "name it with --from"),
+    ],
+)
+def test_size_wants_a_capture_or_a_description(
+    options: tuple[str, ...],
+    says: str,
+    pair: tuple[Path, Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = [str(pair[0]) if option == "CAPTURE" else option for option in options]
+    assert run_command(["size", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
 def test_a_capture_cut_short_is_read_up_to_there(
     pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

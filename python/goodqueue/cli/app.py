@@ -156,7 +156,8 @@ def analyze(  # noqa: PLR0913
     ] = None,
 ) -> int:
     """Tell from a packet capture what limits its flows and what the sizing rules need."""
-    from goodqueue.cli.analyze import Capture, analyze_capture
+    from goodqueue.cli.analyze import analyze_capture
+    from goodqueue.cli.capture import Capture
 
     capture = Capture(
         file,
@@ -177,6 +178,21 @@ def size(  # noqa: PLR0913
         typer.Argument(metavar="[FILE]", help="A scenario, in place of --rate, --rtt and --flows."),
     ] = None,
     *,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="CAPTURE",
+            help="A packet capture of the link, in place of --rate, --rtt and --flows; see "
+            "`goodqueue analyze`.",
+        ),
+    ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CAPTURE", help="With --from: the same packets captured behind the queue."
+        ),
+    ] = None,
     rate: Annotated[
         str | None,
         typer.Option(
@@ -330,16 +346,18 @@ def size(  # noqa: PLR0913
     ] = None,
     out: OutOption = None,
 ) -> int:
-    """Find the smallest buffer that keeps a link busy, of a scenario or of a link described.
+    """Find the smallest buffer that keeps a link busy: of a scenario, a capture, a description.
 
     Optionally within bounds on loss and delay. Every published rule is judged and simulated beside
     the answer; docs/sizing.md says how.
     """
-    from goodqueue.cli.size import File, Output, size_described, size_file
+    from goodqueue.cli.capture import Capture
+    from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
     from goodqueue.sizing.answer import QUEUES
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.question import Bounds, Question
 
+    of_capture = {"--from": from_ is not None, "--after": after is not None}
     of_file = {"--link": link is not None, "--set": bool(set_), "--jitter": jitter is not None}
     of_link = {
         "--rate": rate is not None,
@@ -357,14 +375,24 @@ def size(  # noqa: PLR0913
     effort = Effort(replicates=replicates, queues=queues, jobs=jobs, store=store)
     output = Output(quick=quick, json=json, out=out, report=report, command=context.obj)
     if file is not None:
-        _refuse_stray(of_link, f"describes a link without a file, and {file} describes its own")
+        _refuse_stray(
+            of_link | of_capture,
+            f"describes a link without a file, and {file} describes its own",
+        )
         which = File(path=file, overrides=_overrides(set_), link=link, jitter=jitter)
         return size_file(which, bounds, effort, seed, output)
     _refuse_stray(of_file, "belongs to a scenario file, and none is named")
+    if from_ is not None:
+        known = {"--rate", "--control"}  # the rest is in the capture
+        told = {flag: given for flag, given in of_link.items() if flag not in known}
+        _refuse_stray(told, f"is estimated from {from_}")
+        capture = Capture(from_, after=after, rate=rate, rate_flag="--rate", seed=seed)
+        return size_capture(capture, control, bounds, effort, output)
+    _refuse_stray({"--after": after is not None}, "belongs to a capture: name it with --from")
     if rate is None or rtt is None or flows is None:
         raise typer.BadParameter(
-            "name a scenario file, or describe the link with --rate, --rtt and --flows, as in "
-            "goodqueue size --rate 50Mbps --rtt 40ms --flows 100"
+            "name a scenario file, or a capture with --from, or describe the link with --rate, "
+            "--rtt and --flows, as in goodqueue size --rate 50Mbps --rtt 40ms --flows 100"
         )
     question = Question(
         rate=rate,

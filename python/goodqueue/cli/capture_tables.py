@@ -64,6 +64,16 @@ def parameter_table(analysis: Analysis) -> object:
     return table("Parameters of the sizing rules", ["parameter", "estimate", "95 % interval"], rows)
 
 
+def estimates(analysis: Analysis, file: Path) -> str:
+    """The same in a sentence."""
+    parts = []
+    for name, found in analysis.parameters.items():
+        if found is not None:
+            value, interval = _interval(name, found)
+            parts.append(f"{_symbol(name)} {value} ({interval})")
+    return f"estimated from {file.name}, with 95 % intervals: {', '.join(parts)}"
+
+
 def _reading(read: dict[str, Any]) -> str:
     span = "" if read["first_s"] is None else f" over {number(read['last_s'] - read['first_s'])} s"
     text = f"{read['format']}, {read['frames']:,} frames{span}, {packets(read['packets'])} read"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from goodqueue.cli.capture import Capture
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.laboratory import Trial
@@ -53,6 +54,25 @@ class Output:
 def size_described(question: Question, effort: Effort, seed: int | None, output: Output) -> int:
     """Answers for a link that is only described; returns the exit code."""
     return _size(LinkTrial(), question.link(), (), effort, 1 if seed is None else seed, output)
+
+
+def size_capture(
+    capture: Capture, control: str | None, bounds: Bounds, effort: Effort, output: Output
+) -> int:
+    """Answers for the link of a capture, by what is estimated of it; returns the exit code."""
+    from goodqueue.cli.capture_tables import estimates
+    from goodqueue.passive.link import link_of
+
+    asked = asdict(bounds.asked())
+    if bounds.mix is None:
+        del asked["local_share"]  # the capture tells it
+    analysis = capture.analyze()
+    link = replace(link_of(analysis), **asked)
+    if control is not None:
+        link = replace(link, congestion_control=control)
+    notes = (estimates(analysis, capture.file), *analysis.summary["notes"])
+    seed = 1 if capture.seed is None else capture.seed
+    return _size(LinkTrial(), link, notes, effort, seed, output)
 
 
 @dataclass(frozen=True, slots=True)

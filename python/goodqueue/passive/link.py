@@ -42,6 +42,7 @@ def link_of(analysis: Analysis) -> Link:
         packet_bytes=1500 if packet is None else round(packet.value),
         local_share=min(share.value / rate, 1.0),
         congestion_control=_control(local),
+        byte_counting=True,  # RFC 3465, as the stacks of today do
     )
     return link if alpha is None else replace(link, synchronization=alpha.value)
 
