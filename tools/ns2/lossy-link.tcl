@@ -6,9 +6,10 @@
 # One TCP flow (0 -> 6) and datagrams (1 -> 7) share the link 4 -> 5 of `rate` Mb/s. It loses packets at
 # random before its queue, whose `queue-limit` is `buffer`. `tcp` is Sack1, Reno, Newreno or Tahoe; receivers delay
 # ACKs. Results, one line of JSON (tools/ns2/delays.awk says what they are). trace=FILE keeps the whole
-# trace, too, of all nodes; seed=0 takes ns-2's default stream as it is, as the studies did.
+# trace, too, of all nodes; seed=0 takes ns-2's default stream as it is, as the studies did; end=124 ends the run with
+# the FTP, as ours does.
 
-array set opt {rate 0.5  loss 0.01  buffer 10  queue DropTail  tcp Sack1  seed 0  trace ""}
+array set opt {rate 0.5  loss 0.01  buffer 10  queue DropTail  tcp Sack1  seed 0  trace ""  end 125.0}
 foreach argument $argv {
     set pair [split $argument =]
     if {![info exists opt([lindex $pair 0])]} { puts stderr "unknown key: $argument"; exit 2 }
@@ -82,5 +83,5 @@ $ns at 0.1 "$cbr start"
 $ns at 2.0 "$ftp start"
 $ns at 124.0 "$ftp stop"
 $ns at 124.5 "$cbr stop"
-$ns at 125.0 finish
+$ns at $opt(end) finish
 $ns run
