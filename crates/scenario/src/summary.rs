@@ -205,6 +205,7 @@ fn one_way_delay(map: &mut Map<String, Value>, direction: &str, delay: &OneWayDe
     for (statistic, name, value) in figures {
         map.insert(format!("{statistic}_{direction}{name}"), json!(value));
     }
+    map.insert(format!("{direction}data_span_s"), json!(delay.span_s));
     distribution(map, &format!("{direction}one_way_delay_s"), &delay.delay_s);
     distribution(map, &format!("{direction}ipdv_s"), &delay.ipdv_s);
 }

@@ -11,6 +11,10 @@ pub struct DelayMeter {
     floor_ns: u64,
     above_floor_ns: Histogram,
     least_ns: u64,
+    /// When the first packet that came was sent.
+    first_sent: Time,
+    /// When the last one came.
+    last_arrival: Time,
     variation: Option<Variation>,
 }
 
@@ -30,6 +34,8 @@ impl DelayMeter {
             floor_ns: floor.0 / 1_000,
             above_floor_ns: Histogram::default(),
             least_ns: u64::MAX,
+            first_sent: Time::ZERO,
+            last_arrival: Time::ZERO,
             variation: pairs.then(Variation::default),
         }
     }
@@ -39,8 +45,9 @@ impl DelayMeter {
     pub fn arrival(&mut self, now: Time, packet: &Packet) {
         let delay_ns = (now - packet.sent).0 / 1_000;
         let above_ns = delay_ns.saturating_sub(self.floor_ns);
+        self.last_arrival = now;
         if above_ns < self.least_ns {
-            self.note_least(above_ns);
+            self.note_least(above_ns, packet.sent);
         }
         self.above_floor_ns.record(above_ns, 1);
         if let Some(variation) = &mut self.variation {
@@ -50,8 +57,9 @@ impl DelayMeter {
 
     /// The first delay, or a smaller one.
     #[cold]
-    fn note_least(&mut self, above_ns: u64) {
+    fn note_least(&mut self, above_ns: u64, sent: Time) {
         if self.least_ns == u64::MAX {
+            self.first_sent = sent;
             // Room for what varies up to 64 times the first delay, so that the loop does not
             // allocate; and for 64 ms at least.
             let room = 64 * (self.floor_ns + above_ns).max(1_000_000);
@@ -91,6 +99,7 @@ impl DelayMeter {
             },
             p99_pdv_s: variation(0.99),
             p999_pdv_s: variation(0.999),
+            span_s: any.then(|| (self.last_arrival - self.first_sent).as_secs_f64()),
             ipdv_s: self
                 .variation
                 .as_ref()
@@ -138,6 +147,8 @@ mod tests {
         assert_eq!(outcome.delay_s.max, Some(0.031));
         // RFC 5481: above the least delay. The largest is exact.
         assert_eq!(outcome.p999_pdv_s, Some(0.02));
+        // From 0 to 5 × 20 ms + 31 ms.
+        assert_eq!(outcome.span_s, Some(0.131));
         // 3, 4 and 0 ms.
         assert_eq!(outcome.ipdv_s.max, Some(0.004));
         let mean = outcome.ipdv_s.mean.expect("pairs");

@@ -190,6 +190,8 @@ pub struct OneWayDelay {
     pub p99_pdv_s: Option<f64>,
     /// The 99.9th percentile less the least.
     pub p999_pdv_s: Option<f64>,
+    /// From the sending of the first of these packets to the arrival of the last.
+    pub span_s: Option<f64>,
     /// Inter-packet delay variation (RFC 3393), its absolute value, of packets with consecutive
     /// numbers; not of TCP.
     pub ipdv_s: Distribution,
