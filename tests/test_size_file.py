@@ -185,6 +185,7 @@ def test_a_queue_that_is_no_fifo_is_exported_as_it_is() -> None:
     trial = trial_of(SMALL, topology__bottleneck__queue='{ kind = "codel", limit = "50p" }')
     (only,) = trial.exports(trial.link, 30)
     assert any("codel limit 30" in line for line in only.lines)
+    assert any("no drop-tail FIFO" in note for note in trial.notes)
     assert {one.device for one in trial_of(SMALL).exports(trial.link, 30)} >= {"Cisco IOS", "Junos"}
 
 

@@ -145,6 +145,10 @@ class FileTrial:
         self.jitter_s = _default_jitter_s(self.link) if jitter_s is None else jitter_s
         self._asked = asked
         self._scenarios = {self.link: scenario.with_default_jitter(self.jitter_s)}
+        if not _is_fifo(self._commands(self.link, 1)):
+            about = f"{name} has a queue that is no drop-tail FIFO"
+            rules = ", which is what rules assume" if self.link.flows else ""
+            self.notes = (*self.notes, f"{about}{rules}: what is sized is its limit")
 
     def scenario(
         self,
@@ -223,19 +227,27 @@ class FileTrial:
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """The buffer as lines to paste; a queue that is no FIFO as commands for Linux only."""
-        try:
-            commands = self.scenario(link, packets).qdisc(self.name, fifo_in_bytes=True)
-        except ScenarioError:  # a queue that Linux does not have
-            return ()
-        if any(" bfifo " in command for command in commands):
+        commands = self._commands(link, packets)
+        if _is_fifo(commands):
             return exports(packets, link.packet_bytes, link.rate_bps)
-        return (linux_queue(commands),)
+        return (linux_queue(commands),) if commands else ()
+
+    def _commands(self, link: Link, packets: int) -> list[str]:
+        """The link's queue for Linux; nothing if Linux does not have it."""
+        try:
+            return self.scenario(link, packets).qdisc(self.name, fifo_in_bytes=True)
+        except ScenarioError:
+            return []
 
     def _key(self, scenario: Scenario) -> str:
         """Where the file has the link: a dumbbell by its name, other shapes in a list."""
         topology = tomllib.loads(scenario.resolved_toml())["topology"]
         head = self.name.split(".", maxsplit=1)[0]
         return f"topology.{self.name}" if head in topology else f"topology.link.{self.name}"
+
+
+def _is_fifo(commands: Sequence[str]) -> bool:
+    return any(" bfifo " in command for command in commands)
 
 
 def _changed(scenario: Scenario, changes: dict[str, str]) -> Scenario:
