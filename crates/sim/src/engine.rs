@@ -22,12 +22,13 @@ use self::core::{Core, Crossed};
 use crate::agent::{flow_outcome, receiver_of};
 use crate::event_queue::{Event, Kind};
 use crate::fairness::add_fairness;
+use crate::in_order::InOrder;
 use crate::line::Lines;
 use crate::probe::{NoProbe, Probe, Recorder};
 use crate::routing::Routing;
 use crate::served_link::Service;
 use crate::{Network, Outcome, Totals};
-use goodqueue_types::{Packet, Time};
+use goodqueue_types::{Packet, PacketSink, Time};
 
 /// How often a run that can be stopped asks whether to go on.
 const SLICES: u64 = 1_000;
@@ -47,8 +48,7 @@ pub fn run(network: &Network) -> Outcome {
 /// If packets are not conserved, which no scenario can cause.
 pub fn run_while(network: &Network, go_on: impl FnMut() -> bool) -> Option<Outcome> {
     if network.record.series || network.record.packets {
-        let observed = network.links.iter().map(|link| link.observed).collect();
-        let recorder = Recorder::new(network.record, observed, network.flows.len());
+        let recorder = recorder(network);
         let simulation = Simulation::new(network, recorder);
         let (mut outcome, recorder) = simulation.complete_while(go_on)?;
         (outcome.series, outcome.packets) = recorder.finish();
@@ -57,6 +57,29 @@ pub fn run_while(network: &Network, go_on: impl FnMut() -> bool) -> Option<Outco
         let simulation = Simulation::new(network, NoProbe);
         Some(simulation.complete_while(go_on)?.0)
     }
+}
+
+/// Runs a network as [`run_while`] does and gives the packet events to a sink as they happen, in
+/// order of time.
+///
+/// # Panics
+/// If packets are not conserved, which no scenario can cause.
+pub fn run_traced(
+    network: &Network,
+    sink: &mut impl PacketSink,
+    go_on: impl FnMut() -> bool,
+) -> Option<Outcome> {
+    let probe = (recorder(network), InOrder::new(sink));
+    let simulation = Simulation::new(network, probe);
+    let (mut outcome, (recorder, in_order)) = simulation.complete_while(go_on)?;
+    in_order.finish();
+    (outcome.series, outcome.packets) = recorder.finish();
+    Some(outcome)
+}
+
+fn recorder(network: &Network) -> Recorder {
+    let observed = network.links.iter().map(|link| link.observed).collect();
+    Recorder::new(network.record, observed, network.flows.len())
 }
 
 /// A run in progress.
@@ -74,7 +97,7 @@ pub struct Simulation<'a, P> {
 impl<'a, P: Probe> Simulation<'a, P> {
     /// A run about to start.
     pub fn new(network: &'a Network, probe: P) -> Self {
-        let (routing, first_hops) = Routing::new(network);
+        let (routing, first_hops) = Routing::new(network, P::UNFOLDS);
         let lines = Lines::new(routing.shared_lines, routing.own_lines);
         let mut simulation = Self {
             network,
@@ -115,6 +138,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
             .filter(|event| event.time() <= until)
         {
             self.event_count += 1;
+            if P::ACTIVE {
+                self.core.probe.advance(event.time());
+            }
             match event.kind() {
                 Kind::Arrival => self.arrival(event),
                 Kind::Wake => self.wake(event),

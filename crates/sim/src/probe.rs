@@ -12,6 +12,12 @@ pub trait Probe {
     /// Whether there is anything to tell; `false` lets the compiler drop the telling.
     const ACTIVE: bool;
 
+    /// Whether packets are shown at links that only delay, too, which the engine passes in one step.
+    const UNFOLDS: bool = false;
+
+    /// From now on nothing is told of what happened before `now`.
+    fn advance(&mut self, _now: Time) {}
+
     /// A packet event.
     fn packet(&mut self, event: PacketEvent);
 
@@ -32,6 +38,32 @@ impl Probe for NoProbe {
     fn packet(&mut self, _: PacketEvent) {}
     fn backlog(&mut self, _: LinkId, _: Time, _: Backlog) {}
     fn agent(&mut self, _: u32, _: Time, _: &Agent, _: Option<Span>) {}
+}
+
+/// Two probes see the same.
+impl<A: Probe, B: Probe> Probe for (A, B) {
+    const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
+    const UNFOLDS: bool = A::UNFOLDS || B::UNFOLDS;
+
+    fn advance(&mut self, now: Time) {
+        self.0.advance(now);
+        self.1.advance(now);
+    }
+
+    fn packet(&mut self, event: PacketEvent) {
+        self.0.packet(event);
+        self.1.packet(event);
+    }
+
+    fn backlog(&mut self, link: LinkId, time: Time, backlog: Backlog) {
+        self.0.backlog(link, time, backlog);
+        self.1.backlog(link, time, backlog);
+    }
+
+    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, rtt: Option<Span>) {
+        self.0.agent(flow, time, agent, rtt);
+        self.1.agent(flow, time, agent, rtt);
+    }
 }
 
 /// Keeps what a scenario's `[record]` asks for. Memory grows with the run.

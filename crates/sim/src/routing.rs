@@ -47,10 +47,15 @@ pub struct Stretch {
     pub delay: Span,
     /// Those of them that are observed, and how far from the beginning they are.
     pub observed: Vec<(u32, Span)>,
+    /// All of them likewise, if somebody wants to see packets there.
+    pub unfolded: Vec<(u32, Span)>,
 }
 
 impl Stretch {
-    fn extend(&mut self, link: LinkId, config: &LinkConfig) {
+    fn extend(&mut self, link: LinkId, config: &LinkConfig, unfold: bool) {
+        if unfold {
+            self.unfolded.push((link.0, self.delay));
+        }
         if config.observed {
             self.observed.push((link.0, self.delay));
         }
@@ -88,14 +93,15 @@ fn way(flow: FlowId, direction: Direction) -> usize {
 }
 
 impl Routing {
-    /// Routes for a network, and where in `hops` that of each sending agent begins. Every loop of
+    /// Routes for a network, and where in `hops` that of each sending agent begins; stretches keep what
+    /// is folded into them if `unfold` says so. Every loop of
     /// cause and effect passes the event queue at least once: where links feed each other in a circle
     /// one is fed from outside, too, as every route begins at a host, and so has two feeders; and a
     /// loop through hosts is a flow's way there and back.
     ///
     /// # Panics
     /// If a flow crosses no link with a rate.
-    pub fn new(network: &Network) -> (Self, Vec<u32>) {
+    pub fn new(network: &Network, unfold: bool) -> (Self, Vec<u32>) {
         let ways: Vec<&[LinkId]> = network
             .flows
             .iter()
@@ -141,7 +147,7 @@ impl Routing {
             for (position, link) in links.iter().enumerate() {
                 let config = &network.links[link.0 as usize];
                 if config.only_delays() {
-                    routing.stretch(first, *link, config);
+                    routing.stretch(first, *link, config, unfold);
                     continue;
                 }
                 let (mut line, own_line) = (AT_ONCE, routing.own_lines as u32);
@@ -172,7 +178,7 @@ impl Routing {
     }
 
     /// Makes the last hop of the way that begins with the `first` longer if it is a stretch, else adds one.
-    fn stretch(&mut self, first: usize, link: LinkId, config: &LinkConfig) {
+    fn stretch(&mut self, first: usize, link: LinkId, config: &LinkConfig, unfold: bool) {
         let begun = self.hops.len() > first;
         let after_stretch = begun && self.hops.last().is_some_and(|hop| hop.link == STRETCH);
         if !after_stretch {
@@ -187,7 +193,7 @@ impl Routing {
             self.stretches.push(Stretch::default());
         }
         let last = self.stretches.len() - 1;
-        self.stretches[last].extend(link, config);
+        self.stretches[last].extend(link, config, unfold);
     }
 
     /// The line in which a host's packets first wait, given its first hop; [`AT_ONCE`] if they go

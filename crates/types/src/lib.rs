@@ -14,7 +14,7 @@ pub use framing::{Cells, Framing};
 pub use histogram::Histogram;
 pub use packet::{
     Body, Direction, DropReason, Ecn, FlowId, Hosts, LinkId, Packet, PacketEvent, PacketEventKind,
-    SackBlock, SackBlocks, Segment, SegmentFlags, Timestamps,
+    PacketSink, SackBlock, SackBlocks, Segment, SegmentFlags, Timestamps,
 };
 pub use random::{RandomStream, mix};
 pub use rate::{Bytes, Rate};

@@ -342,6 +342,17 @@ pub struct PacketEvent {
     pub packet: Packet,
 }
 
+/// Takes the packet events of a run in order of time, as they happen.
+pub trait PacketSink {
+    /// Whether it has a use for an event; others it does not get.
+    fn wants(&self, _event: &PacketEvent) -> bool {
+        true
+    }
+
+    /// The next event.
+    fn packet(&mut self, event: &PacketEvent);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

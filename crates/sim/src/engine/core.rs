@@ -273,6 +273,22 @@ impl<P: Probe> Core<P> {
                 link.pass(now.saturating_add(*after), packet);
             }
         }
+        if P::UNFOLDS {
+            for (link, after) in &stretch.unfolded {
+                let (link, time) = (LinkId(*link), now.saturating_add(*after));
+                if time > self.window.to {
+                    break;
+                }
+                let (arrived, left) = (
+                    PacketEventKind::Arrived(link),
+                    PacketEventKind::ServiceStarted(link, Span::ZERO),
+                );
+                for kind in [arrived, left] {
+                    let packet = *packet;
+                    self.probe.packet(PacketEvent { time, kind, packet });
+                }
+            }
+        }
         now.saturating_add(stretch.delay)
     }
 

@@ -1,0 +1,93 @@
+//! Packet events in order of time while a run goes on.
+//!
+//! The engine works ahead: it tells of a packet's way up to the next place where others may interfere.
+//! But it never tells of anything before the event that it handles, so what lies before that can be
+//! passed on. What waits here is what the engine has worked ahead, which is bounded by the packets on
+//! their way, however long the run.
+
+use crate::agent::Agent;
+use crate::probe::Probe;
+use goodqueue_queue::Backlog;
+use goodqueue_types::{LinkId, PacketEvent, PacketSink, Span, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Puts packet events in order of time and hands them to a sink; events of one instant keep their
+/// order of cause.
+#[derive(Debug)]
+pub struct InOrder<'s, S> {
+    sink: &'s mut S,
+    /// Time, place among all that was told, and where in `events` the event is.
+    waiting: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    events: Vec<PacketEvent>,
+    free: Vec<usize>,
+    told: u64,
+    now: Time,
+}
+
+impl<'s, S: PacketSink> InOrder<'s, S> {
+    /// Nothing waits.
+    pub fn new(sink: &'s mut S) -> Self {
+        Self {
+            sink,
+            waiting: BinaryHeap::new(),
+            events: Vec::new(),
+            free: Vec::new(),
+            told: 0,
+            now: Time::ZERO,
+        }
+    }
+
+    /// Passes on what is left.
+    pub fn finish(mut self) {
+        self.release(Time::MAX);
+    }
+
+    /// The most events that have waited at once.
+    pub fn most_waiting(&self) -> usize {
+        self.events.len()
+    }
+
+    fn release(&mut self, before: Time) {
+        while let Some(Reverse((time, _, place))) = self.waiting.peek().copied() {
+            if time >= before {
+                break;
+            }
+            self.waiting.pop();
+            self.free.push(place);
+            self.sink.packet(&self.events[place]);
+        }
+    }
+}
+
+impl<S: PacketSink> Probe for InOrder<'_, S> {
+    const ACTIVE: bool = true;
+    const UNFOLDS: bool = true;
+
+    fn advance(&mut self, now: Time) {
+        if now > self.now {
+            self.now = now;
+            self.release(now);
+        }
+    }
+
+    fn packet(&mut self, event: PacketEvent) {
+        debug_assert!(event.time >= self.now, "told of the past: {event:?}");
+        if !self.sink.wants(&event) {
+            return;
+        }
+        let place = if let Some(place) = self.free.pop() {
+            self.events[place] = event;
+            place
+        } else {
+            self.events.push(event);
+            self.events.len() - 1
+        };
+        self.waiting.push(Reverse((event.time, self.told, place)));
+        self.told += 1;
+    }
+
+    fn backlog(&mut self, _: LinkId, _: Time, _: Backlog) {}
+
+    fn agent(&mut self, _: u32, _: Time, _: &Agent, _: Option<Span>) {}
+}
