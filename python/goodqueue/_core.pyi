@@ -269,11 +269,14 @@ class Scenario:
         packets: bool | None = None,
         cancel: Cancel | None = None,
         queues: Sequence[tuple[str, Callable[[], object]]] = (),
+        captures: Sequence[tuple[str, PathLike[str]]] = (),
+        snap: int = 128,
     ) -> Outcome:
         """Runs it, without holding the interpreter's lock.
 
         What is recorded is as the scenario says unless given. `queues` are factories of queue
-        disciplines, by link.
+        disciplines, by link. `captures` are pairs of a point and a pcapng file; frames are cut to
+        `snap` bytes.
 
         Raises:
             KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.

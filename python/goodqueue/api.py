@@ -21,6 +21,9 @@ Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, object] | Sequence[tuple[str, str]]
 
 
+HEADERS = "128B"
+"""A size that all headers of a frame fit in."""
+
 MOST_BYTES = 1 << 20
 """The largest file that the parser takes for a scenario."""
 
@@ -49,6 +52,8 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     series: bool | None = None,
     packets: bool | None = None,
     queues: Mapping[str, QueueFactory] | None = None,
+    trace: Mapping[str, str | PathLike[str]] | None = None,
+    snap: str = HEADERS,
 ) -> Result:
     """Runs a scenario from start to end.
 
@@ -64,14 +69,25 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         packets: whether to record every packet event; None likewise.
         queues: queue disciplines in Python, by link, in place of the scenario's. They are slow, a
             few microseconds per packet, and must pass `goodqueue.check_queue`.
+        trace: pcapng files to write, by the point where packets are seen: `sender`, `receiver`,
+            `before` or `after` the queue of the bottleneck; with a colon of one flow or another
+            link, as in `sender:bulk0`, `before:bottleneck.reverse`.
+        snap: frames in them are cut to this size; by default to one that all headers fit in.
 
     Raises:
         ScenarioError: with place, mistake and remedy.
+        OSError: if a trace cannot be written.
     """
     from goodqueue.result import Result
 
     scenario = load(source, set=set, seed=seed)
-    outcome = scenario.run(series=series, packets=packets, queues=list((queues or {}).items()))
+    outcome = scenario.run(
+        series=series,
+        packets=packets,
+        queues=list((queues or {}).items()),
+        captures=[(point, Path(file)) for point, file in (trace or {}).items()],
+        snap=_core.parse_size("--snap", snap),
+    )
     return Result(outcome, scenario.resolved_toml())
 
 

@@ -5,13 +5,22 @@ use crate::outcome::Outcome;
 use crate::queue::{Raised, python_queue};
 use goodqueue_queue::Limit;
 use goodqueue_scenario::StatedSpans;
+use goodqueue_sim::Network;
+use goodqueue_trace::write::{Capture, InterfaceInfo, Traces};
 use goodqueue_types::{Span, Time};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+
+/// All headers of a frame, with every option.
+const DEFAULT_SNAP: u64 = 128;
+/// The snap length that means whole frames (tcpdump's).
+const MOST_SNAP: u64 = 262_144;
 
 /// A switch that stops the runs it was given to.
 #[pyclass(frozen, module = "goodqueue._core")]
@@ -224,8 +233,13 @@ impl Scenario {
     }
 
     /// Runs it, without holding the interpreter's lock. What is recorded is as the scenario says
-    /// unless given. `queues` are factories of queue disciplines, by link.
-    #[pyo3(signature = (*, series = None, packets = None, cancel = None, queues = Vec::new()))]
+    /// unless given. `queues` are factories of queue disciplines, by link. `captures` are pairs of a
+    /// point and a pcapng file, whose frames are cut to `snap` bytes.
+    #[pyo3(signature = (
+        *, series = None, packets = None, cancel = None, queues = Vec::new(), captures = Vec::new(),
+        snap = DEFAULT_SNAP
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "options, by name")]
     fn run(
         &self,
         py: Python<'_>,
@@ -233,6 +247,8 @@ impl Scenario {
         packets: Option<bool>,
         cancel: Option<&Cancel>,
         queues: Vec<(String, Py<PyAny>)>,
+        captures: Vec<(String, PathBuf)>,
+        snap: u64,
     ) -> PyResult<Outcome> {
         let scenario = &self.0;
         let raised = Raised::default();
@@ -245,6 +261,8 @@ impl Scenario {
                 config.queue = python_queue(factory.clone_ref(py), &raised);
             }
         }
+        let mut traces = traces(py, scenario, &network, captures, snap)?;
+        let failed = traces.failed();
         let switch = cancel.map(|switch| Arc::clone(&switch.0));
         py.detach(|| {
             let record = &mut network.record;
@@ -252,8 +270,8 @@ impl Scenario {
             record.packets = packets.unwrap_or(record.packets);
             let mut interrupt = None;
             // Ctrl-C is seen in the main thread only; runs in other threads have a switch.
-            let outcome = goodqueue_sim::run_while(&network, || {
-                if raised.is_some() {
+            let go_on = || {
+                if raised.is_some() || failed.load(Ordering::Relaxed) {
                     return false;
                 }
                 if let Some(switch) = &switch {
@@ -264,9 +282,19 @@ impl Scenario {
                 let signals = Python::attach(|py| py.check_signals());
                 interrupt = signals.err();
                 interrupt.is_none()
-            });
+            };
+            let outcome = if traces.is_empty() {
+                goodqueue_sim::run_while(&network, go_on)
+            } else {
+                goodqueue_sim::run_traced(&network, &mut traces, go_on)
+            };
             if let Some(error) = raised.take() {
                 return Err(error);
+            }
+            if outcome.is_some() || failed.load(Ordering::Relaxed) {
+                traces
+                    .finish()
+                    .map_err(|(file, error)| file_error(&file, &error))?;
             }
             match (outcome, interrupt) {
                 (Some(outcome), _) => Ok(Outcome::new(scenario, &network, outcome)),
@@ -275,6 +303,38 @@ impl Scenario {
             }
         })
     }
+}
+
+/// Opens all traces, before any time is spent on the run.
+fn traces(
+    py: Python<'_>,
+    scenario: &goodqueue_scenario::Scenario,
+    network: &Network,
+    captures: Vec<(String, PathBuf)>,
+    snap: u64,
+) -> PyResult<Traces> {
+    let mut traces = Traces::default();
+    if captures.is_empty() {
+        return Ok(traces);
+    }
+    let endpoints = goodqueue_scenario::endpoints(network);
+    let snap = snap.min(MOST_SNAP) as u32;
+    for (text, file) in captures {
+        let point = scenario
+            .capture_point(network, &text)
+            .map_err(|error| unit_error(py, &text, error))?;
+        let interface = InterfaceInfo { name: text, snap };
+        let endpoints = Arc::clone(&endpoints);
+        traces
+            .add(&file, |out| Capture::new(out, point, &interface, endpoints))
+            .map_err(|error| file_error(&file, &error))?;
+    }
+    Ok(traces)
+}
+
+fn file_error(file: &Path, error: &io::Error) -> PyErr {
+    let reason = error.kind().to_string();
+    PyOSError::new_err((error.raw_os_error(), reason, file.to_path_buf()))
 }
 
 impl Scenario {

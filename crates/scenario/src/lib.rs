@@ -28,6 +28,7 @@ mod setting;
 mod spec;
 mod study;
 mod summary;
+mod taps;
 mod tc;
 mod tcp;
 mod topology;
@@ -48,6 +49,7 @@ pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
 pub use schema::{reference_markdown, schema};
 pub use study::Study;
 pub use summary::{buffer_json, summary_json};
+pub use taps::endpoints;
 pub use tc::{ETHERNET_HEADER, Qdisc, check_queue, parse_qdisc, qdisc_commands};
 pub use trace::{TraceError, parse_mahimahi, parse_rate_csv};
 pub use units::{

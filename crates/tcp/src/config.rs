@@ -233,6 +233,15 @@ impl TcpConfig {
         self.timestamps.map_or(0, ticks)
     }
 
+    /// The scale of windows, offered where the buffer needs it: the smallest with which it fits into 16
+    /// bits (RFC 7323 section 2.3: at most 14). Without handshake windows travel exact.
+    pub fn window_scale(&self) -> Option<u8> {
+        let offered = self.window_scaling && self.handshake != Handshake::OneWay;
+        let fits = |shift: &u8| self.receive_window >> shift <= 0xFFFF;
+        let scale = (0..14).find(fits).unwrap_or(14);
+        (offered && scale > 0).then_some(scale)
+    }
+
     /// Bytes of the IP and TCP headers of a segment without SACK blocks.
     pub fn header_bytes(&self) -> u32 {
         let stamped = self.timestamps.is_some() && self.option_bytes;

@@ -215,7 +215,7 @@ impl TcpEndpoint {
         if !config.option_bytes || config.handshake == Handshake::OneWay {
             return 0;
         }
-        let scale = config.window_scaling && config.receive_window > 0xFFFF;
-        4 + 4 * u16::from(scale) + 4 * u16::from(config.recovery == Recovery::Sack)
+        4 + 4 * u16::from(config.window_scale().is_some())
+            + 4 * u16::from(config.recovery == Recovery::Sack)
     }
 }

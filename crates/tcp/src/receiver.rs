@@ -62,12 +62,6 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub fn new(config: &TcpConfig) -> Self {
-        let exact = config.handshake == Handshake::OneWay;
-        let shift = if config.window_scaling && !exact {
-            window_shift(config.receive_window)
-        } else {
-            0
-        };
         let mut receiver = Self {
             next: 0,
             out_of_order: None,
@@ -80,7 +74,7 @@ impl Receiver {
                 .then(|| Box::new(LinuxAcks::new(config))),
             right_sizing: RightSizing::new(config),
             unacked: 0,
-            shift,
+            shift: config.window_scale().unwrap_or(0),
             ack_due: AckDue::No,
             ack_deadline: Time::MAX,
             reading: true,
@@ -473,13 +467,6 @@ impl AckDue {
             self
         }
     }
-}
-
-/// The smallest scale with which `buffer` fits into 16 bits (RFC 7323 section 2.3: at most 14).
-fn window_shift(buffer: u64) -> u8 {
-    (0..14)
-        .find(|shift| buffer >> shift <= 0xFFFF)
-        .unwrap_or(14)
 }
 
 #[cfg(test)]

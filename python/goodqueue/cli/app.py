@@ -96,11 +96,53 @@ def run(  # noqa: PLR0913
             show_default="--series",
         ),
     ] = None,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pcap",
+            metavar="POINT=FILE",
+            help="Also write a capture (pcapng) of what passes a point: sender, receiver, before "
+            "or after the bottleneck's queue; with a colon of one flow or another link, as in "
+            "before:bottleneck.reverse=acks.pcapng; may be given several times.",
+        ),
+    ] = None,
+    snap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Cut the frames of captures to this; by default to their headers."
+        ),
+    ] = None,
 ) -> int:
     """Run a scenario once and print what every link and flow did."""
     from goodqueue.cli.run import run_scenario
 
-    return run_scenario(file, _overrides(set_), seed, json=json, out=out, series=series)
+    if snap is not None and not pcap:
+        raise typer.BadParameter("--snap needs --pcap")
+    return run_scenario(
+        file,
+        _overrides(set_),
+        seed,
+        json=json,
+        out=out,
+        series=series,
+        captures=_captures(pcap),
+        snap=snap,
+    )
+
+
+def _captures(given: list[str] | None) -> dict[str, Path]:
+    """Files by the points that they are taken at."""
+    captures: dict[str, Path] = {}
+    for text in given or []:
+        point, separator, file = text.partition("=")
+        if not separator or not point or not file:
+            raise typer.BadParameter(f"--pcap {text}: write POINT=FILE, as in before=in.pcapng")
+        if point in captures:
+            raise typer.BadParameter(f"--pcap {text}: {point} is captured already")
+        if Path(file) in captures.values():
+            raise typer.BadParameter(f"--pcap {text}: {file} is written already")
+        captures[point] = Path(file)
+    return captures
 
 
 @app.command("analyze")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.api import run
+from goodqueue.api import HEADERS, run
 from goodqueue.cli.applications import application_tables
 from goodqueue.cli.files import print_written, write_json, write_scenario
 from goodqueue.cli.terminal import (
@@ -23,6 +23,7 @@ from goodqueue.errors import RequestError
 from goodqueue.outdir import check_output, whole_directory
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from goodqueue.result import Result
@@ -39,16 +40,23 @@ def run_scenario(  # noqa: PLR0913
     json: bool,
     out: Path | None,
     series: bool | None,
+    captures: Mapping[str, Path],
+    snap: str | None,
 ) -> int:
     """Runs a scenario, prints what happened and writes what was asked for."""
     if series is not None and out is None:
         raise RequestError("time series are written to files: say where with --out DIR")
     if out is not None:
         check_output(out)
-    if out is None:
-        result = run(file, set=overrides, seed=seed, series=False, packets=False)
-    else:
-        result = run(file, set=overrides, seed=seed, series=series is not False)
+    result = run(
+        file,
+        set=overrides,
+        seed=seed,
+        series=out is not None and series is not False,
+        packets=False if out is None else None,
+        trace=captures,
+        snap=snap or HEADERS,
+    )
     if out is not None:
         _write(result, out)
     if json:
@@ -57,6 +65,8 @@ def run_scenario(  # noqa: PLR0913
         print_result(result)
         if out is not None:
             print_written(stdout(), out)
+        for point, capture in captures.items():
+            stdout().print(f"capture {point}: {capture}", soft_wrap=True, markup=False)
     return 0
 
 

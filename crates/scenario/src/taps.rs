@@ -1,0 +1,142 @@
+//! Where traces of a run are taken, and what their frames show that packets do not say.
+
+use crate::error::{nearest, shorten};
+use crate::scenario::Scenario;
+use crate::units::UnitError;
+use goodqueue_sim::{Network, WorkloadConfig};
+use goodqueue_tcp::{Recovery, TcpConfig};
+use goodqueue_trace::write::{Echo, Endpoints, Gate, Next, Point, TcpFacts};
+use goodqueue_types::{FlowId, LinkId};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+const PLACES: [&str; 4] = ["sender", "receiver", "before", "after"];
+
+impl Scenario {
+    /// A point to capture at: `sender` or `receiver`, of all flows or, after a colon, of one; `before` or
+    /// `after` the queue of the first link or, after a colon, of another.
+    ///
+    /// # Errors
+    /// If there is no such place, flow or link.
+    pub fn capture_point(&self, network: &Network, text: &str) -> Result<Point, UnitError> {
+        let (place, of) = match text.split_once(':') {
+            Some((place, of)) => (place, Some(of)),
+            None => (text, None),
+        };
+        let flow = || of.map(|name| find_flow(network, name)).transpose();
+        let gate = || {
+            let first = || self.link_names().first().cloned().unwrap_or_default();
+            let name = of.map_or_else(first, str::to_owned);
+            Ok(gate(network, find_link(network, &name)?))
+        };
+        match place {
+            "sender" => Ok(Point::Sender(flow()?)),
+            "receiver" => Ok(Point::Receiver(flow()?)),
+            "before" => Ok(Point::Before(gate()?)),
+            "after" => Ok(Point::After(gate()?)),
+            _ => Err(UnitError {
+                message: format!("\"{}\" is no place to capture at", shorten(text)),
+                help: match nearest(place, PLACES) {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => "write sender, receiver, sender:FLOW, receiver:FLOW, before:LINK or \
+                             after:LINK"
+                        .to_owned(),
+                },
+            }),
+        }
+    }
+}
+
+fn find_flow(network: &Network, name: &str) -> Result<FlowId, UnitError> {
+    let names = || network.flows.iter().map(|flow| flow.name.as_str());
+    let found = names().position(|other| other == name);
+    found
+        .map(|index| FlowId(index as u32))
+        .ok_or_else(|| unknown("flow", name, &names().collect::<Vec<_>>()))
+}
+
+fn find_link(network: &Network, name: &str) -> Result<LinkId, UnitError> {
+    let names = || network.links.iter().map(|link| link.name.as_str());
+    let found = names().position(|other| other == name);
+    found
+        .map(|index| LinkId(index as u32))
+        .ok_or_else(|| unknown("link", name, &names().collect::<Vec<_>>()))
+}
+
+fn unknown(what: &str, name: &str, names: &[&str]) -> UnitError {
+    let help = match nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("the {what}s are {}", names[..names.len().min(8)].join(", ")),
+    };
+    UnitError {
+        message: format!("there is no {what} \"{}\"", shorten(name)),
+        help,
+    }
+}
+
+fn gate(network: &Network, link: LinkId) -> Gate {
+    let config = &network.links[link.0 as usize];
+    Gate {
+        link,
+        name: config.name.clone(),
+        next: next_after(network, Some(link)),
+        next_after_opposite: next_after(network, opposite(network, link)),
+        loses_after: config.loss.is_some_and(|loss| loss.after_transmission),
+    }
+}
+
+/// The other direction of a link.
+fn opposite(network: &Network, link: LinkId) -> Option<LinkId> {
+    let name = &network.links[link.0 as usize].name;
+    let other = match name.strip_suffix(".reverse") {
+        Some(forward) => forward.to_owned(),
+        None => format!("{name}.reverse"),
+    };
+    find_link(network, &other).ok()
+}
+
+/// Where packets of each flow and direction come when they have left a link, if they cross it.
+fn next_after(network: &Network, link: Option<LinkId>) -> Vec<Option<Next>> {
+    let ways = network
+        .flows
+        .iter()
+        .flat_map(|flow| [&flow.forward, &flow.reverse]);
+    ways.map(|route| {
+        let here = route.iter().position(|other| Some(*other) == link)?;
+        let next = route.get(here + 1);
+        Some(next.map_or(Next::Host, |next| Next::Link(*next)))
+    })
+    .collect()
+}
+
+/// What the frames of each flow show.
+pub fn endpoints(network: &Network) -> Arc<[Endpoints]> {
+    let mut between = HashMap::new();
+    let flows = network.flows.iter();
+    flows
+        .map(|flow| {
+            let count = between.entry(flow.hosts).or_insert(0);
+            let ordinal = *count;
+            *count += 1;
+            let (tcp, echo) = match &flow.workload {
+                WorkloadConfig::Bulk { tcp, .. }
+                | WorkloadConfig::Echo { tcp, .. }
+                | WorkloadConfig::Session { tcp, .. } => (Some(tcp_facts(tcp)), None),
+                WorkloadConfig::Ping { interval, .. } => {
+                    let (start, interval) = (flow.start, *interval);
+                    (None, Some(Echo { start, interval }))
+                }
+                _ => (None, None),
+            };
+            Endpoints { ordinal, tcp, echo }
+        })
+        .collect()
+}
+
+fn tcp_facts(tcp: &TcpConfig) -> TcpFacts {
+    TcpFacts {
+        mss: tcp.mss.min(0xFFFF) as u16,
+        window_scale: tcp.window_scale(),
+        sack: tcp.recovery == Recovery::Sack,
+    }
+}

@@ -1,0 +1,304 @@
+//! What a capture at one point of the network holds.
+
+use crate::write::frame::{Endpoints, frame};
+use crate::write::pcapng::{InterfaceInfo, PcapngWriter, Record, Way};
+use crate::write::{TraceWriter, way_of};
+use goodqueue_types::{
+    Direction, DropReason, FlowId, LinkId, Packet, PacketEvent, PacketEventKind, Time,
+};
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Where to look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// The network interfaces of all clients, or of one flow's.
+    Sender(Option<FlowId>),
+    /// Those of the servers.
+    Receiver(Option<FlowId>),
+    /// The router that a link's queue stands in, before the queue: what it will drop is still there.
+    Before(Gate),
+    /// The same router behind the queue: what leaves is seen when its transmission begins.
+    After(Gate),
+}
+
+/// A link as seen from the router that its queue stands in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// The link.
+    pub link: LinkId,
+    /// Its name, for comments.
+    pub name: String,
+    /// Where packets come that leave it, by flow and direction ([`way_of`]).
+    pub next: Vec<Option<Next>>,
+    /// Where packets come that leave the link of the opposite direction: this router.
+    pub next_after_opposite: Vec<Option<Next>>,
+    /// Whether it may lose what it has transmitted.
+    pub loses_after: bool,
+}
+
+/// The next place on a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A link.
+    Link(LinkId),
+    /// The host that the route leads to.
+    Host,
+}
+
+/// What an event means at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sight {
+    /// A frame passes; if it is held, what becomes of it is not known yet.
+    Passes { way: Way, held: bool },
+    /// A frame that passed is dropped.
+    Dropped(DropReason),
+    /// It is marked: one that passed, or before it passes.
+    Marked(DropReason),
+    /// Nothing more happens to it here.
+    Settled,
+}
+
+/// Writes what passes a point into a pcapng file. A frame's record waits until the link has decided
+/// what becomes of it, and those behind it do, too: as many as the queue holds.
+#[derive(Debug)]
+pub struct Capture<W> {
+    point: Point,
+    endpoints: Arc<[Endpoints]>,
+    writer: PcapngWriter<W>,
+    waiting: VecDeque<Waiting>,
+    /// How many records have left `waiting`.
+    written: u64,
+    /// Records that are held, by packet and place.
+    held: BTreeSet<(Id, u64)>,
+    /// Marks of packets that have not passed yet.
+    marked: BTreeSet<(Id, &'static str)>,
+    comment: String,
+}
+
+/// What tells a packet from others; not from its copies.
+type Id = (FlowId, Direction, u64);
+
+fn id(packet: &Packet) -> Id {
+    (packet.flow, packet.direction, packet.number)
+}
+
+#[derive(Debug)]
+struct Waiting {
+    time: Time,
+    way: Way,
+    packet: Packet,
+    held: bool,
+    dropped: Option<DropReason>,
+    marked: Option<&'static str>,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a capture; `endpoints` are those of each flow.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(
+        out: W,
+        point: Point,
+        interface: &InterfaceInfo,
+        endpoints: Arc<[Endpoints]>,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            point,
+            endpoints,
+            writer: PcapngWriter::new(out, interface)?,
+            waiting: VecDeque::new(),
+            written: 0,
+            held: BTreeSet::new(),
+            marked: BTreeSet::new(),
+            comment: String::new(),
+        })
+    }
+
+    fn passes(&mut self, event: &PacketEvent, way: Way, held: bool) {
+        let id = id(&event.packet);
+        let place = self.written + self.waiting.len() as u64;
+        if held {
+            self.held.insert((id, place));
+        }
+        let marks = self.marked.range((id, "")..).next().copied();
+        let marked = marks.filter(|(of, _)| *of == id && way == Way::Out);
+        if let Some(mark) = marked {
+            self.marked.remove(&mark);
+        }
+        self.waiting.push_back(Waiting {
+            time: event.time,
+            way,
+            packet: event.packet,
+            held,
+            dropped: None,
+            marked: marked.map(|(_, reason)| reason),
+        });
+    }
+
+    /// The held record of a packet, and its place; of several copies, the first.
+    fn held(&mut self, packet: &Packet) -> Option<(u64, &mut Waiting)> {
+        let id = id(packet);
+        let (_, place) = self.held.range((id, 0)..=(id, u64::MAX)).next().copied()?;
+        let index = (place - self.written) as usize;
+        Some((place, &mut self.waiting[index]))
+    }
+
+    fn settle(&mut self, packet: &Packet, dropped: Option<DropReason>) {
+        let Some((place, record)) = self.held(packet) else {
+            return;
+        };
+        record.held = false;
+        record.dropped = dropped;
+        self.held.remove(&(id(packet), place));
+    }
+
+    fn mark(&mut self, packet: &Packet, reason: DropReason) {
+        if let Some((_, record)) = self.held(packet) {
+            record.marked = Some(reason.name());
+        } else if matches!(self.point, Point::After(_)) {
+            self.marked.insert((id(packet), reason.name()));
+        }
+    }
+
+    /// A packet that never comes out takes its mark with it.
+    fn forget_marks(&mut self, packet: &Packet) {
+        let id = id(packet);
+        self.marked.retain(|(of, _)| *of != id);
+    }
+
+    /// Writes what waits for nothing.
+    fn write(&mut self, even_held: bool) -> io::Result<()> {
+        while let Some(record) = self.waiting.front().filter(|next| even_held || !next.held) {
+            let name = self.point.gate().map_or("", |gate| &gate.name);
+            self.comment.clear();
+            if let Some(reason) = record.marked {
+                let _ = write!(self.comment, "marked by {name}: {reason}");
+            }
+            if let Some(reason) = record.dropped {
+                let and = if self.comment.is_empty() { "" } else { "; " };
+                let _ = write!(self.comment, "{and}dropped by {name}: {}", reason.name());
+            }
+            let endpoints = &self.endpoints[record.packet.flow.0 as usize];
+            let frame = frame(&record.packet, endpoints);
+            self.writer.packet(&Record {
+                time_ns: record.time.0 / 1_000,
+                way: record.way,
+                headers: frame.headers(),
+                length: frame.length,
+                comment: &self.comment,
+            })?;
+            self.waiting.pop_front();
+            self.written += 1;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> TraceWriter for Capture<W> {
+    fn wants(&self, event: &PacketEvent) -> bool {
+        self.point.sight(event).is_some()
+    }
+
+    fn packet(&mut self, event: &PacketEvent) -> io::Result<()> {
+        match self.point.sight(event) {
+            None => return Ok(()),
+            Some(Sight::Passes { way, held }) => self.passes(event, way, held),
+            Some(Sight::Marked(reason)) => self.mark(&event.packet, reason),
+            Some(Sight::Settled) => self.settle(&event.packet, None),
+            Some(Sight::Dropped(reason)) => {
+                self.settle(&event.packet, Some(reason));
+                self.forget_marks(&event.packet);
+            }
+        }
+        self.write(false)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.write(true)?;
+        self.writer.flush()
+    }
+}
+
+impl Point {
+    fn gate(&self) -> Option<&Gate> {
+        match self {
+            Self::Before(gate) | Self::After(gate) => Some(gate),
+            Self::Sender(_) | Self::Receiver(_) => None,
+        }
+    }
+
+    fn sight(&self, event: &PacketEvent) -> Option<Sight> {
+        match self {
+            Self::Sender(flow) => at_host(*flow, Direction::Forward, event),
+            Self::Receiver(flow) => at_host(*flow, Direction::Reverse, event),
+            Self::Before(gate) => gate.before(event),
+            Self::After(gate) => gate.after(event),
+        }
+    }
+}
+
+/// The host that sends `outgoing`.
+fn at_host(flow: Option<FlowId>, outgoing: Direction, event: &PacketEvent) -> Option<Sight> {
+    let packet = &event.packet;
+    if flow.is_some_and(|flow| flow != packet.flow) {
+        return None;
+    }
+    let is_out = packet.direction == outgoing;
+    let way = match event.kind {
+        PacketEventKind::Sent if is_out => Way::Out,
+        PacketEventKind::Delivered if !is_out => Way::In,
+        _ => return None,
+    };
+    Some(Sight::Passes { way, held: false })
+}
+
+impl Gate {
+    fn before(&self, event: &PacketEvent) -> Option<Sight> {
+        let link = self.link;
+        match event.kind {
+            PacketEventKind::Arrived(at) if at == link => Some(Sight::Passes {
+                way: Way::Out,
+                held: true,
+            }),
+            PacketEventKind::Dropped(at, reason) if at == link => Some(Sight::Dropped(reason)),
+            PacketEventKind::Marked(at, reason) if at == link => Some(Sight::Marked(reason)),
+            PacketEventKind::ServiceStarted(at, _) if at == link => Some(Sight::Settled),
+            _ => self.comes_in(event),
+        }
+    }
+
+    fn after(&self, event: &PacketEvent) -> Option<Sight> {
+        let link = self.link;
+        match event.kind {
+            PacketEventKind::ServiceStarted(at, _) if at == link => Some(Sight::Passes {
+                way: Way::Out,
+                held: self.loses_after,
+            }),
+            PacketEventKind::Dropped(at, reason) if at == link => Some(Sight::Dropped(reason)),
+            PacketEventKind::Marked(at, reason) if at == link => Some(Sight::Marked(reason)),
+            _ if self.loses_after && leaves(&self.next, event) => Some(Sight::Settled),
+            _ => self.comes_in(event),
+        }
+    }
+
+    fn comes_in(&self, event: &PacketEvent) -> Option<Sight> {
+        leaves(&self.next_after_opposite, event).then_some(Sight::Passes {
+            way: Way::In,
+            held: false,
+        })
+    }
+}
+
+/// Whether a packet comes to the place where those come that have left a certain link.
+fn leaves(next: &[Option<Next>], event: &PacketEvent) -> bool {
+    let place = match event.kind {
+        PacketEventKind::Arrived(link) => Next::Link(link),
+        PacketEventKind::Delivered => Next::Host,
+        _ => return false,
+    };
+    next[way_of(&event.packet)] == Some(place)
+}

@@ -1,0 +1,125 @@
+//! Traces of a run, in files that are there whole or not at all.
+
+use crate::write::TraceWriter;
+use goodqueue_types::{PacketEvent, PacketSink};
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// All traces that a run writes.
+#[derive(Default)]
+pub struct Traces {
+    writers: Vec<(PathBuf, Box<dyn TraceWriter + Send>)>,
+    unfinished: Vec<Unfinished>,
+    error: Option<(PathBuf, io::Error)>,
+    failed: Arc<AtomicBool>,
+}
+
+impl Traces {
+    /// Adds a trace in a file, which `writer` begins.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn add<T: TraceWriter + Send + 'static>(
+        &mut self,
+        target: &Path,
+        writer: impl FnOnce(BufWriter<File>) -> io::Result<T>,
+    ) -> io::Result<()> {
+        let (unfinished, file) = Unfinished::create(target)?;
+        self.unfinished.push(unfinished);
+        let writer = writer(BufWriter::with_capacity(1 << 18, file))?;
+        self.writers.push((target.to_owned(), Box::new(writer)));
+        Ok(())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.writers.is_empty()
+    }
+
+    /// Is set when a trace cannot be written, so that the run can stop.
+    pub fn failed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.failed)
+    }
+
+    /// Ends all traces and puts the files in their places.
+    ///
+    /// # Errors
+    /// The first file that could not be written, and why. No file is there then.
+    pub fn finish(mut self) -> Result<(), (PathBuf, io::Error)> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        for (target, mut writer) in self.writers.drain(..) {
+            writer.finish().map_err(|error| (target, error))?;
+        }
+        for file in self.unfinished.drain(..) {
+            let target = file.target.clone();
+            file.keep().map_err(|error| (target, error))?;
+        }
+        Ok(())
+    }
+}
+
+impl PacketSink for Traces {
+    fn wants(&self, event: &PacketEvent) -> bool {
+        self.writers.iter().any(|(_, writer)| writer.wants(event))
+    }
+
+    fn packet(&mut self, event: &PacketEvent) {
+        if self.error.is_some() {
+            return;
+        }
+        for (target, writer) in &mut self.writers {
+            if let Err(error) = writer.packet(event) {
+                self.error = Some((target.clone(), error));
+                self.failed.store(true, Ordering::Relaxed);
+                return;
+            }
+        }
+    }
+}
+
+/// A file that takes its name when it is whole, and goes away if it never is. What is no file, such as
+/// a pipe, is written to as it is.
+#[derive(Debug)]
+struct Unfinished {
+    target: PathBuf,
+    part: Option<PathBuf>,
+}
+
+impl Unfinished {
+    fn create(target: &Path) -> io::Result<(Self, File)> {
+        let special = fs::metadata(target).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+        let part = (!special).then(|| {
+            let mut name = target.file_name().unwrap_or_default().to_owned();
+            name.push(format!(".{}.part", std::process::id()));
+            target.with_file_name(name)
+        });
+        if target.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        let file = File::create(part.as_deref().unwrap_or(target))?;
+        let target = target.to_owned();
+        Ok((Self { target, part }, file))
+    }
+
+    fn keep(mut self) -> io::Result<()> {
+        let Some(part) = &self.part else {
+            return Ok(());
+        };
+        fs::rename(part, &self.target)?;
+        self.part = None;
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(part) = &self.part {
+            let _ = fs::remove_file(part);
+        }
+    }
+}
