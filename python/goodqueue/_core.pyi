@@ -214,6 +214,9 @@ class Scenario:
     def seed(self) -> int:
         """The seed of its random streams."""
 
+    def flows(self) -> list[tuple[str, str, list[str]]]:
+        """All flows: name, workload (`bulk`, `ping` or nothing), and the links that data cross."""
+
     @property
     def links(self) -> list[str]:
         """The links that results are reported for."""
@@ -269,14 +272,14 @@ class Scenario:
         packets: bool | None = None,
         cancel: Cancel | None = None,
         queues: Sequence[tuple[str, Callable[[], object]]] = (),
-        captures: Sequence[tuple[str, PathLike[str]]] = (),
+        traces: Sequence[tuple[str, PathLike[str]]] = (),
         snap: int = 128,
     ) -> Outcome:
         """Runs it, without holding the interpreter's lock.
 
         What is recorded is as the scenario says unless given. `queues` are factories of queue
-        disciplines, by link. `captures` are pairs of a point and a pcapng file; frames are cut to
-        `snap` bytes.
+        disciplines, by link. `traces` are pairs of a trace's name and a file; frames of captures
+        are cut to `snap` bytes.
 
         Raises:
             KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.errors import ScenarioError
+from goodqueue.traces import files
 
 if TYPE_CHECKING:
     from goodqueue.queues import QueueFactory
     from goodqueue.result import Result
+    from goodqueue.traces import Traces
 
 Source = str | PathLike[str] | Mapping[str, Any]
 """A scenario: the path of its file, its text (recognised by its line breaks), or a mapping."""
@@ -52,7 +54,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     series: bool | None = None,
     packets: bool | None = None,
     queues: Mapping[str, QueueFactory] | None = None,
-    trace: Mapping[str, str | PathLike[str]] | None = None,
+    trace: Traces | str | PathLike[str] | None = None,
     snap: str = HEADERS,
 ) -> Result:
     """Runs a scenario from start to end.
@@ -69,10 +71,11 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         packets: whether to record every packet event; None likewise.
         queues: queue disciplines in Python, by link, in place of the scenario's. They are slow, a
             few microseconds per packet, and must pass `goodqueue.check_queue`.
-        trace: pcapng files to write, by the point where packets are seen: `sender`, `receiver`,
-            `before` or `after` the queue of the bottleneck; with a colon of one flow or another
-            link, as in `sender:bulk0`, `before:bottleneck.reverse`.
-        snap: frames in them are cut to this size; by default to one that all headers fit in.
+        trace: traces to write (docs/traces.md): files by name, or a directory for all of them.
+            Names are `sender`, `receiver`, `before`, `after` (captures; with a colon of one flow or
+            another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`, `cwnd:FLOW` and
+            `queue:LINK`.
+        snap: frames in captures are cut to this size; by default to one that all headers fit in.
 
     Raises:
         ScenarioError: with place, mistake and remedy.
@@ -85,7 +88,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         series=series,
         packets=packets,
         queues=list((queues or {}).items()),
-        captures=[(point, Path(file)) for point, file in (trace or {}).items()],
+        traces=files(trace or {}, scenario),
         snap=_core.parse_size("--snap", snap),
     )
     return Result(outcome, scenario.resolved_toml())

@@ -4,10 +4,10 @@ use crate::error::{scenario_error, unit_error};
 use crate::outcome::Outcome;
 use crate::queue::{Raised, python_queue};
 use goodqueue_queue::Limit;
-use goodqueue_scenario::StatedSpans;
-use goodqueue_sim::Network;
-use goodqueue_trace::write::{Capture, InterfaceInfo, Traces};
-use goodqueue_types::{Span, Time};
+use goodqueue_scenario::{StatedSpans, Tap};
+use goodqueue_sim::{Network, WorkloadConfig};
+use goodqueue_trace::write::{Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, Traces};
+use goodqueue_types::{LinkId, Span, Time};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -93,6 +93,25 @@ impl Scenario {
     #[getter]
     fn links(&self) -> Vec<String> {
         self.0.link_names()
+    }
+
+    /// All flows: name, workload (`bulk`, `ping` or nothing) and the links that their data cross.
+    fn flows(&self) -> Vec<(String, &'static str, Vec<String>)> {
+        let network = self.0.network();
+        let name = |link: &LinkId| network.links[link.0 as usize].name.clone();
+        let flows = network.flows.iter().map(|flow| {
+            let kind = match flow.workload {
+                WorkloadConfig::Bulk { .. } => "bulk",
+                WorkloadConfig::Ping { .. } => "ping",
+                _ => "",
+            };
+            (
+                flow.name.clone(),
+                kind,
+                flow.forward.iter().map(name).collect(),
+            )
+        });
+        flows.collect()
     }
 
     /// The scenario with every key written out.
@@ -233,10 +252,10 @@ impl Scenario {
     }
 
     /// Runs it, without holding the interpreter's lock. What is recorded is as the scenario says
-    /// unless given. `queues` are factories of queue disciplines, by link. `captures` are pairs of a
-    /// point and a pcapng file, whose frames are cut to `snap` bytes.
+    /// unless given. `queues` are factories of queue disciplines, by link. `traces` are pairs of a
+    /// trace's name and a file; frames of captures are cut to `snap` bytes.
     #[pyo3(signature = (
-        *, series = None, packets = None, cancel = None, queues = Vec::new(), captures = Vec::new(),
+        *, series = None, packets = None, cancel = None, queues = Vec::new(), traces = Vec::new(),
         snap = DEFAULT_SNAP
     ))]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
@@ -247,7 +266,7 @@ impl Scenario {
         packets: Option<bool>,
         cancel: Option<&Cancel>,
         queues: Vec<(String, Py<PyAny>)>,
-        captures: Vec<(String, PathBuf)>,
+        traces: Vec<(String, PathBuf)>,
         snap: u64,
     ) -> PyResult<Outcome> {
         let scenario = &self.0;
@@ -261,7 +280,7 @@ impl Scenario {
                 config.queue = python_queue(factory.clone_ref(py), &raised);
             }
         }
-        let mut traces = traces(py, scenario, &network, captures, snap)?;
+        let mut traces = open_traces(py, scenario, &network, traces, snap)?;
         let failed = traces.failed();
         let switch = cancel.map(|switch| Arc::clone(&switch.0));
         py.detach(|| {
@@ -306,28 +325,35 @@ impl Scenario {
 }
 
 /// Opens all traces, before any time is spent on the run.
-fn traces(
+fn open_traces(
     py: Python<'_>,
     scenario: &goodqueue_scenario::Scenario,
     network: &Network,
-    captures: Vec<(String, PathBuf)>,
+    wanted: Vec<(String, PathBuf)>,
     snap: u64,
 ) -> PyResult<Traces> {
     let mut traces = Traces::default();
-    if captures.is_empty() {
+    if wanted.is_empty() {
         return Ok(traces);
     }
     let endpoints = goodqueue_scenario::endpoints(network);
     let snap = snap.min(MOST_SNAP) as u32;
-    for (text, file) in captures {
-        let point = scenario
-            .capture_point(network, &text)
-            .map_err(|error| unit_error(py, &text, error))?;
-        let interface = InterfaceInfo { name: text, snap };
-        let endpoints = Arc::clone(&endpoints);
-        traces
-            .add(&file, |out| Capture::new(out, point, &interface, endpoints))
-            .map_err(|error| file_error(&file, &error))?;
+    for (text, file) in wanted {
+        let tap = scenario.tap(network, &text);
+        let tap = tap.map_err(|error| unit_error(py, &text, error))?;
+        let added = match tap {
+            Tap::Capture(point) => {
+                let interface = InterfaceInfo { name: text, snap };
+                let endpoints = Arc::clone(&endpoints);
+                traces.add(&file, |out| Capture::new(out, point, &interface, endpoints))
+            }
+            Tap::Ns2(wiring) => traces.add(&file, |out| Ok(Ns2Trace::new(out, wiring))),
+            Tap::Nam(wiring) => traces.add(&file, |out| NamTrace::new(out, wiring)),
+            Tap::Columns(quantity) => {
+                traces.add(&file, |out| Ok(Columns::new(out, quantity, network.end)))
+            }
+        };
+        added.map_err(|error| file_error(&file, &error))?;
     }
     Ok(traces)
 }

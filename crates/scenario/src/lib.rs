@@ -35,6 +35,7 @@ mod topology;
 mod trace;
 mod traffic;
 mod units;
+mod wiring;
 mod workload;
 mod write;
 
@@ -49,7 +50,7 @@ pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
 pub use schema::{reference_markdown, schema};
 pub use study::Study;
 pub use summary::{buffer_json, summary_json};
-pub use taps::endpoints;
+pub use taps::{Tap, endpoints};
 pub use tc::{ETHERNET_HEADER, Qdisc, check_queue, parse_qdisc, qdisc_commands};
 pub use trace::{TraceError, parse_mahimahi, parse_rate_csv};
 pub use units::{

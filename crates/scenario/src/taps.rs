@@ -5,12 +5,23 @@ use crate::scenario::Scenario;
 use crate::units::UnitError;
 use goodqueue_sim::{Network, WorkloadConfig};
 use goodqueue_tcp::{Recovery, TcpConfig};
-use goodqueue_trace::write::{Echo, Endpoints, Gate, Next, Point, TcpFacts};
-use goodqueue_types::{FlowId, LinkId};
+use goodqueue_trace::write::{Echo, Endpoints, Gate, Next, Point, Quantity, TcpFacts, Wiring};
+use goodqueue_types::{FlowId, LinkId, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const PLACES: [&str; 4] = ["sender", "receiver", "before", "after"];
+const TRACES: [&str; 10] = [
+    "sender",
+    "receiver",
+    "before",
+    "after",
+    "tr",
+    "nam",
+    "cwnd",
+    "throughput",
+    "ping",
+    "queue",
+];
 
 impl Scenario {
     /// A point to capture at: `sender` or `receiver`, of all flows or, after a colon, of one; `before` or
@@ -24,26 +35,99 @@ impl Scenario {
             None => (text, None),
         };
         let flow = || of.map(|name| find_flow(network, name)).transpose();
-        let gate = || {
-            let first = || self.link_names().first().cloned().unwrap_or_default();
-            let name = of.map_or_else(first, str::to_owned);
-            Ok(gate(network, find_link(network, &name)?))
-        };
+        let gate = || Ok(gate(network, self.link_or_first(network, of)?));
         match place {
             "sender" => Ok(Point::Sender(flow()?)),
             "receiver" => Ok(Point::Receiver(flow()?)),
             "before" => Ok(Point::Before(gate()?)),
             "after" => Ok(Point::After(gate()?)),
             _ => Err(UnitError {
-                message: format!("\"{}\" is no place to capture at", shorten(text)),
-                help: match nearest(place, PLACES) {
+                message: format!("there is no trace \"{}\"", shorten(text)),
+                help: match nearest(place, TRACES) {
                     Some(near) => format!("did you mean \"{near}\"?"),
-                    None => "write sender, receiver, sender:FLOW, receiver:FLOW, before:LINK or \
-                             after:LINK"
+                    None => "write sender, receiver, sender:FLOW, receiver:FLOW, before:LINK, \
+                             after:LINK, tr, nam, cwnd:FLOW, throughput:FLOW, ping:FLOW or \
+                             queue:LINK"
                         .to_owned(),
                 },
             }),
         }
+    }
+}
+
+/// A trace to write.
+#[derive(Clone, Debug)]
+pub enum Tap {
+    /// A capture at a point, in pcapng.
+    Capture(Point),
+    /// ns-2's trace.
+    Ns2(Arc<Wiring>),
+    /// nam's.
+    Nam(Arc<Wiring>),
+    /// Two columns, time and a number.
+    Columns(Quantity),
+}
+
+/// ns-2's scripts usually write their windows down ten times a second.
+const WINDOW_EVERY: Span = Span::from_millis(100);
+/// Flent's step.
+const THROUGHPUT_EVERY: Span = Span::from_millis(200);
+
+impl Scenario {
+    /// A trace by its name: `tr`, `nam`, `cwnd:FLOW`, `throughput:FLOW`, `ping:FLOW`, `queue`,
+    /// `queue:LINK` or a [point](Self::capture_point) to capture at.
+    ///
+    /// # Errors
+    /// If there is no such trace, flow or link.
+    pub fn tap(&self, network: &Network, text: &str) -> Result<Tap, UnitError> {
+        let (kind, of) = match text.split_once(':') {
+            Some((kind, of)) => (kind, Some(of)),
+            None => (text, None),
+        };
+        match (kind, of) {
+            ("tr", None) => Ok(Tap::Ns2(Arc::new(self.wiring(network)))),
+            ("nam", None) => Ok(Tap::Nam(Arc::new(self.wiring(network)))),
+            ("cwnd", Some(name)) => {
+                let flow = find_flow(network, name)?;
+                let WorkloadConfig::Bulk { tcp, .. } = &network.flows[flow.0 as usize].workload
+                else {
+                    return Err(UnitError {
+                        message: format!("the flow \"{}\" has no window to show", shorten(name)),
+                        help: "name a bulk flow".to_owned(),
+                    });
+                };
+                Ok(Tap::Columns(Quantity::Window {
+                    flow,
+                    mss: u64::from(tcp.mss),
+                    every: WINDOW_EVERY,
+                }))
+            }
+            ("throughput", Some(name)) => {
+                let (flow, every) = (find_flow(network, name)?, THROUGHPUT_EVERY);
+                Ok(Tap::Columns(Quantity::Throughput { flow, every }))
+            }
+            ("ping", Some(name)) => {
+                let flow = find_flow(network, name)?;
+                let workload = &network.flows[flow.0 as usize].workload;
+                if !matches!(workload, WorkloadConfig::Ping { .. }) {
+                    return Err(UnitError {
+                        message: format!("the flow \"{}\" sends no pings", shorten(name)),
+                        help: "name a ping flow".to_owned(),
+                    });
+                }
+                Ok(Tap::Columns(Quantity::Ping(flow)))
+            }
+            ("queue", name) => {
+                let link = self.link_or_first(network, name)?;
+                Ok(Tap::Columns(Quantity::Queue(link)))
+            }
+            _ => Ok(Tap::Capture(self.capture_point(network, text)?)),
+        }
+    }
+
+    fn link_or_first(&self, network: &Network, name: Option<&str>) -> Result<LinkId, UnitError> {
+        let first = || self.link_names().first().cloned().unwrap_or_default();
+        find_link(network, &name.map_or_else(first, str::to_owned))
     }
 }
 

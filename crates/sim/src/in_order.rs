@@ -8,7 +8,7 @@
 use crate::agent::Agent;
 use crate::probe::Probe;
 use goodqueue_queue::Backlog;
-use goodqueue_types::{LinkId, PacketEvent, PacketSink, Span, Time};
+use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 /// order of cause.
 #[derive(Debug)]
 pub struct InOrder<'s, S> {
+    wants_series: bool,
     sink: &'s mut S,
     /// Time, place among all that was told, and where in `events` the event is.
     waiting: BinaryHeap<Reverse<(Time, u64, usize)>>,
@@ -29,6 +30,7 @@ impl<'s, S: PacketSink> InOrder<'s, S> {
     /// Nothing waits.
     pub fn new(sink: &'s mut S) -> Self {
         Self {
+            wants_series: sink.wants_series(),
             sink,
             waiting: BinaryHeap::new(),
             events: Vec::new(),
@@ -87,7 +89,17 @@ impl<S: PacketSink> Probe for InOrder<'_, S> {
         self.told += 1;
     }
 
-    fn backlog(&mut self, _: LinkId, _: Time, _: Backlog) {}
+    fn backlog(&mut self, link: LinkId, time: Time, backlog: Backlog) {
+        if self.wants_series {
+            self.sink.backlog(link, time, backlog.packets);
+        }
+    }
 
-    fn agent(&mut self, _: u32, _: Time, _: &Agent, _: Option<Span>) {}
+    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, _: Option<Span>) {
+        if self.wants_series
+            && let Some(info) = agent.behaviour().tcp_info()
+        {
+            self.sink.window(FlowId(flow), time, info.cwnd);
+        }
+    }
 }

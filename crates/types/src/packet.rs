@@ -351,6 +351,17 @@ pub trait PacketSink {
 
     /// The next event.
     fn packet(&mut self, event: &PacketEvent);
+
+    /// Whether it has a use for backlogs and windows. Those of one link or flow come in order of time.
+    fn wants_series(&self) -> bool {
+        false
+    }
+
+    /// What waits at a link from this time on, in packets.
+    fn backlog(&mut self, _link: LinkId, _time: Time, _packets: u64) {}
+
+    /// A flow's congestion window from this time on, in bytes.
+    fn window(&mut self, _flow: FlowId, _time: Time, _cwnd: u64) {}
 }
 
 #[cfg(test)]

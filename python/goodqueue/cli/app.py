@@ -106,6 +106,14 @@ def run(  # noqa: PLR0913
             "before:bottleneck.reverse=acks.pcapng; may be given several times.",
         ),
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also write every trace there is to this directory: captures, ns-2's .tr, nam's "
+            ".nam, and windows and queue as columns with a script for gnuplot.",
+        ),
+    ] = None,
     snap: Annotated[
         str | None,
         typer.Option(
@@ -116,8 +124,10 @@ def run(  # noqa: PLR0913
     """Run a scenario once and print what every link and flow did."""
     from goodqueue.cli.run import run_scenario
 
-    if snap is not None and not pcap:
-        raise typer.BadParameter("--snap needs --pcap")
+    if snap is not None and not pcap and trace is None:
+        raise typer.BadParameter("--snap needs --pcap or --trace")
+    if pcap and trace is not None:
+        raise typer.BadParameter("--trace holds what --pcap asks for: give one of them")
     return run_scenario(
         file,
         _overrides(set_),
@@ -125,7 +135,7 @@ def run(  # noqa: PLR0913
         json=json,
         out=out,
         series=series,
-        captures=_captures(pcap),
+        trace=_captures(pcap) if trace is None else trace,
         snap=snap,
     )
 

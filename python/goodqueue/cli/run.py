@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.api import HEADERS, run
@@ -23,7 +24,6 @@ from goodqueue.errors import RequestError
 from goodqueue.outdir import check_output, whole_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from goodqueue.result import Result
@@ -40,7 +40,7 @@ def run_scenario(  # noqa: PLR0913
     json: bool,
     out: Path | None,
     series: bool | None,
-    captures: Mapping[str, Path],
+    trace: Mapping[str, Path] | Path,
     snap: str | None,
 ) -> int:
     """Runs a scenario, prints what happened and writes what was asked for."""
@@ -54,7 +54,7 @@ def run_scenario(  # noqa: PLR0913
         seed=seed,
         series=out is not None and series is not False,
         packets=False if out is None else None,
-        trace=captures,
+        trace=trace,
         snap=snap or HEADERS,
     )
     if out is not None:
@@ -65,9 +65,14 @@ def run_scenario(  # noqa: PLR0913
         print_result(result)
         if out is not None:
             print_written(stdout(), out)
-        for point, capture in captures.items():
-            stdout().print(f"capture {point}: {capture}", soft_wrap=True, markup=False)
+        _print_traces(trace)
     return 0
+
+
+def _print_traces(trace: Mapping[str, Path] | Path) -> None:
+    files = trace if isinstance(trace, Mapping) else {"all": trace}
+    for name, file in files.items():
+        stdout().print(f"trace {name}: {file}", soft_wrap=True, markup=False)
 
 
 def print_result(result: Result) -> None:

@@ -1,7 +1,7 @@
 //! Traces of a run, in files that are there whole or not at all.
 
 use crate::write::TraceWriter;
-use goodqueue_types::{PacketEvent, PacketSink};
+use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, Time};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -79,6 +79,29 @@ impl PacketSink for Traces {
                 return;
             }
         }
+    }
+
+    fn wants_series(&self) -> bool {
+        self.writers.iter().any(|(_, writer)| writer.wants_series())
+    }
+
+    fn backlog(&mut self, link: LinkId, time: Time, packets: u64) {
+        for writer in self.of_series() {
+            writer.backlog(link, time, packets);
+        }
+    }
+
+    fn window(&mut self, flow: FlowId, time: Time, cwnd: u64) {
+        for writer in self.of_series() {
+            writer.window(flow, time, cwnd);
+        }
+    }
+}
+
+impl Traces {
+    fn of_series(&mut self) -> impl Iterator<Item = &mut Box<dyn TraceWriter + Send>> {
+        let writers = self.writers.iter_mut().map(|(_, writer)| writer);
+        writers.filter(|writer| writer.wants_series())
     }
 }
 

@@ -1,0 +1,149 @@
+//! Files of two columns, time and a number, as gnuplot and xgraph read them.
+
+use crate::write::TraceWriter;
+use goodqueue_types::{Body, Direction, FlowId, LinkId, PacketEvent, PacketEventKind, Span, Time};
+use std::io::{self, Write};
+
+/// Bytes of the IP and UDP headers of a datagram.
+const UDP_HEADERS: u32 = 28;
+
+/// What is written down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quantity {
+    /// A flow's congestion window in segments of so many bytes, at regular times.
+    Window {
+        /// The flow.
+        flow: FlowId,
+        /// Payload of a full segment.
+        mss: u64,
+        /// From one line to the next.
+        every: Span,
+    },
+    /// The packets that wait at a link, at each change.
+    Queue(LinkId),
+    /// The TCP payload or datagrams that reach a flow's server, in bit/s over intervals, at their ends.
+    Throughput {
+        /// The flow.
+        flow: FlowId,
+        /// From one line to the next.
+        every: Span,
+    },
+    /// The round-trip time of each ping of a flow in seconds, when its reply arrives.
+    Ping(FlowId),
+}
+
+/// Writes one quantity of a run.
+#[derive(Debug)]
+pub struct Columns<W> {
+    out: W,
+    quantity: Quantity,
+    last: u64,
+    due: Time,
+    end: Time,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Columns<W> {
+    /// Of a run that ends then.
+    pub fn new(out: W, quantity: Quantity, end: Time) -> Self {
+        let due = match quantity {
+            Quantity::Window { every, .. } | Quantity::Throughput { every, .. } => {
+                Time::ZERO + every
+            }
+            Quantity::Queue(_) | Quantity::Ping(_) => Time::ZERO,
+        };
+        Self {
+            out,
+            quantity,
+            last: 0,
+            due,
+            end,
+            error: None,
+        }
+    }
+
+    /// What held at the regular times before `now`.
+    fn catch_up(&mut self, now: Time) {
+        match self.quantity {
+            Quantity::Window { mss, every, .. } => {
+                while self.due < now {
+                    if self.last > 0 {
+                        self.put(self.due, self.last as f64 / mss.max(1) as f64);
+                    }
+                    self.due += every;
+                }
+            }
+            Quantity::Throughput { every, .. } => {
+                while self.due <= now {
+                    let bytes = std::mem::take(&mut self.last);
+                    self.put(self.due, bytes as f64 * 8.0 / every.as_secs_f64());
+                    self.due += every;
+                }
+            }
+            Quantity::Queue(_) | Quantity::Ping(_) => {}
+        }
+    }
+
+    fn put(&mut self, time: Time, value: f64) {
+        let written = writeln!(self.out, "{} {value}", time.as_secs_f64());
+        if let Err(error) = written {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+impl<W: Write> TraceWriter for Columns<W> {
+    fn wants(&self, event: &PacketEvent) -> bool {
+        let (packet, delivered) = (&event.packet, event.kind == PacketEventKind::Delivered);
+        match self.quantity {
+            Quantity::Throughput { flow, .. } => {
+                delivered && packet.flow == flow && packet.direction == Direction::Forward
+            }
+            Quantity::Ping(flow) => {
+                delivered && packet.flow == flow && packet.direction == Direction::Reverse
+            }
+            Quantity::Window { .. } | Quantity::Queue(_) => false,
+        }
+    }
+
+    fn packet(&mut self, event: &PacketEvent) -> io::Result<()> {
+        if !self.wants(event) {
+            return Ok(());
+        }
+        if let (Quantity::Ping(_), Body::EchoReply { requested }) =
+            (self.quantity, event.packet.body)
+        {
+            self.put(event.time, (event.time - requested).as_secs_f64());
+        } else {
+            self.catch_up(event.time);
+            self.last += match &event.packet.body {
+                Body::Tcp(segment) => u64::from(segment.payload),
+                _ => u64::from(event.packet.size.saturating_sub(UDP_HEADERS)),
+            };
+        }
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    fn wants_series(&self) -> bool {
+        matches!(self.quantity, Quantity::Window { .. } | Quantity::Queue(_))
+    }
+
+    fn backlog(&mut self, link: LinkId, time: Time, packets: u64) {
+        if self.quantity == Quantity::Queue(link) {
+            self.put(time, packets as f64);
+        }
+    }
+
+    fn window(&mut self, flow: FlowId, time: Time, cwnd: u64) {
+        if matches!(self.quantity, Quantity::Window { flow: own, .. } if own == flow) {
+            self.catch_up(time);
+            self.last = cwnd;
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.catch_up(self.end);
+        self.error.take().map_or(Ok(()), Err)?;
+        self.out.flush()
+    }
+}

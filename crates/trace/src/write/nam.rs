@@ -1,0 +1,205 @@
+//! Files for nam, the network animator.
+
+use crate::write::TraceWriter;
+use crate::write::hops::{Hop, Hops, Step, Wiring};
+use goodqueue_types::PacketEvent;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Colours of flows, in turn, by nam's names (X11's).
+const COLOURS: [&str; 8] = [
+    "blue",
+    "red",
+    "darkgreen",
+    "orange",
+    "purple",
+    "brown",
+    "cyan",
+    "magenta",
+];
+
+/// Writes a `.nam` file.
+#[derive(Debug)]
+pub struct NamTrace<W> {
+    out: W,
+    hops: Hops,
+}
+
+impl<W: Write> NamTrace<W> {
+    /// Writes nodes, links and colours of a run about to begin.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(mut out: W, wiring: Arc<Wiring>) -> io::Result<Self> {
+        begin(&mut out, &wiring)?;
+        let hops = Hops::new(wiring);
+        Ok(Self { out, hops })
+    }
+}
+
+/// Where a node stands, from left to right: 0 sends, 1 forwards, 2 receives.
+fn column(wiring: &Wiring, node: u32) -> u8 {
+    let sends = wiring.flows.iter().any(|flow| flow.client == node);
+    let receives = wiring.flows.iter().any(|flow| flow.server == node);
+    match (sends, receives) {
+        (true, false) => 0,
+        (false, true) => 2,
+        _ => 1,
+    }
+}
+
+fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
+    let nodes: BTreeSet<u32> = wiring
+        .links
+        .iter()
+        .flat_map(|wire| [wire.from, wire.to])
+        .collect();
+    writeln!(out, "V -t * -v 1.0a5 -a 0")?;
+    // Addresses of one level, as wide as ns-2 has them.
+    writeln!(out, "A -t * -n 1 -p 0 -o 0x7fffffff -c 30 -a 1")?;
+    writeln!(out, "A -t * -h 1 -m 1073741823 -s 0")?;
+    for (index, _) in wiring.flows.iter().enumerate() {
+        let colour = COLOURS[index % COLOURS.len()];
+        writeln!(out, "c -t * -i {} -n {colour}", index + 1)?;
+    }
+    for node in &nodes {
+        let shape = ["circle", "box", "circle"][usize::from(column(wiring, *node))];
+        writeln!(
+            out,
+            "n -t * -a {node} -s {node} -S UP -v {shape} -c black -i black"
+        )?;
+    }
+    let mut drawn = BTreeSet::new();
+    let angles = Angles::of(wiring);
+    for wire in &wiring.links {
+        if !drawn.insert((wire.from.min(wire.to), wire.from.max(wire.to))) {
+            continue;
+        }
+        writeln!(
+            out,
+            "l -t * -s {} -d {} -S UP -r {} -D {} -c black -o {}",
+            wire.from,
+            wire.to,
+            wire.rate,
+            wire.delay,
+            angles.between(wire.from, wire.to),
+        )?;
+    }
+    for wire in &wiring.links {
+        let routers = [wire.from, wire.to].map(|node| column(wiring, node));
+        if routers == [1, 1] {
+            writeln!(out, "q -t * -s {} -d {} -a 0.5", wire.from, wire.to)?;
+        }
+    }
+    Ok(())
+}
+
+/// Directions of links: hosts fan out on the left and the right of what lies between.
+#[derive(Debug)]
+struct Angles {
+    column: BTreeMap<u32, u8>,
+    /// The place of a host among those of its side, from -1 (top) to 1 (bottom).
+    place: BTreeMap<u32, f64>,
+}
+
+impl Angles {
+    fn of(wiring: &Wiring) -> Self {
+        let ends = wiring.links.iter().flat_map(|wire| [wire.from, wire.to]);
+        let column: BTreeMap<u32, u8> = ends.map(|node| (node, column(wiring, node))).collect();
+        let mut place = BTreeMap::new();
+        for side in [0, 2] {
+            let hosts: Vec<u32> = column
+                .iter()
+                .filter(|(_, column)| **column == side)
+                .map(|(node, _)| *node)
+                .collect();
+            let steps = hosts.len().saturating_sub(1).max(1) as f64;
+            for (index, node) in hosts.iter().enumerate() {
+                let alone = hosts.len() == 1;
+                let at = if alone {
+                    0.0
+                } else {
+                    2.0 * index as f64 / steps - 1.0
+                };
+                place.insert(*node, at);
+            }
+        }
+        Self { column, place }
+    }
+
+    /// As nam has it: 0 is to the right, 90 up. Hosts at the top are 45 degrees up from their router.
+    fn between(&self, from: u32, to: u32) -> String {
+        let place = |node| self.place.get(&node).copied().unwrap_or(0.0);
+        let quarter = 0.25;
+        let half_turns = match (self.column.get(&from), self.column.get(&to)) {
+            // From a sender at the top the link leads down to the router.
+            (Some(0), _) => 2.0 + quarter * place(from),
+            (_, Some(2)) => 2.0 - quarter * place(to),
+            (_, Some(0)) => 1.0 + quarter * place(to),
+            (Some(2), _) => 1.0 - quarter * place(from),
+            _ => 0.0,
+        };
+        match (half_turns * 180.0).round() as u32 % 360 {
+            0 => "right".to_owned(),
+            180 => "left".to_owned(),
+            degrees => format!("{degrees}deg"),
+        }
+    }
+}
+
+fn line(out: &mut impl Write, letter: char, hop: &Hop) -> io::Result<()> {
+    let flags = str::from_utf8(&hop.flags).unwrap_or_default();
+    write!(
+        out,
+        "{letter} -t {} -s {} -d {} -p {} -e {} -c {} -i {} -a {} -x {{{}.{} {}.{} ",
+        hop.time,
+        hop.wire.from,
+        hop.wire.to,
+        hop.kind,
+        hop.size,
+        hop.flow,
+        hop.uid,
+        hop.flow,
+        hop.from.0,
+        hop.from.1,
+        hop.to.0,
+        hop.to.1,
+    )?;
+    // A frame on the wire has no number of its own.
+    if letter == 'h' {
+        writeln!(out, "-1 {flags} null}}")
+    } else {
+        writeln!(out, "{} {flags} null}}", hop.number)
+    }
+}
+
+impl<W: Write> NamTrace<W> {
+    fn put(&mut self, hop: &Hop) -> io::Result<()> {
+        line(&mut self.out, hop.step.letter(), hop)?;
+        if hop.step == Step::Dequeued {
+            line(&mut self.out, 'h', hop)?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> TraceWriter for NamTrace<W> {
+    fn wants(&self, _: &PacketEvent) -> bool {
+        true
+    }
+
+    fn packet(&mut self, event: &PacketEvent) -> io::Result<()> {
+        for hop in self.hops.translate(event) {
+            self.put(&hop)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if let Some(hop) = self.hops.finish() {
+            self.put(&hop)?;
+        }
+        self.out.flush()
+    }
+}

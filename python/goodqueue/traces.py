@@ -1,0 +1,64 @@
+"""Which traces of a run go into which files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from goodqueue._core import Scenario
+
+Traces = Mapping[str, "str | PathLike[str]"]
+"""Files by the names of their traces."""
+
+MOST_WINDOWS = 8
+"""How many flows' windows a directory of traces holds."""
+
+POINTS = ("sender", "receiver", "before", "after")
+
+
+def files(wanted: Traces | str | PathLike[str], scenario: Scenario) -> list[tuple[str, Path]]:
+    """Traces and where they go: those of a mapping, or every one there is, in a directory."""
+    if isinstance(wanted, Mapping):
+        return [(name, Path(file)) for name, file in wanted.items()]
+    folder = Path(wanted)
+    folder.mkdir(parents=True, exist_ok=True)
+    windows = [(f"cwnd:{flow}", f"cwnd-{flow}.dat") for flow in _shown(scenario)]
+    names = [
+        *((point, f"{point}.pcapng") for point in POINTS),
+        *(("tr", "out.tr"), ("nam", "out.nam"), ("queue", "queue.dat")),
+        *windows,
+    ]
+    (folder / "plot.gp").write_text(_script(scenario), encoding="utf-8")
+    return [(name, folder / file) for name, file in names]
+
+
+def _shown(scenario: Scenario) -> list[str]:
+    """The flows whose windows are written down."""
+    bulk = [name for name, kind, _ in scenario.flows() if kind == "bulk"]
+    return bulk[:MOST_WINDOWS]
+
+
+def _script(scenario: Scenario) -> str:
+    """What gnuplot makes pictures with: `gnuplot plot.gp` in the directory."""
+    curves = [
+        f"'cwnd-{flow}.dat' using 1:2 with steps title '{flow}' noenhanced"
+        for flow in _shown(scenario)
+    ]
+    lines = [
+        "set terminal svg size 900,400",
+        "set xlabel 'time, s'",
+        "set output 'queue.svg'",
+        f"set ylabel 'waiting at {scenario.links[0]}, packets' noenhanced",
+        "plot 'queue.dat' using 1:2 with steps notitle",
+    ]
+    if curves:
+        lines += [
+            "set output 'cwnd.svg'",
+            "set ylabel 'cwnd, segments'",
+            "plot " + ", \\\n     ".join(curves),
+        ]
+    return "\n".join(lines) + "\n"
