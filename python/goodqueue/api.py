@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.errors import ScenarioError
-from goodqueue.traces import files
+from goodqueue.traces import opened
 
 if TYPE_CHECKING:
     from goodqueue.queues import QueueFactory
@@ -73,8 +73,8 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             few microseconds per packet, and must pass `goodqueue.check_queue`.
         trace: traces to write (docs/traces.md): files by name, or a directory for all of them.
             Names are `sender`, `receiver`, `before`, `after` (captures; with a colon of one flow or
-            another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`, `cwnd:FLOW` and
-            `queue:LINK`.
+            another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`, `cwnd:FLOW`,
+            `throughput:FLOW`, `ping:FLOW`, `queue:LINK` and `flent`.
         snap: frames in captures are cut to this size; by default to one that all headers fit in.
 
     Raises:
@@ -84,13 +84,14 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     from goodqueue.result import Result
 
     scenario = load(source, set=set, seed=seed)
-    outcome = scenario.run(
-        series=series,
-        packets=packets,
-        queues=list((queues or {}).items()),
-        traces=files(trace or {}, scenario),
-        snap=_core.parse_size("--snap", snap),
-    )
+    with opened(trace or {}, scenario) as traces:
+        outcome = scenario.run(
+            series=series,
+            packets=packets,
+            queues=list((queues or {}).items()),
+            traces=traces,
+            snap=_core.parse_size("--snap", snap),
+        )
     return Result(outcome, scenario.resolved_toml())
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+
+from goodqueue.flent import FlentFile, bulk_flows
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -20,20 +24,39 @@ MOST_WINDOWS = 8
 POINTS = ("sender", "receiver", "before", "after")
 
 
-def files(wanted: Traces | str | PathLike[str], scenario: Scenario) -> list[tuple[str, Path]]:
+@contextmanager
+def opened(
+    wanted: Traces | str | PathLike[str], scenario: Scenario
+) -> Iterator[list[tuple[str, Path]]]:
+    """What the core is to write for a run; what is made of that is made when the run is over."""
+    files = _files(wanted, scenario)
+    flent = files.pop("flent", None)
+    if flent is None:
+        yield list(files.items())
+        return
+    made = FlentFile(scenario, flent)
+    with TemporaryDirectory() as folder:
+        yield [*files.items(), *made.traces(Path(folder))]
+        made.write(Path(folder))
+
+
+def _files(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[str, Path]:
     """Traces and where they go: those of a mapping, or every one there is, in a directory."""
     if isinstance(wanted, Mapping):
-        return [(name, Path(file)) for name, file in wanted.items()]
+        return {name: Path(file) for name, file in wanted.items()}
     folder = Path(wanted)
     folder.mkdir(parents=True, exist_ok=True)
-    windows = [(f"cwnd:{flow}", f"cwnd-{flow}.dat") for flow in _shown(scenario)]
-    names = [
-        *((point, f"{point}.pcapng") for point in POINTS),
-        *(("tr", "out.tr"), ("nam", "out.nam"), ("queue", "queue.dat")),
-        *windows,
-    ]
     (folder / "plot.gp").write_text(_script(scenario), encoding="utf-8")
-    return [(name, folder / file) for name, file in names]
+    names = {
+        **{point: f"{point}.pcapng" for point in POINTS},
+        "tr": "out.tr",
+        "nam": "out.nam",
+        "queue": "queue.dat",
+        **{f"cwnd:{flow}": f"cwnd-{flow}.dat" for flow in _shown(scenario)},
+    }
+    if any(bulk_flows(scenario)):
+        names["flent"] = "run.flent.gz"
+    return {name: folder / file for name, file in names.items()}
 
 
 def _shown(scenario: Scenario) -> list[str]:

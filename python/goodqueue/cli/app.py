@@ -111,7 +111,7 @@ def run(  # noqa: PLR0913
         typer.Option(
             metavar="DIR",
             help="Also write every trace there is to this directory: captures, ns-2's .tr, nam's "
-            ".nam, and windows and queue as columns with a script for gnuplot.",
+            ".nam, a data file of Flent, and windows and queue as columns for gnuplot.",
         ),
     ] = None,
     snap: Annotated[
@@ -648,6 +648,14 @@ def reproduce(  # noqa: PLR0913 - options of one command
         Path | None,
         typer.Option(metavar="FILE", help="Write a page with tables and pictures (HTML)."),
     ] = None,
+    traces: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Instead, write what the authors worked with of one cell of the table: ns-2's "
+            "out.tr, nam's out.nam, the window file.",
+        ),
+    ] = None,
     jobs: JobsOption = None,
     store: Annotated[
         Path | None,
@@ -658,10 +666,21 @@ def reproduce(  # noqa: PLR0913 - options of one command
     json: JsonOption = False,
 ) -> int:
     """Run published experiments and set the figures beside the papers'."""
-    from goodqueue.cli.reproduce import ReproduceRequest, list_papers, reproduce_papers
+    from goodqueue.cli.reproduce import (
+        ReproduceRequest,
+        list_papers,
+        reproduce_papers,
+        write_traces,
+    )
 
     if listing:
         return list_papers(json=json)
+    if traces is not None:
+        _refuse_stray(
+            {"--all": everything, "--report": report is not None, "--store": store is not None},
+            "goes without --traces",
+        )
+        return write_traces(paper, table, traces, json=json)
     return reproduce_papers(ReproduceRequest(paper, table, everything, jobs, store, report, json))
 
 

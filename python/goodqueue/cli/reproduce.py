@@ -12,6 +12,7 @@ from goodqueue.cli.terminal import MISSING, print_json, progress, stderr, stdout
 from goodqueue.errors import RequestError
 from goodqueue.papers.cells import Cell, Reproduction, Verdict
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
+from goodqueue.papers.table import TableExperiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,6 +99,25 @@ def reproduce_papers(request: ReproduceRequest) -> int:
 
         write(found, report)
         stderr().print(f"wrote {report}")
+    return 0
+
+
+def write_traces(
+    paper_name: str | None, table_name: str | None, target: Path, *, json: bool
+) -> int:
+    """Writes the traces of the cell that a table names for it."""
+    if paper_name is None or table_name is None:
+        raise RequestError("traces are of one table: name it, as in ahmad2020 table4 --traces DIR")
+    one = experiment(paper_name, table_name)
+    if not isinstance(one, TableExperiment):
+        raise RequestError(f"{paper_name} {table_name} names no cell to write traces of")
+    said = one.write_traces(target)
+    files = sorted(path.name for path in target.iterdir())
+    if json:
+        print_json({"cell": said, "directory": str(target), "files": files})
+        return 0
+    stdout().print(said, markup=False)
+    stdout().print(f"in {target}: {', '.join(files)}", soft_wrap=True, markup=False)
     return 0
 
 

@@ -16,6 +16,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.errors import RequestError
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
 from goodqueue.papers.shapes import TESTS
 from goodqueue.study.model import Variant
@@ -24,6 +25,7 @@ from goodqueue.study.plan import digest, run_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from importlib.resources.abc import Traversable
+    from pathlib import Path
 
     from goodqueue.plots.style import Picture
     from goodqueue.study.model import Run
@@ -171,6 +173,30 @@ class TableExperiment:
                     made = Variant(place, parameters, scenario, digest(scenario))
                     for seed in self.open.seeds:
                         yield place, name, run_of(made, seed)
+
+    def write_traces(self, target: Path) -> str:
+        """Runs the cell that `[traces]` names and writes what its authors worked with.
+
+        Returns:
+            What was run, in a sentence.
+
+        Raises:
+            RequestError: if the table has no such cell.
+        """
+        wanted = self._data.get("traces")
+        if wanted is None:
+            raise RequestError(f"{self.paper} {self.name} names no cell to write traces of")
+        row, seed = wanted["row"], wanted["seed"]
+        fits = (
+            made.variant.scenario
+            for place, variant, made in self.runs()
+            if variant == PLAIN and row.items() <= self.rows[place].items()
+        )
+        scenario = next(fits).with_seed(seed)
+        target.mkdir(parents=True, exist_ok=True)
+        scenario.run(traces=[(trace, target / file) for trace, file in wanted["files"].items()])
+        cell = ", ".join(f"{self.keys[column]['label']} {value}" for column, value in row.items())
+        return f"{cell}, seed {seed}: {wanted['why']}"
 
     def reproduce(self, runner: Runner) -> Reproduction:
         """Runs what is not known yet and sets ours beside the published figures."""

@@ -1,0 +1,196 @@
+"""Traces in ns-2's format: beside ns-2's own, and by the one-liners that people use on them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import goodqueue
+from conftest import goodqueue as command
+
+NS2 = shutil.which("ns") or ""
+AWK = shutil.which("awk") or ""
+DATA = Path(__file__).parent / "data"
+
+DUMBBELL = """
+schema_version = 1
+duration = "20s"
+[topology]
+shape = "dumbbell"
+access = { rate = "10Mbps", delay = "2ms" }
+bottleneck = { rate = "1Mbps", delay = "10ms", queue = { kind = "drop_tail", limit = "10p" } }
+[tcp]
+profile = "ns2"
+recovery = "sack"
+mss = "960B"
+receive_window = "960000B"
+[[flow]]
+name = "ftp"
+start = "500ms"
+workload = { kind = "bulk" }
+[[flow]]
+name = "cbr"
+start = "100ms"
+workload = { kind = "cbr", rate = "200kbps", packet = "500B" }
+"""
+
+
+@pytest.mark.skipif(not NS2, reason="ns-2 is not installed")
+def test_the_trace_is_the_one_that_ns2_writes(tmp_path: Path) -> None:
+    theirs = tmp_path / "ns2.tr"
+    subprocess.run([NS2, DATA / "dumbbell.tcl", theirs], check=True, cwd=tmp_path)
+    ours = tmp_path / "out.tr"
+    goodqueue.run(DUMBBELL, trace={"tr": ours})
+    # Its TCP says that it reduced its window (A) even to who does not understand ECN.
+    expected = theirs.read_text().replace("---A---", "-------").splitlines()
+    assert len(expected) > 40_000
+    assert ours.read_text().splitlines() == expected
+
+
+def awk(program: str, trace: Path) -> float:
+    done = subprocess.run([AWK, program, trace], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+@pytest.mark.skipif(not AWK, reason="awk is not installed")
+def test_one_liners_of_the_literature_give_our_figures(tmp_path: Path) -> None:
+    trace = tmp_path / "out.tr"
+    result = goodqueue.run(DUMBBELL, trace={"tr": trace})
+    flows, link = result.summary["flows"], result.summary["links"]["bottleneck"]
+    for node, kind, flow in ((4, "tcp", "ftp"), (5, "cbr", "cbr")):
+        received = f'$1=="r" && $4=={node} && $5=="{kind}" {{ b += $6 }} END {{ print b }}'
+        bits_per_second = awk(received, trace) * 8 / 20
+        assert bits_per_second == pytest.approx(flows[flow]["throughput_bps"], rel=1e-9)
+    assert awk('$1=="d" { d++ } END { print d }', trace) == link["drops"] > 0
+    share = '$3==2 && $4==3 && $1=="+" { n++ } $1=="d" { d++ } END { printf "%.12f", d / n }'
+    assert awk(share, trace) == pytest.approx(link["loss_rate"], rel=1e-9)
+
+
+def test_a_directory_holds_every_trace(tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    result = goodqueue.run(DUMBBELL, trace=folder, series=True)
+    assert {path.name for path in folder.iterdir()} == {
+        *("sender.pcapng", "receiver.pcapng", "before.pcapng", "after.pcapng"),
+        *("out.tr", "out.nam", "queue.dat", "cwnd-ftp.dat", "plot.gp", "run.flent.gz"),
+    }
+    assert result.series is not None
+    windows = result.series.windows.filter(flow="ftp")
+    for line in (folder / "cwnd-ftp.dat").read_text().splitlines():
+        time, segments = map(float, line.split())
+        # The window from then on.
+        held = windows.filter(windows["time_s"] <= time)["cwnd_bytes"][-1]
+        assert segments == pytest.approx(held / 960)
+    lines = (folder / "queue.dat").read_text().splitlines()
+    queue = [tuple(map(float, line.split())) for line in lines]
+    backlog = result.series.backlog.filter(link="bottleneck")
+    assert queue == list(zip(backlog["time_s"], backlog["backlog_packets"], strict=True))
+
+
+def test_what_nam_plays_is_what_the_trace_says(tmp_path: Path) -> None:
+    traces = {"tr": tmp_path / "out.tr", "nam": tmp_path / "out.nam"}
+    goodqueue.run(DUMBBELL, trace=traces)
+    played = []
+    for line in traces["nam"].read_text().splitlines():
+        if line[0] in "+-rd":
+            words = line.replace("{", "").replace("}", "").split()
+            fields = dict(zip(words[1:15:2], words[2:16:2], strict=True))
+            source, destination, number, flags, _ = words[words.index("-x") + 1 :]
+            moved = (line[0], fields["-t"], fields["-s"], fields["-d"], fields["-p"], fields["-e"])
+            ends = (source, destination, number, fields["-i"])
+            played.append(" ".join((*moved, flags, fields["-c"], *ends)))
+    assert played == traces["tr"].read_text().splitlines()
+
+
+# Figure 4 of Ahmad, Wisdom, Isaac and Arinze (2020), as far as it can be read: the first datagram
+# is lost before the queue, the next four pass.
+FIGURE_4 = """\
++ 0.1 1 4 cbr 1000 ------- 2 1.0 7.0 0 0
+- 0.1 1 4 cbr 1000 ------- 2 1.0 7.0 0 0
+r 0.10204 1 4 cbr 1000 ------- 2 1.0 7.0 0 0
+d 0.10204 4 5 cbr 1000 ------- 2 1.0 7.0 0 0
++ 0.5 1 4 cbr 1000 ------- 2 1.0 7.0 1 1
+- 0.5 1 4 cbr 1000 ------- 2 1.0 7.0 1 1
+r 0.50204 1 4 cbr 1000 ------- 2 1.0 7.0 1 1
++ 0.50204 4 5 cbr 1000 ------- 2 1.0 7.0 1 1
+- 0.50204 4 5 cbr 1000 ------- 2 1.0 7.0 1 1
+r 0.52804 4 5 cbr 1000 ------- 2 1.0 7.0 1 1
++ 0.52804 5 7 cbr 1000 ------- 2 1.0 7.0 1 1
+- 0.52804 5 7 cbr 1000 ------- 2 1.0 7.0 1 1
+r 0.53008 5 7 cbr 1000 ------- 2 1.0 7.0 1 1
++ 0.9 1 4 cbr 1000 ------- 2 1.0 7.0 2 2
+- 0.9 1 4 cbr 1000 ------- 2 1.0 7.0 2 2
+r 0.90204 1 4 cbr 1000 ------- 2 1.0 7.0 2 2
++ 0.90204 4 5 cbr 1000 ------- 2 1.0 7.0 2 2
+- 0.90204 4 5 cbr 1000 ------- 2 1.0 7.0 2 2
+r 0.92804 4 5 cbr 1000 ------- 2 1.0 7.0 2 2
++ 0.92804 5 7 cbr 1000 ------- 2 1.0 7.0 2 2
+- 0.92804 5 7 cbr 1000 ------- 2 1.0 7.0 2 2
+r 0.93008 5 7 cbr 1000 ------- 2 1.0 7.0 2 2
++ 1.3 1 4 cbr 1000 ------- 2 1.0 7.0 3 3
+- 1.3 1 4 cbr 1000 ------- 2 1.0 7.0 3 3
+r 1.30204 1 4 cbr 1000 ------- 2 1.0 7.0 3 3
++ 1.30204 4 5 cbr 1000 ------- 2 1.0 7.0 3 3
+- 1.30204 4 5 cbr 1000 ------- 2 1.0 7.0 3 3
+r 1.32804 4 5 cbr 1000 ------- 2 1.0 7.0 3 3
++ 1.32804 5 7 cbr 1000 ------- 2 1.0 7.0 3 3
+- 1.32804 5 7 cbr 1000 ------- 2 1.0 7.0 3 3
+r 1.33008 5 7 cbr 1000 ------- 2 1.0 7.0 3 3
++ 1.7 1 4 cbr 1000 ------- 2 1.0 7.0 4 4
+- 1.7 1 4 cbr 1000 ------- 2 1.0 7.0 4 4
+r 1.70204 1 4 cbr 1000 ------- 2 1.0 7.0 4 4
++ 1.70204 4 5 cbr 1000 ------- 2 1.0 7.0 4 4
+- 1.70204 4 5 cbr 1000 ------- 2 1.0 7.0 4 4
+"""
+
+
+def test_a_published_trace_comes_out_character_for_character(tmp_path: Path) -> None:
+    done = command("reproduce", "ahmad2020", "table4", "--traces", tmp_path / "cell")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "cell").iterdir()} == {
+        "out.tr",
+        "out.nam",
+        "WinFile",
+    }
+    assert (tmp_path / "cell" / "out.tr").read_text().startswith(FIGURE_4)
+    for refused in (["ahmad2020"], ["ahmad2020", "table3"], ["gijsbers2011", "figure2"]):
+        wrong = command("reproduce", *refused, "--traces", tmp_path / "none")
+        assert wrong.returncode == 2, wrong.stdout
+
+
+UP_AND_DOWN = """
+[[flow]]
+name = "down"
+from = 1
+to = 0
+workload = { kind = "bulk" }
+[[flow]]
+name = "ping"
+workload = { kind = "ping", interval = "100ms" }
+"""
+
+
+def test_a_data_file_of_flent_holds_goodput_and_pings(tmp_path: Path) -> None:
+    file = tmp_path / "run.flent.gz"
+    result = goodqueue.run(DUMBBELL + UP_AND_DOWN, trace={"flent": file})
+    data = json.loads(gzip.decompress(file.read_bytes()))
+    assert data["version"] == 4
+    assert data["metadata"]["NAME"] == "rrul_be_nflows"
+    assert data["metadata"]["TEST_PARAMETERS"] == {"upload_streams": "1", "download_streams": "1"}
+    x, results = data["x_values"], data["results"]
+    assert all(len(values) == len(x) for values in results.values())
+    flows = result.summary["flows"]
+    for name, flow in (("TCP upload BE::1", "ftp"), ("TCP download BE::1", "down")):
+        raw = data["raw_values"][name]
+        megabits = sum(point["val"] for point in raw) * 0.2
+        # Payload that arrived, duplicates and what came before a hole included: no less than
+        # goodput, and no more than all that arrived.
+        assert flows[flow]["goodput_bps"] * 20e-6 <= megabits + 0.2
+        assert megabits <= flows[flow]["throughput_bps"] * 20e-6
+    pings = [point["val"] for point in data["raw_values"]["Ping (ms) ICMP"]]
+    assert 0 < len(pings) <= flows["ping"]["packets_received"]
+    assert sum(pings) / len(pings) == pytest.approx(flows["ping"]["mean_rtt_s"] * 1e3, rel=1e-5)
