@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from goodqueue.papers.cells import Cell, Verdict
-from goodqueue.papers.experiment import experiment
+from goodqueue.papers.experiment import PAPERS, experiment
+from goodqueue.papers.table import TableExperiment
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
@@ -66,6 +68,29 @@ def test_goodput_does_not_fall_with_the_buffer_into_a_sink(
     if variant == "sink":
         assert max(into_sink) - min(into_sink) < 0.006 * max(into_sink)
         assert into_sink[-1] >= into_sink[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["table3", "figure2", "figure3", "cure1", "cure2", "cure3", "infinite"]
+)
+def test_shapes_hold_at_any_phase(runner: Runner, name: str) -> None:
+    data = tomllib.loads(PAPERS.joinpath("gijsbers2011", f"{name}.toml").read_text("utf-8"))
+    data |= {"open": data["open"] | {"count": 2}, "variant": []}
+    for cell in TableExperiment("gijsbers2011", name, data).reproduce(runner).cells:
+        assert cell.shape, (cell.quantity, cell.row)
+
+
+def test_nagles_infinite_buffer_delivers_nothing_in_time_and_a_finite_one_the_rest(
+    runner: Runner,
+) -> None:
+    late, lost = (cells(runner, "infinite", quantity) for quantity in ("too late", "dropped"))
+    for one, other in zip(late, lost, strict=True):
+        load = float(one.row["load_percent"]) / 100
+        assert one.ours.mean == (100 if load > 1 else 0)
+        # A buffer of 100 frames drops what the link does not carry.
+        expected = 100 * max(1 - 1 / load, 0)
+        assert other.variants["100 frames"].mean == pytest.approx(expected, abs=0.1)
+        assert one.variants["100 frames"].mean == 0
 
 
 @pytest.mark.parametrize("table", ["table1", "table2"])

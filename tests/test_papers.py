@@ -111,6 +111,8 @@ def test_a_misprint_says_whether_it_matches_as_it_should_read() -> None:
         ("collapses", [10, 10, 6, 2], {"after": 2, "to": 0.5}, False),
         ("zero_until", [0, 0, 1, 3], {"last": 2}, True),
         ("zero_until", [0, 0, 0, 3], {"last": 2}, False),
+        ("knee", [1, 1, 8, 9], {"at": 3, "below": 2, "above": 8}, True),
+        ("knee", [1, 3, 8, 9], {"at": 3, "below": 2, "above": 8}, False),
         ("peaks", [1, 5, 4, 3], {"at": 2}, True),
         ("peaks", [1, 5, 4, 3], {"at": 3}, False),
         ("dips", [5, 2, 3, 4], {"at": 2}, True),
@@ -226,7 +228,7 @@ def test_what_cannot_be_reproduced_is_refused(arguments: list[str]) -> None:
 
 def test_a_report_is_one_page_and_a_second_call_runs_nothing(tmp_path: Path) -> None:
     store, page = tmp_path / "store", tmp_path / "papers.html"
-    arguments = ("reproduce", "gijsbers2011", "table5", "--store", store)
+    arguments = ("reproduce", "gijsbers2011", "table1", "--store", store)
     first = goodqueue(*arguments, "--report", page)
     text = page.read_text()
     assert "data:image/png;base64," in text

@@ -107,6 +107,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         initial_ssthresh,
         receive_window,
         receive_window_moderation,
+        receive_window_pace,
         window_scaling,
         byte_counting,
         limited_transmit,
@@ -141,6 +142,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("initial_ssthresh", initial_ssthresh)?;
     v.visit("receive_window", receive_window)?;
     v.visit("receive_window_moderation", receive_window_moderation)?;
+    v.visit("receive_window_pace", receive_window_pace)?;
     v.visit("window_scaling", window_scaling)?;
     v.visit("byte_counting", byte_counting)?;
     v.visit("limited_transmit", limited_transmit)?;

@@ -1,6 +1,6 @@
 //! What a TCP endpoint can be told. One [`TcpConfig`] is shared by both endpoints of a flow.
 
-use goodqueue_types::{Span, Time};
+use goodqueue_types::{Rate, Span, Time};
 
 use crate::cc::{
     Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
@@ -34,6 +34,9 @@ pub struct TcpConfig {
     /// with so many bytes and grows towards `receive_window` as fast as the application takes data.
     /// None: it is `receive_window` from the start.
     pub receive_window_moderation: Option<u64>,
+    /// How fast the right edge of the window advertised may move: a receiver that knows the rate of
+    /// the path holds a sender to it. None: as far as the buffer allows at once.
+    pub receive_window_pace: Option<Rate>,
     /// Whether windows above 65,535 bytes can be advertised (RFC 7323 section 2).
     pub window_scaling: bool,
     /// Appropriate byte counting (RFC 3465) instead of one step per ACK.
@@ -255,6 +258,14 @@ impl TcpConfig {
             .map_or(self.receive_window, |initial| {
                 initial.min(self.receive_window)
             })
+    }
+
+    /// The window that a SYN offers, in bytes.
+    pub fn syn_window(&self) -> u64 {
+        let all = self.initial_receive_window();
+        // Two segments: a receiver that acknowledges every second waits for no timer.
+        self.receive_window_pace
+            .map_or(all, |_| all.min(2 * u64::from(self.mss)))
     }
 
     /// The initial slow-start threshold in bytes, `u64::MAX` if there is none.

@@ -190,7 +190,7 @@ impl TcpEndpoint {
         if !opening {
             self.sender
                 .handle_timeout(now, &self.config, &mut self.stats);
-            self.receiver.handle_timeout(now);
+            self.receiver.handle_timeout(now, &self.config);
         } else if self.sender.deadline <= now {
             self.handle_opening_timeout();
         }
@@ -418,6 +418,7 @@ impl TcpEndpoint {
                     .moderate_window(now, segment, &self.config, &self.stats);
             }
         } else if segment.seq < self.receiver.next {
+            self.receiver.open_at_pace(now, &self.config);
             self.answer_window_probe(segment);
         }
     }
@@ -435,6 +436,7 @@ impl TcpEndpoint {
     #[cold]
     fn handle_below_window(&mut self, now: Time, segment: &Segment) {
         self.receiver.ack_due = AckDue::NowPure;
+        self.receiver.open_at_pace(now, &self.config);
         self.stats.received_payload_bytes += u64::from(segment.payload);
         self.stats.duplicate_payload_bytes += u64::from(segment.payload);
         // When both ends repeat old data, each would ignore the other's ACKs for ever.

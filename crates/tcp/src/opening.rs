@@ -198,7 +198,7 @@ impl TcpEndpoint {
             seq: 0,
             ack: if answer { self.receiver.next } else { 0 },
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
-            window: self.config.initial_receive_window().min(limit) as u32,
+            window: self.config.syn_window().min(limit) as u32,
             payload: 0,
             header: self.config.header + self.syn_options(),
             flags: kind.with(ecn.unwrap_or_default()),

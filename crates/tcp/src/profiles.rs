@@ -54,6 +54,7 @@ fn rfc() -> TcpConfig {
         initial_ssthresh: InitialSsthresh::Unlimited,
         receive_window: 4 << 20,
         receive_window_moderation: None,
+        receive_window_pace: None,
         window_scaling: true,
         byte_counting: true,
         limited_transmit: true,

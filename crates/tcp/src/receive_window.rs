@@ -3,13 +3,67 @@
 //! doubles its rate, and never offers much more than the path carries. Numbers as in Linux
 //! (`tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`).
 
-use goodqueue_types::{Span, Time};
+use goodqueue_types::{Bytes, Rate, Span, Time};
 
 use crate::config::TcpConfig;
 
 /// Of 2304 bytes of memory a full Ethernet frame fills 1460: Linux takes half of the buffer for the
 /// window until it has seen a segment, and then this share, in 256ths.
 const PAYLOAD_SHARE: u64 = 162;
+
+/// Opens the window at a rate: what Gijsbers and Akkoorath (2011, section 1) propose against bursts.
+///
+/// A token bucket without depth: where the edge could not have moved on, no credit is saved.
+#[derive(Debug)]
+pub(crate) struct WindowPace {
+    rate: Rate,
+    /// How far the right edge may be.
+    edge: u64,
+    /// Since when; none while the edge cannot move.
+    at: Option<Time>,
+}
+
+impl WindowPace {
+    pub fn new(config: &TcpConfig) -> Option<Box<Self>> {
+        config.receive_window_pace.map(|rate| {
+            Box::new(Self {
+                rate,
+                edge: 1 + config.syn_window(),
+                at: None,
+            })
+        })
+    }
+
+    /// How far the right edge may be.
+    pub fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// Moves the edge on towards `goal`, where the buffer ends.
+    pub fn advance(&mut self, now: Time, goal: u64) {
+        let at = self.at.unwrap_or(now);
+        let moved = self.rate.bytes_in(now.saturating_since(at)).0;
+        if self.edge + moved >= goal {
+            self.edge = self.edge.max(goal);
+            self.at = None;
+        } else {
+            self.edge += moved;
+            // The part of a byte that is left counts.
+            self.at = Some(
+                at.saturating_add(self.rate.transmission_time(Bytes(moved)))
+                    .min(now),
+            );
+        }
+    }
+
+    /// When the edge reaches `wanted`; `Time::MAX` if its clock does not run.
+    pub fn reaches(&self, wanted: u64) -> Time {
+        let left = Bytes(wanted.saturating_sub(self.edge));
+        self.at.map_or(Time::MAX, |at| {
+            at.saturating_add(self.rate.transmission_time(left))
+        })
+    }
+}
 
 /// The receiver's measurements.
 #[derive(Debug)]
@@ -109,5 +163,35 @@ impl RightSizing {
         }
         self.round_ends = intake.next + intake.window;
         self.round_began = intake.now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    /// At 8 Mb/s a byte each microsecond: from the first data on, and from when the edge was held up.
+    #[test]
+    fn the_edge_moves_at_its_rate_and_saves_no_credit() {
+        let mut config = TcpConfig::profile(Profile::Rfc);
+        config.mss = 1000;
+        config.receive_window_pace = Some(Rate(8_000_000));
+        let mut pace = WindowPace::new(&config).expect("a pace");
+        let at = |micros| Time::ZERO + Span::from_micros(micros);
+        assert_eq!((pace.edge(), pace.reaches(3001)), (2001, Time::MAX));
+        pace.advance(at(5000), 10_001);
+        assert_eq!((pace.edge(), pace.reaches(3001)), (2001, at(6000)));
+        pace.advance(at(5500), 10_001);
+        assert_eq!((pace.edge(), pace.reaches(3001)), (2501, at(6000)));
+        // Half a byte is not lost.
+        pace.advance(at(5500) + Span(500_000), 10_001);
+        pace.advance(at(5501), 10_001);
+        assert_eq!(pace.edge(), 2502);
+        pace.advance(at(20_000), 10_001);
+        assert_eq!((pace.edge(), pace.reaches(11_001)), (10_001, Time::MAX));
+        // A second later the buffer has room: the clock begins then.
+        pace.advance(at(1_020_000), 20_001);
+        assert_eq!((pace.edge(), pace.reaches(11_001)), (10_001, at(1_021_000)));
     }
 }

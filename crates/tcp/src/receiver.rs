@@ -5,7 +5,7 @@ use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
 use crate::config::{AckRule, Handshake, ReceiveWindowRule, Recovery, TcpConfig};
 use crate::delayed_ack::{LinuxAcks, Verdict};
 use crate::reassembly::Reassembly;
-use crate::receive_window::{Intake, RightSizing};
+use crate::receive_window::{Intake, RightSizing, WindowPace};
 use crate::stats::TcpStats;
 
 /// Whether an acknowledgement is owed.
@@ -46,6 +46,8 @@ pub(crate) struct Receiver {
     pub linux_acks: Option<Box<LinuxAcks>>,
     /// Moderation of the window, if it is in force.
     right_sizing: Option<Box<RightSizing>>,
+    /// The pace at which the window opens, if there is one.
+    pace: Option<Box<WindowPace>>,
     /// Segments since the last ACK.
     unacked: u32,
     shift: u8,
@@ -73,6 +75,7 @@ impl Receiver {
             linux_acks: (config.ack_rule == AckRule::Linux)
                 .then(|| Box::new(LinuxAcks::new(config))),
             right_sizing: RightSizing::new(config),
+            pace: WindowPace::new(config),
             unacked: 0,
             shift: config.window_scale().unwrap_or(0),
             ack_due: AckDue::No,
@@ -100,7 +103,11 @@ impl Receiver {
     /// The peer's SYN has come: data begin at 1.
     pub fn open(&mut self) {
         self.next = 1;
-        self.advertised = 1 + u64::from(self.full_window);
+        let all = 1 + u64::from(self.full_window);
+        self.advertised = self
+            .pace
+            .as_deref()
+            .map_or(all, |pace| pace.edge().min(all));
     }
 
     /// Whether a sequence number lies in the window offered.
@@ -209,6 +216,7 @@ impl Receiver {
         config: &TcpConfig,
         stats: &TcpStats,
     ) {
+        self.open_at_pace(now, config);
         let reach = self.out_of_order.as_deref().and_then(Reassembly::end);
         let beyond = reach.map_or(0, |end| end - self.next);
         let Some(right_sizing) = self.right_sizing.as_deref_mut() else {
@@ -234,10 +242,38 @@ impl Receiver {
         }
     }
 
-    /// Whether the window is moderated.
+    /// Whether the window is more than what the buffer leaves: moderated, or opened at a pace.
     #[inline]
     pub fn is_moderated(&self) -> bool {
-        self.right_sizing.is_some()
+        self.right_sizing.is_some() || self.pace.is_some()
+    }
+
+    /// Moves the right edge on at its pace, and asks for a call when there is more to tell.
+    pub fn open_at_pace(&mut self, now: Time, config: &TcpConfig) {
+        let goal = self.next + self.room().min(u64::from(self.full_window));
+        if let Some(pace) = self.pace.as_deref_mut() {
+            pace.advance(now, goal);
+            match self.more_to_tell(config) {
+                Some(at) if at <= now => self.owe_ack(),
+                Some(at) => self.ack_deadline = self.ack_deadline.min(at),
+                None => {}
+            }
+        }
+    }
+
+    /// When the edge will have moved on by what is worth telling, if the buffer has room for it.
+    fn more_to_tell(&self, config: &TcpConfig) -> Option<Time> {
+        let pace = self.pace.as_deref()?;
+        let goal = self.next + self.room().min(u64::from(self.full_window));
+        // Less than a unit of the scale cannot be told.
+        let wanted = self.advertised + self.opening(config).max(1 << self.shift);
+        (wanted <= goal).then(|| pace.reaches(wanted))
+    }
+
+    /// What is free of the buffer.
+    fn room(&self) -> u64 {
+        let held = self.out_of_order.as_deref().map_or(0, Reassembly::total);
+        self.buffer.saturating_sub(self.unread + held)
     }
 
     #[inline]
@@ -376,12 +412,15 @@ impl Receiver {
     /// The window to put into a segment that leaves now.
     #[inline]
     pub fn advertise(&mut self, config: &TcpConfig) -> u32 {
-        let window = if self.unread == 0 && !self.has_holes {
+        let window = if self.unread == 0 && !self.has_holes && self.pace.is_none() {
             self.full_window
         } else {
             self.window_to_offer(config)
         };
         self.advertised = self.advertised.max(self.next + u64::from(window));
+        if let Some(at) = self.more_to_tell(config) {
+            self.ack_deadline = self.ack_deadline.min(at);
+        }
         window
     }
 
@@ -389,9 +428,11 @@ impl Receiver {
     fn window_to_offer(&self, config: &TcpConfig) -> u32 {
         let offered = self.advertised.saturating_sub(self.next);
         let buffer = self.buffer;
+        let edge = self.pace.as_deref().map_or(u64::MAX, WindowPace::edge);
+        let opened = edge.saturating_sub(self.next);
         let window = match config.details.receive_window_rule {
             ReceiveWindowRule::Rfc1122 => {
-                let free = buffer.saturating_sub(self.unread);
+                let free = buffer.saturating_sub(self.unread).min(opened);
                 if free >= offered + self.opening(config) {
                     free
                 } else {
@@ -399,8 +440,7 @@ impl Receiver {
                 }
             }
             ReceiveWindowRule::Inet2011 => {
-                let held = self.out_of_order.as_deref().map_or(0, Reassembly::total);
-                let free = buffer.saturating_sub(self.unread + held);
+                let free = self.room().min(opened);
                 let silly = free < buffer / 4 && free < u64::from(config.mss);
                 if silly { offered } else { free.max(offered) }
             }
@@ -443,10 +483,17 @@ impl Receiver {
     }
 
     /// The delayed-ACK timer.
-    pub fn handle_timeout(&mut self, now: Time) {
+    pub fn handle_timeout(&mut self, now: Time, config: &TcpConfig) {
         if self.ack_deadline <= now {
+            let delayed = self.ack_due == AckDue::Delayed;
             self.ack_deadline = Time::MAX;
             self.owe_ack();
+            if self.pace.is_some() {
+                self.open_at_pace(now, config);
+            }
+            if !delayed {
+                return;
+            }
             if let Some(acks) = self.linux_acks.as_deref_mut() {
                 acks.expired();
             }

@@ -12,7 +12,7 @@ use goodqueue_tcp::cc::{
 use goodqueue_tcp::{
     AckRule, CongestionControlConfig, EcnMode, Profile, Recovery, SlowStart, TcpConfig,
 };
-use goodqueue_types::{RandomStream, Segment, Span, Time};
+use goodqueue_types::{RandomStream, Rate, Segment, Span, Time};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ struct Case {
     dsack: bool,
     /// Share of the receive buffer with which right-sizing begins, if it is on.
     moderation: Option<u64>,
+    /// Segments a second by which the window opens, if it has a pace.
+    pace: Option<u64>,
     /// Host 1 leaves data in its buffer until this many milliseconds have passed.
     pause: u64,
 }
@@ -110,6 +112,7 @@ fn cases() -> impl Strategy<Value = Case> {
         prop_oneof![Just(AckRule::EveryNth), Just(AckRule::Linux)],
         any::<bool>(),
         prop_oneof![Just(None), (1..20u64).prop_map(Some)],
+        prop_oneof![2 => Just(None), 1 => (20..2000u64).prop_map(Some)],
     );
     let control = (controls(), slow_starts(), any::<bool>());
     (
@@ -143,6 +146,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 ack_rule: receiving.0,
                 dsack: receiving.1,
                 moderation: receiving.2,
+                pace: receiving.3,
                 ecn: rest.4,
                 marking: rest.5,
             },
@@ -167,6 +171,9 @@ fn network(case: &Case) -> Network {
             .max(u64::from(case.mss) / 4)
             .max(1)
     });
+    config.receive_window_pace = case
+        .pace
+        .map(|segments| Rate(8 * segments * u64::from(case.mss)));
     let hop = || vec![Hop::new(5_000_000, Span::from_millis(10), 0).with_limit(case.queue)];
     let mut network = Network::new(&config, hop(), hop());
     let mut random = RandomStream::new(case.seed, "faults", 0);
@@ -266,6 +273,7 @@ fn an_end_that_closes_last_does_not_leave_data_behind() {
         ack_rule: AckRule::EveryNth,
         dsack: false,
         moderation: None,
+        pace: None,
         pause: 0,
     });
 }

@@ -4,8 +4,8 @@ mod common;
 mod peer;
 
 use common::simple;
-use goodqueue_tcp::{AckRule, ENDLESS, TcpConfig};
-use goodqueue_types::{Segment, SegmentFlags, Span, Time};
+use goodqueue_tcp::{AckRule, ENDLESS, Profile, TcpConfig};
+use goodqueue_types::{Rate, Segment, SegmentFlags, Span, Time};
 use peer::{ACK, MSS, Peer, config};
 
 fn dsack() -> TcpConfig {
@@ -308,6 +308,37 @@ fn a_limited_receive_window_keeps_the_queue_short() {
     assert!(goodput > 9.4e6 && srtt < 0.055, "{goodput} {srtt}");
     let (goodput, srtt) = longest_rtt(2_000_000);
     assert!(goodput > 9.4e6 && srtt > 0.5, "{goodput} {srtt}");
+}
+
+/// A receiver that opens its window at nine tenths of the path's rate holds the sender to that, however
+/// large window and buffer are: no queue, no loss. At more than the rate the buffer fills as ever.
+#[test]
+fn a_window_opened_at_a_pace_keeps_the_queue_empty() {
+    for profile in [Profile::Rfc, Profile::Linux] {
+        let paced = |rate: Option<Rate>| {
+            let mut config = TcpConfig::profile(profile);
+            config.receive_window = 2_000_000;
+            config.receive_window_moderation = None;
+            config.receive_window_pace = rate;
+            let mut network = simple(&config, 10_000_000, Span::from_millis(20), 2000);
+            network.hosts[0].connect(Time::ZERO);
+            network.hosts[0].write(ENDLESS);
+            network.run_until(Time::ZERO + Span::from_secs(10));
+            let srtt = network.hosts[0].info().srtt.expect("samples").as_secs_f64();
+            let bits = network.hosts[1].stats().delivered_bytes as f64 * 8.0;
+            (bits / 10.0, srtt)
+        };
+        let (goodput, srtt) = paced(Some(Rate(9_000_000)));
+        // From two segments at the start: of ten seconds hardly anything is lost.
+        assert!((8.9e6..9.0e6).contains(&goodput), "{profile:?}: {goodput}");
+        // Two propagation delays, a segment's time, and how long an ACK waits for a second segment.
+        assert!(srtt < 0.040 + 0.005, "{profile:?}: {srtt}");
+        let (goodput, srtt) = paced(Some(Rate(12_000_000)));
+        assert!(
+            goodput > 9.0e6 && srtt > 0.3,
+            "{profile:?}: {goodput} {srtt}"
+        );
+    }
 }
 
 /// With timestamps the round trip is known however large the window is: a window that starts above

@@ -1,10 +1,13 @@
 //! The fast engine and the reference engine tell the same story, packet for packet, and a
 //! difference in a single rule is seen.
 
-use goodqueue_sim::{Network, run};
+use std::sync::Arc;
+
+use goodqueue_sim::{Network, WorkloadConfig, run};
 use goodqueue_testkit::random_graph::graphs;
 use goodqueue_testkit::random_network::networks;
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
+use goodqueue_types::Rate;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -62,6 +65,26 @@ fn every_mutation_of_a_rule_is_found() {
             "{mutation:?} was not found in {MUTANT_CASES} networks"
         );
     }
+}
+
+/// Windows that open at a pace have timers of their own. Bulk flows only: where data go both ways
+/// both ends' timers expire at the same instants, and over links without any delay it is then open
+/// which of two hosts is first.
+#[test]
+fn paced_windows_agree_packet_for_packet() {
+    let mut changed = 0;
+    for (place, mut network) in fixed_networks().take(40).enumerate() {
+        let before = run(&network).totals;
+        for flow in &mut network.flows {
+            if let WorkloadConfig::Bulk { tcp, .. } = &mut flow.workload {
+                Arc::make_mut(tcp).receive_window_pace = Some(Rate(200_000 * (1 + place as u64)));
+            }
+        }
+        let fast = run(&network);
+        changed += u32::from(fast.totals != before);
+        assert_eq!(compare(&fast, &run_reference(&network)), Ok(()), "{place}");
+    }
+    assert!(changed > 10, "{changed} of 40 networks noticed");
 }
 
 /// The networks must reach what they are for.

@@ -69,6 +69,16 @@ def zero_until(values: Sequence[float], axis: Sequence[float], last: float) -> b
     return all((value > 0) == (where > last) for value, where in zip(values, axis, strict=True))
 
 
+def knee(
+    values: Sequence[float], axis: Sequence[float], at: float, below: float, above: float
+) -> bool:
+    """Before that place all are at most `below`, from it on all are at least `above`."""
+    return all(
+        value >= above if where >= at else value <= below
+        for value, where in zip(values, axis, strict=True)
+    )
+
+
 def peaks(values: Sequence[float], axis: Sequence[float], at: float, slack: float = 0.0) -> bool:
     """The largest, or one within that share of it, is at that place of the axis."""
     there = dict(zip(axis, values, strict=True))[at]
@@ -93,6 +103,7 @@ TESTS: dict[str, Test] = {
         stays_above,
         collapses,
         zero_until,
+        knee,
         peaks,
         dips,
     )

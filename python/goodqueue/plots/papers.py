@@ -110,9 +110,14 @@ def _scale(axes: Axes, cells: Sequence[Cell]) -> None:
     shown = [float(cell.published or 0) or cell.ours.mean for cell in cells]
     if min(shown) > 0 and max(shown) > WIDE * min(shown):
         axes.set_yscale("log")
-        axes.set_ylim(min(shown) / 3, max(shown) * 2)
+        drawn = [*shown, *(one.mean for cell in cells for one in cell.variants.values())]
+        least = min(value for value in drawn if value > 0)
+        # A variant that is next to nothing shall not flatten the rest.
+        axes.set_ylim(max(least / 2, min(shown) / 30), max(drawn) * 2)
         axes.yaxis.set_major_locator(LogLocator(subs=(1,)))
-        axes.yaxis.set_major_formatter(lambda value, _position: f"{value:,.4g}")
+        axes.yaxis.set_major_formatter(
+            lambda value, _position: f"{value:,.0f}" if value >= 1 else f"{value:g}"
+        )
         axes.yaxis.set_minor_locator(NullLocator())
     elif min(shown) >= 0:
         # Room above the largest figure, which would else lie on the edge.

@@ -134,6 +134,13 @@ pub(crate) static TCP: Spec = Spec {
             "Dynamic right-sizing of the receive buffer: it starts with this size and grows towards `receive_window` as \
              the application takes data.",
         ),
+        switch(
+            "receive_window_pace",
+            Kind::Either(&[Kind::Rate, Kind::Choice(&["off"])]),
+            "\"1Mbps\"",
+            "How fast the receiver opens its window, from two segments at the start: its right edge moves on at this \
+             rate at most, a segment at a time, and an ACK tells of each.",
+        ),
         flag(
             "window_scaling",
             "Whether windows above 65535 bytes can be advertised (RFC 7323 section 2).",

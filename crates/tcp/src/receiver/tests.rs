@@ -107,7 +107,7 @@ fn every_second_segment_is_acknowledged_or_the_timer_does() {
     host.receiver.ack_sent();
     assert_eq!(host.take(2001, 1000), AckDue::Delayed);
     host.receiver
-        .handle_timeout(Time::ZERO + Span::from_millis(200));
+        .handle_timeout(Time::ZERO + Span::from_millis(200), &host.config);
     assert_eq!(host.receiver.ack_due, AckDue::Now);
 }
 
