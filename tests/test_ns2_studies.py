@@ -224,6 +224,13 @@ class TestClaims:
         # Without it the queue fills what there is.
         assert delay(rate, "0%", 50) > 2 * delay(rate, "0%", 15)
 
+    @pytest.mark.parametrize("rate", RATES)
+    def test_with_red_it_is_the_thresholds(self, rate: str) -> None:
+        queue = {"queue": "red"}
+        assert delay(rate, "0%", 50, **queue) == pytest.approx(
+            delay(rate, "0%", 15, **queue), rel=0.05
+        )
+
     def test_how_many_packets_are_enough_depends_on_the_rate_and_the_round_trip(self) -> None:
         assert throughput("50kbps", "1%", 4) > 0.95 * throughput("50kbps", "1%", 10)
         assert delay("50kbps", "1%", 4) < 0.5 * delay("50kbps", "1%", 10)
