@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 FLOWS = (10, 50, 100, 200, 300)
 FIRST_SEED, SECOND_SEED = 1, 2
 
-STACK = [("tcp.timestamps", "1ms"), ("tcp.handshake", "three_way")]
-"""As every stack of today; ns-2's agents, which the paper used, have neither."""
-
 
 @dataclass(frozen=True, slots=True)
 class Passed:
@@ -55,15 +52,15 @@ class Passed:
     @property
     def row(self) -> str:
         """A row of the page's table."""
-        pairs = (
-            (self.known.flows, self.estimated.flows, "{}"),
-            (1e3 * self.known.harmonic_rtt_s, 1e3 * self.estimated.harmonic_rtt_s, "{:.1f}"),
-            (self.known.local_rate_bps / 1e6, self.estimated.local_rate_bps / 1e6, "{:.1f}"),
-            (*self.packets, "{:,}"),
-            (*(100 * loss for loss in self.loss_rate), "{:.2f}"),
-            (*(100 * share for share in self.utilization), "{:.1f}"),
-        )
-        cells = (form.format(value) for *both, form in pairs for value in both)
+        known, estimated = self.known, self.estimated
+        cells = [
+            *(f"{link.flows}" for link in (known, estimated)),
+            *(f"{1e3 * link.harmonic_rtt_s:.1f}" for link in (known, estimated)),
+            *(f"{link.local_rate_bps / 1e6:.1f}" for link in (known, estimated)),
+            *(f"{packets:,}" for packets in self.packets),
+            *(f"{100 * loss:.2f}" for loss in self.loss_rate),
+            *(f"{100 * share:.1f}" for share in self.utilization),
+        ]
         return f"| {' | '.join(cells)} |"
 
 
@@ -95,7 +92,7 @@ def _run(
 ) -> dict[str, float]:
     text = files("goodqueue.papers.dhamdhere2005").joinpath("mix.toml").read_text()
     limit = ("topology.target.queue.limit", f"{packets}p")
-    changes = [*traffic.overrides(), *STACK, limit]
+    changes = [*traffic.overrides(), limit]
     result = goodqueue.run(text, set=changes, seed=seed, series=False, trace=taps)
     figures: dict[str, float] = result.summary["links"]["target"]
     return figures
