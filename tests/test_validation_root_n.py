@@ -38,7 +38,7 @@ def test_the_buffer_falls_with_the_root_of_the_flows_and_bursts_are_noticed(tmp_
     assert verdict(well, [ill]) == []
     text = section(well, [ill], 3)
     print(text)
-    assert f"{fitted.mean:.3f}" in text
+    assert f"{fitted.mean:.2f} (" in text
 
 
 def test_a_crossing_is_interpolated_in_logarithms() -> None:

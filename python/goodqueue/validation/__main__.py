@@ -74,8 +74,8 @@ def main() -> int:
         "--most-packets",
         type=float,
         metavar="PACKETS",
-        help="in part sizing leave out links whose replicates need more; all that are simulated at "
-        "all take hours",
+        help="in part sizing leave out links whose replicates need more, which take most of its "
+        "time",
     )
     told = parser.parse_args()
     lacks = missing(told.only)

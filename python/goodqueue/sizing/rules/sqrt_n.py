@@ -65,14 +65,14 @@ def utilization_bound(link: Link, packets: float) -> float:
     return math.erf(3 * math.sqrt(3) / (2 * math.sqrt(2)) * packets / in_flight)
 
 
-def idle_from_bursts(packets: float) -> float:
+def idle_from_bursts(packets: float, burst: float = BURST_PACKETS) -> float:
     """Idle share b / (2 B) that bursts of b packets cause, whatever windows do.
 
     If bursts come as a Poisson process as fast as the link sends, its queue is a Brownian motion
     of variance b per packet time, without drift, between barriers at 0 and B (Harrison, Brownian
     Motion and Stochastic Flow Systems, 1985). The rule's argument has windows in it and no packets.
     """
-    return BURST_PACKETS / (2 * packets)
+    return burst / (2 * packets)
 
 
 def loss_rate(link: Link, packets: float) -> float:
