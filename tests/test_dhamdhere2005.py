@@ -124,7 +124,7 @@ def test_the_search_brackets_the_least_buffer(least: int, start: float) -> None:
         cast("Mix", made),
         {Traffic(2): start},
         [figures.BUSY],
-    )[2]
+    )[0][2]
     assert round(found.low) < least <= round(found.high) or least == 1
     assert found.high / found.low < figures.STEP + 1e-9
     assert len(made.tried) < 20
@@ -147,7 +147,7 @@ class Rising:
 
 
 def test_the_smallest_buffer_has_the_interval_of_what_seeds_need() -> None:
-    found = figures.smallest(cast("Mix", Rising()), {Traffic(2): 100.0}, [figures.BUSY])[2]
+    found = figures.smallest(cast("Mix", Rising()), {Traffic(2): 100.0}, [figures.BUSY])[0][2]
     expected = t_interval(Rising.needs)
     # Interpolation is in the logarithm, as the line is.
     assert found.mean == pytest.approx(expected.mean)

@@ -53,8 +53,9 @@ class Figure:
         name: the paper's number.
         title: what is drawn.
         unit: of the values.
-        curves: by label; what was searched has its bracket where seeds give no interval.
+        curves: by label.
         seeds: so many runs are behind each simulated point.
+        bracketed: flows whose searched value has its bracket in place of an interval.
         theory: the labels of curves that were not simulated.
         digits: decimals to print.
         log: whether its values want a logarithmic axis.
@@ -70,6 +71,7 @@ class Figure:
     digits: int = 2
     log: bool = False
     searched: bool = False
+    bracketed: frozenset[int] = frozenset()
 
 
 def fig1(
@@ -117,7 +119,7 @@ def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
     traffic = [Traffic(count) for count in flows]
     bursts = measured_bursts(mix, traffic)
     start = [max(partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic]
-    found = smallest(mix, dict(zip(traffic, start, strict=True)), [BUSY])
+    found, bracketed = smallest(mix, dict(zip(traffic, start, strict=True)), [BUSY])
     models: dict[str, Callable[[Traffic], float]] = {
         "(16), alpha 0.4": lambda one: partially_synchronized(one.link, 0.4 * one.flows),
         "(16), alpha 0.6": lambda one: partially_synchronized(one.link, 0.6 * one.flows),
@@ -128,24 +130,39 @@ def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
         label: {one.flows: Interval(max(model(one), 1.0), 0) for one in traffic}
         for label, model in models.items()
     }
-    title = "Smallest buffer for 98 % utilisation"
     return Figure(
-        "fig2", title, "packets", curves, mix.seeds, [*models], 0, log=True, searched=True
+        "fig2",
+        "Smallest buffer for 98 % utilisation",
+        "packets",
+        curves,
+        mix.seeds,
+        [*models],
+        0,
+        log=True,
+        searched=True,
+        bracketed=bracketed,
     )
 
 
 def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
     """The smallest buffer for 98 % utilisation and at most 1 % loss, and BSCL at alpha 0.55."""
     model = {Traffic(count): bscl(Traffic(count).link, 0.55 * count).packets for count in flows}
-    curves = {
-        "simulated": smallest(mix, model, [BUSY, Target("loss_rate", LOSS, at_least=False)]),
-    }
+    aims = [BUSY, Target("loss_rate", LOSS, at_least=False)]
+    found, bracketed = smallest(mix, model, aims)
     theory = {
         "BSCL, alpha 0.55": {one.flows: Interval(packets, 0) for one, packets in model.items()}
     }
-    title = "Smallest buffer for 98 % utilisation and 1 % loss"
     return Figure(
-        "fig3", title, "packets", curves | theory, mix.seeds, [*theory], 0, log=True, searched=True
+        "fig3",
+        "Smallest buffer for 98 % utilisation and 1 % loss",
+        "packets",
+        {"simulated": found} | theory,
+        mix.seeds,
+        [*theory],
+        0,
+        log=True,
+        searched=True,
+        bracketed=bracketed,
     )
 
 
@@ -162,7 +179,7 @@ def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_
             "BSCL": lambda one, runs: sized(one, median_burst_of(runs)),
         },
     )
-    return Figure(name, f"Loss, local flows have {local_share:.0%}", "%", curves, mix.seeds)
+    return Figure(name, f"Loss, local flows have {100 * local_share:.0f} %", "%", curves, mix.seeds)
 
 
 def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
@@ -268,12 +285,15 @@ def _with_rules(
     }
 
 
-def smallest(mix: Mix, starts: Mapping[Traffic, float], aims: Sequence[Target]) -> Points:
+def smallest(
+    mix: Mix, starts: Mapping[Traffic, float], aims: Sequence[Target]
+) -> tuple[Points, frozenset[int]]:
     """By bisection the smallest buffers whose means keep all aims, of all traffic at once.
 
     Buffers lie on a grid `STEP` apart. From where theory expects the answer a bracket is opened by
-    four steps at a time. The interval is that over seeds (see `_by_seed`); where there is none, the
-    bracket from the largest buffer that failed to the least that passed.
+    four steps at a time. The interval is that over seeds (see `_by_seed`); where there is none, it
+    is the bracket from the largest buffer that failed to the least that passed, and the flows are
+    in the second result.
     """
     tried: dict[Traffic, dict[int, list[Figures]]] = {one: {} for one in starts}
     below: dict[Traffic, int] = {}
@@ -294,11 +314,12 @@ def smallest(mix: Mix, starts: Mapping[Traffic, float], aims: Sequence[Target]) 
         at = {one: place for one, place in places.items() if place is not None}
     # The means' bracket is not every seed's: two steps further up most have theirs.
     run({one: place + 2 for one, place in above.items()})
-    return {
-        one.flows: _by_seed(tried[one], aims)
-        or _between(STEP ** below.get(one, 0), STEP ** above[one])
-        for one in starts
+    found = {one: _by_seed(tried[one], aims) for one in starts}
+    points = {
+        one.flows: interval or _between(STEP ** below.get(one, 0), STEP ** above[one])
+        for one, interval in found.items()
     }
+    return points, frozenset(one.flows for one, interval in found.items() if interval is None)
 
 
 def _by_seed(tried: Mapping[int, Sequence[Figures]], aims: Sequence[Target]) -> Interval | None:

@@ -94,7 +94,7 @@ def _cell(
         unit,
         digits,
         value.get("published"),
-        _spread(points[flows], figure.seeds),
+        _spread(points[flows], 0 if flows in figure.bracketed else figure.seeds),
         not failed if shapes else None,
         value.get("tolerance", 0.0),
         Remark(because[0]) if because else None,
@@ -151,9 +151,10 @@ def _difference(one: Interval, other: Interval) -> Interval:
 
 
 def _spread(interval: Interval, seeds: int) -> Spread:
-    """Where one run lies, from where the mean of so many does."""
+    """Where one run lies, from where the mean of so many does; a bracket is what it is."""
     mean, half = interval.mean, interval.half_width
     if half == 0:
         return Spread.exact(mean)
+    # t s sqrt(1 + 1/n) is sqrt(n + 1) times t s / sqrt(n).
     wide = half * math.sqrt(seeds + 1)
     return Spread(mean, mean - wide, mean + wide)
