@@ -295,7 +295,7 @@ class TestValidation:
         assert verdict(checks(0.1)) == []
         assert len(verdict(checks(3.01))) == 13
         assert verdict([*checks(0.1), *checks(3.01)[:2]]) == []
-        assert verdict(checks(1.0)) == ["the studies' figures are 5.8% apart on average"]
+        assert verdict(checks(1.0)) == ["the studies' figures are 5.8 % apart on average"]
 
     def test_the_section_counts_and_names_what_is_off(self) -> None:
         text = section([*checks(0.0), *checks(3.01)[:1]], range(1, 11))

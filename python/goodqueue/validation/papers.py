@@ -189,7 +189,7 @@ def verdict(checks: Sequence[Check]) -> list[str]:
     apart = mean_difference(deciding)
     failures = [] if len(found) <= MOST_MISSES else found
     if apart > MEAN_DIFFERENCE:
-        failures = [*failures, f"the studies' figures are {apart:.1%} apart on average"]
+        failures = [*failures, f"the studies' figures are {_percent(apart)} apart on average"]
     return failures
 
 
@@ -206,13 +206,13 @@ def section(checks: Sequence[Check], seeds: range) -> str:
             agree = sum(one.agrees for one in judged(own))
             delay, throughput = (mean_difference(by[c]) for c in ("delay_ms", "throughput_kbps"))
             figures = [f"{study} {table}", str(len(judged(own))), str(agree)]
-            figures += [f"{delay:.1%}", f"{throughput:.1%}", f"{missed:.1f}"]
+            figures += [_percent(delay), _percent(throughput), f"{missed:.1f}"]
             lines.append(f"| {' | '.join(figures)} |")
     found = misses(deciding)
     lost = [one for one in checks if one.column == "lost"]
     summary = (
         f"**{len(deciding) - len(found)} of {len(deciding)} means of delay and throughput agree**, "
-        f"{mean_difference(deciding):.1%} apart on average; of the {len(lost)} loss counts "
+        f"{_percent(mean_difference(deciding))} apart on average; of the {len(lost)} loss counts "
         f"{sum(one.agrees for one in lost)} do."
     )
     first = checks[0].cell
@@ -220,11 +220,15 @@ def section(checks: Sequence[Check], seeds: range) -> str:
         f"{STUDIES_HEAD}\nSeeds {seeds[0]} to {seeds[-1]} of ns-2, {_seeds_of_ours()} of ours. "
         f"{summary}\n\n"
         + "\n".join(lines)
-        + "\n\n"
-        + "".join(f"* {miss}\n" for miss in found)
+        + "\n"
+        + "".join(f"\n* {miss}" for miss in found)
         + f"{STUDIES_READING}\n```sh\nns {' '.join(first.arguments)} seed=1\n"
         + f"goodqueue reproduce {first.study} {first.table}\n```\n"
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _seeds_of_ours() -> int:
