@@ -3,7 +3,7 @@
 use crate::Nanos;
 use crate::connection::{Connection, Key};
 use crate::flow::Flow;
-use crate::half::{Half, MOST_LOSSES, Passed, Shared};
+use crate::half::{Half, Passed, Shared};
 use crate::loss::Loss;
 use crate::report::Report;
 use crate::target::{Passages, Series};
@@ -12,11 +12,14 @@ use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
 use std::collections::HashMap;
 
 /// Connections followed at once; when there are more, those that rest are taken to be over.
-const MOST_CONNECTIONS: usize = 1 << 17;
+const MOST_CONNECTIONS: usize = 1 << 16;
 /// Flows told of one by one; more are counted only.
 const MOST_FLOWS: usize = 1 << 20;
 /// How often what is over is looked for, in nanoseconds of the capture.
 const SWEEP: Nanos = 5_000_000_000;
+
+/// Times further from the first packet are nonsense: 3 years, so that sums and differences fit.
+const FARTHEST: Nanos = 100_000_000_000_000_000;
 
 /// Which tapping point saw a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +33,13 @@ pub enum Tap {
 /// What is counted besides flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
+    /// Packets of TCP at the first tapping point.
     pub tcp_packets: u64,
+    /// Of UDP.
     pub udp_packets: u64,
+    /// Of anything else over IP.
     pub other_packets: u64,
+    /// Connections, and pairs of ends that exchanged other packets.
     pub connections: u64,
     /// Connections taken to be over for want of room.
     pub evicted: u64,
@@ -45,7 +52,7 @@ pub struct Totals {
 pub struct Analyzer {
     thresholds: Thresholds,
     two_taps: bool,
-    connections: HashMap<Key, Connection>,
+    connections: HashMap<Key, Box<Connection>>,
     flows: Vec<Option<Flow>>,
     losses: Vec<Loss>,
     delays_at_loss: Vec<Nanos>,
@@ -82,7 +89,7 @@ impl Analyzer {
     /// A packet passed a tapping point at `time_ns`, on the capture's clock.
     pub fn packet(&mut self, tap: Tap, time_ns: i64, datagram: &Datagram) {
         let start = *self.start.get_or_insert(time_ns);
-        let time = time_ns.saturating_sub(start);
+        let time = time_ns.saturating_sub(start).clamp(-FARTHEST, FARTHEST);
         self.last = self.last.max(time);
         if time >= self.next_sweep {
             self.sweep(self.last);
@@ -101,7 +108,7 @@ impl Analyzer {
             && old.is_over_by(tcp, time, from)
             && let Some(old) = self.connections.remove(&key)
         {
-            self.conclude(key, old);
+            self.conclude(key, *old);
         }
         if self.connections.len() >= MOST_CONNECTIONS && !self.connections.contains_key(&key) {
             self.make_room(time);
@@ -113,7 +120,7 @@ impl Analyzer {
         let connection = self.connections.entry(key).or_insert_with(|| {
             self.totals.connections += 1;
             let forward = if tap == Tap::First { from } else { 1 - from };
-            Connection::new(time, self.two_taps.then_some(forward))
+            Box::new(Connection::new(time, self.two_taps.then_some(forward)))
         });
         let forward = connection.forward == Some(from);
         if let Transport::Tcp(tcp) = &datagram.transport {
@@ -126,12 +133,14 @@ impl Analyzer {
                 heading: datagram.heading,
             };
             let known = self.losses.len();
+            let mut delivered = 0;
             let mut shared = Shared {
                 thresholds: &self.thresholds,
                 losses: &mut self.losses,
                 usual: self.passages.usual(),
                 delays_at_loss: &mut self.delays_at_loss,
                 two_taps: self.two_taps,
+                delivered: 0,
             };
             match tap {
                 Tap::First => {
@@ -142,6 +151,7 @@ impl Analyzer {
                         &mut self.totals,
                     );
                     connection.passed(from, &passed, &mut shared);
+                    delivered = shared.delivered;
                 }
                 Tap::Second => {
                     if forward {
@@ -154,10 +164,15 @@ impl Analyzer {
                         bin.delay_max = bin.delay_max.max(arrival.took);
                         self.passages.matched(&arrival);
                     }
-                    for loss in &self.losses[known..] {
-                        self.passages.dropped(loss.time, MOST_LOSSES);
+                    for loss in &mut self.losses[known..] {
+                        loss.wait = self.passages.took_at(loss.time);
                     }
                 }
+            }
+            if delivered > 0 {
+                // Their data go the way that this packet does not come.
+                let way = index(datagram.heading.opposite());
+                self.series.at(time).delivered[way] += delivered;
             }
             for loss in &self.losses[known..] {
                 self.series.at(loss.time).losses += u64::from(loss.packets);
@@ -221,7 +236,7 @@ impl Analyzer {
             .extract_if(|_, connection| over(connection))
             .collect();
         for (key, connection) in over {
-            self.conclude(key, connection);
+            self.conclude(key, *connection);
         }
     }
 
@@ -235,6 +250,7 @@ impl Analyzer {
                 usual: None,
                 delays_at_loss: &mut self.delays_at_loss,
                 two_taps: self.two_taps,
+                delivered: 0,
             };
             half.close(&mut shared);
             let Some(id) = half.id else { continue };
@@ -260,7 +276,10 @@ impl Analyzer {
         let heading = self.heading_of_most();
         let flows = self.flows.into_iter().flatten().collect();
         let log = drops.map(|times| {
-            let since = |time: &f64| (time * 1e9) as Nanos - start;
+            let since = |time: &f64| {
+                let time = ((time * 1e9) as Nanos).saturating_sub(start);
+                time.clamp(-FARTHEST, FARTHEST)
+            };
             times.iter().map(since).collect::<Vec<_>>()
         });
         Report::of(

@@ -1,6 +1,6 @@
 //! Losses at the target link gathered into bursts (BSCL, section VI): a burst goes on while the next
 //! loss comes less than an effective round trip after the last. Losses happen at a full queue, so the
-//! round trip is the harmonic mean without queues plus what the queue held.
+//! round trip is the harmonic mean without queues plus what the queue held then.
 
 use crate::Nanos;
 use crate::loss::Loss;
@@ -19,12 +19,13 @@ pub struct Burst {
     pub flows_hit: Option<u64>,
 }
 
-/// Gathers losses, which are in order of time.
-pub fn bursts(losses: &[Loss], gap: Nanos) -> Vec<Burst> {
+/// Gathers losses, which are in order of time. `full` stands for the wait where it is not known.
+pub fn bursts(losses: &[Loss], round_trip: Nanos, full: Nanos) -> Vec<Burst> {
     let mut bursts: Vec<Burst> = Vec::new();
     let mut hit = HashSet::new();
     let mut last = None;
     for loss in losses {
+        let gap = round_trip + loss.wait.unwrap_or(full);
         let goes_on = last.is_some_and(|last| loss.time - last < gap);
         if !goes_on {
             hit.clear();
@@ -58,6 +59,7 @@ mod tests {
             flow,
             packets,
             place: Place::Target,
+            wait: None,
         };
         let losses = [
             loss(0, Some(1), 2),
@@ -65,7 +67,7 @@ mod tests {
             loss(30, Some(1), 1),
             loss(31, Some(1), 1),
         ];
-        let found = bursts(&losses, 10);
+        let found = bursts(&losses, 8, 2);
         let told: Vec<_> = found
             .iter()
             .map(|burst| (burst.time, burst.packets, burst.flows_hit))

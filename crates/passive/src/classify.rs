@@ -89,7 +89,7 @@ pub fn shares(half: &Half) -> Shares {
         return Shares::default();
     }
     let application = (half.application as f64 / whole).min(1.0);
-    let receiver = (half.rounds.receiver_limited as f64 / whole).min(1.0 - application);
+    let receiver = (half.rounds.receiver_limited() as f64 / whole).min(1.0 - application);
     Shares {
         receiver,
         application,
@@ -170,7 +170,9 @@ pub fn bottleneck(half: &Half, local: Place, thresholds: &Thresholds) -> Bottlen
         .iter()
         .sum();
     let explained = half.rounds.explained[local as usize];
-    let reductions = half.rounds.reductions;
+    // With both directions seen, losses elsewhere show, too: what follows no loss at all (a pause, a
+    // probe for the least round trip) tells nothing of where.
+    let reductions = half.rounds.after_loss;
     let judged = |part: f64, whole: f64| {
         if part >= thresholds.local_share * whole {
             Bottleneck::Local
@@ -190,7 +192,11 @@ pub fn bottleneck(half: &Half, local: Place, thresholds: &Thresholds) -> Bottlen
     if all == 0 {
         return Bottleneck::Undecided;
     }
-    judged(at(local) as f64, all as f64)
+    if at(local) * 2 > all {
+        Bottleneck::Local
+    } else {
+        Bottleneck::Remote
+    }
 }
 
 /// The median of the windows after recoveries over those before.
@@ -203,8 +209,20 @@ pub fn decrease_factor(half: &Half, thresholds: &Thresholds) -> Option<f64> {
     Some(factors[factors.len() / 2])
 }
 
-/// The congestion control by its decrease factor.
-pub fn control(factor: Option<f64>, thresholds: &Thresholds) -> Control {
+/// The congestion control by its decrease factor, and by how often it decreases at all.
+pub fn control(half: &Half, factor: Option<f64>, thresholds: &Thresholds) -> Control {
+    let recoveries = half.counts.fast as f64;
+    let large = thresholds.least_window_segments * f64::from(half.size.bytes());
+    let heedless = f64::from(half.rounds.reductions) < thresholds.bbr_reductions * recoveries;
+    if recoveries >= 2.0 * thresholds.least_decreases
+        && heedless
+        && half
+            .rounds
+            .mean_flight()
+            .is_some_and(|flight| flight >= large)
+    {
+        return Control::Bbr;
+    }
     match factor {
         None => Control::Unknown,
         Some(factor) if factor < 0.35 => Control::Unknown,

@@ -124,6 +124,11 @@ impl Connection {
             return;
         }
         let client = opening.client == Some(from);
+        // ns-2's servers answer a SYN by an acknowledgement alone.
+        let answers = !client && opening.syn.is_some() && opening.answer.is_none();
+        if answers && tcp.ack == opening.syn_number.wrapping_add(1) {
+            opening.answer = Some(passed.time);
+        }
         if opening.done || !client || !tcp.flags.contains(SegmentFlags::ACK) {
             return;
         }

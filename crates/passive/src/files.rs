@@ -5,7 +5,7 @@ use crate::ns2::{Replay, target_link};
 use crate::report::Report;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{
-    Capture, Datagram, Ns2Event, Ns2Totals, Ns2Trace, ReadError, Tally, decode,
+    Capture, Datagram, Ns2Event, Ns2Totals, Ns2Trace, ReadError, Skip, Tally, decode,
 };
 use serde_json::{Value, json};
 use std::fmt;
@@ -165,6 +165,40 @@ struct Stream {
     skipped: Tally,
     packets: u64,
     span: Option<(i64, i64)>,
+    clock: Clock,
+}
+
+/// Tells times that a damaged record made up: a single one would stretch a capture over years.
+#[derive(Default)]
+struct Clock {
+    last: Option<i64>,
+    /// Times far from the last good one, one after the other and near each other.
+    odd: Option<(i64, u32)>,
+}
+
+impl Clock {
+    /// Further from the packet before, a time is odd ...
+    const FAR_NS: u64 = 3600 * 1_000_000_000;
+    /// ... unless so many in a row agree: then the capture rested, or the clock was set.
+    const ENOUGH: u32 = 3;
+
+    fn is_odd(&mut self, time: i64) -> bool {
+        let near = |other: i64| time.abs_diff(other) <= Self::FAR_NS;
+        if self.last.is_none_or(near) {
+            (self.last, self.odd) = (Some(time), None);
+            return false;
+        }
+        let streak = self
+            .odd
+            .filter(|(odd, _)| near(*odd))
+            .map_or(1, |(_, streak)| streak + 1);
+        if streak >= Self::ENOUGH {
+            (self.last, self.odd) = (Some(time), None);
+            return false;
+        }
+        self.odd = Some((time, streak));
+        true
+    }
 }
 
 impl Stream {
@@ -182,6 +216,7 @@ impl Stream {
             skipped: Tally::default(),
             packets: 0,
             span: None,
+            clock: Clock::default(),
         })
     }
 
@@ -192,6 +227,7 @@ impl Stream {
             let Some(frame) = frame else { return Ok(None) };
             let time = frame.time_ns;
             match decode(&frame) {
+                Ok(_) if self.clock.is_odd(time) => self.skipped.add(Skip::OddTime),
                 Ok(datagram) => {
                     self.packets += 1;
                     let (first, last) = self.span.unwrap_or((time, time));
@@ -275,7 +311,7 @@ fn read_ns2<T>(
         packets: trace.records(),
         bytes_read: trace.position(),
         interfaces: 0,
-        is_cut: trace.tally().count(goodqueue_trace::read::Skip::CutRecord) > 0,
+        is_cut: trace.tally().count(Skip::CutRecord) > 0,
         skipped: trace.tally().clone(),
         span_s: span.map(seconds),
     })

@@ -39,6 +39,10 @@ pub struct Flow {
     pub shares: Shares,
     /// What limited it.
     pub class: Class,
+    /// Bytes of its frames that passed the target link.
+    pub passed_bytes: f64,
+    /// Whether it is long enough to count among those that share the link.
+    pub persistent: bool,
     /// Where it is held back, by the place that may stand for the target.
     pub bottlenecks: [Bottleneck; Place::COUNT],
     /// Where it is held back.
@@ -100,10 +104,12 @@ impl Flow {
             max_window: half.max_window,
             shares: shares(&half),
             class: class(&half, thresholds),
+            passed_bytes: half.counts.frame_bytes as f64,
+            persistent: half.counts.packets as f64 >= thresholds.persistent_segments,
             bottlenecks: places.map(|place| bottleneck(&half, place, thresholds)),
             bottleneck: None,
             decrease_factor: factor,
-            control: control(factor, thresholds),
+            control: control(&half, factor, thresholds),
             reductions: half.rounds.reductions,
             explained: half.rounds.explained,
             samples: half.rtt.into_samples(),
@@ -119,6 +125,12 @@ impl Flow {
     pub fn packet_bytes(&self) -> f64 {
         let headers = self.counts.header_bytes as f64 / self.counts.captured.max(1) as f64;
         f64::from(self.mss) + headers
+    }
+
+    /// Mean bytes of its frames beyond the IP packet.
+    pub fn framing_bytes(&self) -> f64 {
+        let framing = self.counts.frame_bytes.saturating_sub(self.counts.ip_bytes);
+        framing as f64 / self.counts.captured.max(1) as f64
     }
 
     /// Its name: where the data come from and where they go.

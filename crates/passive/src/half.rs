@@ -70,6 +70,8 @@ pub struct Shared<'a> {
     /// Excess of round-trip times when something was lost.
     pub delays_at_loss: &'a mut Vec<Nanos>,
     pub two_taps: bool,
+    /// Payload bytes newly acknowledged, selectively or not.
+    pub delivered: u64,
 }
 
 /// Losses, and delays at losses, kept: more are counted by their flows only.
@@ -154,7 +156,12 @@ impl Half {
         }
         self.account(passed);
         let again = end <= self.next;
-        self.first_flights.add(passed.time, tcp.payload, again);
+        if self.first_flights.add(passed.time, tcp.payload, again) {
+            let least = shared.thresholds.slow_start_segments as usize;
+            if let Some(whole) = self.first_flights.estimate(self.size.bytes(), least) {
+                self.rtt.slow_start_told(whole);
+            }
+        }
         if shared.two_taps && self.may_cross {
             self.crossings.enter(start, end, passed.time, again);
         }
@@ -195,18 +202,16 @@ impl Half {
             self.scoreboard.push(Record::new(self.next, start, time, 0));
         }
         let rtt = self.rtt.smoothed().unwrap_or(0);
-        let delay = self.rtt.sender_part();
-        let view = self.history.at(time - delay);
-        if let Some(view) = view.filter(|view| view.una >= self.next && self.counts.bytes > 0) {
-            let idle = time - view.time - delay;
-            if idle as f64 > shared.thresholds.idle_rtts * rtt as f64 && idle > 1_000_000 {
+        let delay = self.rtt.sender_part_now();
+        let view = self.history.at(time, delay);
+        match self.idle(time) {
+            Some(idle)
+                if idle as f64 > shared.thresholds.idle_rtts * rtt as f64 && idle > 1_000_000 =>
+            {
                 self.application += (time - self.last_data).max(0);
                 self.rounds.interrupted();
-            } else if self.last_small {
-                self.counts.small += 1;
             }
-        } else if self.last_small {
-            self.counts.small += 1;
+            _ => self.counts.small += u64::from(self.last_small),
         }
         let fresh = start.max(self.next);
         self.scoreboard.push(Record::new(fresh, end, time, 1));
@@ -221,6 +226,22 @@ impl Half {
             };
             self.rounds.sent(time, end, view, &judge);
         }
+    }
+
+    /// How long the sender had known, when it sent this, that everything was acknowledged.
+    fn idle(&mut self, time: Nanos) -> Option<Nanos> {
+        // What the sender takes to answer is the least that it ever took; but behind a queue, which
+        // its losses show, what waits there is on its way, too.
+        let lost = |place: Place| self.counts.lost[place as usize];
+        let behind = lost(Place::Upstream) > lost(Place::Downstream);
+        let delay = if behind {
+            self.rtt.sender_part_now()
+        } else {
+            self.rtt.sender_part()
+        };
+        let view = self.history.at(time, delay)?;
+        let rests = view.una >= self.next && self.counts.bytes > 0;
+        rests.then_some(time - view.time - delay)
     }
 
     /// Bytes below the highest seen: a hole is filled, or something is sent again.
@@ -250,6 +271,7 @@ impl Half {
                 flow: self.id,
                 packets: segments,
                 place: Place::Upstream,
+                wait: None,
             });
         } else {
             if before.dropped < before.copies {
@@ -273,10 +295,10 @@ impl Half {
             self.rounds.interrupted();
         } else if new {
             self.counts.fast += 1;
-            let delay = self.rtt.sender_part();
+            let delay = self.rtt.sender_part_now();
             let una = self
                 .history
-                .at(time - delay)
+                .at(time, delay)
                 .map_or(self.una, |view| view.una);
             self.rounds
                 .recovery_began(self.next.saturating_sub(una), self.next);
@@ -316,7 +338,7 @@ impl Half {
         } else if ack == self.una && tcp.payload == 0 && self.next > self.una {
             self.duplicates += 1;
         }
-        self.selective(ack, passed);
+        self.selective(ack, passed, shared);
         let window = u64::from(tcp.window) << scale.min(14);
         self.max_window = self.max_window.max(window);
         self.edge = self.edge.max(ack + window);
@@ -325,7 +347,7 @@ impl Half {
             una: self.una,
             edge: self.edge,
         };
-        self.history.push(view, self.rtt.sender_part());
+        self.history.push(view, self.rtt.sender_part_now());
     }
 
     fn advance(&mut self, ack: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {
@@ -339,6 +361,9 @@ impl Half {
         }
         let echo = passed.tcp.timestamps.map(|(_, echo)| echo);
         while let Some(record) = self.scoreboard.acknowledge(ack) {
+            if !record.sacked {
+                shared.delivered += record.end - record.start;
+            }
             self.settle(&record, echo, shared);
         }
         self.una = ack;
@@ -365,10 +390,11 @@ impl Half {
             flow: self.id,
             packets: packets * lost,
             place: Place::Downstream,
+            wait: None,
         });
     }
 
-    fn selective(&mut self, ack: u64, passed: &Passed<'_>) {
+    fn selective(&mut self, ack: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {
         for (index, (left, right)) in passed.tcp.sack().iter().enumerate() {
             let (left, right) = (self.numbers.peek(*left), self.numbers.peek(*right));
             if right <= left || right > self.next {
@@ -382,7 +408,9 @@ impl Half {
                 continue;
             }
             self.sacked_high = self.sacked_high.max(right);
-            if let Some(record) = self.scoreboard.sack(left, right)
+            let (newest, bytes) = self.scoreboard.sack(left, right);
+            shared.delivered += bytes;
+            if let Some(record) = newest
                 && record.is_sample()
             {
                 self.rtt
@@ -433,6 +461,7 @@ impl Half {
             flow: self.id,
             packets,
             place: Place::Target,
+            wait: None,
         });
     }
 
@@ -441,7 +470,19 @@ impl Half {
         while let Some(record) = self.scoreboard.acknowledge(u64::MAX) {
             self.settle(&record, None, shared);
         }
-        let least = shared.thresholds.slow_start_segments as usize;
-        self.rtt.slow_start = self.first_flights.estimate(self.size.bytes(), least);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_direction_without_data_is_small() {
+        assert!(
+            std::mem::size_of::<Half>() <= 1152,
+            "{}",
+            std::mem::size_of::<Half>()
+        );
     }
 }

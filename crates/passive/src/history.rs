@@ -43,12 +43,14 @@ impl History {
         self.views.push_back(view);
     }
 
-    /// What was known at a time; forgets what was known before. Of times before all that is
-    /// remembered, the oldest.
-    pub fn at(&mut self, time: Nanos) -> Option<View> {
-        while self.views.get(1).is_some_and(|next| next.time <= time) {
+    /// What was known `delay` before a time; forgets what was known twice as long before, as the delay
+    /// may grow. Of times before all that is remembered, the oldest.
+    pub fn at(&mut self, time: Nanos, delay: Nanos) -> Option<View> {
+        let kept = time - 2 * delay;
+        while self.views.get(1).is_some_and(|next| next.time <= kept) {
             self.views.pop_front();
         }
-        self.views.front().copied()
+        let after = self.views.partition_point(|view| view.time <= time - delay);
+        self.views.get(after.saturating_sub(1)).copied()
     }
 }

@@ -136,6 +136,7 @@ fn link_json(link: &Link) -> Value {
                 "packets": buffer.packets,
             })
         }),
+        "framing_bytes": link.framing_bytes,
         "queue_kind": link.queue_kind.name(),
     })
 }

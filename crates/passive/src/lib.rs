@@ -28,7 +28,7 @@ mod target;
 mod thinned;
 mod thresholds;
 
-pub use analyzer::{Analyzer, Tap};
+pub use analyzer::{Analyzer, Tap, Totals};
 pub use bursts::Burst;
 pub use classify::{Bottleneck, Class, Control, Shares};
 pub use files::{FileError, Options, Reading, analyze_files, ns2_totals_json};

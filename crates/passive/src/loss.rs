@@ -31,6 +31,8 @@ pub struct Loss {
     pub packets: u32,
     /// Where.
     pub place: Place,
+    /// How long packets waited at the target link then, if that was seen.
+    pub wait: Option<Nanos>,
 }
 
 /// When a flow last lost something at each place.

@@ -5,10 +5,14 @@ use crate::Nanos;
 use crate::bursts::Burst;
 use crate::classify::Bottleneck;
 use crate::flow::Flow;
+use crate::report::Stretch;
 use goodqueue_types::RandomStream;
 
 /// Resamples: enough for 95 % limits to 5 % of their distance (Efron and Tibshirani, 1993, ch. 13).
 const RESAMPLES: usize = 1000;
+
+/// Stretches that a capture is cut into to see how it varies.
+const STRETCHES: usize = 20;
 
 /// A value and its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +28,7 @@ pub struct Estimate {
 /// The parameters; none where nothing tells them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parameters {
-    /// Locally bottlenecked flows, on average over time.
+    /// Locally bottlenecked persistent flows, on average over time.
     pub flows: Option<Estimate>,
     /// Effective round-trip time in seconds: the harmonic mean over these flows, by their time.
     pub round_trip_s: Option<Estimate>,
@@ -52,7 +56,7 @@ struct Part {
 
 impl Part {
     fn of(flow: &Flow, duration: f64) -> Self {
-        if !flow.forward || flow.bottleneck != Some(Bottleneck::Local) {
+        if !flow.forward || !flow.persistent || flow.bottleneck != Some(Bottleneck::Local) {
             return Self::default();
         }
         let time = flow.duration as f64 * 1e-9;
@@ -66,7 +70,7 @@ impl Part {
             local: time / duration,
             inverse: rtt.map_or(0.0, |rtt| time / rtt),
             timed: rtt.map_or(0.0, |_| time),
-            bits: flow.counts.frame_bytes as f64 * 8.0 / duration,
+            bits: flow.passed_bytes * 8.0 / duration,
             weight: bytes,
             packet: bytes * flow.packet_bytes(),
         }
@@ -109,29 +113,48 @@ fn sum_of(parts: impl Iterator<Item = Part>) -> Part {
 }
 
 /// All parameters of a capture of this duration.
-pub fn parameters(flows: &[Flow], bursts: &[Burst], duration: Nanos, seed: u64) -> Parameters {
-    let duration = duration as f64 * 1e-9;
-    let parts: Vec<_> = flows
+///
+/// Intervals of the round trip and of M are over flows, of L over bursts. The flows are not a sample
+/// of others, though: how many there are and what they carry vary in time, so `N_b` and `C_e` have
+/// intervals over stretches of the capture.
+pub fn parameters(
+    flows: &[Flow],
+    bursts: &[Burst],
+    series: &[Stretch],
+    duration: Nanos,
+    seed: u64,
+) -> Parameters {
+    let whole = duration as f64 * 1e-9;
+    let parts: Vec<_> = flows.iter().map(|flow| Part::of(flow, whole)).collect();
+    let counted: Vec<_> = parts
         .iter()
-        .filter(|flow| flow.forward)
-        .map(|flow| Part::of(flow, duration))
+        .copied()
+        .filter(|part| part.local > 0.0)
         .collect();
     let lengths: Vec<f64> = bursts.iter().map(|burst| burst.packets as f64).collect();
+    let present = present(flows, duration);
+    let passed = passed(series);
     let mut random = RandomStream::new(seed, "bootstrap", 0);
     let mut draws: [Vec<f64>; 6] = Default::default();
     for _ in 0..RESAMPLES {
-        let sum = sum_of((0..parts.len()).map(|_| parts[pick(&mut random, parts.len())]));
-        let total: f64 = (0..lengths.len())
-            .map(|_| lengths[pick(&mut random, lengths.len())])
-            .sum();
-        let burst = total / lengths.len() as f64;
-        let [local, round_trip, capacity, packet] = sum.values();
-        let values = [local, round_trip, capacity, burst, burst / local, packet];
+        let sum = sum_of((0..counted.len()).map(|_| *pick(&mut random, &counted)));
+        let [_, round_trip, _, packet] = sum.values();
+        let mut mean = |values: &[f64]| {
+            let sum: f64 = (0..values.len()).map(|_| *pick(&mut random, values)).sum();
+            sum / values.len() as f64
+        };
+        let (local, busy, burst) = (mean(&present), mean(&passed), mean(&lengths));
+        let values = [local, round_trip, busy, burst, burst / local, packet];
         for (draws, value) in draws.iter_mut().zip(values) {
             draws.push(value);
         }
     }
-    let [local, round_trip, capacity, packet] = sum_of(parts.into_iter()).values();
+    let [local, round_trip, capacity, packet] = sum_of(counted.into_iter()).values();
+    let mean_passed = passed.iter().sum::<f64>() / passed.len() as f64;
+    // What passed in a stretch, scaled to the share that these flows have of it.
+    draws[2]
+        .iter_mut()
+        .for_each(|draw| *draw *= capacity / mean_passed);
     let burst = lengths.iter().sum::<f64>() / lengths.len() as f64;
     let told = |index: usize, value: f64| estimate(value, draws[index].clone());
     Parameters {
@@ -144,8 +167,33 @@ pub fn parameters(flows: &[Flow], bursts: &[Burst], duration: Nanos, seed: u64) 
     }
 }
 
-fn pick(random: &mut RandomStream, count: usize) -> usize {
-    (random.unit() * count as f64) as usize
+/// Counted flows that were there in each of [`STRETCHES`] equal stretches of time.
+fn present(flows: &[Flow], duration: Nanos) -> Vec<f64> {
+    let mut present = vec![0.0; STRETCHES];
+    let length = (duration as f64 / STRETCHES as f64).max(1.0);
+    for flow in flows.iter().filter(|flow| Part::of(flow, 1.0).local > 0.0) {
+        let (start, end) = (flow.start as f64, (flow.start + flow.duration) as f64);
+        for (index, present) in present.iter_mut().enumerate() {
+            let from = start.max(index as f64 * length);
+            let to = end.min((index + 1) as f64 * length);
+            *present += ((to - from) / length).max(0.0);
+        }
+    }
+    present
+}
+
+/// Throughput in as many stretches.
+fn passed(series: &[Stretch]) -> Vec<f64> {
+    let bins = series.len().div_ceil(STRETCHES).max(1);
+    let mean = |bins: &[Stretch]| {
+        bins.iter().map(|bin| bin.throughput_bps).sum::<f64>() / bins.len() as f64
+    };
+    series.chunks(bins).map(mean).collect()
+}
+
+/// One of several; there is at least one.
+fn pick<'a, T>(random: &mut RandomStream, values: &'a [T]) -> &'a T {
+    &values[(random.unit() * values.len() as f64) as usize]
 }
 
 /// Percentiles of the draws around a value; none unless it is a number above 0.

@@ -7,7 +7,7 @@ use crate::classify::{Bottleneck, Class};
 use crate::flow::Flow;
 use crate::loss::{Loss, Place};
 use crate::parameters::{Parameters, effective_round_trip, parameters};
-use crate::target::{Passages, Series};
+use crate::target::{Bin, Passages, Series};
 use crate::thresholds::Thresholds;
 
 /// What the analyzer gathered.
@@ -57,11 +57,12 @@ impl QueueKind {
 /// The buffer that the link seems to have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Buffer {
-    /// How long it takes to drain, in seconds, and between which values 80 % of drops lie.
+    /// How long it takes to drain, in seconds: the median of what packets waited at drops; from one
+    /// tapping point nine tenths of what round trips grew to.
     pub seconds: f64,
-    /// 10 % of drops came at a shorter queue.
+    /// A tenth of drops came at a shorter queue; from one tapping point, half.
     pub low: f64,
-    /// 10 % of drops came at a longer queue.
+    /// A tenth of drops came at a longer queue; from one tapping point, none.
     pub high: f64,
     /// The same in bytes and packets, if the rate is known.
     pub bytes: Option<f64>,
@@ -92,6 +93,8 @@ pub struct Link {
     pub queueing_delay_s: Option<[f64; 5]>,
     /// The buffer.
     pub buffer: Option<Buffer>,
+    /// Bytes of a frame beyond its IP packet, as the capture has them: 14 of Ethernet.
+    pub framing_bytes: Option<f64>,
     /// How the queue drops.
     pub queue_kind: QueueKind,
 }
@@ -162,6 +165,12 @@ impl Report {
         }
         settle(&mut flows, &mut losses, local);
         losses.sort_by_key(|loss| loss.time);
+        // From times taken to times waited: what the fastest packet took is no queue.
+        let least = seen.passages.least.unwrap_or(0);
+        for loss in &mut losses {
+            loss.wait = loss.wait.map(|took| (took - least).max(0));
+        }
+        let waits = Waits::of(&seen.passages, &losses, &seen.delays_at_loss, thresholds);
         let mut at_target: Vec<Loss> = losses
             .iter()
             .filter(|loss| is_at_target(loss, &flows))
@@ -173,30 +182,37 @@ impl Report {
             losses.extend(&at_target);
             losses.sort_by_key(|loss| loss.time);
         }
-        let waits = Waits::of(
-            &seen.passages,
-            &seen.delays_at_loss,
-            seen.two_taps,
-            thresholds,
-        );
         let round_trip = effective_round_trip(&flows, seen.duration);
         if round_trip.is_none() {
             notes.push(
                 "no flow is bottlenecked here, so there is no effective round-trip time".into(),
             );
         }
-        let gap = round_trip.unwrap_or(1e8) + waits.full.unwrap_or(0.0);
-        let bursts = bursts(&at_target, gap as Nanos);
-        let parameters = parameters(&flows, &bursts, seen.duration, known.seed);
-        let series_and_rate = Rated::of(
+        let full = waits.at_drops.map_or(0.0, |drops| drops[1]);
+        let bursts = bursts(
+            &at_target,
+            round_trip.unwrap_or(1e8) as Nanos,
+            full as Nanos,
+        );
+        let tap = Position {
+            place: local,
+            frame_ratio: frame_ratio(&flows),
+        };
+        let rated = Rated::of(
             &seen.series,
             &seen.passages,
             seen.heading,
+            &tap,
             known,
             &mut notes,
         );
-        let link = link(&flows, &at_target, &series_and_rate, &waits, seen.duration);
-        let series = stretches(&seen.series, &flows, &seen.passages, &series_and_rate);
+        let mut link = link(&flows, &at_target, &rated, &waits, seen.duration);
+        if !seen.two_taps && local == Place::Upstream {
+            // Behind the queue nothing shows how full it was.
+            (link.buffer, link.queue_kind) = (None, QueueKind::Unknown);
+        }
+        let series = stretches(&seen.series, &flows, &seen.passages, &rated);
+        let parameters = parameters(&flows, &bursts, &series, seen.duration, known.seed);
         Self {
             flows,
             losses,
@@ -258,6 +274,15 @@ fn settle(flows: &mut [Flow], losses: &mut [Loss], local: Place) {
             .swap(Place::Target as usize, local as usize);
         flow.explained.swap(Place::Target as usize, local as usize);
         let judged = flow.class == Class::Congestion;
+        let packets = flow.counts.packets.max(1) as f64;
+        let lost = flow.counts.lost[Place::Target as usize] as f64;
+        // Seen behind the link, what it lost is not among what was seen.
+        let passed = if local == Place::Upstream {
+            1.0
+        } else {
+            (1.0 - lost / packets).max(0.0)
+        };
+        flow.passed_bytes = flow.counts.frame_bytes as f64 * passed;
         flow.bottleneck = judged.then_some(match flow.bottlenecks[local as usize] {
             Bottleneck::Local if !flow.forward => Bottleneck::Remote,
             bottleneck => bottleneck,
@@ -284,6 +309,7 @@ fn logged(drops: &[Nanos]) -> Vec<Loss> {
             flow: None,
             packets: 1,
             place: Place::Target,
+            wait: None,
         })
         .collect();
     losses.sort_by_key(|loss| loss.time);
@@ -293,38 +319,46 @@ fn logged(drops: &[Nanos]) -> Vec<Loss> {
 /// How long packets waited, and how long at drops; nanoseconds.
 struct Waits {
     spread: Option<[f64; 5]>,
-    /// The queue when it dropped: 10 %, median, 90 %.
+    /// The queue when it dropped: the lower limit, the estimate, the upper limit.
     at_drops: Option<[f64; 3]>,
-    full: Option<f64>,
     kind: QueueKind,
 }
 
 impl Waits {
-    fn of(passages: &Passages, delays: &[Nanos], two_taps: bool, thresholds: &Thresholds) -> Self {
-        let least = passages.least.unwrap_or(0);
+    /// From what drops and packets waited between two tapping points; from one, by how much round
+    /// trips were above their least when something was lost.
+    fn of(passages: &Passages, losses: &[Loss], delays: &[Nanos], thresholds: &Thresholds) -> Self {
+        let two_taps = passages.least.is_some();
         let mut drops: Vec<f64> = if two_taps {
-            passages
-                .at_drops
+            losses
                 .iter()
-                .map(|took| (took - least).max(0) as f64)
+                .filter_map(|loss| Some(loss.wait? as f64))
                 .collect()
         } else {
             delays.iter().map(|delay| *delay as f64).collect()
         };
         drops.sort_unstable_by(f64::total_cmp);
         let at = |q: f64| drops[((drops.len() - 1) as f64 * q).round() as usize];
-        let at_drops = (!drops.is_empty()).then(|| [at(0.1), at(0.5), at(0.9)]);
+        let known = !drops.is_empty();
+        // A flow's least round trip may have waited itself: from one tapping point the larger excesses
+        // are the better ones, and small ones tell nothing of how the queue drops.
+        let shares = if two_taps {
+            [0.1, 0.5, 0.9]
+        } else {
+            [0.5, 0.9, 1.0]
+        };
+        let at_drops = known.then(|| shares.map(at));
         let longest = if two_taps {
             passages.wait_quantile(0.999)
         } else {
-            at_drops.map(|_| at(0.98))
+            known.then(|| at(0.98))
         };
-        let quarter = at_drops.map(|_| at(0.25));
+        let quarter = known.then(|| at(0.25));
         let kind = match (quarter, longest) {
             (Some(quarter), Some(longest)) if drops.len() >= 5 && longest > 0.0 => {
                 if quarter >= thresholds.fifo_share * longest {
                     QueueKind::Fifo
-                } else if quarter < thresholds.aqm_share * longest {
+                } else if two_taps && quarter < thresholds.aqm_share * longest {
                     QueueKind::Aqm
                 } else {
                     QueueKind::Unknown
@@ -340,7 +374,6 @@ impl Waits {
                 [0.0, median, spread(0.99).unwrap_or(median), largest, mean]
             }),
             at_drops,
-            full: at_drops.map(|drops| drops[1]),
             kind,
         }
     }
@@ -359,18 +392,28 @@ impl Rated {
         series: &Series,
         passages: &Passages,
         heading: usize,
+        tap: &Position,
         known: &Known,
         notes: &mut Vec<String>,
     ) -> Self {
         let bytes = series.bins.iter().map(|bin| bin.bytes[heading]).sum();
         let given = known.link_rate_bps.map(|rate| rate as f64);
         let rate_bps = given.or_else(|| passages.busy_rate()).or_else(|| {
-            notes.push(
-                "the link's rate is taken to be the most that passed in a tenth of a second; \
-                 it was not given, and no queue was seen from two tapping points"
-                    .into(),
-            );
-            most_in_a_tenth(series, heading)
+            let (words, rate) = match tap.place {
+                Place::Downstream => (
+                    "what was acknowledged in the busiest tenth of stretches of 0.2 s",
+                    ninetieth_acknowledged(series, heading).map(|rate| rate * tap.frame_ratio),
+                ),
+                _ => (
+                    "the most that passed in 0.1 s",
+                    most_in_a_tenth(series, heading),
+                ),
+            };
+            notes.push(format!(
+                "the link's rate is taken to be {words}; it was not given, and no queue was seen \
+                 from two tapping points"
+            ));
+            rate
         });
         Self {
             rate_bps,
@@ -381,15 +424,49 @@ impl Rated {
     }
 }
 
-/// The largest throughput of a stretch of 0.1 s or one bin.
-fn most_in_a_tenth(series: &Series, heading: usize) -> Option<f64> {
-    let bins = usize::try_from((100_000_000 / series.width).max(1)).unwrap_or(1);
+/// Bits per second in all stretches of so many nanoseconds, or of one bin if that is longer.
+fn rates(series: &Series, stretch: Nanos, bytes: impl Fn(&Bin) -> u64) -> Vec<f64> {
+    let bins = usize::try_from((stretch / series.width).max(1)).unwrap_or(1);
+    let time = bins as f64 * series.width as f64;
     let sums = series
         .bins
         .windows(bins)
-        .map(|bins| bins.iter().map(|bin| bin.bytes[heading]).sum::<u64>());
-    let most = sums.max().filter(|most| *most > 0)?;
-    Some(most as f64 * 8e9 / (bins as f64 * series.width as f64))
+        .map(|bins| bins.iter().map(&bytes).sum::<u64>());
+    sums.map(|sum| sum as f64 * 8e9 / time).collect()
+}
+
+fn most_in_a_tenth(series: &Series, heading: usize) -> Option<f64> {
+    let rates = rates(series, 100_000_000, |bin| bin.bytes[heading]);
+    rates
+        .into_iter()
+        .max_by(f64::total_cmp)
+        .filter(|most| *most > 0.0)
+}
+
+/// The clock of acknowledgements beats at the rate of the link while its queue is not empty; bursts
+/// of them, compressed on their way, are above.
+fn ninetieth_acknowledged(series: &Series, heading: usize) -> Option<f64> {
+    let mut rates = rates(series, 200_000_000, |bin| bin.delivered[heading]);
+    rates.sort_unstable_by(f64::total_cmp);
+    let rate = *rates.get(rates.len() * 9 / 10)?;
+    (rate > 0.0).then_some(rate)
+}
+
+/// What one tapping point, or two, are to the target link.
+struct Position {
+    place: Place,
+    /// Bytes of frames for a byte of payload.
+    frame_ratio: f64,
+}
+
+fn frame_ratio(flows: &[Flow]) -> f64 {
+    let (mut payload, mut frames) = (0.0, 0.0);
+    for flow in flows.iter().filter(|flow| flow.forward) {
+        let packets = flow.counts.packets as f64;
+        payload += packets * f64::from(flow.mss);
+        frames += packets * (flow.packet_bytes() + flow.framing_bytes());
+    }
+    if payload > 0.0 { frames / payload } else { 1.0 }
 }
 
 fn link(flows: &[Flow], drops: &[Loss], rated: &Rated, waits: &Waits, duration: Nanos) -> Link {
@@ -423,6 +500,7 @@ fn link(flows: &[Flow], drops: &[Loss], rated: &Rated, waits: &Waits, duration: 
                 packets: bytes.zip(packet).map(|(bytes, packet)| bytes / packet),
             }
         }),
+        framing_bytes: forward().map(Flow::framing_bytes).max_by(f64::total_cmp),
         queue_kind: waits.kind,
     }
 }

@@ -29,8 +29,8 @@ pub struct Rounds {
     awaited: Option<Decrease>,
     previous: [Option<u64>; 2],
     pause: u32,
-    /// Time in rounds that filled the receiver's window.
-    pub receiver_limited: Nanos,
+    receiver_limited: Nanos,
+    window_unknown: bool,
     /// The largest flight.
     pub max_flight: u64,
     flight_time: f64,
@@ -43,6 +43,8 @@ pub struct Rounds {
     pub reductions: u32,
     /// Of these, after a recent loss at each place.
     pub explained: [u32; Place::COUNT],
+    /// Of these, after a recent loss at any.
+    pub after_loss: u32,
 }
 
 impl Default for Rounds {
@@ -57,6 +59,7 @@ impl Default for Rounds {
             previous: [None; 2],
             pause: 0,
             receiver_limited: 0,
+            window_unknown: false,
             max_flight: 0,
             flight_time: 0.0,
             time: 0.0,
@@ -64,6 +67,7 @@ impl Default for Rounds {
             decreases: Thinned::new(MOST_WINDOWS),
             reductions: 0,
             explained: [0; Place::COUNT],
+            after_loss: 0,
         }
     }
 }
@@ -98,6 +102,8 @@ impl Rounds {
         self.max_flight = self.max_flight.max(flight);
         let slack = (judge.thresholds.window_slack_segments * judge.mss as f64) as u64;
         self.filled_window |= view.edge > 0 && end + slack > view.edge;
+        // Data beyond the window: its scale was not seen, and nothing is known of it.
+        self.window_unknown |= view.edge > 0 && end > view.edge + 2 * judge.mss;
     }
 
     fn close(&mut self, start: Nanos, now: Nanos, judge: &Judge<'_>) {
@@ -112,9 +118,8 @@ impl Rounds {
         if let Some(decrease) = self.judged.filter(|_| !self.filled_window) {
             let least = limits.least_window_segments * judge.mss as f64;
             if decrease.before as f64 >= least {
-                // The round began at the new window and ended one segment above.
-                let after = self.flight.saturating_sub(judge.mss / 2);
-                self.decreases.push(after as f64 / decrease.before as f64);
+                self.decreases
+                    .push(self.flight as f64 / decrease.before as f64);
             }
         }
         self.compare(start, judge);
@@ -138,7 +143,9 @@ impl Rounds {
         self.pause = 2;
         let recent = judge.thresholds.recent_rtts * judge.rtt as f64;
         let since = start - recent as Nanos - (judge.thresholds.recent_s * 1e9) as Nanos;
-        for (count, recent) in self.explained.iter_mut().zip(judge.losses.since(since)) {
+        let recent = judge.losses.since(since);
+        self.after_loss += u32::from(recent.contains(&true));
+        for (count, recent) in self.explained.iter_mut().zip(recent) {
             *count += u32::from(recent);
         }
     }
@@ -159,6 +166,15 @@ impl Rounds {
         self.previous = [None; 2];
         self.end = 0;
         self.start = None;
+    }
+
+    /// Time in rounds that filled the receiver's window.
+    pub fn receiver_limited(&self) -> Nanos {
+        if self.window_unknown {
+            0
+        } else {
+            self.receiver_limited
+        }
     }
 
     /// Mean of the flights, weighted by time.

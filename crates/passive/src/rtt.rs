@@ -38,6 +38,10 @@ pub struct RoundTrips {
     /// The sender's part, by timestamps and by the handshake.
     pub sender_by_stamps: Least,
     pub sender_by_handshake: Option<Nanos>,
+    /// The sender's part by the first flights: what the receiver's leaves of the whole.
+    sender_by_slow_start: Option<Nanos>,
+    /// The last samples of the sender's part by timestamps.
+    recent: [Option<Nanos>; 4],
     smoothed: Option<f64>,
     last: Option<Nanos>,
     sum_ns: f64,
@@ -55,6 +59,8 @@ impl Default for RoundTrips {
             receiver_unqueued: Least::default(),
             sender_by_stamps: Least::default(),
             sender_by_handshake: None,
+            sender_by_slow_start: None,
+            recent: [None; 4],
             smoothed: None,
             last: None,
             sum_ns: 0.0,
@@ -75,7 +81,7 @@ impl RoundTrips {
         if let Some(waited) = waited {
             self.receiver_unqueued.add((value - waited).max(0));
         }
-        let whole = value + self.sender_part();
+        let whole = value + self.sender_part_now();
         self.last = Some(whole);
         // Weights of RFC 6298.
         let smoothed = self.smoothed.unwrap_or(whole as f64);
@@ -106,6 +112,8 @@ impl RoundTrips {
             self.stamps.pop_front();
             if age == 0 {
                 self.sender_by_stamps.add(time - passed);
+                self.recent.rotate_right(1);
+                self.recent[0] = Some(time - passed);
                 return;
             }
         }
@@ -114,7 +122,23 @@ impl RoundTrips {
     /// The least of the sender's part, 0 if nothing shows it.
     pub fn sender_part(&self) -> Nanos {
         let known = [self.sender_by_stamps.0, self.sender_by_handshake];
-        known.into_iter().flatten().min().unwrap_or(0)
+        let known = known.into_iter().flatten().min();
+        known.or(self.sender_by_slow_start).unwrap_or(0)
+    }
+
+    /// The sender's part at present: behind the queue, that is where data wait. The least of a few
+    /// samples, as a sender that rests answers late.
+    pub fn sender_part_now(&self) -> Nanos {
+        let recent = self.recent.into_iter().flatten().min();
+        recent.unwrap_or_else(|| self.sender_part())
+    }
+
+    /// The spacing of the first flights told the whole.
+    pub fn slow_start_told(&mut self, whole: Nanos) {
+        self.slow_start = Some(whole);
+        if let Some(receiver) = self.receiver.0 {
+            self.sender_by_slow_start = Some((whole - receiver).max(0));
+        }
     }
 
     /// Whether anything shows the sender's part.

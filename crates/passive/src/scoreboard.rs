@@ -81,6 +81,9 @@ impl Scoreboard {
     /// Makes the stretch a record of its own where it is part of a larger one, and shows the record
     /// that holds its start.
     pub fn carve(&mut self, start: u64, end: u64) -> Option<&mut Record> {
+        if start >= end {
+            return None;
+        }
         let mut place = self.find(start)?;
         if self.records[place].start < start {
             let mut first = self.records[place];
@@ -108,9 +111,11 @@ impl Scoreboard {
         None
     }
 
-    /// Marks what a selective acknowledgement covers: the latest of the records newly marked.
-    pub fn sack(&mut self, start: u64, end: u64) -> Option<Record> {
+    /// Marks what a selective acknowledgement covers: the latest of the records newly marked, and the
+    /// bytes in all of them.
+    pub fn sack(&mut self, start: u64, end: u64) -> (Option<Record>, u64) {
         let mut newest: Option<Record> = None;
+        let mut bytes = 0;
         let mut place = self.records.partition_point(|record| record.end <= end);
         // Blocks grow upwards: below what was marked before, all is marked.
         while place > 0 {
@@ -120,10 +125,11 @@ impl Scoreboard {
                 break;
             }
             record.sacked = true;
+            bytes += record.end - record.start;
             if newest.is_none_or(|newest| newest.time < record.time) {
                 newest = Some(*record);
             }
         }
-        newest
+        (newest, bytes)
     }
 }

@@ -44,18 +44,21 @@ impl SegmentSize {
 
     /// Bytes of payload in a full segment.
     pub fn bytes(&self) -> u32 {
+        let common = self.common();
         if let Some(announced) = self.announced {
             let options = if self.stamps { 12 } else { 0 };
             let most = announced.saturating_sub(options).max(1);
-            // A sender may be below what the other takes, never above; then most of what a bulk
-            // sender sends is as large as it ever is.
-            return self
-                .common()
-                .filter(|common| *common == self.largest)
-                .unwrap_or(most)
-                .min(most);
+            // Some stacks do not count options; a sender may be below what the other takes, and
+            // then most of what a bulk sender sends is as large as it ever is.
+            let uncounted = common == Some(announced);
+            let smaller = common == Some(self.largest) && self.largest < most;
+            return if uncounted || smaller {
+                common.unwrap_or(most)
+            } else {
+                most
+            };
         }
-        self.common().unwrap_or(USUAL)
+        common.unwrap_or(USUAL)
     }
 
     /// The most frequent size; of sizes that are multiples of one another the least. Above what

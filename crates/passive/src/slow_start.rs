@@ -13,13 +13,14 @@ pub struct FirstFlights {
 }
 
 impl FirstFlights {
-    /// Takes in a segment with data.
-    pub fn add(&mut self, time: Nanos, payload: u32, again: bool) {
+    /// Takes in a segment with data; whether that may have told something new.
+    pub fn add(&mut self, time: Nanos, payload: u32, again: bool) -> bool {
         // What follows a retransmission is no slow start of known spacing.
         self.done |= again || self.seen.len() >= MOST_SEGMENTS;
         if !self.done {
             self.seen.push((time, payload));
         }
+        !self.done
     }
 
     /// The estimate: the largest gap among the first segments of full size, if it is more than half

@@ -17,6 +17,8 @@ pub struct Bin {
     /// Bytes of frames as the capture shows them, by heading (unknown, in, out); with two tapping points the first is the measured
     /// direction.
     pub bytes: [u64; 3],
+    /// Payload acknowledged of data that went each way.
+    pub delivered: [u64; 3],
     pub delay_sum: f64,
     pub delay_count: u64,
     pub delay_max: Nanos,
@@ -26,6 +28,9 @@ pub struct Bin {
 impl Bin {
     fn join(&mut self, other: &Self) {
         for (bytes, more) in self.bytes.iter_mut().zip(other.bytes) {
+            *bytes += more;
+        }
+        for (bytes, more) in self.delivered.iter_mut().zip(other.delivered) {
             *bytes += more;
         }
         self.delay_sum += other.delay_sum;
@@ -87,8 +92,6 @@ pub struct Passages {
     busy_time: Nanos,
     last_left: Option<Nanos>,
     since_last: u64,
-    /// Times taken just before drops.
-    pub at_drops: Vec<Nanos>,
 }
 
 impl Passages {
@@ -128,17 +131,13 @@ impl Passages {
         self.last
     }
 
-    /// A packet that was seen before the link at this time was dropped.
-    pub fn dropped(&mut self, time: Nanos, most: usize) {
+    /// How long packets took when one was dropped that was seen before the link at this time.
+    pub fn took_at(&self, time: Nanos) -> Option<Nanos> {
         let after = self.recent.partition_point(|passage| passage.0 <= time);
         let near = after
             .checked_sub(1)
             .and_then(|place| self.recent.get(place));
-        if let Some((_, took)) = near.or(self.recent.front())
-            && self.at_drops.len() < most
-        {
-            self.at_drops.push(*took);
-        }
+        near.or(self.recent.front()).map(|passage| passage.1)
     }
 
     /// The waiting time at a quantile, in nanoseconds.

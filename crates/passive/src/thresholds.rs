@@ -47,13 +47,15 @@ thresholds! {
     small_share: 0.3;
     /// A fall of the window by this share is a reduction: CUBIC's 30 % counts (own).
     reduction: 0.25;
-    /// A loss so many round trips before a reduction explains it ... (own)
-    recent_rtts: 2.0;
+    /// A loss so many round trips before a reduction explains it: one until it is noticed, one or two
+    /// until the recovery is over ... (own)
+    recent_rtts: 3.0;
     /// ... and so many seconds more (own).
     recent_s: 0.05;
     /// Reductions or losses that tell local from remote (BSCL: "several").
     least_reductions: 3.0;
-    /// Bottlenecked locally if at least this share of reductions follows a local loss (BSCL: "most").
+    /// Bottlenecked locally if at least this share of the reductions that follow any loss follows one
+    /// at the target link (BSCL: "most").
     local_share: 0.7;
     /// Bottlenecked remotely if less than this share does (own).
     remote_share: 0.5;
@@ -64,11 +66,16 @@ thresholds! {
     timeout_s: 0.15;
     /// The segments that the slow-start method needs (Jiang and Dovrolis, CCR 32(3), 2002).
     slow_start_segments: 5.0;
+    /// Flows of so many segments count as persistent among those bottlenecked locally (own; the short
+    /// ones of BSCL's own simulations have 14 on average).
+    persistent_segments: 100.0;
+    /// BBR reduces its window after less than this share of its recoveries (own).
+    bbr_reductions: 0.5;
     /// Decrease factors up to this are those of Reno, 0.5 ... (own)
     reno_below: 0.6;
     /// ... from this on 'none at all', as BBR's; between, CUBIC's 0.7 (own).
     bbr_above: 0.85;
-    /// Decreases that tell a congestion control (own).
+    /// Decreases, or twice as many recoveries, that tell a congestion control (own).
     least_decreases: 3.0;
     /// Only windows of so many segments tell it (own).
     least_window_segments: 8.0;

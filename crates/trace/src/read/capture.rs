@@ -202,6 +202,7 @@ fn looks_like(start: &[u8]) -> &'static str {
     match start {
         [] => "it is empty",
         [0x1F, 0x8B, ..] => "it is compressed with gzip; unpack it first",
+        [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => "it is compressed with xz; unpack it first",
         [0x28, 0xB5, 0x2F, 0xFD, ..] => "it is compressed with zstd; unpack it first",
         [b'#' | b'"' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z', ..] if start.is_ascii() => {
             "it is text"

@@ -46,6 +46,16 @@ pub enum Heading {
 }
 
 impl Heading {
+    /// The other way.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Unknown => Self::Unknown,
+            Self::In => Self::Out,
+            Self::Out => Self::In,
+        }
+    }
+
     /// From pcapng's `epb_flags`.
     pub(super) fn of_flags(flags: u32) -> Self {
         match flags & 3 {

@@ -25,11 +25,13 @@ pub enum Skip {
     LaterFragment,
     /// A line that has not the columns of a trace.
     BadLine,
+    /// A packet whose time lies far from those around it.
+    OddTime,
 }
 
 impl Skip {
     /// How many there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
     /// All of them, each at the index `skip as usize`.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DamagedBytes,
@@ -43,6 +45,7 @@ impl Skip {
         Self::BadHeader,
         Self::LaterFragment,
         Self::BadLine,
+        Self::OddTime,
     ];
 
     /// Name in results.
@@ -59,6 +62,7 @@ impl Skip {
             Self::BadHeader => "bad_header",
             Self::LaterFragment => "later_fragment",
             Self::BadLine => "bad_line",
+            Self::OddTime => "odd_time",
         }
     }
 }

@@ -1,0 +1,305 @@
+//! Small captures written by hand whose every figure is known.
+
+use goodqueue_passive::{Analyzer, Bottleneck, Class, Flow, Place, Report, Tap, Thresholds};
+use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
+use goodqueue_types::{Ecn, SegmentFlags};
+use std::net::SocketAddr;
+
+const MS: i64 = 1_000_000;
+const MSS: u32 = 1000;
+
+/// A client that sends to a server past one or two tapping points.
+struct Capture {
+    analyzer: Analyzer,
+}
+
+impl Capture {
+    fn new(two_taps: bool) -> Self {
+        Self {
+            analyzer: Analyzer::new(Thresholds::default(), two_taps),
+        }
+    }
+
+    fn packet(&mut self, tap: Tap, time: i64, from_client: bool, tcp: TcpHeader) {
+        let client: SocketAddr = "10.0.0.1:5000".parse().unwrap();
+        let server: SocketAddr = "10.0.0.2:80".parse().unwrap();
+        let (source, destination) = if from_client {
+            (client, server)
+        } else {
+            (server, client)
+        };
+        let datagram = Datagram {
+            source,
+            destination,
+            protocol: 6,
+            ecn: Ecn::NotCapable,
+            dscp: 0,
+            ttl: 64,
+            id: None,
+            is_fragment: false,
+            ip_bytes: 40 + tcp.payload,
+            frame_bytes: 40 + tcp.payload,
+            heading: if from_client {
+                Heading::In
+            } else {
+                Heading::Out
+            },
+            transport: Transport::Tcp(tcp),
+        };
+        self.analyzer.packet(tap, time, &datagram);
+    }
+
+    /// The handshake: `server` of the round trip lies behind the tapping point, `client` before it.
+    fn open(&mut self, server: i64, client: i64) {
+        let mut syn = header(0, 0, SegmentFlags::SYN, 0);
+        syn.mss = Some(MSS as u16);
+        self.packet(Tap::First, 0, true, syn);
+        let both = SegmentFlags::SYN.with(SegmentFlags::ACK);
+        let mut answer = header(0, 1, both, 0);
+        answer.mss = Some(MSS as u16);
+        self.packet(Tap::First, server, false, answer);
+        self.packet(
+            Tap::First,
+            server + client,
+            true,
+            header(1, 1, SegmentFlags::ACK, 0),
+        );
+    }
+
+    /// The segment with this number from 0.
+    fn data(&mut self, tap: Tap, time: i64, number: u32) {
+        let tcp = header(1 + number * MSS, 1, SegmentFlags::ACK, MSS);
+        self.packet(tap, time, true, tcp);
+    }
+
+    /// The acknowledgement of all segments before this one.
+    fn ack(&mut self, time: i64, number: u32) {
+        self.packet(
+            Tap::First,
+            time,
+            false,
+            header(1, 1 + number * MSS, SegmentFlags::ACK, 0),
+        );
+    }
+
+    fn finish(self) -> Report {
+        self.analyzer.finish(None, None, 1)
+    }
+}
+
+fn header(seq: u32, ack: u32, flags: SegmentFlags, payload: u32) -> TcpHeader {
+    let mut tcp = TcpHeader::default();
+    (tcp.seq, tcp.ack, tcp.flags, tcp.payload) = (seq, ack, flags, payload);
+    tcp.window = 60_000;
+    tcp
+}
+
+fn only_flow(report: &Report) -> &Flow {
+    assert_eq!(report.flows.len(), 1);
+    &report.flows[0]
+}
+
+#[test]
+fn both_parts_of_the_round_trip_add_up() {
+    let mut capture = Capture::new(false);
+    capture.open(30 * MS, 20 * MS);
+    for number in 0..4 {
+        let time = 60 * MS + i64::from(number) * 50 * MS;
+        capture.data(Tap::First, time, number);
+        capture.ack(time + 31 * MS, number + 1);
+    }
+    let report = capture.finish();
+    let flow = only_flow(&report);
+    assert_eq!(flow.rtt.handshake, Some(50 * MS));
+    assert_eq!(flow.rtt.pairs, Some(51 * MS));
+    assert_eq!(flow.rtt.base, Some(50 * MS));
+    assert_eq!(
+        (flow.counts.bytes, flow.counts.packets, flow.mss),
+        (4000, 4, MSS)
+    );
+    assert_eq!(flow.class, Class::Size);
+    assert_eq!(flow.name(), "10.0.0.1:5000 > 10.0.0.2:80/tcp");
+}
+
+#[test]
+fn a_retransmission_gives_no_round_trip_and_tells_its_kind_and_place() {
+    let mut capture = Capture::new(false);
+    capture.open(10 * MS, 10 * MS);
+    for number in 0..5 {
+        capture.data(Tap::First, 30 * MS + i64::from(number), number);
+    }
+    // The first is lost behind the tapping point, three duplicates tell it.
+    for duplicate in 0..4 {
+        capture.ack(40 * MS + duplicate, 0);
+    }
+    capture.data(Tap::First, 50 * MS, 0);
+    capture.ack(60 * MS, 5);
+    // The next is lost, too, and nothing tells it.
+    capture.data(Tap::First, 70 * MS, 5);
+    capture.data(Tap::First, 400 * MS, 5);
+    capture.ack(410 * MS, 6);
+    let report = capture.finish();
+    let flow = only_flow(&report);
+    let counts = &flow.counts;
+    assert_eq!(
+        (counts.retransmissions, counts.fast, counts.timeouts),
+        (2, 1, 1)
+    );
+    // One tapping point: where packets are lost is where the target link is taken to be.
+    assert_eq!(counts.lost, [2, 0, 0]);
+    assert_eq!(flow.class, Class::Congestion);
+    assert_eq!(flow.bottleneck, Some(Bottleneck::Local));
+    // Only the acknowledgement of the last of the first five is a sample, of what was sent once.
+    assert_eq!(flow.samples.len(), 1);
+    assert_eq!(flow.samples[0].1, 60 * MS - (30 * MS + 4) + 10 * MS);
+}
+
+#[test]
+fn a_hole_that_is_filled_late_was_lost_before_the_tapping_point() {
+    let mut capture = Capture::new(false);
+    capture.open(10 * MS, 10 * MS);
+    for (time, number) in [(30, 0), (31, 2), (32, 3), (60, 1), (61, 5), (62, 4)] {
+        capture.data(Tap::First, time * MS, number);
+    }
+    capture.ack(80 * MS, 6);
+    let report = capture.finish();
+    let counts = only_flow(&report).counts;
+    // Segment 1 came a round trip later; 4 came a millisecond after 5, by itself.
+    assert_eq!((counts.retransmissions, counts.reordered), (1, 1));
+    assert_eq!(report.losses.len(), 1);
+    assert_eq!(
+        (report.losses[0].time, report.losses[0].packets),
+        (31 * MS, 1)
+    );
+}
+
+#[test]
+fn two_tapping_points_show_the_queue_and_what_it_drops() {
+    let mut capture = Capture::new(true);
+    capture.open(10 * MS, 10 * MS);
+    // 8 Mb/s: a frame of 1040 bytes takes 1.04 ms. Ten come at once, two are dropped.
+    for number in 0..10 {
+        capture.data(Tap::First, 30 * MS + i64::from(number), number);
+    }
+    let mut left = 30 * MS;
+    for number in (0..10).filter(|number| !matches!(number, 7 | 8)) {
+        capture.data(Tap::Second, left, number);
+        left += 1_040_000;
+    }
+    let report = capture.finish();
+    let drops: Vec<_> = report
+        .losses
+        .iter()
+        .map(|loss| (loss.time, loss.place))
+        .collect();
+    assert_eq!(
+        drops,
+        [(30 * MS + 7, Place::Target), (30 * MS + 8, Place::Target)]
+    );
+    let delays = report.link.queueing_delay_s.unwrap();
+    assert!((delays[3] - 7.0 * 1.04e-3).abs() < 1e-6, "{delays:?}");
+    assert_eq!(report.bursts.len(), 1);
+    assert_eq!(
+        (report.bursts[0].packets, report.bursts[0].flows_hit),
+        (2, Some(1))
+    );
+    assert_eq!(report.link.lost_packets, 2);
+    assert!((report.link.loss_rate - 0.2).abs() < 1e-12);
+}
+
+#[test]
+fn a_queue_that_never_empties_shows_its_rate_and_no_base_round_trip_suffers() {
+    let mut capture = Capture::new(true);
+    capture.open(10 * MS, 10 * MS);
+    let service = 1_040_000;
+    for number in 0..100_u32 {
+        let time = 30 * MS + i64::from(number) * service;
+        capture.data(Tap::First, time, number);
+    }
+    let mut events: Vec<(i64, u32, bool)> = Vec::new();
+    for number in 0..100_u32 {
+        // The first passes an empty queue; all others wait 20 ms.
+        let wait = if number == 0 { 0 } else { 20 * MS };
+        let left = 30 * MS + i64::from(number) * service + wait;
+        events.push((left, number, true));
+        events.push((left + 10 * MS, number + 1, false));
+    }
+    events.sort_unstable();
+    for (time, number, leaves) in events {
+        if leaves {
+            capture.data(Tap::Second, time, number);
+        } else {
+            capture.ack(time, number);
+        }
+    }
+    let report = capture.finish();
+    let rate = report.link.rate_bps.unwrap();
+    assert!((rate - 8e6).abs() < 1e4, "{rate}");
+    assert_eq!(only_flow(&report).rtt.base, Some(20 * MS));
+}
+
+#[test]
+fn a_full_window_and_silence_are_told_apart_from_congestion() {
+    // The window of the receiver: 4 segments, which go out at each acknowledgement.
+    let mut capture = Capture::new(false);
+    capture.open(10 * MS, 10 * MS);
+    let windowed = |capture: &mut Capture, time, number: u32| {
+        let mut tcp = header(1, 1 + number * MSS, SegmentFlags::ACK, 0);
+        tcp.window = 4 * MSS as u16;
+        capture.packet(Tap::First, time, false, tcp);
+    };
+    windowed(&mut capture, 20 * MS, 0);
+    for round in 0..40_u32 {
+        let time = 30 * MS + i64::from(round) * 20 * MS;
+        for number in round * 4..round * 4 + 4 {
+            capture.data(Tap::First, time, number);
+        }
+        windowed(&mut capture, time + 10 * MS, round * 4 + 4);
+    }
+    let report = capture.finish();
+    let flow = only_flow(&report);
+    assert_eq!(flow.class, Class::ReceiverWindow, "{:?}", flow.shares);
+
+    // Two segments every 200 ms: the application has no more.
+    let mut capture = Capture::new(false);
+    capture.open(10 * MS, 10 * MS);
+    for round in 0..40_u32 {
+        let time = 30 * MS + i64::from(round) * 200 * MS;
+        capture.data(Tap::First, time, round * 2);
+        capture.data(Tap::First, time, round * 2 + 1);
+        capture.ack(time + 10 * MS, round * 2 + 2);
+    }
+    let report = capture.finish();
+    let flow = only_flow(&report);
+    assert_eq!(flow.class, Class::Application, "{:?}", flow.shares);
+}
+
+#[test]
+fn memory_does_not_grow_with_connections_that_carry_nothing() {
+    let mut analyzer = Analyzer::new(Thresholds::default(), false);
+    for index in 0..300_000_u32 {
+        let [_, b, c, d] = index.to_be_bytes();
+        let source = SocketAddr::new([10, b, c, d].into(), 1234);
+        let datagram = Datagram {
+            source,
+            destination: "192.0.2.1:80".parse().unwrap(),
+            protocol: 6,
+            ecn: Ecn::NotCapable,
+            dscp: 0,
+            ttl: 64,
+            id: None,
+            is_fragment: false,
+            ip_bytes: 40,
+            frame_bytes: 40,
+            heading: Heading::Unknown,
+            transport: Transport::Tcp(header(0, 0, SegmentFlags::SYN, 0)),
+        };
+        analyzer.packet(Tap::First, i64::from(index), &datagram);
+    }
+    let report = analyzer.finish(None, None, 1);
+    assert_eq!(
+        (report.flows.len(), report.totals.connections),
+        (0, 300_000)
+    );
+    assert!(report.totals.evicted > 100_000);
+}
