@@ -13,6 +13,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+/// "Is a directory" of every Unix: what reading one would say later.
+const EISDIR: i32 = 21;
+
 /// Packets between two calls for progress.
 const STEP: u64 = 1 << 16;
 
@@ -270,7 +273,7 @@ fn open(path: &Path) -> Result<File, FileError> {
     let failed = |error| FileError::Io(path.to_owned(), error);
     let file = File::open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.is_dir() {
-        return Err(failed(io::ErrorKind::IsADirectory.into()));
+        return Err(failed(io::Error::from_raw_os_error(EISDIR)));
     }
     Ok(file)
 }

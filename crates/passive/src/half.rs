@@ -228,17 +228,15 @@ impl Half {
         }
     }
 
+    /// One tapping point is behind the queue where data wait if more is lost before it than after.
+    fn is_behind_queue(&self) -> bool {
+        let lost = |place: Place| self.counts.lost[place as usize];
+        lost(Place::Upstream) > lost(Place::Downstream) + lost(Place::Target)
+    }
+
     /// How long the sender had known, when it sent this, that everything was acknowledged.
     fn idle(&mut self, time: Nanos) -> Option<Nanos> {
-        // What the sender takes to answer is the least that it ever took; but behind a queue, which
-        // its losses show, what waits there is on its way, too.
-        let lost = |place: Place| self.counts.lost[place as usize];
-        let behind = lost(Place::Upstream) > lost(Place::Downstream);
-        let delay = if behind {
-            self.rtt.sender_part_now()
-        } else {
-            self.rtt.sender_part()
-        };
+        let delay = self.rtt.sender_part_now();
         let view = self.history.at(time, delay)?;
         let rests = view.una >= self.next && self.counts.bytes > 0;
         rests.then_some(time - view.time - delay)
@@ -265,6 +263,7 @@ impl Half {
             }
             record.filled = true;
             self.counts.lost[Place::Upstream as usize] += u64::from(segments);
+            self.rtt.behind_queue = self.is_behind_queue();
             self.last_losses.note(Place::Upstream, passed.time);
             shared.lose(Loss {
                 time: before.time,
@@ -385,6 +384,7 @@ impl Half {
             return;
         }
         self.counts.lost[Place::Downstream as usize] += u64::from(packets * lost);
+        self.rtt.behind_queue = self.is_behind_queue();
         shared.lose(Loss {
             time: record.time,
             flow: self.id,

@@ -42,6 +42,8 @@ pub struct RoundTrips {
     sender_by_slow_start: Option<Nanos>,
     /// The last samples of the sender's part by timestamps.
     recent: [Option<Nanos>; 4],
+    /// Data waited before they passed the tapping point, as losses there show.
+    pub behind_queue: bool,
     smoothed: Option<f64>,
     last: Option<Nanos>,
     sum_ns: f64,
@@ -61,6 +63,7 @@ impl Default for RoundTrips {
             sender_by_handshake: None,
             sender_by_slow_start: None,
             recent: [None; 4],
+            behind_queue: false,
             smoothed: None,
             last: None,
             sum_ns: 0.0,
@@ -126,11 +129,13 @@ impl RoundTrips {
         known.or(self.sender_by_slow_start).unwrap_or(0)
     }
 
-    /// The sender's part at present: behind the queue, that is where data wait. The least of a few
-    /// samples, as a sender that rests answers late.
+    /// The sender's part at present: behind a queue, that is where data wait. The least of a few
+    /// samples, as a sender that rests answers late; so elsewhere it is the least of all.
     pub fn sender_part_now(&self) -> Nanos {
         let recent = self.recent.into_iter().flatten().min();
-        recent.unwrap_or_else(|| self.sender_part())
+        recent
+            .filter(|_| self.behind_queue)
+            .unwrap_or_else(|| self.sender_part())
     }
 
     /// The spacing of the first flights told the whole.
