@@ -1,0 +1,363 @@
+"""Judges the analysis of captures on simulated links whose truth is known.
+
+Scenarios are drawn at random from a seed. What the analysis was built on came from `DEVELOPMENT`;
+what it is judged by comes from `HELD_OUT`, fixed before any of its scenarios was run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goodqueue import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from goodqueue._core import Table
+
+DEVELOPMENT = 1
+HELD_OUT = 200_509
+SCENARIOS = 30
+DURATION_S = 40
+
+RTT_SHARE, RTT_S = 0.1, 0.005
+"""A round-trip time is right within 10 % or 5 ms (Jiang and Dovrolis, 2002)."""
+
+FRAME_BITS = 8 * 1514
+
+SAME = {
+    "window": {"receiver_window", "sender_window"},
+    "size": {"size", "application"},
+    "congestion": {"congestion", "bandwidth"},
+}
+"""What the simulator calls a class, and what T-RAT calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Flows of one kind: `path` are the links that they cross."""
+
+    name: str
+    path: tuple[str, ...]
+    rtts_ms: tuple[int, ...]
+    control: str = "reno"
+    window: int | None = None
+    load: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A scenario drawn at random."""
+
+    number: int
+    rates_bps: dict[str, int]
+    buffer_ms: int
+    queue: str
+    groups: tuple[Group, ...]
+
+    @property
+    def flows(self) -> list[tuple[Group, int]]:
+        """Each flow's group and round-trip time in ms, in the order of the scenario."""
+        return [(group, rtt) for group in self.groups for rtt in group.rtts_ms]
+
+    def base_rtt_s(self, flow: int) -> float:
+        """Propagation there and back, and the transmission of a full frame by the path's links."""
+        group, rtt = self.flows[flow]
+        return rtt / 1e3 + sum(FRAME_BITS / self.rates_bps[link] for link in group.path)
+
+    def scenario(self) -> dict[str, Any]:
+        """The scenario as a mapping."""
+        return {
+            "schema_version": 1,
+            "title": f"Drawn scenario {self.number}",
+            "duration": f"{DURATION_S}s",
+            "warmup": "0s",
+            "seed": self.number,
+            "topology": {
+                "shape": "chain",
+                "access": {"rate": "1Gbps"},
+                "link": [self._link(name) for name in self.rates_bps],
+            },
+            "tcp": {"profile": "linux"},
+            "flow": [self._flow(group) for group in self.groups],
+        }
+
+    def _link(self, name: str) -> dict[str, Any]:
+        queue = {"kind": self.queue if name == "target" else "drop_tail"}
+        limit = f"{self.buffer_ms}ms" if name == "target" else "80ms"
+        rate = self.rates_bps[name]
+        reverse = {"rate": "1Gbps", "queue": {"limit": "unlimited"}}
+        return {
+            "name": name,
+            "rate": f"{rate}bps",
+            "delay": "1ms",
+            "queue": {**queue, "limit": limit},
+            "reverse": reverse,
+        }
+
+    def _flow(self, group: Group) -> dict[str, Any]:
+        work: dict[str, Any] = {"kind": "bulk"}
+        if group.load is not None:
+            size = {"law": "exponential", "mean": "20440B"}
+            work = {"kind": "transfers", "size": size, "load": group.load}
+        tcp: dict[str, Any] = {"congestion_control": group.control}
+        if group.window is not None:
+            tcp["receive_window"] = f"{group.window}B"
+        return {
+            "name": group.name,
+            "from": group.path[0],
+            "to": group.path[-1],
+            "rtt": [f"{rtt}ms" for rtt in group.rtts_ms],
+            "start_jitter": "1s",
+            "workload": work,
+            "tcp": tcp,
+        }
+
+
+def drawn(seed: int, count: int = SCENARIOS) -> Iterator[Drawn]:
+    """Links of 5 to 50 Mb/s with local, remote, window-limited and short flows."""
+    draw = Random(seed)  # noqa: S311 - scenarios, no secrets
+    for number in range(1, count + 1):
+        yield _draw(number, draw)
+
+
+def _draw(number: int, draw: Random) -> Drawn:
+    rate = draw.choice([5, 10, 20, 50]) * 1_000_000
+    flows = round(2 * 15 ** draw.random())
+
+    def rtts(many: int) -> tuple[int, ...]:
+        return tuple(round(15 * 20 ** draw.random()) for _ in range(many))
+
+    control = draw.choice(["reno", "reno", "cubic", "cubic", "both", "bbr"])
+    local = rtts(flows)
+    half = len(local) // 2 if control == "both" else len(local)
+    first = "reno" if control == "both" else control
+    at_target = ("target",)
+    groups = [Group("local", at_target, local[:half], first)]
+    if local[half:]:
+        groups.append(Group("cubic", at_target, local[half:], "cubic"))
+    rates = {"up": 1_000_000_000, "target": rate, "down": 1_000_000_000}
+    # Remote flows have a slower link before or behind the target: their part of its rate.
+    for side in draw.sample(["up", "down"], draw.choice([0, 1, 1, 2])):
+        many = draw.randint(2, 6)
+        path = ("up", "target") if side == "up" else ("target", "down")
+        rates[side] = round(rate * draw.uniform(0.1, 0.3))
+        groups.append(Group(f"remote-{side}", path, rtts(many), draw.choice(["reno", "cubic"])))
+    if draw.random() < 0.7:
+        many = draw.randint(1, 5)
+        longest = rtts(many)
+        # A third of a fair share each, at most, and two segments at least.
+        share = rate / (flows + many) / 3 * min(longest) / 1e3 / 8
+        groups.append(
+            Group("windowed", at_target, longest, window=max(2, int(share / 1460)) * 1460)
+        )
+    if draw.random() < 0.7:
+        load = f"{round(rate * draw.uniform(0.02, 0.1) / 4)}bps"
+        groups.append(Group("short", at_target, rtts(4), load=load))
+    buffer = round(draw.uniform(0.3, 1.5) * sum(local) / len(local))
+    queue = draw.choice(["drop_tail"] * 4 + ["codel"])
+    return Drawn(number, rates, max(buffer, 5), queue, tuple(groups))
+
+
+@dataclass(slots=True)
+class Score:
+    """What was right in a scenario, or in several together; weights are bytes or flows."""
+
+    rtt: Counter[bool] = field(default_factory=Counter)
+    classes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    places: Counter[tuple[str, str]] = field(default_factory=Counter)
+    controls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    errors: dict[str, list[float]] = field(default_factory=dict)
+    queues: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, other: Score) -> None:
+        """Puts both together."""
+        self.rtt += other.rtt
+        self.classes += other.classes
+        self.places += other.places
+        self.controls += other.controls
+        self.queues += other.queues
+        for name, values in other.errors.items():
+            self.errors.setdefault(name, []).extend(values)
+
+
+def columns(table: Table) -> dict[str, np.ndarray[Any, Any]]:
+    """The core's columns as arrays."""
+    return {name: np.frombuffer(data, kind) for name, (kind, data) in table.items()}
+
+
+def score(case: Drawn, truth: dict[str, Any], analysis: _core.Analysis) -> Score:
+    """Compares what the analysis says of a scenario with what the simulator knows."""
+    result = Score()
+    flows = columns(analysis.flows())
+    names = analysis.names()
+    labels = list(truth["flows"].values())
+    for row, name in enumerate(analysis.flow_names):
+        flow = _flow_of(name)
+        if flow is None or not flows["forward"][row]:
+            continue
+        size = int(flows["bytes"][row])
+        base = case.base_rtt_s(flow)
+        wrong = abs(flows["rtt_s"][row] - base)
+        result.rtt[bool(wrong <= max(RTT_SHARE * base, RTT_S))] += size
+        told = names["class"][flows["class"][row]]
+        group = case.flows[flow][0]
+        label = labels[flow]["class"]
+        result.classes[label, told] += size
+        if group.load is not None or label != "congestion":
+            continue
+        control = names["congestion_control"][flows["congestion_control"][row]]
+        result.controls[group.control, control] += 1
+        if labels[flow]["bottleneck"] is not None:
+            place = "local" if labels[flow]["bottleneck"] == "target" else "remote"
+            at = flows["bottleneck"][row]
+            result.places[place, names["bottleneck"][at] if at >= 0 else "undecided"] += 1
+    summary = json.loads(analysis.summary_json())
+    for name, value in _parameters(case, truth).items():
+        estimate = summary["parameters"][name]
+        if value is not None:
+            got = estimate["value"] if estimate else 0.0
+            result.errors[name] = [got / value - 1]
+    kind = "fifo" if case.queue == "drop_tail" else "aqm"
+    result.queues[kind, summary["link"]["queue_kind"]] += 1
+    return result
+
+
+def _flow_of(name: str) -> int | None:
+    """The number of a flow from the address of its client; none of what servers send."""
+    host = int(IPv4Address(name.split(":", maxsplit=1)[0])) - int(IPv4Address("10.0.0.1"))
+    return host // 2 if host < 1 << 16 else None
+
+
+def _parameters(case: Drawn, truth: dict[str, Any]) -> dict[str, float | None]:
+    local = [
+        number
+        for number, label in enumerate(truth["flows"].values())
+        if label["class"] == "congestion" and label["bottleneck"] == "target"
+        if case.flows[number][0].load is None
+    ]
+    target = truth["links"]["target"]
+    bursts = target["mean_loss_burst_packets"]
+    inverse = sum(1 / case.base_rtt_s(flow) for flow in local)
+    return {
+        "N_b": float(len(local)) or None,
+        "T_e_s": len(local) / inverse if local else None,
+        "L": bursts if bursts and target["loss_bursts"] >= 5 else None,
+    }
+
+
+def simulate(case: Drawn, folder: Path) -> dict[str, Any]:
+    """Runs a scenario with captures on both sides of the target: the summary."""
+    from goodqueue.api import run
+
+    captures = {f"{side}:target": folder / f"{side}.pcapng" for side in ("before", "after")}
+    return run(case.scenario(), trace=captures).summary
+
+
+def judge(
+    cases: Iterable[Drawn],
+    run: Callable[[Drawn, Path], dict[str, Any]] = simulate,
+    taps: int = 2,
+) -> tuple[Score, list[Score]]:
+    """Runs, analyses and compares: all together, and each."""
+    total, each = Score(), []
+    for case in cases:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            truth = run(case, folder)
+            after = folder / "after.pcapng" if taps == 2 else None
+            analysis = _core.analyze(folder / "before.pcapng", after=after)
+            each.append(score(case, truth, analysis))
+        total.add(each[-1])
+    return total, each
+
+
+WITHIN = {"N_b": 0.2, "T_e_s": 0.15, "L": 0.25}
+
+
+def share(right: float, all_: float) -> float:
+    """A share, 1 of nothing."""
+    return right / all_ if all_ else 1.0
+
+
+def class_share(total: Score) -> float:
+    """The share of bytes whose limiting factor is right."""
+    right = sum(size for (label, told), size in total.classes.items() if told in SAME[label])
+    return share(right, sum(total.classes.values()))
+
+
+def place_share(total: Score) -> float:
+    """The share of flows that are rightly local or remote."""
+    right = sum(count for (label, told), count in total.places.items() if label == told)
+    return share(right, sum(total.places.values()))
+
+
+def criteria(total: Score) -> list[tuple[str, float, float]]:
+    """What is asked: its words, the share that is right, the share that must be."""
+    rows = [
+        ("round-trip times, by bytes", share(total.rtt[True], sum(total.rtt.values())), 0.9),
+        ("limiting factors, by bytes", class_share(total), 0.9),
+        ("local against remote, by flows", place_share(total), 0.85),
+    ]
+    for name, bound in WITHIN.items():
+        errors = [abs(error) for error in total.errors.get(name, [])]
+        within = share(sum(error <= bound for error in errors), len(errors))
+        middle = median(errors) if errors else 0.0
+        rows.append((f"{name} within {bound:.0%} (median error {middle:.1%})", within, 0.9))
+    return rows
+
+
+def matrix(title: str, counts: Counter[tuple[str, str]]) -> list[str]:
+    """A confusion matrix in Markdown: shares of each row."""
+    told = sorted({told for _, told in counts})
+    lines = [f"| {title} | {' | '.join(told)} | all |", "| --- " * (len(told) + 2) + "|"]
+    for label in sorted({label for label, _ in counts}):
+        row = [counts[label, name] for name in told]
+        shares = " | ".join(f"{value / sum(row):.1%}" if value else "-" for value in row)
+        lines.append(f"| {label} | {shares} | {sum(row):,} |")
+    return [*lines, ""]
+
+
+def report(total: Score, seed: int, count: int) -> str:
+    """The section for the docs."""
+    lines = [
+        f"{count} scenarios drawn from seed {seed}.",
+        "",
+        "| what | right | asked |",
+        "| --- | --- | --- |",
+        *(f"| {words} | {right:.1%} | {asked:.0%} |" for words, right, asked in criteria(total)),
+        "",
+        *matrix("limited by (bytes)", total.classes),
+        *matrix("bottleneck (flows)", total.places),
+        *matrix("congestion control (flows)", total.controls),
+        *matrix("queue (scenarios)", total.queues),
+    ]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the section: exit code 1 if what is asked is not met."""
+    parser = argparse.ArgumentParser(prog="python -m goodqueue.validation.passive")
+    parser.add_argument("--seed", type=int, default=HELD_OUT)
+    parser.add_argument("--scenarios", type=int, default=SCENARIOS)
+    parser.add_argument("--taps", type=int, choices=(1, 2), default=2)
+    told = parser.parse_args(arguments)
+    total, _ = judge(drawn(told.seed, told.scenarios), taps=told.taps)
+    print(report(total, told.seed, told.scenarios))
+    return 0 if all(right >= asked for _, right, asked in criteria(total)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
