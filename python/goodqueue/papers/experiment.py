@@ -99,7 +99,7 @@ def paper(name: str) -> Paper:
 
 
 def experiments(name: str) -> Sequence[Experiment]:
-    """What can be reproduced of a paper: tables first, then figures, each by its number.
+    """What can be reproduced of a paper: tables, figures and what else there is, by number.
 
     Raises:
         RequestError: if there is no such paper.
@@ -128,10 +128,10 @@ def experiment(name: str, wanted: str) -> Experiment:
     return known[wanted]
 
 
-def _place(one: Experiment) -> tuple[bool, list[str | int]]:
-    """Tables first; numbers in names by their value."""
+def _place(one: Experiment) -> tuple[int, list[str | int]]:
+    """Tables first, then figures; numbers in names by their value."""
     parts = re.split(r"(\d+)", one.name)
     return (
-        not one.name.startswith("table"),
+        0 if one.name.startswith("table") else 1 if one.name.startswith("fig") else 2,
         [int(part) if index % 2 else part for index, part in enumerate(parts)],
     )
