@@ -17,6 +17,8 @@ from goodqueue.errors import ScenarioError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from goodqueue.result import Result
+
 TSHARK = shutil.which("tshark") or ""
 needs_tshark = pytest.mark.skipif(not TSHARK, reason="tshark is not installed")
 
@@ -73,11 +75,26 @@ def overrides(profile: str) -> dict[str, str]:
     }
 
 
+def round_trips(result: Result) -> list[float]:
+    """From when a segment was sent last to the first acknowledgement of its end."""
+    assert result.packets is not None
+    sent: dict[int, float] = {}
+    found: dict[int, float] = {}
+    columns = ("event", "time_s", "sequence", "payload_bytes", "acknowledgement")
+    packets = result.packets.filter(flow="upload").select(*columns)
+    for event, time, sequence, payload, acknowledged in packets.iter_rows():
+        if event == "sent" and payload:
+            sent[sequence + payload] = time
+        elif event == "delivered" and acknowledged in sent and acknowledged not in found:
+            found[acknowledged] = time - sent[acknowledged]
+    return list(found.values())
+
+
 @needs_tshark
 @pytest.mark.parametrize("profile", PROFILES)
 def test_tshark_finds_no_fault_and_counts_our_retransmissions(profile: str, tmp_path: Path) -> None:
     files = {point: tmp_path / f"{point}.pcapng" for point in POINTS}
-    result = goodqueue.run(SMALL, set=overrides(profile), trace=files, snap="64KiB")
+    result = goodqueue.run(SMALL, set=overrides(profile), trace=files, snap="64KiB", packets=True)
     frames = {point: tshark(file) for point, file in files.items()}
     for seen in frames.values():
         assert {group for frame in seen for group in frame["expert"].split(",")} <= {
@@ -96,6 +113,13 @@ def test_tshark_finds_no_fault_and_counts_our_retransmissions(profile: str, tmp_
     ]
     flow = result.summary["flows"]["upload"]
     assert len(again) == flow["retransmissions"] > 0
+    theirs = [float(frame["ack_rtt"]) for frame in frames["sender"] if frame["ack_rtt"]]
+    ours = round_trips(result)
+    # tshark has one of the handshake, too.
+    assert 0 <= len(theirs) - len(ours) <= 2
+    # A sample more among hundreds moves a quantile by less than that.
+    for share in (0.05, 0.25, 0.5, 0.75, 0.95):
+        assert np.quantile(theirs, share) == pytest.approx(np.quantile(ours, share), rel=1e-3)
     link = result.summary["links"]["bottleneck"]
     comments = [frame["comment"] for frame in frames["before"]]
     assert sum("dropped" in text for text in comments) == link["drops"]

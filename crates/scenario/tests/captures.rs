@@ -219,3 +219,29 @@ fn drops_and_marks_are_in_the_comments() {
         );
     }
 }
+
+/// What packets that overtake one another, and copies of them, leave of a capture's order and counts.
+#[test]
+fn copies_and_packets_out_of_order_are_seen_as_they_come() {
+    let impaired = ", jitter = { law = \"uniform\", from = \"0ms\", to = \"4ms\", order = \"free\" }, \
+                    duplicate = { probability = \"5%\" }, \
+                    loss = { probability = \"2%\", after_transmission = true }";
+    let text = scenario(CODEL, impaired, LINUX);
+    let (outcome, captures) = captured(&text, 128, &POINTS);
+    for capture in &captures {
+        assert!(capture.is_sorted_by_key(|packet| packet.time_ns));
+    }
+    let totals = outcome.totals;
+    assert!(totals.duplicated > 0);
+    let [sender, receiver, before, after] = &captures[..] else {
+        unreachable!()
+    };
+    // All that was sent and delivered, each at its end.
+    let seen = (sender.len() + receiver.len()) as u64;
+    assert_eq!(seen, totals.sent + totals.delivered);
+    let dropped = |capture: &[Packet]| {
+        let said = capture.iter().filter(|p| p.comment.contains("dropped"));
+        said.count() as u64
+    };
+    assert_eq!(dropped(before) + dropped(after), totals.dropped);
+}
