@@ -52,7 +52,8 @@ def print_analysis(analysis: Analysis, file: Path) -> None:
     for note in summary["notes"][:MOST_NOTES_PRINTED]:
         console.print(f"Note: {plain(note)}")
     if analysis.parameters["N_b"] is not None and summary["link"]["rate_bps"] is not None:
-        console.print(f"A buffer from this: goodqueue size --from {plain(str(file))}")
+        after = "".join(f" --after {read['path']}" for read in summary["reading"][1:])
+        console.print(f"A buffer from this: goodqueue size --from {plain(f'{file}{after}')}")
 
 
 def parameter_table(analysis: Analysis) -> object:
