@@ -12,6 +12,7 @@ import pytest
 import goodqueue
 from conftest import goodqueue as command
 from goodqueue.cli import run_command
+from goodqueue.errors import RequestError
 from goodqueue.outdir import check_output
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
@@ -33,8 +34,9 @@ def test_tables_name_the_link_the_flows_and_the_parameters(pair: tuple[Path, Pat
     done = command("analyze", pair[0], "--after", pair[1])
     assert done.returncode == 0
     assert done.stderr == ""
-    for words in ("of a FIFO", "receiver window", "congestion, local", "N_b:", "size --from"):
+    for words in ("of a FIFO", "receiver window", "congestion, local", "N_b:"):
         assert words in done.stdout
+    assert f"goodqueue size --from {pair[0]} --after {pair[1]}\n" in done.stdout
 
 
 def test_files_are_whole_and_may_be_replaced(pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -122,6 +124,13 @@ def test_a_capture_cut_short_is_read_up_to_there(
     printed = " ".join(capsys.readouterr().out.split())
     assert "1 cut record" in printed
     assert "the file ends within a record at byte" in printed
+
+
+def test_captures_of_different_packets_are_no_pair(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    other = tmp_path / "other.pcap"
+    other.write_bytes(lzma.decompress((CAPTURES / "bbr2-after.pcap.xz").read_bytes()))
+    with pytest.raises(RequestError, match="no packet that"):
+        analyze(pair[0], after=other)
 
 
 @pytest.mark.parametrize(

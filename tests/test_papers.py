@@ -85,6 +85,14 @@ def test_the_verdict_is_the_strongest_that_holds() -> None:
     assert cell(None, shape=None).verdict is None
 
 
+def test_a_match_with_a_wide_interval_is_said_to_say_little() -> None:
+    for low, high, weak in ((9, 11, False), (7.5, 12.5, False), (7, 13, True)):
+        one = Cell({}, "", "", 0, "10", Spread(10, low, high))
+        assert one.verdict is Verdict.MATCHES
+        assert (one.weak, "says little" in one.said, one.note) == (weak, weak, "")
+    assert not Cell({}, "", "", 0, "20", Spread(10, 7, 13)).weak
+
+
 def test_a_misprint_says_whether_it_matches_as_it_should_read() -> None:
     assert cell("1", shape=None, remark=Remark("misprint", "10")).note.endswith("it matches")
     assert cell("1", shape=None, remark=Remark("misprint", "5")).note.endswith("match either")

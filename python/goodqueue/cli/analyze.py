@@ -35,7 +35,7 @@ def analyze_capture(
     if json:
         print_json(analysis.summary)
     else:
-        print_analysis(analysis, capture.file)
+        print_analysis(analysis, capture)
         if out is not None:
             print_written(stdout(), out)
     if to_scenario is not None and scenario is not None:

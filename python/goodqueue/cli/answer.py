@@ -181,8 +181,7 @@ def recommendation(answer: Answer) -> list[str]:
         return [*lines, *_infeasible(answer)]
     lines.append(f"[bold]recommended[/]: [bold]{_in_units(link, answer.buffer)}[/]")
     if found is None or answer.trials is None:
-        lines.append("by theory alone: the assumptions of the rule hold, nothing was simulated")
-        return lines
+        return [*lines, _whose(answer, answer.buffer)]
     lines.append(_achieved(answer, answer.buffer))
     lines.append(_confidence(found))
     if found.exceptions:
@@ -199,6 +198,19 @@ def recommendation(answer: Answer) -> list[str]:
     return lines
 
 
+def _whose(answer: Answer, buffer: int) -> str:
+    """Which rules say so, and what the others say whose assumptions hold as well."""
+    said = {
+        one.rule.name: one.advice.whole_packets
+        for one in answer.by_rule
+        if one.advice.holds and one.rule.bound == "at least" and one.advice.whole_packets
+    }
+    ours = ", ".join(name for name, limit in said.items() if limit == buffer)
+    others = [f"{name} {limit:,}" for name, limit in said.items() if limit != buffer]
+    line = f"by theory alone: {ours}, whose assumptions hold; nothing was simulated"
+    return f"{line}. So do those of others: {', '.join(others)}" if others else line
+
+
 def _confidence(found: Smallest) -> str:
     upper = "not shown within the budget" if found.high is None else f"{found.high:,} suffice"
     lower = f"{found.low:,} do not" if found.low else "no smaller limit was shown to fail"
@@ -210,7 +222,14 @@ def _infeasible(answer: Answer) -> list[str]:
     if found is None or answer.trials is None:
         if not answer.by_rule:
             return ["[bold]no recommendation[/]: no rule speaks of this link, and nothing was run"]
-        return ["[bold]no recommendation[/]: no rule whose assumptions hold keeps all bounds"]
+        lines = ["[bold]no recommendation[/]: no rule whose assumptions hold keeps all bounds"]
+        own = next(one.advice for one in answer.by_rule if one.rule.name == "bscl")
+        if own.holds and own.whole_packets is not None and link.max_delay_s is not None:
+            lines.append(
+                f"bscl needs {_in_units(link, own.whole_packets)}, above the delay asked for "
+                f"({'; '.join(own.notes)}): give up one of the two"
+            )
+        return lines
     if found.floor is None:
         top = answer.trials.limits[-1]
         missing = _names(one for one in found.broken if one != DELAY)

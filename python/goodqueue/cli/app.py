@@ -674,7 +674,7 @@ def reproduce(  # noqa: PLR0913 - options of one command
     )
 
     if listing:
-        return list_papers(json=json)
+        return list_papers(paper, json=json)
     if traces is not None:
         _refuse_stray(
             {"--all": everything, "--report": report is not None, "--store": store is not None},

@@ -29,6 +29,11 @@ class Capture:
     thresholds: tuple[tuple[str, str], ...] = ()
     seed: int | None = None
 
+    def of_size(self) -> list[str]:
+        """The options of `goodqueue size` that ask of the same captures."""
+        options = {"--from": self.file, "--after": self.after, "--rate": self.rate}
+        return [word for flag, to in options.items() if to is not None for word in (flag, str(to))]
+
     def analyze(self) -> Analysis:
         """Reads it, with a progress bar where it takes long.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli.terminal import (
@@ -21,11 +22,13 @@ from goodqueue.passive.traffic import forward
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from goodqueue.cli.capture import Capture
+
 MOST_FLOWS_PRINTED = 20
 MOST_NOTES_PRINTED = 8
 
 
-def print_analysis(analysis: Analysis, file: Path) -> None:
+def print_analysis(analysis: Analysis, capture: Capture) -> None:
     """Prints what was read, the link, the flows and the parameters of the sizing rules."""
     console = stdout()
     summary = analysis.summary
@@ -52,8 +55,8 @@ def print_analysis(analysis: Analysis, file: Path) -> None:
     for note in summary["notes"][:MOST_NOTES_PRINTED]:
         console.print(f"Note: {plain(note)}")
     if analysis.parameters["N_b"] is not None and summary["link"]["rate_bps"] is not None:
-        after = "".join(f" --after {read['path']}" for read in summary["reading"][1:])
-        console.print(f"A buffer from this: goodqueue size --from {plain(f'{file}{after}')}")
+        command = shlex.join(["goodqueue", "size", *capture.of_size()])
+        console.print(f"A buffer from this: {plain(command)}", soft_wrap=True)
 
 
 def parameter_table(analysis: Analysis) -> object:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.cli import EXIT_INTERRUPTED
 from goodqueue.cli.terminal import MISSING, print_json, progress, stderr, stdout, table
 from goodqueue.errors import RequestError
-from goodqueue.papers.cells import Cell, Reproduction, Verdict
+from goodqueue.papers.cells import Cell, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
 
@@ -51,9 +51,10 @@ class ReproduceRequest:
         return list(experiments(self.paper))
 
 
-def list_papers(*, json: bool) -> int:
-    """Prints every paper, table and figure, and what they cost."""
-    known = {name: experiments(name) for name in papers()}
+def list_papers(only: str | None, *, json: bool) -> int:
+    """Prints every table and figure of all papers, or of one, and what they cost."""
+    names = papers() if only is None else [paper(only).name]
+    known = {name: experiments(name) for name in names}
     if json:
         print_json({"experiments": [_outline(one) for found in known.values() for one in found]})
         return 0
@@ -67,8 +68,8 @@ def list_papers(*, json: bool) -> int:
         console.print(f"{of.page}\n")
     total = sum(one.seconds for found in known.values() for one in found)
     console.print(
-        f"--all: about {total / 60:.0f} minutes on two cores the first time, and seconds from then "
-        "on: runs are kept"
+        f"all of it: about {total / 60:.1f} minutes on two cores the first time, and seconds from "
+        "then on: runs are kept"
     )
     return 0
 
@@ -160,7 +161,7 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
     for quantity, cells in groupby(done.cells, key=lambda cell: (cell.quantity, cell.unit)):
         console.print()
         console.print(_table(quantity, list(cells)))
-    for note, members in _notes(done.cells):
+    for note, members in remarks(done.cells).items():
         console.print(f"{note}: {_rows(members)}", markup=False)
     console.print()
 
@@ -182,15 +183,6 @@ def _texts(cell: Cell) -> list[str]:
     texts += [spread.text(cell.digits) for spread in cell.variants.values()]
     verdict = cell.verdict
     return [*texts, f"[{COLOURS[verdict]}]{verdict}[/]" if verdict is not None else ""]
-
-
-def _notes(cells: Sequence[Cell]) -> Iterator[tuple[str, list[Cell]]]:
-    """What is said of cells, each once, with the cells it is said of."""
-    said: dict[str, list[Cell]] = {}
-    for cell in cells:
-        if cell.note:
-            said.setdefault(f"{cell.quantity}: {cell.note}", []).append(cell)
-    yield from said.items()
 
 
 def _rows(cells: Sequence[Cell]) -> str:

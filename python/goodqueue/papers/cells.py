@@ -24,6 +24,9 @@ class Verdict(StrEnum):
     NOT = "does not match"
 
 
+WEAK = "a match with an interval wider than half of our mean, which says little"
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """A figure of ours: its mean over runs, and where one run lies, 95 times in 100.
@@ -165,6 +168,17 @@ class Cell:
         found = "matches" if self.ours.explains(reads, self.tolerance) else "does not match either"
         return f"{self.remark.text}; read as {reads} it {found}"
 
+    @property
+    def weak(self) -> bool:
+        """Whether it matches, of an interval wider than half of our mean."""
+        width = self.ours.high - self.ours.low
+        return self.verdict is Verdict.MATCHES and width > abs(self.ours.mean) / 2
+
+    @property
+    def said(self) -> str:
+        """The note, or that a match says little."""
+        return WEAK if self.weak else self.note
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -201,6 +215,15 @@ class Reproduction:
     def count(self) -> dict[Verdict, int]:
         """How many cells have each verdict."""
         return {one: sum(cell.verdict is one for cell in self.cells) for one in Verdict}
+
+
+def remarks(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    """What people are told of cells, each sentence once, with the cells it is said of."""
+    said: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if cell.said:
+            said.setdefault(f"{cell.quantity}: {cell.said}", []).append(cell)
+    return said
 
 
 def _as_dict(spread: Spread) -> dict[str, float | None]:

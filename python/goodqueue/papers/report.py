@@ -112,5 +112,5 @@ def _row(cell: Cell) -> str:
     texts += [spread.text(digits) for spread in cell.variants.values()]
     verdict = cell.verdict
     kind = "" if verdict is None else f' class="{CLASSES[verdict]}"'
-    last = f"<td{kind}>{verdict or '-'}</td><td>{escape(cell.note)}</td>"
+    last = f"<td{kind}>{verdict or '-'}</td><td>{escape(cell.said)}</td>"
     return "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in texts) + last + "</tr>"

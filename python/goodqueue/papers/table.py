@@ -185,7 +185,10 @@ class TableExperiment:
         """
         wanted = self._data.get("traces")
         if wanted is None:
-            raise RequestError(f"{self.paper} {self.name} names no cell to write traces of")
+            raise RequestError(
+                f"{self.paper} {self.name} names no cell to write traces of: its file has no table "
+                "[traces], as that of ahmad2020 table4 has"
+            )
         row, seed = wanted["row"], wanted["seed"]
         fits = (
             made.variant.scenario

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goodqueue import _core
+from goodqueue.errors import RequestError
 from goodqueue.tables import frame
 
 if TYPE_CHECKING:
@@ -113,9 +114,10 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
 
     Raises:
         ScenarioError: of a file that is no capture.
+        RequestError: of two captures that do not show the same packets.
         OSError: of a file that cannot be read.
     """
-    return Analysis(
+    analysis = Analysis(
         _core.analyze(
             str(capture),
             after=None if after is None else str(after),
@@ -126,3 +128,9 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
             progress=progress,
         )
     )
+    if after is not None and analysis.summary["link"]["queueing_delay_s"] is None:
+        raise RequestError(
+            f"{after} has no packet that {capture} has: are they of the same link, and at the same "
+            "time?"
+        )
+    return analysis

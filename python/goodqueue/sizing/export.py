@@ -133,7 +133,7 @@ def junos(packets: int, packet_bytes: int, rate_bps: float) -> Export:
             f"set class-of-service schedulers BUFFER transmit-rate {math.floor(rate_bps)}",
             f"set class-of-service schedulers BUFFER buffer-size temporal {micros}",
         ),
-        f"{packets} x {frame} B x 8 / {rate_bps:.6g} b/s = {micros} us",
+        f"{packets} x {frame} B x 8 / {rate_bps:.0f} b/s = {micros} us",
         "Temporal buffers are cut to what the queue's memory allows, and rounded to its "
         "granularity (show class-of-service interface detail); on a chassis with virtual output "
         "queues each ingress has a buffer of its own: divide by the ingresses that are busy.",

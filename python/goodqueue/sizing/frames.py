@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goodqueue.sizing.result import FIGURES, buffer_dict, finite
+from goodqueue.sizing.result import FIGURES, buffer_dict, ends
 
 if TYPE_CHECKING:
     from goodqueue.intervals import Interval
@@ -82,7 +82,7 @@ def _columns(figures: dict[str, Interval]) -> dict[str, float | None]:
     columns: dict[str, float | None] = {}
     for name, one in figures.items():
         columns[name] = one.mean
-        columns[f"{name}_low"], columns[f"{name}_high"] = finite(one.low), finite(one.high)
+        columns[f"{name}_low"], columns[f"{name}_high"] = ends(name, one)
     return columns
 
 
