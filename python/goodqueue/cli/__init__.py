@@ -58,7 +58,9 @@ def run_command(arguments: list[str]) -> int:
         )
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if _is_command(arguments) else "goodqueue"
-        return _refuse(f"error: {error.format_message()}\n  help: see `{command} --help`")
+        # Of one option typer says which; of several it would only say that something is wrong.
+        message = error.format_message().removeprefix("Invalid value: ")
+        return _refuse(f"error: {message}\n  help: see `{command} --help`")
     if code == EXIT_INTERRUPTED:  # typer makes this of a KeyboardInterrupt too
         print("interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0

@@ -1,0 +1,76 @@
+"""`goodqueue analyze` as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.commands.options import JsonOption, pair
+
+
+def analyze(  # noqa: PLR0913
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CAPTURE",
+            help="pcap or pcapng file, or an ns-2 trace: at the link, before its queue if "
+            "there is a second one.",
+        ),
+    ],
+    *,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE", help="The link's rate in IP packets, as in 50Mbps; else estimated."
+        ),
+    ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(metavar="CAPTURE", help="A capture of the same packets behind the queue."),
+    ] = None,
+    drops: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV",
+            help="When the link dropped packets: a column time_s, seconds on the capture's clock.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Replace a threshold (docs/traces.md lists them); may be given several times.",
+        ),
+    ] = None,
+    to_scenario: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a scenario of this link and its flows."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Of the intervals' bootstrap; by default 1.")
+    ] = None,
+    json: JsonOption = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also write the figures, tables and pictures to this directory, in place of "
+            "earlier results there.",
+        ),
+    ] = None,
+) -> int:
+    """Tell from a packet capture what limits its flows and what the sizing rules need."""
+    from goodqueue.cli.analyze import analyze_capture
+    from goodqueue.cli.capture import Capture
+
+    capture = Capture(
+        file,
+        after=after,
+        rate=link,
+        drops=drops,
+        thresholds=tuple(pair("--threshold", "NAME=VALUE", each) for each in threshold or []),
+        seed=seed,
+    )
+    return analyze_capture(capture, json=json, out=out, to_scenario=to_scenario)

@@ -1,0 +1,60 @@
+"""Options that several commands have, and how their texts are split."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ScenarioFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="Scenario file (TOML; see `goodqueue schema`).")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Replace one value of the scenario, as in topology.bottleneck.queue.limit=50p; "
+        "may be given several times.",
+    ),
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Replace the scenario's seed.")
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print the answer as JSON on standard output.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Also write the resolved scenario, the figures and the pictures to this directory, "
+        "in place of earlier results there.",
+    ),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, help="Threads; by default one per processor."),
+]
+
+
+def refuse_stray(stray: dict[str, bool], why: str) -> None:
+    """Refuses options that would be ignored."""
+    for option, is_given in stray.items():
+        if is_given:
+            raise typer.BadParameter(f"{option} {why}")
+
+
+def overrides(entries: list[str] | None) -> list[tuple[str, str]]:
+    """Splits `path=value`; what is wrong with either is the scenario parser's to say."""
+    return [pair("--set", "PATH=VALUE", entry) for entry in entries or []]
+
+
+def pair(option: str, form: str, entry: str) -> tuple[str, str]:
+    """Splits `name=value` of an option that wants this form."""
+    name, equals, value = entry.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{option} {entry}: write {option} {form}")
+    return name, value

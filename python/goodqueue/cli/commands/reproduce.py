@@ -1,0 +1,62 @@
+"""`goodqueue reproduce` as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.commands.options import JobsOption, JsonOption, refuse_stray
+
+
+def reproduce(  # noqa: PLR0913 - options of one command
+    paper: Annotated[
+        str | None, typer.Argument(metavar="PAPER", help="Such as gijsbers2011.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Argument(metavar="TABLE", help="Such as table4; all by default.")
+    ] = None,
+    *,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Show the papers, tables and figures, and their cost.")
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every paper.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page with tables and pictures (HTML)."),
+    ] = None,
+    traces: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Instead, write what the authors worked with of one cell of the table: ns-2's "
+            "out.tr, nam's out.nam, the window file.",
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where runs are kept; by default ~/.cache/goodqueue/papers."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Run published experiments and set the figures beside the papers'."""
+    from goodqueue.cli.reproduce import (
+        ReproduceRequest,
+        list_papers,
+        reproduce_papers,
+        write_traces,
+    )
+
+    if listing:
+        return list_papers(paper, json=json)
+    if traces is not None:
+        refuse_stray(
+            {"--all": everything, "--report": report is not None, "--store": store is not None},
+            "goes without --traces",
+        )
+        return write_traces(paper, table, traces, json=json)
+    return reproduce_papers(ReproduceRequest(paper, table, everything, jobs, store, report, json))

@@ -1,0 +1,91 @@
+"""`goodqueue run` as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.commands.options import (
+    JsonOption,
+    OutOption,
+    ScenarioFile,
+    SeedOption,
+    SetOption,
+    overrides,
+)
+
+
+def run(  # noqa: PLR0913
+    file: ScenarioFile,
+    *,
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+    out: OutOption = None,
+    series: Annotated[
+        bool | None,
+        typer.Option(
+            "--series/--no-series",
+            help="Whether DIR gets the time series (Parquet) and the pictures made of them.",
+            show_default="--series",
+        ),
+    ] = None,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pcap",
+            metavar="POINT=FILE",
+            help="Also write a capture (pcapng) of what passes a point: sender, receiver, before "
+            "or after the bottleneck's queue; with a colon of one flow or another link, as in "
+            "before:bottleneck.reverse=acks.pcapng; may be given several times.",
+        ),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also write every trace there is to this directory: captures, ns-2's .tr, nam's "
+            ".nam, a data file of Flent, and windows and queue as columns for gnuplot.",
+        ),
+    ] = None,
+    snap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Cut the frames of captures to this; by default to their headers."
+        ),
+    ] = None,
+) -> int:
+    """Run a scenario once and print what every link and flow did."""
+    from goodqueue.cli.run import run_scenario
+
+    if snap is not None and not pcap and trace is None:
+        raise typer.BadParameter("--snap needs --pcap or --trace")
+    if pcap and trace is not None:
+        raise typer.BadParameter("--trace holds what --pcap asks for: give one of them")
+    return run_scenario(
+        file,
+        overrides(set_),
+        seed,
+        json=json,
+        out=out,
+        series=series,
+        trace=_captures(pcap) if trace is None else trace,
+        snap=snap,
+    )
+
+
+def _captures(given: list[str] | None) -> dict[str, Path]:
+    """Files by the points that they are taken at."""
+    captures: dict[str, Path] = {}
+    for text in given or []:
+        point, separator, file = text.partition("=")
+        if not separator or not point or not file:
+            raise typer.BadParameter(f"--pcap {text}: write POINT=FILE, as in before=in.pcapng")
+        if point in captures:
+            raise typer.BadParameter(f"--pcap {text}: {point} is captured already")
+        if Path(file) in captures.values():
+            raise typer.BadParameter(f"--pcap {text}: {file} is written already")
+        captures[point] = Path(file)
+    return captures

@@ -1,0 +1,258 @@
+"""`goodqueue size` as it is typed: of a file, a capture, or a description."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.commands.options import (
+    JobsOption,
+    JsonOption,
+    OutOption,
+    SeedOption,
+    overrides,
+    refuse_stray,
+)
+
+WITHOUT_FILE = "Instead of a scenario file"
+WITH_FILE = "Of a scenario file"
+
+
+def size(  # noqa: PLR0913
+    context: typer.Context,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="A scenario, in place of --rate, --rtt and --flows."),
+    ] = None,
+    *,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="CAPTURE",
+            help="A packet capture of the link, in place of --rate, --rtt and --flows; see "
+            "`goodqueue analyze`.",
+        ),
+    ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CAPTURE", help="With --from: the same packets captured behind the queue."
+        ),
+    ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE", help="The link's rate, as in 50Mbps.", rich_help_panel=WITHOUT_FILE
+        ),
+    ] = None,
+    rtt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Base round-trip times: 40ms, 20ms,80ms, or 20ms..534ms for 18 even steps.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    flows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Long flows that this link holds back.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    packet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="A full IP packet; by default 1500B.", rich_help_panel=WITHOUT_FILE
+        ),
+    ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Congestion control: reno (if left out), cubic, abe, scalable, bbr.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    input_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Sum of the capacities that feed the link.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    access_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="What one flow's own access link lets through.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    max_window: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="What receivers' windows allow, if that binds.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    paced: Annotated[
+        bool,
+        typer.Option("--paced", help="Senders pace.", rich_help_panel=WITHOUT_FILE),
+    ] = False,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The link whose buffer is sized; by default the one called bottleneck.",
+            rich_help_panel=WITH_FILE,
+        ),
+    ] = None,
+    jitter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Start every flow that has no start_jitter up to this much later, by the "
+            "seed, so that replicates differ; by default one base round-trip time of the link.",
+            rich_help_panel=WITH_FILE,
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUE",
+            help="Replace one value of the scenario; may be given several times.",
+            rich_help_panel=WITH_FILE,
+        ),
+    ] = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            "--min-utilization",
+            "--target",
+            metavar="SHARE",
+            help="Least utilisation of the link.",
+        ),
+    ] = "98%",
+    max_loss: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Largest loss rate, as in 1%.")
+    ] = None,
+    max_delay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Largest 99th percentile of the queueing delay, as in 50ms."
+        ),
+    ] = None,
+    mix: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of the capacity that the long flows have; by default 100%. Of a file only "
+            "the rules heed it: its traffic is what it is.",
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Theory only, at once.")] = False,
+    aqm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="A queue to try in place of the link's, with its defaults; may be given several "
+            "times, by default codel, fq_codel and pie.",
+        ),
+    ] = None,
+    replicates: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=3,
+            max=10_000,
+            help="Most runs of a limit, each under its own seed; they are used where they decide.",
+        ),
+    ] = 64,
+    jobs: JobsOption = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep every run in this folder of a study, and run none that it holds; by default "
+            "in the user's cache.",
+        ),
+    ] = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write the answer as one self-contained page of HTML."
+        ),
+    ] = None,
+    out: OutOption = None,
+) -> int:
+    """Find the smallest buffer that keeps a link busy: of a scenario, a capture, a description.
+
+    Optionally within bounds on loss and delay. Every published rule is judged and simulated beside
+    the answer; docs/sizing.md says how.
+    """
+    from goodqueue.cli.capture import Capture
+    from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
+    from goodqueue.sizing.answer import QUEUES
+    from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.question import Bounds, Question
+
+    of_capture = {"--from": from_ is not None, "--after": after is not None}
+    of_file = {"--link": link is not None, "--set": bool(set_), "--jitter": jitter is not None}
+    of_link = {
+        "--rate": rate is not None,
+        "--rtt": rtt is not None,
+        "--flows": flows is not None,
+        "--packet": packet is not None,
+        "--control": control is not None,
+        "--input-rate": input_rate is not None,
+        "--access-rate": access_rate is not None,
+        "--max-window": max_window is not None,
+        "--paced": paced,
+    }
+    bounds = Bounds(min_utilization=target, max_loss=max_loss, max_delay=max_delay, mix=mix)
+    queues = QUEUES if aqm is None else tuple(dict.fromkeys(aqm))
+    effort = Effort(replicates=replicates, queues=queues, jobs=jobs, store=store)
+    output = Output(quick=quick, json=json, out=out, report=report, command=context.obj)
+    if file is not None:
+        refuse_stray(
+            of_link | of_capture,
+            f"describes a link without a file, and {file} describes its own",
+        )
+        which = File(path=file, overrides=overrides(set_), link=link, jitter=jitter)
+        return size_file(which, bounds, effort, seed, output)
+    refuse_stray(of_file, "belongs to a scenario file, and none is named")
+    if from_ is not None:
+        known = {"--rate", "--control"}  # the rest is in the capture
+        told = {flag: given for flag, given in of_link.items() if flag not in known}
+        refuse_stray(told, f"is estimated from {from_}")
+        capture = Capture(from_, after=after, rate=rate, rate_flag="--rate", seed=seed)
+        return size_capture(capture, control, bounds, effort, output)
+    refuse_stray({"--after": after is not None}, "belongs to a capture: name it with --from")
+    if rate is None or rtt is None or flows is None:
+        raise typer.BadParameter(
+            "name a scenario file, or a capture with --from, or describe the link with --rate, "
+            "--rtt and --flows, as in goodqueue size --rate 50Mbps --rtt 40ms --flows 100"
+        )
+    question = Question(
+        rate=rate,
+        rtt=rtt,
+        flows=flows,
+        packet=packet or "1500B",
+        control=control or "reno",
+        max_window=max_window,
+        input_rate=input_rate,
+        access_rate=access_rate,
+        paced=paced,
+        bounds=bounds,
+    )
+    return size_described(question, effort, seed, output)
