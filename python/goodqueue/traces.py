@@ -33,11 +33,13 @@ def opened(
     flent = files.pop("flent", None)
     if flent is None:
         yield list(files.items())
-        return
-    made = FlentFile(scenario, flent)
-    with TemporaryDirectory() as folder:
-        yield [*files.items(), *made.traces(Path(folder))]
-        made.write(Path(folder))
+    else:
+        made = FlentFile(scenario, flent)
+        with TemporaryDirectory() as folder:
+            yield [*files.items(), *made.traces(Path(folder))]
+            made.write(Path(folder))
+    if not isinstance(wanted, Mapping):
+        Path(wanted, "plot.gp").write_text(_script(scenario), encoding="utf-8")
 
 
 def _files(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[str, Path]:
@@ -46,7 +48,6 @@ def _files(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[str
         return {name: Path(file) for name, file in wanted.items()}
     folder = Path(wanted)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "plot.gp").write_text(_script(scenario), encoding="utf-8")
     names = {
         **{point: f"{point}.pcapng" for point in POINTS},
         "tr": "out.tr",

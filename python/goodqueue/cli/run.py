@@ -70,8 +70,10 @@ def run_scenario(  # noqa: PLR0913
 
 
 def _print_traces(trace: Mapping[str, Path] | Path) -> None:
-    files = trace if isinstance(trace, Mapping) else {"all": trace}
-    for name, file in files.items():
+    if not isinstance(trace, Mapping):
+        stdout().print(f"traces in {trace}", soft_wrap=True, markup=False)
+        return
+    for name, file in trace.items():
         stdout().print(f"trace {name}: {file}", soft_wrap=True, markup=False)
 
 

@@ -96,7 +96,7 @@ class Beside:
 
     Attributes:
         label: whose.
-        spread: its mean and the interval or range of its runs.
+        spread: its mean, NaN if only the range is known, and the interval or range of its runs.
         agrees: whether ours agrees with it; None if that is not judged.
     """
 

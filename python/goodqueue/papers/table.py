@@ -384,7 +384,8 @@ class _Other:
         row, label = self._rows[place], self._data["label"]
         if f"{column}_min" in row:
             low, high = float(row[f"{column}_min"]), float(row[f"{column}_max"])
-            return Beside(label, Spread((low + high) / 2, low, high))
+            # Of a range nobody knows the mean.
+            return Beside(label, Spread(low if low == high else math.nan, low, high))
         if f"{column}_mean" not in row:
             return None
         mean, deviation = float(row[f"{column}_mean"]), float(row[f"{column}_sd"])

@@ -66,7 +66,9 @@ def comparison(  # noqa: PLR0913 - by name, each a word of the picture
     parts = ["diamonds: the paper"] if any(cell.published for cell in cells) else []
     parts += ["lines with bars: ours and where one run lies, 95 times in 100"]
     parts += [f"{dashes}: {name}" for name, dashes in zip(variants, DASHES, strict=False)]
-    parts += [f"crosses: {name}" for name in others]
+    ranges = any(math.isnan(one.spread.mean) for cell in cells for one in cell.beside)
+    marks = "thin black lines from least to most, or crosses" if ranges else "crosses"
+    parts += [f"{marks}: {name}" for name in others]
     caption = "; ".join(parts)
     return Picture(
         name,
@@ -96,9 +98,11 @@ def _lines(axes: Axes, cells: Sequence[Cell], axis: str, colour: str) -> None:
         x, means, yerr=[below, above], fmt="o-", ms=4, capsize=2.5, color=colour, zorder=3
     )
     for place in range(len(cells[0].beside)):
-        axes.plot(
-            x, [cell.beside[place].spread.mean for cell in cells], "x", color=BLACK, ms=6, zorder=5
-        )
+        theirs = [cell.beside[place].spread for cell in cells]
+        ranges = [(at, one) for at, one in zip(x, theirs, strict=True) if math.isnan(one.mean)]
+        for at, one in ranges:
+            axes.vlines(at, one.low, one.high, color=BLACK, lw=1, zorder=5)
+        axes.plot(x, [one.mean for one in theirs], "x", color=BLACK, ms=6, zorder=5)
     printed = [
         (at, float(cell.published)) for at, cell in zip(x, cells, strict=True) if cell.published
     ]
@@ -134,7 +138,7 @@ def _x_axis(axes: Axes, ticks: Sequence[float], label: str, *, log: bool) -> Non
     for tick in ticks[1:]:
         if place(tick) - place(shown[-1]) >= apart:
             shown.append(tick)
-    axes.set_xticks(shown, [f"{tick:,g}" for tick in shown])
+    axes.set_xticks(shown, [f"{tick:,.0f}" if tick >= 1e5 else f"{tick:,g}" for tick in shown])
     axes.xaxis.set_minor_locator(NullLocator())
 
 
