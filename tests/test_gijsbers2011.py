@@ -36,7 +36,7 @@ def test_all_of_table_1_comes_out_as_printed(runner: Runner) -> None:
     assert all(cell.verdict is Verdict.MATCHES for cell in found)
 
 
-def test_table_2_comes_out_but_for_one_row_and_two_misprints(runner: Runner) -> None:
+def test_table_2_comes_out_but_for_two_misprints(runner: Runner) -> None:
     others = {
         (cell.row["buffer_frames"], cell.quantity): cell
         for cell in cells(runner, "table2")
@@ -44,14 +44,10 @@ def test_table_2_comes_out_but_for_one_row_and_two_misprints(runner: Runner) -> 
     }
     assert set(others) == {
         ("10", "mean RTT of the TCP"),
-        ("100", "goodput"),
-        ("100", "mean RTT of the TCP"),
         ("100", "packets dropped"),
     }
     assert "read as 0.324 it matches" in others["10", "mean RTT of the TCP"].note
-    # INET's event that is not modelled costs two segments in 1000 s and a packet dropped.
-    assert others["100", "goodput"].ours.mean == pytest.approx(10695, abs=1.1)
-    assert others["100", "packets dropped"].ours.mean == pytest.approx(2506, abs=1)
+    assert "read as 2506 it matches" in others["100", "packets dropped"].note
 
 
 @pytest.mark.parametrize("table", ["table1", "table2"])

@@ -30,7 +30,7 @@ tcp = {{ profile = \"inet2011\", recovery = \"reno\", mss = \"536B\", receive_wi
 }
 
 /// As published, whole bytes cut off. The study does not say that its server echoes; that all these
-/// figures come out is what says so. One row misses by a segment, and prints 2406 drops.
+/// figures come out is what says so. It prints 2406 drops for 2506.
 #[test]
 fn the_tables_come_out_with_an_echo_of_one_byte() {
     for (rate, buffer, goodput, drops) in [
@@ -40,13 +40,12 @@ fn the_tables_come_out_with_an_echo_of_one_byte() {
         ("500kbps", 500, 53_181, 711),
         ("100kbps", 10, 10_968, 5_969),
         ("100kbps", 50, 10_953, 8_659),
+        ("100kbps", 100, 10_695, 2_506),
         ("100kbps", 500, 10_631, 0),
     ] {
         let found = study(rate, buffer, "{ kind = \"echo\", reply = \"1B\" }");
         assert_eq!(found, (goodput, drops), "{rate}, {buffer} packets");
     }
-    let (goodput, _) = study("100kbps", 100, "{ kind = \"echo\", reply = \"1B\" }");
-    assert!(goodput.abs_diff(10_695) <= 1, "{goodput}");
 }
 
 /// 1 % of 536 bytes are 5, in a packet of the same order: the same. A sink is not: it fills the link.

@@ -573,7 +573,8 @@ pub enum IdleRestart {
     /// An RTO after the last new ACK with nothing outstanding: one segment (ns-2, whose timer keeps
     /// running).
     OneSegment,
-    /// More than an RTO since data were last sent by the window, outstanding or not: one segment (INET).
+    /// More than an RTO since data were last sent by the window, outstanding or not: one segment,
+    /// without what fast recovery had added (INET).
     OneSegmentSinceSending,
 }
 

@@ -16,7 +16,7 @@ use crate::config::{
 pub enum Profile {
     /// Today's standards, without timestamps.
     Rfc,
-    /// TCP of the INET framework for OMNeT++, July 2010 to November 2011.
+    /// TCP of the INET framework for OMNeT++, releases of July 2010 and February 2011.
     Inet2011,
     /// ns-2.35's one-way agents and sinks with their default settings.
     Ns2,
@@ -132,8 +132,9 @@ fn rfc() -> TcpConfig {
     }
 }
 
-/// As read in INET's source of 25 February 2011 (`TCPConnection`, `TCPBaseAlg`, `TCPReno`,
-/// `TCPNewReno`), which stayed the same from July 2010 to November 2011.
+/// As read in INET's source (`TCPConnection`, `TCPBaseAlg`, `TCPReno`, `TCPNewReno`), the same in the
+/// releases of 23 July 2010 and 25 February 2011. From 1.99.0 (March 2011) on a pure ACK from below
+/// the window counts if it acknowledges something new.
 fn inet2011() -> TcpConfig {
     TcpConfig {
         recovery: Recovery::Reno,

@@ -31,7 +31,9 @@ impl Sender {
             IdleRestart::OneSegmentSinceSending if self.asked_to_send => {
                 self.asked_to_send = false;
                 if now.saturating_since(self.last_sent) > rto {
+                    // All of the window: INET inflates cwnd itself in fast recovery.
                     self.controller.set_window(mss);
+                    self.extra -= self.inflation();
                 }
             }
             _ => {}

@@ -116,6 +116,8 @@ pub struct Network {
     pub echo: Option<f64>,
     /// Round trips of pings.
     pub ping_rtts: Vec<Span>,
+    /// Round trips that host 0 measured.
+    pub rtts: Vec<Span>,
     counts: [u64; 2],
     heap: BinaryHeap<Reverse<(Time, u64)>>,
     events: std::collections::BTreeMap<u64, Event>,
@@ -140,6 +142,7 @@ impl Network {
             ping: None,
             echo: None,
             ping_rtts: Vec::new(),
+            rtts: Vec::new(),
             counts: [0; 2],
             heap: BinaryHeap::new(),
             events: std::collections::BTreeMap::new(),
@@ -282,6 +285,9 @@ impl Network {
                     if !is_lost(&segment) {
                         let before = self.hosts[to].stats().delivered_bytes;
                         self.hosts[to].handle_packet(time, &segment, mark);
+                        if to == 0 {
+                            self.rtts.extend(self.hosts[0].take_rtt_sample());
+                        }
                         self.flush(to);
                         let delivered = self.hosts[to].stats().delivered_bytes - before;
                         if let Some(share) = self.echo.filter(|_| to == 1 && delivered > 0) {
