@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from goodqueue.sizing.rules import (
     window_decrease,
 )
 from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
+from goodqueue.sizing.theory import promised, theory_only, without
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
@@ -249,6 +251,12 @@ def test_throughput() -> None:
         ("bscl", congested(40, local_share=0.5), "80 %"),
         ("bscl", congested(40, max_loss_rate=0.1), "timeouts decide"),
         ("bscl", congested(40, byte_counting=True), "twice"),
+        # (16) has 11.6 packets there, and pairs at random leave a link idle for 2/23 of the time.
+        ("bscl", link(flows=10, rate_bps=20e6, rtts_s=(0.04,)), "idle for 8.6%"),
+        ("bscl", link(flows=40, rate_bps=1e9, min_utilization=1.0), "claimed for 98 %"),
+        ("bdp", link(flows=200, max_loss_rate=0.01), "bounds loss: with 200 flows about 1.70%"),
+        ("window_decrease", link(flows=400), "timeouts"),
+        ("window_decrease", link(congestion_control="bbr", max_loss_rate=0.01), "that of BBR"),
         ("tiny", link(flows=100), "burst"),
         ("capacity_ratio", link(flows=10), "inputs"),
         ("core_to_access", link(flows=10), "access"),
@@ -275,6 +283,7 @@ def test_broken_assumptions_are_named(rule: str, its_link: Link, words: str) -> 
         ("sqrt_n", link(flows=64, rtts_s=(0.05, 0.1), rate_bps=1e9)),
         ("window_decrease", link(congestion_control="cubic")),
         ("bscl", congested(40)),
+        ("bscl", link(flows=300, rate_bps=50e6, rtts_s=(0.05,), max_loss_rate=0.01)),
         ("tiny", link(flows=100, paced=True, min_utilization=0.8)),
         ("capacity_ratio", link(flows=10, input_rate_bps=1e9)),
         ("core_to_access", link(flows=10, access_rate_bps=1e6, min_utilization=0.8)),
@@ -285,6 +294,27 @@ def test_broken_assumptions_are_named(rule: str, its_link: Link, words: str) -> 
 def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
     found = next(one for one in RULES if one.name == rule)
     assert found.advise(its_link).broken == ()
+
+
+def test_theory_takes_the_largest_that_promises_what_is_asked() -> None:
+    full = link(rate_bps=50e6, rtts_s=(0.02,), flows=10, min_utilization=1.0)
+    assert theory_only(full) == int(full.bdp_packets) == 83
+    fast = link(rate_bps=1e9, rtts_s=(0.1,), flows=100)
+    said = promised(fast)
+    assert list(said) == ["bdp", "window_decrease", "bscl"]
+    assert theory_only(fast) == said["bdp"] > said["bscl"]
+    # Within a delay that leaves no room for flows in step, what flows out of step need.
+    assert theory_only(replace(fast, max_delay_s=0.05)) == said["bscl"]
+    # Out of step, and every smaller buffer too short for bursts: a BDP is more than it takes.
+    mixed = link(flows=100, rtts_s=(0.02, 0.1))
+    assert promised(mixed) == {"bdp": 500, "window_decrease": 500}
+
+
+def test_theory_names_the_bound_to_give_up() -> None:
+    crowded = link(rate_bps=50e6, rtts_s=(0.05,), flows=300, max_loss_rate=0.01, max_delay_s=0.05)
+    assert theory_only(crowded) is None
+    # (22): 8.7 x 300 - 208.3 packets.
+    assert without(crowded) == {"p99_delay_s": 2401}
 
 
 @pytest.mark.parametrize(

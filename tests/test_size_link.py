@@ -101,6 +101,23 @@ def test_what_cannot_be_had_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert "the delay allows at most" in out
 
 
+def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
+    crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
+    command = ["size", *crowded, "--max-delay", "50ms", "--quick"]
+    assert run_command(command) == 3
+    out = capsys.readouterr().out
+    assert "the delay allows 208 packets; about 39.30 % are lost there" in out
+    assert "give up queueing delay: 2,401 packets" in out
+    assert run_command([*command, "--json"]) == 3
+    given_up = json.loads(capsys.readouterr().out)["recommendation"]["give_up"]
+    assert given_up == ["p99_delay_s"]
+    # Where no rule holds whatever is given up.
+    assert run_command([*command, "--mix", "50%"]) == 3
+    out = capsys.readouterr().out
+    assert "a loss of 1 % needs 2,505 packets" in out
+    assert "to give up one bound does not help" in out
+
+
 def test_a_run_of_hours_is_theory_only(capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = answered(capsys, "--rate", "1Gbps", "--rtt", "300ms")
     assert code == 0

@@ -20,7 +20,10 @@ from goodqueue.cli.terminal import (
 )
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.result import buffer_dict
+from goodqueue.sizing.rules.bscl import for_loss
+from goodqueue.sizing.rules.rule import loss_rate
 from goodqueue.sizing.smallest import DROPS
+from goodqueue.sizing.theory import promised, without
 from goodqueue.sizing.trial import EPOCHS
 
 if TYPE_CHECKING:
@@ -199,16 +202,23 @@ def recommendation(answer: Answer) -> list[str]:
 
 
 def _whose(answer: Answer, buffer: int) -> str:
-    """Which rules say so, and what the others say whose assumptions hold as well."""
-    said = {
-        one.rule.name: one.advice.whole_packets
-        for one in answer.by_rule
-        if one.advice.holds and one.rule.bound == "at least" and one.advice.whole_packets
-    }
+    """Which rules say so, and what the others say that promise as much."""
+    said = promised(answer.link)
     ours = ", ".join(name for name, limit in said.items() if limit == buffer)
-    others = [f"{name} {limit:,}" for name, limit in said.items() if limit != buffer]
-    line = f"by theory alone: {ours}, whose assumptions hold; nothing was simulated"
-    return f"{line}. So do those of others: {', '.join(others)}" if others else line
+    others = [(name, limit) for name, limit in said.items() if limit != buffer]
+    holding = {one.rule.name for one in answer.by_rule if one.advice.holds}
+    generous = "more than it takes, but of less no rule is sure"
+    whose = "whose assumptions hold" if holding & set(said) else generous
+    line = f"by theory alone: {ours}, {whose}; nothing was simulated"
+    if not others:
+        return line
+    named = ", ".join(f"{name} {limit:,}" for name, limit in others)
+    above = any(limit > buffer for _, limit in others)
+    why = "the largest that the delay allows is taken" if above else "the largest is taken"
+    return (
+        f"{line}. So do those of {named}: they differ in how far flows lose in step, which only "
+        f"simulation settles, and {why}"
+    )
 
 
 def _confidence(found: Smallest) -> str:
@@ -220,16 +230,7 @@ def _confidence(found: Smallest) -> str:
 def _infeasible(answer: Answer) -> list[str]:
     link, found = answer.link, answer.found
     if found is None or answer.trials is None:
-        if not answer.by_rule:
-            return ["[bold]no recommendation[/]: no rule speaks of this link, and nothing was run"]
-        lines = ["[bold]no recommendation[/]: no rule whose assumptions hold keeps all bounds"]
-        own = next(one.advice for one in answer.by_rule if one.rule.name == "bscl")
-        if own.holds and own.whole_packets is not None and link.max_delay_s is not None:
-            lines.append(
-                f"bscl needs {_in_units(link, own.whole_packets)}, above the delay asked for "
-                f"({'; '.join(own.notes)}): give up one of the two"
-            )
-        return lines
+        return _infeasible_by_theory(answer)
     if found.floor is None:
         top = answer.trials.limits[-1]
         missing = _names(one for one in found.broken if one != DELAY)
@@ -263,6 +264,37 @@ def _infeasible(answer: Answer) -> list[str]:
             "discipline that holds the delay itself (fq_codel, pie)"
         )
     return lines
+
+
+def _infeasible_by_theory(answer: Answer) -> list[str]:
+    """What each bound asks for by the rules, and which one to give up."""
+    link = answer.link
+    if not answer.by_rule:
+        return ["[bold]no recommendation[/]: no rule speaks of this link, and nothing was run"]
+    lines = ["[bold]no recommendation[/]: no rule whose assumptions hold keeps all bounds"]
+    lines += [
+        f"{name} keeps utilisation and loss with {_in_units(link, limit)}, above the delay asked "
+        "for"
+        for name, limit in promised(link).items()
+    ]
+    if link.max_loss_rate is not None:
+        needs = max(1, int(for_loss(link, link.max_loss_rate)))
+        lines.append(
+            f"a loss of {percent(link.max_loss_rate)} needs {_in_units(link, needs)} (bscl, "
+            "equation 22)"
+        )
+    if link.max_delay_s is not None:
+        room = max(1, int(link.max_delay_s / link.packet_time_s))
+        lost = percent(loss_rate(link, room))
+        lines.append(f"the delay allows {packets(room)}; about {lost} are lost there (bscl, 18)")
+    ways = [
+        f"give up {_names([name])}: {_in_units(link, limit)}"
+        for name, limit in without(link).items()
+    ]
+    return [
+        *lines,
+        *(ways or ["to give up one bound does not help: have fewer flows or more rate"]),
+    ]
 
 
 def _achieved(answer: Answer, limit: int) -> str:

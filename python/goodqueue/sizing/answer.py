@@ -16,7 +16,6 @@ from goodqueue.sizing.result import (
     Change,
     RuleAnswer,
     figures_at,
-    theory_only,
 )
 from goodqueue.sizing.rules import RULES
 from goodqueue.sizing.rules.bscl import bscl
@@ -27,6 +26,7 @@ from goodqueue.sizing.smallest import (
     Trials,
     smallest,
 )
+from goodqueue.sizing.theory import theory_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -226,7 +226,7 @@ def what_changes(link: Link, laboratory: Laboratory) -> list[Change]:
                 reach=(reach, last_reach(other, laboratory)),
                 most_replicates=COARSE_REPLICATES,
             ).limit
-        made.append(Change(what, packets, theory_only(other, judge(other))))
+        made.append(Change(what, packets, theory_only(other)))
     return made
 
 

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.sizing.rules.bscl import bscl
+from goodqueue.sizing.theory import theory_only, without
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from goodqueue._core import Scenario
@@ -111,12 +109,11 @@ class Answer:
     def buffer(self) -> int | None:
         """The recommendation in packets; None where no buffer serves.
 
-        What the search found; in theory alone, the rule whose assumptions hold and that keeps all
-        bounds.
+        What the search found; in theory alone, the largest of the rules that keep all bounds.
         """
         if self.trials is not None or self.interrupted:
             return None if self.found is None else self.found.limit
-        return theory_only(self.link, self.by_rule)
+        return theory_only(self.link)
 
     @property
     def rules(self) -> pl.DataFrame:
@@ -193,10 +190,16 @@ class Answer:
             "settled": None if found is None else found.settled,
             "least_for_utilization_and_loss": None if found is None else found.floor,
             "most_for_delay": None if found is None else found.ceiling,
-            "give_up": [] if found is None else list(found.broken),
+            "give_up": self._give_up(),
             "not_monotone_at_packets": [] if found is None else list(found.exceptions),
             "loss_epochs_per_flow": self.epochs,
         }
+
+    def _give_up(self) -> list[str]:
+        if self.found is not None:
+            return list(self.found.broken)
+        by_theory = self.trials is None and not self.interrupted
+        return list(without(self.link)) if by_theory and self.buffer is None else []
 
     def _curve(self, trials: Trials) -> list[dict[str, Any]]:
         return [
@@ -213,29 +216,6 @@ def figures_at(trials: Trials, limit: int) -> dict[str, Interval]:
     """The figures that replicates of a limit have, with their intervals."""
     known = trials.replicates[limit][0]
     return {name: trials.interval(limit, name) for name in FIGURES if name in known}
-
-
-def theory_only(link: Link, rules: Sequence[RuleAnswer]) -> int | None:
-    """The buffer by theory, in packets; None where no rule that holds keeps the bounds.
-
-    BSCL's, if its assumptions hold and the delay allows it; else the smallest of the rules that
-    ask for utilisation and whose assumptions hold.
-    """
-    if not rules:
-        return None
-    by_name = {one.rule.name: one for one in rules}
-    own = by_name["bscl"].advice
-    if own.holds:
-        answer = bscl(link)
-        return own.whole_packets if answer.feasible else None
-    usable = [
-        by_name[name].advice.whole_packets
-        for name in ("sqrt_n", "window_decrease", "bdp")
-        if by_name[name].advice.holds
-    ]
-    best = min((packets for packets in usable if packets is not None), default=None)
-    too_slow = best is not None and (link.max_delay_s or math.inf) < link.seconds(best)
-    return None if too_slow else best
 
 
 def link_dict(link: Link) -> dict[str, Any]:

@@ -57,7 +57,7 @@ LEAST_IDLE = 1e-6
 
 PACKET_NOISE = 1 / (2 * (1 - UTILIZATION))
 """Packets of buffer that a link needs to be busy so much of the time if single packets come as a
-Poisson process at its own rate, whatever windows do (`sqrt_n.idle_from_bursts`). Paced flows come
+Poisson process at its own rate, whatever windows do (`rule.idle_from_bursts`). Paced flows come
 nearer to that the more they are; few of them are more regular."""
 
 SEEDS = 8

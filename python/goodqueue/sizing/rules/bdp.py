@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.rules.rule import Advice, Rule, broken, saw_tooth_checks
+from goodqueue.sizing.rules.rule import Advice, Rule, broken, loss_checks, saw_tooth_checks
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
@@ -15,26 +15,30 @@ MANY_FLOWS = 10
 
 def advise(link: Link) -> Advice:
     """B = C T: a queue that a halved window just leaves from running empty."""
+    generous = broken(
+        (
+            link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
+            (
+                f"{link.flows} flows of different round-trip times do not halve at once: the "
+                "sum of their windows swings less than one window does, and less buffer suffices"
+            ),
+        ),
+        (
+            link.decrease not in {None, 0.5},
+            (
+                f"{link.congestion_control} keeps {link.decrease} of its window and not half: "
+                "less buffer suffices (window_decrease)"
+            ),
+        ),
+    )
     return Advice(
         link.bdp_packets,
         broken(
-            *saw_tooth_checks(link),
-            (
-                link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
-                (
-                    f"{link.flows} flows of different round-trip times do not halve at once: the "
-                    "sum "
-                    "of their windows swings less than one window does, and less buffer suffices"
-                ),
-            ),
-            (
-                link.decrease not in {None, 0.5},
-                (
-                    f"{link.congestion_control} keeps {link.decrease} of its window and not half: "
-                    "less buffer suffices (window_decrease)"
-                ),
-            ),
-        ),
+            *saw_tooth_checks(link, link.bdp_packets),
+            *loss_checks(link, link.bdp_packets),
+        )
+        + generous,
+        generous=generous,
     )
 
 

@@ -14,6 +14,9 @@ FEWEST_PACKETS_PER_FLOW = 4
 """Below so many packets in flight three duplicate ACKs cannot come (RFC 5681 section 3.2): losses
 end in timeouts, and windows are no saw-teeth."""
 
+BURST_PACKETS = 2
+"""Delayed ACKs let packets go in pairs."""
+
 SLOW_ACCESS = 0.1
 """Access links of at most this share of the link space packets as pacing does."""
 
@@ -26,16 +29,23 @@ class Advice:
         packets: the buffer in packets, not rounded; None where the rule has no number here.
         broken: the assumptions that do not hold on this link, a sentence each.
         notes: what else the rule says about it.
+        generous: those of the broken assumptions without which less would do, and nothing is lost.
     """
 
     packets: float | None
     broken: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    generous: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
         """Whether all assumptions that can be checked hold."""
         return not self.broken
+
+    @property
+    def suffices(self) -> bool:
+        """Whether it keeps what it promises, if with more than it takes."""
+        return set(self.broken) <= set(self.generous)
 
     @property
     def whole_packets(self) -> int | None:
@@ -73,22 +83,77 @@ def broken(*checks: tuple[bool, str]) -> tuple[str, ...]:
     return tuple(sentence for is_broken, sentence in checks if is_broken)
 
 
-def saw_tooth_checks(link: Link) -> tuple[tuple[bool, str], ...]:
-    """What every rule that argues from saw-teeth assumes."""
-    window = link.window_packets
+def few_in_flight(link: Link, packets: float) -> tuple[bool, str]:
+    """Whether windows are too small for saw-teeth with a buffer of so many packets.
+
+    Losses come when the buffer is full, so what it holds belongs to the windows that lose.
+    """
+    window = link.window_packets + packets / link.flows
     return (
+        window < FEWEST_PACKETS_PER_FLOW,
         (
-            window < FEWEST_PACKETS_PER_FLOW,
-            (
-                f"{window:.2g} packets in flight per flow: too few for fast retransmit, so flows "
-                "live on timeouts and not on saw-teeth"
-            ),
+            f"{window:.2g} packets in flight per flow: too few for fast retransmit, so flows "
+            "live on timeouts and not on saw-teeth"
         ),
+    )
+
+
+def saw_tooth_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
+    """What every rule that argues from halved windows assumes of its buffer of so many packets."""
+    return (
+        few_in_flight(link, packets),
         (
             link.congestion_control == "bbr",
             "BBR does not halve its window on a loss",
         ),
     )
+
+
+def burst_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
+    """What rules assume that argue from windows out of step, and know of no packets."""
+    idle = idle_from_bursts(packets)
+    return (
+        (
+            sends_in_bursts(link) and 2 * idle > 1 - link.min_utilization,
+            (
+                f"senders do not pace: their bursts alone leave the link idle for "
+                f"{idle:.1%} of the time, more than half of what may be"
+            ),
+        ),
+    )
+
+
+def idle_from_bursts(packets: float, burst: float = BURST_PACKETS) -> float:
+    """Idle share b / (2 B) that bursts of b packets cause, whatever windows do; at most 1.
+
+    If bursts come as a Poisson process as fast as the link sends, its queue is a Brownian motion
+    of variance b per packet time, without drift, between barriers at 0 and B (Harrison, Brownian
+    Motion and Stochastic Flow Systems, 1985).
+    """
+    return min(1.0, burst / (2 * packets))
+
+
+def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
+    """What is asked of a rule that has utilisation as its only aim, where loss is bounded."""
+    if link.max_loss_rate is None:
+        return ()
+    if link.congestion_control == "bbr":
+        return ((True, "nothing in it bounds loss, and no formula tells that of BBR"),)
+    lost = loss_rate(link, packets)
+    return (
+        (
+            lost > link.max_loss_rate,
+            f"nothing in it bounds loss: with {link.flows} flows about {lost:.2%} would be lost",
+        ),
+    )
+
+
+def loss_rate(link: Link, packets: float) -> float:
+    """Loss of N Reno flows with delayed ACKs that fill link and buffer, at most 1.
+
+    Equation (18) of Dhamdhere et al.: p = (0.87 N / (C_e T_e + B))^2.
+    """
+    return min(1.0, (0.87 * link.flows / (link.local_bdp_packets + packets)) ** 2)
 
 
 def sends_in_bursts(link: Link) -> bool:

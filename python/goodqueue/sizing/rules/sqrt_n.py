@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.rules.rule import Advice, Rule, broken, saw_tooth_checks, sends_in_bursts
+from goodqueue.sizing.rules.rule import (
+    Advice,
+    Rule,
+    broken,
+    burst_checks,
+    loss_checks,
+    saw_tooth_checks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +24,6 @@ FEWEST_FLOWS = 16
 synchronisation vanish between 100 and 500 flows in ns-2; with random starts and spread round-trip
 times it does earlier."""
 
-BURST_PACKETS = 2
-"""Delayed ACKs let packets go in pairs."""
-
 
 def advise(link: Link) -> Advice:
     """B = C T / sqrt(N)."""
@@ -28,7 +32,7 @@ def advise(link: Link) -> Advice:
     return Advice(
         packets,
         broken(
-            *saw_tooth_checks(link),
+            *saw_tooth_checks(link, packets),
             (
                 link.flows < FEWEST_FLOWS,
                 f"{link.flows} flows are too few to be out of step",
@@ -40,20 +44,8 @@ def advise(link: Link) -> Advice:
                     "in step"
                 ),
             ),
-            (
-                sends_in_bursts(link) and 2 * idle_from_bursts(packets) > 1 - link.min_utilization,
-                (
-                    f"senders do not pace: their bursts alone leave the link idle for "
-                    f"{idle_from_bursts(packets):.1%} of the time, more than half of what may be"
-                ),
-            ),
-            (
-                link.max_loss_rate is not None and loss_rate(link, packets) > link.max_loss_rate,
-                (
-                    f"nothing in it bounds loss: with {link.flows} flows about "
-                    f"{loss_rate(link, packets):.2%} would be lost"
-                ),
-            ),
+            *burst_checks(link, packets),
+            *loss_checks(link, packets),
         ),
         (f"utilisation at least {bound:.4f} by its Gaussian bound",),
     )
@@ -63,24 +55,6 @@ def utilization_bound(link: Link, packets: float) -> float:
     """Least utilisation with this buffer: erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B))."""
     in_flight = (link.bdp_packets + packets) / math.sqrt(link.flows)
     return math.erf(3 * math.sqrt(3) / (2 * math.sqrt(2)) * packets / in_flight)
-
-
-def idle_from_bursts(packets: float, burst: float = BURST_PACKETS) -> float:
-    """Idle share b / (2 B) that bursts of b packets cause, whatever windows do.
-
-    If bursts come as a Poisson process as fast as the link sends, its queue is a Brownian motion
-    of variance b per packet time, without drift, between barriers at 0 and B (Harrison, Brownian
-    Motion and Stochastic Flow Systems, 1985). The rule's argument has windows in it and no packets.
-    """
-    return burst / (2 * packets)
-
-
-def loss_rate(link: Link, packets: float) -> float:
-    """Loss of N Reno flows with delayed ACKs that fill link and buffer, at most 1.
-
-    Equation (18) of Dhamdhere et al.: p = (0.87 N / (C_e T_e + B))^2.
-    """
-    return min(1.0, (0.87 * link.flows / (link.local_bdp_packets + packets)) ** 2)
 
 
 def short_flow_tail(waiting: float, load: float, bursts: Sequence[int]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.sizing.rules.bdp import MANY_FLOWS
-from goodqueue.sizing.rules.rule import Advice, Rule, broken
+from goodqueue.sizing.rules.rule import Advice, Rule, broken, few_in_flight, loss_checks
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
@@ -17,20 +17,27 @@ BBR_PROBE_GAIN = 1.25
 def advise(link: Link) -> Advice:
     """(1/beta - 1) C T; for BBR what its probing puts in the queue."""
     share = 0.25 if link.decrease is None else bdps(link.decrease)
+    packets = share * link.bdp_packets
+    generous = broken(
+        (
+            link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
+            f"{link.flows} flows of different round-trip times are out of step: less suffices",
+        ),
+    )
     notes: tuple[str, ...] = ()
     if link.decrease is None:
         notes = (
             "BBR needs room for its probe, (1.25 - 1) C T; several BBR flows keep up to one C T",
         )
     return Advice(
-        share * link.bdp_packets,
+        packets,
         broken(
-            (
-                link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
-                f"{link.flows} flows of different round-trip times are out of step: less suffices",
-            ),
-        ),
+            *(() if link.decrease is None else (few_in_flight(link, packets),)),
+            *loss_checks(link, packets),
+        )
+        + generous,
         notes,
+        generous,
     )
 
 

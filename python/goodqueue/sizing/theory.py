@@ -1,0 +1,52 @@
+"""What the rules recommend together, where nothing is simulated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules import bdp, bscl, sqrt_n, window_decrease
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+PROMISING = (bdp.RULE, sqrt_n.RULE, window_decrease.RULE, bscl.RULE)
+"""The rules that ask for utilisation. Their checks say where they do not promise what is asked."""
+
+
+def promised(link: Link) -> dict[str, int]:
+    """Packets by rule, of those whose assumptions hold: each promises utilisation and loss.
+
+    Where none does, of those that keep the promise with more than it takes.
+    """
+    if not link.flows:
+        return {}
+    advice = {rule.name: rule.advise(link) for rule in PROMISING}
+    holding = {name: one for name, one in advice.items() if one.holds}
+    serving = holding or {name: one for name, one in advice.items() if one.suffices}
+    return {name: max(1, int(one.packets or 0)) for name, one in serving.items()}
+
+
+def theory_only(link: Link) -> int | None:
+    """The buffer by theory, in packets; None where no rule that holds keeps the bounds.
+
+    Rules differ in what they assume of flows, in step or not, which no description of a link
+    settles. The largest suffices whichever is right; of those that the delay leaves.
+    """
+    most = math.inf if link.max_delay_s is None else link.max_delay_s
+    fits = [packets for packets in promised(link).values() if link.seconds(packets) <= most]
+    return max(fits, default=None)
+
+
+def without(link: Link) -> dict[str, int]:
+    """What theory recommends if one bound is given up, by the bound's name; where it can."""
+    given_up = {
+        "utilization": replace(link, min_utilization=1e-9),
+        "loss_rate": replace(link, max_loss_rate=None),
+        "p99_delay_s": replace(link, max_delay_s=None),
+    }
+    found = {
+        name: theory_only(other) for name, other in given_up.items() if other != link and link.flows
+    }
+    return {name: packets for name, packets in found.items() if packets is not None}
