@@ -29,6 +29,7 @@ from goodqueue.sizing.smallest import Target
 
 if TYPE_CHECKING:
     from goodqueue.papers.dhamdhere2005.mix import Figures, Mix
+    from goodqueue.sizing.link import Link
 
 Points = dict[int, Interval]
 """A value by the number of flows, with its 95 % interval."""
@@ -246,12 +247,20 @@ def measured_bursts(mix: Mix, traffic: Sequence[Traffic]) -> dict[Traffic, float
     return {one: median_burst_of(found[classic(one)]) for one in traffic}
 
 
-def sized(traffic: Traffic, burst: float, error: tuple[float, float, float] = (1, 1, 1)) -> Case:
-    """With BSCL's buffer, from N, L and T_e that are off by these factors."""
-    link = traffic.link
+def sized(
+    traffic: Traffic,
+    burst: float,
+    error: tuple[float, float, float] = (1, 1, 1),
+    link: Link | None = None,
+) -> Case:
+    """With BSCL's buffer, from N, L and T_e that are off by these factors.
+
+    What they are off from is what the scenario says, or a link that was estimated.
+    """
+    link = link or traffic.link
     believed = replace(
         link,
-        flows=round(error[0] * traffic.flows),
+        flows=round(error[0] * link.flows),
         rtts_s=tuple(error[2] * rtt for rtt in link.rtts_s),
     )
     return Case(traffic, int(bscl(believed, error[1] * burst).packets))

@@ -118,11 +118,17 @@ class Mix:
     def replicates(self, cases: Iterable[Case], seeds: int) -> dict[Case, list[Figures]]:
         """The figures of each case under the seeds from 1 on; all that is missing runs at once."""
         cases = list(dict.fromkeys(cases))
-        runs = [run_of(self._variant(case), seed + 1) for case in cases for seed in range(seeds)]
-        values = iter(self._runner.figures(runs, list(METRICS.values())))
+        each = range(1, seeds + 1)
+        found = self.figures((case, seed) for case in cases for seed in each)
+        return {case: [found[case, seed] for seed in each] for case in cases}
+
+    def figures(self, runs: Iterable[tuple[Case, int]]) -> dict[tuple[Case, int], Figures]:
+        """The figures of cases under one seed each; all that is missing runs at once."""
+        runs = list(dict.fromkeys(runs))
+        planned = [run_of(self._variant(case), seed) for case, seed in runs]
+        values = self._runner.figures(planned, list(METRICS.values()))
         return {
-            case: [dict(zip(METRICS, next(values), strict=True)) for _ in range(seeds)]
-            for case in cases
+            run: dict(zip(METRICS, one, strict=True)) for run, one in zip(runs, values, strict=True)
         }
 
     def _variant(self, case: Case) -> Variant:
