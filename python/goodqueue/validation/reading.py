@@ -9,6 +9,10 @@ Criteria: utilisation within 0.5 point; mean backlog within 5 % of ns-2's plus t
 of the difference; loss rate within 10 % plus three standard errors; on S4, where a run sees only a
 few losses, utilisation alone. Duplicate data is the share of received data that its receiver had
 already. Goodput is what ns-2's senders saw acknowledged and what our receivers delivered.
+
+What captures tell is held against the simulator in [traces.md](traces.md#how-well-it-tells), and
+buffers sized from them against those from the truth in
+[dhamdhere2005.md](dhamdhere2005.md#from-estimates).
 """
 
 READING = """\

@@ -7,7 +7,7 @@ behind the buffer that follows. `goodqueue reproduce dhamdhere2005` has their fi
 T_e and C_e from the scenario; here nothing is known of a first run but what it left in two
 captures, before and after the queue. Prints the tables of docs/dhamdhere2005.md and draws its
 pictures. It is no part of `reproduce`, whose store keeps figures of runs: what is estimated from a
-capture is none, and every call would write some 50 GB of captures again.
+capture is none, and every call would write 28 GB of captures again.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def report(found: Mapping[Traffic, Sequence[Estimate]], second: Seconds) -> str:
 
 
 def pictures(second: Seconds) -> list[Picture]:
-    """Loss at three shares, few flows, and wrong parameters."""
+    """Loss at three shares, and from wrong parameters."""
     seeds = len(next(iter(second.values())).packets)
     loss = {
         f"{100 * share:.0f} % local, {source}": _points(
@@ -50,10 +50,6 @@ def pictures(second: Seconds) -> list[Picture]:
         )
         for share in SHARES
         for source in (TRUTH, ESTIMATES)
-    }
-    few = {
-        source: _points(second, "utilization", source, [Traffic(flows) for flows in FEW_FLOWS])
-        for source in (TRUTH, ESTIMATES, WHOLE)
     }
     wrong = {
         label: _points(
@@ -66,7 +62,6 @@ def pictures(second: Seconds) -> list[Picture]:
     }
     figures = {
         "fig6": Figure("fig5-7-estimates", "Loss with BSCL from captures", "%", loss, seeds),
-        "fig8": Figure("fig8-estimates", "Utilisation with BSCL from captures", "%", few, seeds),
         "fig9-loss": Figure(
             "fig9-estimates", "Loss with BSCL from wrong estimates", "%", wrong, seeds
         ),
