@@ -1,6 +1,10 @@
-//! Losses at the target link gathered into bursts (BSCL, section VI): a burst goes on while the next
-//! loss comes less than an effective round trip after the last. Losses happen at a full queue, so the
-//! round trip is the harmonic mean without queues plus what the queue held then.
+//! Losses at the target link gathered into bursts (BSCL, section III-C): a burst goes on while the
+//! next loss comes less than an effective round trip after the last, the harmonic mean over the flows
+//! that the link holds back and what the queue takes.
+//!
+//! Losses are dated by arrival, as nothing shows when a queue dropped what it had taken. Those behind a
+//! lost packet leave after what the queue took when it came, dropped at either end, and a round trip
+//! later what a sender does about it arrives: the wait is the last loss's, not the next one's.
 
 use crate::Nanos;
 use crate::loss::Loss;
@@ -23,10 +27,10 @@ pub struct Burst {
 pub fn bursts(losses: &[Loss], round_trip: Nanos, full: Nanos) -> Vec<Burst> {
     let mut bursts: Vec<Burst> = Vec::new();
     let mut hit = HashSet::new();
-    let mut last = None;
+    let mut last: Option<&Loss> = None;
     for loss in losses {
-        let gap = round_trip + loss.wait.unwrap_or(full);
-        let goes_on = last.is_some_and(|last| loss.time - last < gap);
+        let goes_on =
+            last.is_some_and(|last| loss.time - last.time < round_trip + last.wait.unwrap_or(full));
         if !goes_on {
             hit.clear();
             bursts.push(Burst {
@@ -36,7 +40,7 @@ pub fn bursts(losses: &[Loss], round_trip: Nanos, full: Nanos) -> Vec<Burst> {
                 flows_hit: None,
             });
         }
-        last = Some(loss.time);
+        last = Some(loss);
         hit.extend(loss.flow);
         if let Some(burst) = bursts.last_mut() {
             burst.duration = loss.time - burst.time;
@@ -52,15 +56,33 @@ mod tests {
     use super::*;
     use crate::loss::Place;
 
-    #[test]
-    fn a_pause_ends_a_burst() {
-        let loss = |time, flow, packets| Loss {
+    fn loss(time: Nanos, flow: Option<u32>, packets: u32) -> Loss {
+        Loss {
             time,
             flow,
             packets,
             place: Place::Target,
             wait: None,
+        }
+    }
+
+    #[test]
+    fn what_arrives_before_a_sender_can_have_heard_belongs_to_the_burst() {
+        let waited = |time, wait| Loss {
+            wait: Some(wait),
+            ..loss(time, Some(1), 1)
         };
+        // Round trips of 8: news of the first loss is back at 58, of the second at 40 + 8.
+        let losses = [waited(0, 50), waited(40, 0), waited(48, 50)];
+        let lengths: Vec<_> = bursts(&losses, 8, 2)
+            .iter()
+            .map(|burst| burst.packets)
+            .collect();
+        assert_eq!(lengths, [2, 1]);
+    }
+
+    #[test]
+    fn a_pause_ends_a_burst() {
         let losses = [
             loss(0, Some(1), 2),
             loss(9, Some(2), 1),
