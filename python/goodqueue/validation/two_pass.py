@@ -95,8 +95,7 @@ def estimate(traffic: Traffic, seed: int) -> Estimate:
 def _median_burst(analysis: Analysis) -> float:
     """Of bursts after the warm-up: the start overshoots by hundreds of packets.
 
-    The captures are not cut there: without the handshakes nothing tells the way to the senders,
-    and T_e would be that of the other side alone.
+    The captures are not cut there: without handshakes T_e comes out far too small.
     """
     late = analysis.bursts.filter(pl.col("time_s") >= WARMUP_S)["packets"].median()
     return float(late) if isinstance(late, int | float) else math.nan
