@@ -70,6 +70,9 @@ def test_the_interval_over_seeds_holds_one_more_run_in_95_of_100() -> None:
     assert spread.low == pytest.approx(-spread.high)
     assert spread.error == pytest.approx(deviation / math.sqrt(12))
     assert Spread.of_seeds([4.0]) == Spread.exact(4.0)
+    counts = Spread.of_seeds([0.0, 0.0, 6.0], least=0.0)
+    assert counts.low == 0.0
+    assert counts.high == Spread.of_seeds([0.0, 0.0, 6.0]).high
 
 
 def cell(published: str | None, *, shape: bool | None, remark: Remark | None = None) -> Cell:

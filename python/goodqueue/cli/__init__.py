@@ -9,7 +9,9 @@ itself.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -52,18 +54,28 @@ def run_command(arguments: list[str]) -> int:
     except RequestError as error:
         return _refuse(f"error: {error}")
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _refuse(
-            f"error: {place}{error.strerror or error}\n  help: choose another place, or mend it"
-        )
+        return _refuse(_of_file(error))
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if _is_command(arguments) else "goodqueue"
         # Of one option typer says which; of several it would only say that something is wrong.
         message = error.format_message().removeprefix("Invalid value: ")
         return _refuse(f"error: {message}\n  help: see `{command} --help`")
-    if code == EXIT_INTERRUPTED:  # typer makes this of a KeyboardInterrupt too
+    if code == EXIT_INTERRUPTED:  # a command's, or what typer makes of a KeyboardInterrupt
         print("interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
+
+
+def _of_file(error: OSError) -> str:
+    """What the system says of a file, in its own words whoever opened it, and what may help."""
+    place = f"{error.filename}: " if error.filename else ""
+    reason = os.strerror(error.errno) if error.errno else error.strerror or str(error)
+    cures = {
+        errno.ENOENT: "name a file that is there, in a directory that is there",
+        errno.EACCES: "ask for the right to read or write it, or choose another place",
+        errno.ENOSPC: "make room, or choose another place",
+        errno.EISDIR: "name a file",
+    }
+    return f"error: {place}{reason}\n  help: {cures.get(error.errno or 0, 'choose another place')}"
 
 
 def _is_command(arguments: list[str]) -> bool:

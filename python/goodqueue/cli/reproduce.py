@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 COLOURS = {Verdict.MATCHES: "green", Verdict.SHAPE: "yellow", Verdict.NOT: "red"}
 
+CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on what its text claims"
+
 
 @dataclass(frozen=True, slots=True)
 class ReproduceRequest:
@@ -89,10 +91,12 @@ def reproduce_papers(request: ReproduceRequest) -> int:
                 if not request.json:
                     print_reproduction(*found[-1])
     except KeyboardInterrupt:
-        stderr().print("interrupted: what had finished is kept, and the same command goes on")
+        if request.json:
+            _print_cells(found)
+        stderr().print("what had finished is kept, and the same command goes on")
         return EXIT_INTERRUPTED
     if request.json:
-        print_json({"cells": [cell for one, done in found for cell in _cells(one, done)]})
+        _print_cells(found)
     elif len(found) > 1:
         stdout().print(_summary(found))
     if report is not None:
@@ -161,6 +165,8 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
     for quantity, cells in groupby(done.cells, key=lambda cell: (cell.quantity, cell.unit)):
         console.print()
         console.print(_table(quantity, list(cells)))
+    if any(cell.published is None and cell.verdict for cell in done.cells):
+        console.print(CLAIMS, markup=False)
     for note, members in remarks(done.cells).items():
         console.print(f"{note}: {_rows(members)}", markup=False)
     console.print()
@@ -196,6 +202,10 @@ def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> object:
         counts = done.count()
         rows.append([f"{one.paper} {one.name}", *(str(counts[verdict]) for verdict in Verdict)])
     return table("Cells", ["", *(str(verdict) for verdict in Verdict)], rows)
+
+
+def _print_cells(found: Sequence[tuple[Experiment, Reproduction]]) -> None:
+    print_json({"cells": [cell for one, done in found for cell in _cells(one, done)]})
 
 
 def _outline(one: Experiment) -> dict[str, Any]:

@@ -49,19 +49,21 @@ class Spread:
         return cls(value, value, value)
 
     @classmethod
-    def of_seeds(cls, values: Sequence[float]) -> Spread:
-        """Student's prediction interval over independent seeds."""
+    def of_seeds(cls, values: Sequence[float], least: float = -math.inf) -> Spread:
+        """Student's prediction interval over independent seeds; no value is below `least`."""
         if len(values) == 1:
             return cls.exact(values[0])
-        return cls.of_sample(fmean(values), stdev(values), len(values))
+        return cls.of_sample(fmean(values), stdev(values), len(values), least)
 
     @classmethod
-    def of_sample(cls, mean: float, deviation: float, count: int) -> Spread:
+    def of_sample(
+        cls, mean: float, deviation: float, count: int, least: float = -math.inf
+    ) -> Spread:
         """The same from the mean and the standard deviation of so many."""
         if count == 1:
             return cls.exact(mean)
         half = prediction_half_width(deviation, count)
-        return cls(mean, mean - half, mean + half, deviation / math.sqrt(count))
+        return cls(mean, max(mean - half, least), mean + half, deviation / math.sqrt(count))
 
     @classmethod
     def of_range(cls, values: Sequence[float]) -> Spread:

@@ -117,7 +117,8 @@ class Open:
         """A figure over what is open."""
         match self.kind:
             case "seeds":
-                return Spread.of_seeds(values)
+                # Tables print counts, shares, times and rates: none is negative.
+                return Spread.of_seeds(values, least=0.0)
             case "phases":
                 return Spread.of_range(values)
             case _:
@@ -389,7 +390,7 @@ class _Other:
         if f"{column}_mean" not in row:
             return None
         mean, deviation = float(row[f"{column}_mean"]), float(row[f"{column}_sd"])
-        theirs = Spread.of_sample(mean, deviation, int(row["n"]))
+        theirs = Spread.of_sample(mean, deviation, int(row["n"]), least=0.0)
         if "standard_errors" not in self._data:
             return Beside(label, theirs)
         errors = self._data["standard_errors"] * math.hypot(ours.error, theirs.error)
