@@ -53,6 +53,12 @@ def test_files_are_whole_and_may_be_replaced(pair: tuple[Path, Path], tmp_path: 
     check_output(out)
 
 
+def test_swapped_captures_are_told(pair: tuple[Path, Path]) -> None:
+    assert not any("swapped" in note for note in analyze(pair[0], after=pair[1]).summary["notes"])
+    done = command("analyze", pair[1], "--after", pair[0])
+    assert "or are they swapped" in " ".join(done.stdout.split())
+
+
 def test_the_scenario_is_that_link(pair: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "link.toml"
     assert command("analyze", pair[0], "--after", pair[1], "--to-scenario", file).returncode == 0

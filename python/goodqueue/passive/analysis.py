@@ -27,6 +27,10 @@ PARAMETERS = {
 }
 """What the sizing rules take, in the words of Dhamdhere, Jiang and Dovrolis (INFOCOM 2005)."""
 
+LEAST_COMMON = 0.1
+"""Share of the packets of a pair of captures that passed the link, below which they hardly belong
+together. Of a bulk transfer it is one half to all: data one way, and ACKs the other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -133,4 +137,20 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
             f"{after} has no packet that {capture} has: are they of the same link, and at the same "
             "time?"
         )
+    if after is not None:
+        _note_strangers(analysis.summary, capture, after)
     return analysis
+
+
+def _note_strangers(
+    summary: dict[str, Any], capture: str | PathLike[str], after: str | PathLike[str]
+) -> None:
+    """Says so if hardly a packet passed both points: a matter of chance, such as repeated ACKs."""
+    passed, seen = summary["link"]["packets"], summary["packets"]["tcp"]
+    if passed < LEAST_COMMON * seen:
+        summary["notes"].insert(
+            0,
+            f"only {passed:,} of {seen:,} TCP packets were seen before the link and after it, so "
+            f"nothing said of it means much: is {capture} the capture before it and {after} "
+            "the one after, or are they swapped, or not of the same time?",
+        )
