@@ -176,7 +176,9 @@ def test_queues_may_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     _, answer = answered(capsys, "--aqm", "fq_pie", "--replicates", "3")
     assert [one["queue"] for one in answer["alternatives"]] == ["fq_pie"]
     assert run_command([*SMALL, "--aqm", "fq_pi"]) == 2
-    assert 'did you mean "fq_pie"' in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert message.startswith('error: --aqm fq_pi: "fq_pi" is not a choice here')
+    assert 'did you mean "fq_pie"' in message
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing.result import (
     Alternative,
     Answer,
@@ -98,7 +99,7 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
     """
     trial = laboratory.trial
     for queue in queues:
-        trial.scenario(link, 1, queue)  # refuses one that is misspelt before anything is run
+        _check_queue(trial, link, queue)
     first = first_reach(link)
     why = laboratory.too_long(link, first)
     if why is not None:
@@ -130,6 +131,15 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
     except KeyboardInterrupt:
         return replace(answer, interrupted=True)
     return answer
+
+
+def _check_queue(trial: Trial, link: Link, queue: str) -> None:
+    """Refuses a queue that is misspelt before anything is run, by what the user wrote."""
+    try:
+        trial.scenario(link, 1, queue)
+    except ScenarioError as error:
+        help_ = f"\n  help: {error.help}" if error.help else ""
+        raise RequestError(f"--aqm {queue}: {error.message}{help_}") from error
 
 
 def first_reach(link: Link) -> int:
