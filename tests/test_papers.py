@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import ROOT, goodqueue, refused
-from goodqueue.papers.cells import Cell, Remark, Spread, Verdict, printed_unit
+from goodqueue.cli.reproduce import CLAIMS, print_reproduction
+from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread, Verdict, printed_unit
 from goodqueue.papers.experiment import PAPERS, experiments, paper, papers
 from goodqueue.papers.shapes import TESTS
 from goodqueue.papers.table import TableExperiment
@@ -77,6 +78,16 @@ def test_the_interval_over_seeds_holds_one_more_run_in_95_of_100() -> None:
 
 def cell(published: str | None, *, shape: bool | None, remark: Remark | None = None) -> Cell:
     return Cell({}, "", "", 0, published, Spread(10, 9, 11), shape, remark=remark)
+
+
+def test_a_verdict_where_no_number_is_printed_is_explained(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = experiments("clustering-buffer")[0]
+    print_reproduction(one, Reproduction([cell("10", shape=None)]))
+    assert CLAIMS not in " ".join(capsys.readouterr().out.split())
+    print_reproduction(one, Reproduction([cell(None, shape=False)]))
+    assert CLAIMS in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_verdict_is_the_strongest_that_holds() -> None:

@@ -30,7 +30,8 @@ caption { text-align: left; font-weight: bold; padding: 0.6rem 0 0.2rem; }
 LEGEND = (
     "A published figure <em>matches</em> if it lies in our 95 % prediction interval for one run, "
     "rounded or cut to the digits printed; it <em>matches in shape</em> if it does not, but named "
-    "tests of the shape of its row hold."
+    "tests of the shape of its row hold. Where the paper prints no number the verdict is on what "
+    "its text claims."
 )
 
 CLASSES = {Verdict.MATCHES: "matches", Verdict.SHAPE: "shape", Verdict.NOT: "not"}
