@@ -47,19 +47,3 @@ def test_parameters_that_do_not_fit_each_other_are_refused() -> None:
     done = goodqueue("qdisc", "parse", "qdisc codel 8001: root target 200ms interval 100ms")
     assert done.returncode == 2
     assert "target: the target is above the interval" in done.stderr
-
-
-def test_size_exports_the_discipline_it_sized() -> None:
-    short = ["--set", "duration=4s", "--set", "warmup=1s", "--replicates", "2", "--target", "50%"]
-
-    def recommended(queue: str) -> dict[str, object]:
-        put = ["--set", f"topology.bottleneck.queue={queue}"]
-        done = goodqueue("size", SCENARIO, *put, *short, "--json")
-        answer: dict[str, object] = json.loads(done.stdout)["recommended"]
-        return answer
-
-    codel = recommended("{ kind = 'codel' }")
-    limit = codel["limit_packets"]
-    shown = f"codel limit {limit} target 5ms interval 100ms"
-    assert codel["tc"] == f"tc qdisc replace dev DEV root {shown}"
-    assert recommended("{ kind = 'blue', limit = '90p' }")["tc"] is None

@@ -184,8 +184,12 @@ def test_a_limit_in_bytes_is_searched_in_bytes() -> None:
 def test_a_queue_that_is_no_fifo_is_exported_as_it_is() -> None:
     trial = trial_of(SMALL, topology__bottleneck__queue='{ kind = "codel", limit = "50p" }')
     (only,) = trial.exports(trial.link, 30)
-    assert any("codel limit 30" in line for line in only.lines)
+    assert "tc qdisc replace dev DEV root codel limit 30 target 5ms interval 100ms" in only.lines
     assert any("no drop-tail FIFO" in note for note in trial.notes)
+    unknown_to_linux = trial_of(
+        SMALL, topology__bottleneck__queue='{ kind = "blue", limit = "50p" }'
+    )
+    assert unknown_to_linux.exports(unknown_to_linux.link, 30) == ()
     assert {one.device for one in trial_of(SMALL).exports(trial.link, 30)} >= {"Cisco IOS", "Junos"}
 
 
