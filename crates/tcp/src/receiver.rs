@@ -1,5 +1,7 @@
 //! The receiving half: reassembly, acknowledgements, the advertised window.
 
+use std::num::NonZeroU64;
+
 use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
 
 use crate::config::{AckRule, Handshake, ReceiveWindowRule, Recovery, TcpConfig};
@@ -37,8 +39,8 @@ pub(crate) struct Receiver {
     unread: u64,
     /// The right edge of the window as last advertised.
     advertised: u64,
-    /// Where the peer's FIN is, once seen.
-    fin: Option<u64>,
+    /// Where the peer's FIN is, once seen; never 0, the number of its SYN.
+    fin: Option<NonZeroU64>,
     /// Bytes of buffer, and the window of an empty one as it can be advertised.
     buffer: u64,
     full_window: u32,
@@ -295,7 +297,7 @@ impl Receiver {
         let end = (segment.seq + u64::from(segment.payload)).min(self.advertised);
         let whole = end == segment.seq + u64::from(segment.payload);
         if segment.flags.contains(SegmentFlags::FIN) && whole {
-            self.fin = Some(end);
+            self.fin = NonZeroU64::new(end);
         }
         let start = segment.seq.max(self.next);
         self.note_duplicate(now, segment, end, config);
@@ -311,7 +313,7 @@ impl Receiver {
             stats.duplicate_payload_bytes +=
                 self.next.min(end).saturating_sub(segment.seq.min(end));
         }
-        if self.fin == Some(self.next) {
+        if self.fin.is_some_and(|fin| fin.get() == self.next) {
             self.next += 1;
             self.fin_reached = true;
             if !had_holes && self.linux_acks.is_some() {
@@ -399,7 +401,7 @@ impl Receiver {
         let limit = room.min(usize::from(config.details.sack_blocks));
         let held = self.out_of_order.as_deref();
         held.map_or_else(SackBlocks::default, |held| {
-            held.blocks(self.next, limit, self.fin)
+            held.blocks(self.next, limit, self.fin.map(NonZeroU64::get))
         })
     }
 
