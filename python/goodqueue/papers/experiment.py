@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
@@ -98,8 +99,11 @@ def paper(name: str) -> Paper:
     return Paper(name, **tomllib.loads(folder(name).joinpath("paper.toml").read_text("utf-8")))
 
 
+@cache
 def experiments(name: str) -> Sequence[Experiment]:
     """What can be reproduced of a paper: tables, figures and what else there is, by number.
+
+    The same ones at each call: figures ask for the tables that they show.
 
     Raises:
         RequestError: if there is no such paper.

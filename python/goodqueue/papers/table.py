@@ -14,6 +14,7 @@ from functools import partial
 from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
@@ -140,6 +141,7 @@ class TableExperiment:
         self.seconds = float(data["seconds"])
         self._folder = folder(paper)
         self._data = data
+        self._done: WeakKeyDictionary[Runner, Reproduction] = WeakKeyDictionary()
         self.open = Open(**{**data["open"], "set": tuple(data["open"].get("set", ()))})
         self.keys: dict[str, Mapping[str, Any]] = {row["column"]: row for row in data["row"]}
         self.columns = {entry["published"]: Quantity.read(entry) for entry in data["column"]}
@@ -204,8 +206,11 @@ class TableExperiment:
 
     def reproduce(self, runner: Runner) -> Reproduction:
         """Runs what is not known yet and sets ours beside the published figures."""
-        cells = self._cells(self._spreads(runner))
-        return Reproduction(cells, self._sentences(), partial(self._pictures, cells))
+        if runner not in self._done:
+            cells = self._cells(self._spreads(runner))
+            pictures = partial(self._pictures, cells)
+            self._done[runner] = Reproduction(cells, self._sentences(), pictures)
+        return self._done[runner]
 
     def _spreads(self, runner: Runner) -> dict[tuple[int, str], dict[str, Spread]]:
         """Of each row and variant every quantity, under its label."""

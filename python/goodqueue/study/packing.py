@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DOUBLE = struct.Struct("<d")
 
 LEVEL = 3
 """Of zlib: higher ones take twice as long for 3 % less."""
@@ -34,8 +41,15 @@ class Packing:
         """What was packed."""
         return zlib.decompressobj(zdict=self.sample).decompress(blob)
 
-    def metrics(self, blob: bytes) -> dict[str, float]:
-        """What was packed, by name."""
+    def places(self, metrics: Sequence[str]) -> list[int | None]:
+        """Where metrics stand among the names; None for one that is not there."""
+        known = {name: place for place, name in enumerate(self.names.split("\n"))}
+        return [known.get(metric) for metric in metrics]
+
+    def at(self, places: Sequence[int | None], blob: bytes) -> list[float]:
+        """What was packed at these places; NaN at none."""
         values = self.unpack(blob)
-        numbers = struct.unpack(f"<{len(values) // 8}d", values)
-        return dict(zip(self.names.split("\n"), numbers, strict=True))
+        return [
+            math.nan if place is None else DOUBLE.unpack_from(values, DOUBLE.size * place)[0]
+            for place in places
+        ]

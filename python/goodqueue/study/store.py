@@ -65,6 +65,7 @@ CREATE TABLE IF NOT EXISTS runs (
 """
 
 PACKINGS = "SELECT id, names, sample FROM names"
+FIGURES = "SELECT names, metrics FROM runs WHERE identity = ?"
 INSERT = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -214,13 +215,20 @@ class Store:
     def values(
         self, identities: Iterable[bytes], metrics: Sequence[str]
     ) -> Iterator[tuple[bytes, list[float]]]:
-        """Some metrics of some runs; NaN for those that failed or have no such metric."""
-        wanted = set(identities)
+        """Some metrics of some runs; NaN for those that failed or have no such metric.
+
+        Runs are looked up by their identity: who asks often asks for a few each time.
+        """
         packings = {packing.id: packing for packing in self._packings.values()}
-        for identity, number, blob in self._rows("SELECT identity, names, metrics FROM runs"):
-            if identity in wanted:
-                found = {} if blob is None else packings[number].metrics(blob)
-                yield identity, [found.get(metric, math.nan) for metric in metrics]
+        places: dict[int, list[int | None]] = {}
+        for identity in identities:
+            for number, blob in self._rows(FIGURES, identity):
+                if blob is None:
+                    yield identity, [math.nan] * len(metrics)
+                    continue
+                if number not in places:
+                    places[number] = packings[number].places(metrics)
+                yield identity, packings[number].at(places[number], blob)
 
     def merge(self, other: Path) -> int:
         """Takes over the runs of another folder that this one has not; returns how many.
