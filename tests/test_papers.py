@@ -17,6 +17,7 @@ import pytest
 from conftest import ROOT, goodqueue, refused
 from goodqueue.cli.reproduce import CLAIMS, print_reproduction
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread, Verdict, printed_unit
+from goodqueue.papers.conclusions import Conclusion, ratio
 from goodqueue.papers.experiment import PAPERS, experiments, paper, papers
 from goodqueue.papers.shapes import TESTS
 from goodqueue.papers.table import TableExperiment
@@ -148,6 +149,26 @@ def test_shapes(
     assert TESTS[test](values, [1, 2, 3, 4], **parameters) is holds
 
 
+def test_a_conclusion_is_a_bound_on_the_ratio_of_rows_that_differ_in_one_key() -> None:
+    rows = [{"rate": rate, "buffer": buffer} for rate in ("1", "2") for buffer in ("5", "10", "50")]
+    ours = [Spread.exact(value) for value in (10, 20, 30, 10, 11, 12)]
+    says = Conclusion("doubles", "x", along="buffer", of="10", over="5", least=2, because="why")
+    first, second = says.cells(rows, ours, "x doubles", {"variant": "sink"})
+    assert first.row == {"rate": "1", "variant": "sink"}
+    assert (first.ours, first.verdict, first.note) == (Spread.exact(2.0), Verdict.SHAPE, "")
+    assert (second.ours.mean, second.verdict, second.note) == (1.1, Verdict.NOT, "why")
+    only = Conclusion("grows", "x", "buffer", "50", "10", row={"rate": "2"})
+    assert [cell.row for cell in only.cells(rows, ours, "", {})] == [{"rate": "2"}]
+
+
+def test_a_ratio_is_as_uncertain_as_both_figures() -> None:
+    # 3 % above and 4 % below: 5 % together.
+    times = ratio(Spread(200, 194, 206), Spread(100, 96, 104))
+    assert times.mean == 2.0
+    assert (times.low, times.high) == pytest.approx((1.9, 2.1))
+    assert ratio(Spread(0, 0, 1), Spread(100, 96, 104)) == Spread.exact(0.0)
+
+
 @pytest.mark.parametrize("name", papers())
 def test_every_paper_has_a_page_and_something_to_reproduce(name: str) -> None:
     assert (ROOT / paper(name).page).is_file()
@@ -167,6 +188,12 @@ class TestData:
     ) -> None:
         for name, holds in one.published_shapes():
             assert holds, name
+
+    def test_every_conclusion_speaks_of_rows_that_there_are(self, one: TableExperiment) -> None:
+        same = {column: Spread.exact(1.0) for column in one.columns}
+        spreads = {(place, name): same for place in range(len(one.rows)) for name in one.variants}
+        said = {cell.quantity for cell in one.concluded(spreads)}
+        assert len(said) == len(one.conclusions)
 
     def test_what_is_open_says_how_its_interval_is_meant(self, one: TableExperiment) -> None:
         assert one.open.why

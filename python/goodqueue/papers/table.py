@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
+from goodqueue.papers.conclusions import Conclusion
 from goodqueue.papers.shapes import TESTS
 from goodqueue.study.model import Variant
 from goodqueue.study.plan import digest, run_of
@@ -34,8 +35,14 @@ if TYPE_CHECKING:
 
 Row = dict[str, str]
 Figures = dict[str, float]
+Spreads = dict[tuple[int, str], dict[str, Spread]]
+"""By the place of a row and a variant every quantity, under its column."""
+
 PLAIN = ""
 """The variant that is compared with the paper."""
+
+AS_RUN = "as fitted"
+"""What it is called beside others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,7 @@ class TableExperiment:
         self.paper, self.name = paper, name
         self.title: str = data["title"]
         self.claim: str = data.get("claim", "")
+        self.conclusions = [Conclusion(**entry) for entry in data.get("conclusion", ())]
         self.seconds = float(data["seconds"])
         self._folder = folder(paper)
         self._data = data
@@ -149,6 +157,11 @@ class TableExperiment:
         self.variants: dict[str, Mapping[str, Any]] = {PLAIN: {}} | {
             variant["name"]: variant for variant in data.get("variant", ())
         }
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether means of another simulator stand beside ours."""
+        return any("standard_errors" in other for other in self._data.get("beside", ()))
 
     def runs(self) -> Iterator[tuple[int, str, Run]]:
         """Every run with the place of its row and its variant."""
@@ -207,12 +220,30 @@ class TableExperiment:
     def reproduce(self, runner: Runner) -> Reproduction:
         """Runs what is not known yet and sets ours beside the published figures."""
         if runner not in self._done:
-            cells = self._cells(self._spreads(runner))
+            spreads = self._spreads(runner)
+            cells = self._cells(spreads)
             pictures = partial(self._pictures, cells)
-            self._done[runner] = Reproduction(cells, self._sentences(), pictures)
+            every = [*cells, *self.concluded(spreads)]
+            self._done[runner] = Reproduction(every, self._sentences(), pictures)
         return self._done[runner]
 
-    def _spreads(self, runner: Runner) -> dict[tuple[int, str], dict[str, Spread]]:
+    def concluded(self, spreads: Spreads) -> Iterator[Cell]:
+        """What the paper concludes, under every variant."""
+        rows = [{key: row[key] for key in self.keys} for row in self.rows]
+        for one in self.conclusions:
+            quantity = self._quantity(one)
+            for name in self.variants:
+                ours = [spreads[place, name][one.column] for place in range(len(rows))]
+                under = {"variant": name or AS_RUN} if len(self.variants) > 1 else {}
+                yield from one.cells(rows, ours, quantity, under)
+
+    def _quantity(self, one: Conclusion) -> str:
+        """A conclusion and how it is tested, in words."""
+        key, label = self.keys[one.along], self.columns[one.column].label
+        at = f"{key['label']} {one.of} over {one.over} {key.get('unit', '')}".strip()
+        return f'"{one.says}": {label}, {at}, {one.bound}'
+
+    def _spreads(self, runner: Runner) -> Spreads:
         """Of each row and variant every quantity, under its label."""
         quantities = self._quantities()
         metrics = list(
@@ -241,7 +272,7 @@ class TableExperiment:
                 found[_also(entry["published"])] = also
         return found
 
-    def _cells(self, spreads: Mapping[tuple[int, str], Mapping[str, Spread]]) -> list[Cell]:
+    def _cells(self, spreads: Spreads) -> list[Cell]:
         besides = [
             _Other(self._read(other["file"]), other) for other in self._data.get("beside", ())
         ]

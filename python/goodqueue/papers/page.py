@@ -1,0 +1,160 @@
+"""Writes the tables of a paper's page: `python -m goodqueue.papers.page PAPER ...`.
+
+In the root of the source tree. A page says where a table goes and which one it is, in comments that
+nobody sees who reads it:
+
+    <!-- distances -->                    paper, other simulators and ours, for all tables
+    <!-- figures of EXPERIMENT -->        our figures over the last key of the rows
+    <!-- conclusions of EXPERIMENT -->    where what the paper concludes holds, and where not
+    <!-- end -->
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import groupby
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from goodqueue.papers.cells import Verdict
+from goodqueue.papers.experiment import experiment, experiments, paper
+from goodqueue.papers.table import TableExperiment
+from goodqueue.study.runner import Runner, user_store
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from goodqueue.papers.cells import Cell
+
+Line = list[str]
+
+MARKED = re.compile(
+    r"(?P<head><!-- (?P<what>distances|figures of|conclusions of) ?(?P<name>\S*) -->\n)"
+    r".*?(?P<end><!-- end -->)",
+    re.DOTALL,
+)
+
+MOST_NAMED = 3
+"""More ratios of a group are given from where to where."""
+
+
+def filled(text: str, name: str, runner: Runner) -> str:
+    """The text of a paper's page with the tables that it asks for."""
+
+    def table(found: re.Match[str]) -> str:
+        match found["what"]:
+            case "distances":
+                lines = distances(name, runner)
+            case "figures of":
+                lines = figures(_table(name, found["name"]), runner)
+            case _:
+                lines = conclusions(_table(name, found["name"]), runner)
+        written = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        return f"{found['head']}\n{written}\n{found['end']}"
+
+    return MARKED.sub(table, text)
+
+
+def distances(name: str, runner: Runner) -> Iterator[Line]:
+    """How far the paper, another simulator and ours are apart, by table and quantity."""
+    tables = {
+        one.name.replace("table", "Table "): one.reproduce(runner).cells
+        for one in experiments(name)
+        if isinstance(one, TableExperiment) and one.is_compared
+    }
+    tables["all"] = [cell for cells in tables.values() for cell in cells]
+    theirs = tables["all"][0].beside[0].label
+    heads = ["", "paper and ours", f"paper and {theirs}", f"{theirs} and ours"]
+    yield [*heads, *map(str, Verdict), f"means that agree with {theirs}"]
+    yield ["---"] * (len(heads) + len(Verdict) + 1)
+    for title, cells in tables.items():
+        for quantity in dict.fromkeys(cell.quantity for cell in cells):
+            members = [cell for cell in cells if cell.quantity == quantity]
+            yield [f"{title}: {quantity}", *_distances(members)]
+
+
+def _distances(cells: Sequence[Cell]) -> Iterator[str]:
+    printed = [float(cell.published or "nan") for cell in cells]
+    theirs = [cell.beside[0].spread.mean for cell in cells]
+    ours = [cell.ours.mean for cell in cells]
+    for one, other in ((printed, ours), (printed, theirs), (theirs, ours)):
+        if cells[0].unit:
+            yield f"{100 * fmean(abs(a / b - 1) for a, b in zip(one, other, strict=True)):.1f} %"
+        else:
+            yield f"{fmean(abs(a - b) for a, b in zip(one, other, strict=True)):.1f}"
+    for verdict in Verdict:
+        yield str(sum(cell.verdict is verdict for cell in cells))
+    yield f"{sum(bool(cell.beside[0].agrees) for cell in cells)} of {len(cells)}"
+
+
+def figures(one: TableExperiment, runner: Runner) -> Iterator[Line]:
+    """A line for every group of rows, a column for every value of the last key."""
+    *groups, axis = one.keys
+    quantities = one.columns.values()
+    rows: dict[tuple[str, ...], dict[str, Line]] = {}
+    for cell in one.reproduce(runner).cells:
+        if cell.quantity in {quantity.label for quantity in quantities}:
+            line = rows.setdefault(_places(one, cell.row, groups), {})
+            line.setdefault(cell.row[axis], []).append(f"{cell.ours.mean:.{cell.digits}f}")
+    shown = ", ".join(f"{each.label} {each.unit}".strip() for each in quantities)
+    values = list(dict.fromkeys(value for line in rows.values() for value in line))
+    yield [f"{shown} at {one.keys[axis]['label']}", *values]
+    yield ["---"] * (1 + len(values))
+    for group, line in rows.items():
+        yield [", ".join(group), *(", ".join(line.get(value, [])) for value in values)]
+
+
+def conclusions(one: TableExperiment, runner: Runner) -> Iterator[Line]:
+    """Every conclusion with the ratios with which it holds, and with which it does not."""
+    known = {quantity.label for quantity in one.columns.values()}
+    cells = [cell for cell in one.reproduce(runner).cells if cell.quantity not in known]
+    yield ["it says, and what is asked of a ratio", "holds", "does not hold"]
+    yield ["---"] * 3
+    for quantity, group in groupby(cells, key=lambda cell: cell.quantity):
+        members = list(group)
+        sides = ([cell for cell in members if cell.shape is holds] for holds in (True, False))
+        yield [quantity, *(_ratios(one, side) for side in sides)]
+
+
+def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
+    """By the first key of their rows."""
+    said = []
+    for (first,), group in groupby(cells, key=lambda cell: _places(one, cell.row, [*cell.row][:1])):
+        members = list(group)
+        means = [f"{cell.ours.mean:.{cell.digits}f}" for cell in members]
+        if len(members) > MOST_NAMED:
+            low, high = min(means, key=float), max(means, key=float)
+            said.append(f"{first}: {low} to {high}")
+        else:
+            rest = [", ".join(_places(one, cell.row, [*cell.row][1:])) for cell in members]
+            named = (f"{a} ({b})" if b else a for a, b in zip(means, rest, strict=True))
+            said.append(f"{first}: {', '.join(named)}")
+    return "; ".join(said)
+
+
+def _places(one: TableExperiment, row: Mapping[str, str], keys: Sequence[str]) -> tuple[str, ...]:
+    units = {key: one.keys[key].get("unit", "") if key in one.keys else "" for key in keys}
+    return tuple(f"{row[key]} {unit}".strip() for key, unit in units.items())
+
+
+def _table(name: str, wanted: str) -> TableExperiment:
+    found = experiment(name, wanted)
+    assert isinstance(found, TableExperiment), f"{wanted} is no table"
+    return found
+
+
+def main(names: list[str]) -> None:
+    """Writes the tables of these papers' pages."""
+    with user_store("papers") as store:
+        runner = Runner(store, Threads(None))
+        for name in names:
+            page = Path(paper(name).page)
+            page.write_text(filled(page.read_text("utf-8"), name, runner), "utf-8")
+            print(page, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
