@@ -293,7 +293,7 @@ fn is_ns2(path: &Path) -> Result<bool, FileError> {
 
 fn read_ns2<T>(
     path: &Path,
-    mut take: impl FnMut(&goodqueue_trace::read::Ns2Record<'_>, u64) -> Result<T, FileError>,
+    mut take: impl FnMut(&goodqueue_trace::read::Ns2Record, u64) -> Result<T, FileError>,
 ) -> Result<Reading, FileError> {
     let mut trace = Ns2Trace::new(BufReader::with_capacity(1 << 18, open(path)?));
     let mut span: Option<(i64, i64)> = None;

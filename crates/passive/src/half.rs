@@ -208,7 +208,8 @@ impl Half {
             Some(idle)
                 if idle as f64 > shared.thresholds.idle_rtts * rtt as f64 && idle > 1_000_000 =>
             {
-                self.application += (time - self.last_data).max(0);
+                let rest = (time - self.last_data).max(0);
+                self.application = self.application.saturating_add(rest);
                 self.rounds.interrupted();
             }
             _ => self.counts.small += u64::from(self.last_small),
@@ -376,6 +377,7 @@ impl Half {
             return;
         }
         let packets = self.size.segments((record.end - record.start) as u32);
+        let all = packets.saturating_mul(lost);
         // Eifel (RFC 3522): a clock echoed that is older than the last copy's tells that an earlier
         // one arrived.
         let earlier = echo.zip(record.last_stamp);
@@ -383,12 +385,12 @@ impl Half {
             self.counts.spurious += u64::from(packets);
             return;
         }
-        self.counts.lost[Place::Downstream as usize] += u64::from(packets * lost);
+        self.counts.lost[Place::Downstream as usize] += u64::from(all);
         self.rtt.behind_queue = self.is_behind_queue();
         shared.lose(Loss {
             time: record.time,
             flow: self.id,
-            packets: packets * lost,
+            packets: all,
             place: Place::Downstream,
             wait: None,
         });

@@ -109,7 +109,7 @@ impl Rounds {
     fn close(&mut self, start: Nanos, now: Nanos, judge: &Judge<'_>) {
         let length = (now - start).max(0);
         if self.filled_window {
-            self.receiver_limited += length;
+            self.receiver_limited = self.receiver_limited.saturating_add(length);
         }
         self.flight_time += self.flight as f64 * length as f64;
         self.time += length as f64;
@@ -180,5 +180,30 @@ impl Rounds {
     /// Mean of the flights, weighted by time.
     pub fn mean_flight(&self) -> Option<f64> {
         (self.time > 0.0).then(|| self.flight_time / self.time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Damaged times may jump over years, again and again.
+    #[test]
+    fn jumping_times_fit() {
+        let (mut rounds, far) = (Rounds::default(), 100_000_000_000_000_000);
+        let thresholds = Thresholds::default();
+        let judge = Judge {
+            thresholds: &thresholds,
+            mss: 1000,
+            rtt: 0,
+            losses: &LastLosses::default(),
+        };
+        for round in 1..200_i64 {
+            let end = round.cast_unsigned() * 1000;
+            let time = if round % 2 == 0 { far } else { -far };
+            let (una, edge) = (end - 1000, end);
+            rounds.sent(time, end, View { time, una, edge }, &judge);
+        }
+        assert_eq!(rounds.receiver_limited(), Nanos::MAX);
     }
 }

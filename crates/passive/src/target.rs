@@ -120,7 +120,7 @@ impl Passages {
             && left > last
         {
             self.busy_bytes += self.since_last;
-            self.busy_time += left - last;
+            self.busy_time = self.busy_time.saturating_add(left - last);
         }
         self.last_left = Some(left);
         self.since_last = 0;
@@ -159,5 +159,25 @@ impl Passages {
     /// Bits per second while packets waited; none unless they did for 10 ms in all.
     pub fn busy_rate(&self) -> Option<f64> {
         (self.busy_time > 10_000_000).then(|| self.busy_bytes as f64 * 8e9 / self.busy_time as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Damaged times may jump over years, again and again.
+    #[test]
+    fn jumping_times_fit() {
+        let mut passages = Passages::default();
+        let far = 100_000_000_000_000_000;
+        for _ in 0..100 {
+            for (time, took) in [(far, -2 * far), (-far, 2 * far)] {
+                let start = 0;
+                passages.left(1500);
+                passages.matched(&Arrival { start, time, took });
+            }
+        }
+        assert_eq!(passages.busy_time, Nanos::MAX);
     }
 }

@@ -1,6 +1,6 @@
 //! A captured frame taken apart.
 
-use super::capture::Frame;
+use super::capture::{Frame, LARGEST_RECORD};
 use super::link_layer::{Heading, ip_in};
 use super::network_layer::ip_packet;
 use super::tally::Skip;
@@ -54,6 +54,10 @@ pub enum Transport {
 ///
 /// Why it cannot be.
 pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
+    // Sums of lengths are kept, and sequence numbers go on by them.
+    if frame.original_len as usize > LARGEST_RECORD {
+        return Err(Skip::BadHeader);
+    }
     let (packet, heading) = ip_in(frame.link, frame.bytes)?;
     let header_bytes = (frame.bytes.len() - packet.len()) as u32;
     let packet = ip_packet(packet, frame.original_len.saturating_sub(header_bytes))?;

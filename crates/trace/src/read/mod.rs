@@ -19,7 +19,7 @@ mod tcp_header;
 pub use capture::{Capture, Format, Frame, ReadError};
 pub use decode::{Datagram, Transport, decode};
 pub use link_layer::{Heading, LinkType};
-pub use ns2::{Ns2Event, Ns2Record, Ns2Trace};
+pub use ns2::{Ns2Event, Ns2Kind, Ns2Record, Ns2Trace};
 pub use ns2_totals::{Counts, Ns2Totals};
 pub use tally::{Skip, Tally};
 pub use tcp_header::TcpHeader;

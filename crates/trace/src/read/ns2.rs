@@ -3,6 +3,7 @@
 //! `+ 1.84375 0 2 cbr 210 ------- 0 0.0 3.1 225 610`: event, time, link from and to, packet type,
 //! size, flags, flow, source and destination as node.port, sequence number, packet id.
 
+use super::capture::LARGEST_RECORD;
 use super::tally::{Skip, Tally};
 use goodqueue_types::Ecn;
 use std::io::{self, BufRead};
@@ -23,17 +24,44 @@ pub enum Ns2Event {
     Dropped,
 }
 
+/// The type of a packet: `tcp`, `ack`, `cbr`, …
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ns2Kind {
+    /// Filled up with zeros.
+    letters: [u8; Self::LONGEST],
+}
+
+impl Ns2Kind {
+    /// ns-2's own (`CtrMcast_Encap`) are shorter.
+    const LONGEST: usize = 32;
+
+    /// The type of this name, unless it is longer than any.
+    fn new(name: &str) -> Option<Self> {
+        let mut letters = [0; Self::LONGEST];
+        letters
+            .get_mut(..name.len())?
+            .copy_from_slice(name.as_bytes());
+        Some(Self { letters })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        let name = std::str::from_utf8(&self.letters).unwrap_or_default();
+        name.trim_end_matches('\0')
+    }
+}
+
 /// A line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ns2Record<'a> {
+pub struct Ns2Record {
     /// What happened.
     pub event: Ns2Event,
     /// When, in nanoseconds.
     pub time_ns: i64,
     /// The nodes of the link.
     pub link: (u32, u32),
-    /// `tcp`, `ack`, `cbr`, …
-    pub kind: &'a str,
+    /// What it is.
+    pub kind: Ns2Kind,
     /// Bytes.
     pub size: u32,
     /// What its flags say of ECN.
@@ -84,7 +112,7 @@ impl<R: BufRead> Ns2Trace<R> {
     /// # Errors
     ///
     /// If the stream fails.
-    pub fn next_record(&mut self) -> io::Result<Option<Ns2Record<'_>>> {
+    pub fn next_record(&mut self) -> io::Result<Option<Ns2Record>> {
         loop {
             self.line.clear();
             let mut limited = io::Read::take(&mut self.reader, LONGEST_LINE);
@@ -94,19 +122,16 @@ impl<R: BufRead> Ns2Trace<R> {
             }
             self.position += length as u64;
             let whole = self.line.ends_with(b"\n");
-            let good =
-                whole && std::str::from_utf8(&self.line).is_ok_and(|line| record(line).is_some());
-            if good {
-                break;
+            let line = std::str::from_utf8(&self.line).ok();
+            if let Some(record) = line.filter(|_| whole).and_then(record) {
+                self.records += 1;
+                return Ok(Some(record));
             }
             // The last line of a run that still writes, or ran out of disk.
             let cut = !whole && (length as u64) < LONGEST_LINE;
             self.tally
                 .add(if cut { Skip::CutRecord } else { Skip::BadLine });
         }
-        self.records += 1;
-        let line = std::str::from_utf8(&self.line).unwrap_or_default();
-        Ok(record(line))
     }
 
     /// What was left out so far.
@@ -125,7 +150,7 @@ impl<R: BufRead> Ns2Trace<R> {
     }
 }
 
-fn record(line: &str) -> Option<Ns2Record<'_>> {
+fn record(line: &str) -> Option<Ns2Record> {
     let mut columns = line.split_ascii_whitespace();
     let mut next = || columns.next();
     let event = match next()? {
@@ -139,8 +164,8 @@ fn record(line: &str) -> Option<Ns2Record<'_>> {
         event,
         time_ns: nanoseconds(next()?)?,
         link: (next()?.parse().ok()?, next()?.parse().ok()?),
-        kind: next()?,
-        size: next()?.parse().ok()?,
+        kind: Ns2Kind::new(next()?)?,
+        size: size(next()?)?,
         ecn: ecn_of(next()?),
         flow: next()?.parse().ok()?,
         source: address(next()?)?,
@@ -149,6 +174,12 @@ fn record(line: &str) -> Option<Ns2Record<'_>> {
         id: next()?.parse().ok()?,
     };
     Some(record)
+}
+
+/// Bytes of a packet; what is longer than any is none.
+fn size(text: &str) -> Option<u32> {
+    let size = text.parse().ok()?;
+    (size as usize <= LARGEST_RECORD).then_some(size)
 }
 
 /// A decimal number of seconds; ns-2 writes large and small ones with an exponent.
@@ -200,7 +231,7 @@ mod tests {
         let record = trace.next_record().unwrap().unwrap();
         assert_eq!(record.event, Ns2Event::Enqueued);
         assert_eq!(
-            (record.time_ns, record.link, record.kind),
+            (record.time_ns, record.link, record.kind.name()),
             (1_843_750_000, (0, 2), "cbr")
         );
         assert_eq!(
@@ -210,6 +241,20 @@ mod tests {
         assert!(trace.next_record().unwrap().is_none());
         let left_out: Vec<_> = trace.tally().iter().collect();
         assert_eq!(left_out, [(Skip::CutRecord, 1), (Skip::BadLine, 1)]);
+    }
+
+    #[test]
+    fn what_no_packet_has_makes_a_line_bad() {
+        let good = |kind: &str, size: u64| {
+            let line = format!("r 1 0 2 {kind} {size} ------- 0 0.0 3.1 225 610\n");
+            Ns2Trace::new(line.as_bytes())
+                .next_record()
+                .unwrap()
+                .is_some()
+        };
+        assert!(good(&"k".repeat(32), 1 << 20));
+        assert!(!good(&"k".repeat(33), 40));
+        assert!(!good("tcp", (1 << 20) + 1));
     }
 
     #[test]

@@ -84,7 +84,8 @@ fn read_options(mut options: &[u8], header: &mut TcpHeader) {
             (3, 1) => header.scale = Some(value[0]),
             (4, 0) => header.sack_permitted = true,
             (5, _) => {
-                for (place, block) in header.sack.iter_mut().zip(value.chunks_exact(8)) {
+                let free = &mut header.sack[usize::from(header.sack_count)..];
+                for (place, block) in free.iter_mut().zip(value.chunks_exact(8)) {
                     *place = (long(block, 0), long(block, 4));
                     header.sack_count += 1;
                 }

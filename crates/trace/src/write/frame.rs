@@ -293,7 +293,7 @@ fn icmp(frame: &mut Frame, packet: &Packet, endpoints: &Endpoints) {
     frame.put(&[kind, 0, 0, 0]);
     let FlowId(flow) = packet.flow;
     frame.put16(flow as u16);
-    frame.put16(number as u16 + 1);
+    frame.put16((number + 1) as u16);
     let checksum = fold(sum(&frame.bytes[begin..frame.headers]));
     set_checksum(frame, begin + 2, checksum);
 }

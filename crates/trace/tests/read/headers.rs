@@ -99,6 +99,19 @@ fn options_of_tcp() {
     };
     assert_eq!(header.sack(), [(1, 2), (3, 4)]);
 
+    // A second option adds its blocks to those of the first.
+    let twice = [
+        5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 5, 10, 0, 0, 0, 3, 0, 0, 0, 4,
+    ];
+    let twice = [&[1, 1][..], &twice].concat();
+    let Transport::Tcp(header) = taken_apart(1, &tcp_over_ethernet(&twice, 0))
+        .unwrap()
+        .transport
+    else {
+        panic!()
+    };
+    assert_eq!(header.sack(), [(1, 2), (3, 4)]);
+
     // Cut within an option, or with a length of nonsense: what was read stays.
     for bad in [[3, 3, 4, 8], [3, 3, 4, 0]] {
         let options = [&bad[..], &[9, 9, 9, 9]].concat();
@@ -147,6 +160,26 @@ fn a_super_segment_without_a_length_has_its_frames() {
         panic!()
     };
     assert_eq!(header.payload, 70_000);
+}
+
+#[test]
+fn what_is_too_long_for_a_packet_is_none() {
+    let mut frame = tcp_over_ethernet(&[], 0);
+    frame[16..18].fill(0);
+    let long = |original_len| {
+        decode(&Frame {
+            time_ns: 0,
+            link: LinkType::ETHERNET,
+            bytes: &frame,
+            original_len,
+            interface: 0,
+            heading: Heading::Unknown,
+            comment: None,
+        })
+    };
+    assert!(long(1 << 20).is_ok());
+    assert_eq!(long((1 << 20) + 1), Err(Skip::BadHeader));
+    assert_eq!(long(u32::MAX), Err(Skip::BadHeader));
 }
 
 #[test]

@@ -82,6 +82,27 @@ fn options_that_only_the_model_counts_are_padding() {
     assert_eq!(frame.headers()[54..], [0; 12]);
 }
 
+/// RFC 792: a sequence number of 16 bits, which begins again.
+#[test]
+fn the_number_of_a_ping_wraps() {
+    let endpoints = Endpoints {
+        ordinal: 0,
+        tcp: None,
+        echo: None,
+    };
+    let number = |number| {
+        let packet = Packet {
+            number,
+            size: 84,
+            body: Body::EchoRequest,
+            ..Packet::default()
+        };
+        frame(&packet, &endpoints).headers()[40..42].to_vec()
+    };
+    assert_eq!(number(65_534), [0xFF, 0xFF]);
+    assert_eq!(number(65_535), [0, 0]);
+}
+
 #[test]
 fn a_reply_has_the_number_of_its_request() {
     let echo = Echo {

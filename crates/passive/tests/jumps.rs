@@ -1,0 +1,68 @@
+//! Damaged times jump over years, again and again: what is added up of them stays a number.
+
+use goodqueue_passive::{Analyzer, Tap, Thresholds};
+use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
+use goodqueue_types::{Ecn, SegmentFlags};
+
+fn segment(from_client: bool, number: u32, payload: u32) -> Datagram {
+    let (client, server) = (([10, 0, 0, 1], 5000).into(), ([10, 0, 0, 2], 80).into());
+    let mut tcp = TcpHeader::default();
+    (tcp.flags, tcp.window, tcp.payload) = (SegmentFlags::ACK, 60_000, payload);
+    if from_client {
+        tcp.seq = number;
+    } else {
+        tcp.ack = number;
+    }
+    Datagram {
+        source: if from_client { client } else { server },
+        destination: if from_client { server } else { client },
+        protocol: 6,
+        ecn: Ecn::NotCapable,
+        dscp: 0,
+        ttl: 64,
+        id: None,
+        is_fragment: false,
+        ip_bytes: 40 + payload,
+        frame_bytes: 40 + payload,
+        heading: Heading::Unknown,
+        transport: Transport::Tcp(tcp),
+    }
+}
+
+/// A sender that sends a segment, hears that it arrived, and rests for six years of its clock.
+#[test]
+fn rests_that_add_up_to_centuries() {
+    let mut analyzer = Analyzer::new(Thresholds::default(), false);
+    analyzer.packet(Tap::First, 0, &segment(true, 0, 0));
+    let mut next = 0;
+    for round in 0..100 {
+        // Between two that are close to one another the clock goes back by six years. Rests grow, so
+        // that none is taken for a round trip.
+        let late = 99_000_000_000_000_000 + round * round * 400_000;
+        for time in [late, -99_000_000_000_000_000] {
+            analyzer.packet(Tap::First, time, &segment(true, next, 1000));
+            next += 1000;
+            analyzer.packet(Tap::First, time + 100_000, &segment(false, next, 0));
+        }
+    }
+    let report = analyzer.finish(None, None, 1);
+    let shares = report.flows[0].shares;
+    assert!(shares.application <= 1.0, "{shares:?}");
+}
+
+/// A segment that is sent again and again, of a sender whose segments were said to be tiny.
+#[test]
+fn packets_lost_beyond_counting() {
+    let mut analyzer = Analyzer::new(Thresholds::default(), false);
+    let mut syn = segment(true, u32::MAX, 0);
+    if let Transport::Tcp(tcp) = &mut syn.transport {
+        (tcp.flags, tcp.mss) = (SegmentFlags::SYN, Some(1));
+    }
+    analyzer.packet(Tap::First, 0, &syn);
+    for copy in 1..5000 {
+        analyzer.packet(Tap::First, copy * 1_000_000, &segment(true, 0, 1 << 20));
+    }
+    let report = analyzer.finish(None, None, 1);
+    let lost: u64 = report.flows[0].counts.lost.iter().sum();
+    assert_eq!(lost, u64::from(u32::MAX));
+}
