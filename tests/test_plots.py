@@ -100,7 +100,17 @@ def test_an_answer_is_drawn_with_and_without_a_buffer_that_serves(
         for limit, count in ((1, 3), (4, 8), (30, 3), (1000, 1))
     }
     trials = Trials(lambda _wanted: {}, replicates)
-    found = Smallest(recommended, 0, None, recommended, None, (), (), False)
+    found = Smallest(
+        limit=recommended,
+        low=0,
+        high=None,
+        floor=recommended,
+        ceiling=None,
+        reached=1000,
+        broken=(),
+        exceptions=(),
+        settled=False,
+    )
     interval = {name: Interval(value, 0.01) for name, value in figures.items()}
     other = Alternative("codel", {**interval, "p99_delay_s": Interval(0.01, 0.0)}, ())
     answer = Answer(link, judge(link), found=found, trials=trials, alternatives=(other,))

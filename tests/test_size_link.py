@@ -101,6 +101,36 @@ def test_what_cannot_be_had_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert "the delay allows at most" in out
 
 
+def test_rules_that_are_run_later_are_not_what_was_searched(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """BSCL's 351 packets keep a loss of 1 % here, and vendors' 416; the delay stops the search."""
+    crowded = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50"]
+    bounds = ["--max-loss", "1%", "--max-delay", "20ms", "--replicates", "3", "--aqm", "pie"]
+    assert run_command(["size", *crowded, *bounds, "--json"]) == 3
+    answer = json.loads(capsys.readouterr().out)
+    kept = [one for one in answer["curve"] if one["simulated"]["loss_rate"]["mean"] <= 0.01]
+    reached = answer["recommendation"]["at_least_packets"] - 1
+    assert min(one["packets"] for one in kept) > reached
+    assert [one["replicates"] for one in answer["curve"]] == [3] * len(answer["curve"])
+    assert run_command(["size", *crowded, *bounds]) == 3
+    assert f"even {reached} packets do not keep loss" in capsys.readouterr().out
+
+
+def test_what_is_not_shown_is_not_said_to_be(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Three replicates show nothing: no interval of so few has an end."""
+    page = tmp_path / "page.html"
+    link = ["--rate", "2Mbps", "--rtt", "40ms,60ms", "--flows", "3"]
+    few = ["--replicates", "3", "--aqm", "pie", "--report", str(page)]
+    assert run_command(["size", *link, *few]) == 0
+    out = capsys.readouterr().out
+    assert "that it suffices was not shown within the budget" in out
+    assert "shown with 95 % confidence" not in out
+    assert "± inf" not in page.read_text(encoding="utf-8")
+
+
 def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     command = ["size", *crowded, "--max-delay", "50ms", "--quick"]

@@ -115,6 +115,9 @@ def test_nothing_serves_where_the_queue_never_fills() -> None:
     assert found.limit is None
     assert found.broken == ("utilization",)
     assert max(trials.limits) < 2000
+    assert found.reached == max(trials.limits)
+    trials.ensure([5000], 3)  # as a rule's buffer is, after the search
+    assert found.reached < 5000
 
 
 @pytest.mark.parametrize(("most_delay", "feasible"), [(0.5, True), (0.05, False)])

@@ -28,6 +28,10 @@ class Interval:
         """The upper end."""
         return self.mean + self.half_width
 
+    def text(self, mean: str, half_width: str) -> str:
+        """Both as printed, `mean ± half_width`; the mean alone where the interval has no end."""
+        return f"{mean} ± {half_width}" if math.isfinite(self.half_width) else mean
+
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     """Student's t interval of the mean of independent values, two-sided.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING
 
@@ -222,9 +221,14 @@ def _whose(answer: Answer, buffer: int) -> str:
 
 
 def _confidence(found: Smallest) -> str:
-    upper = "not shown within the budget" if found.high is None else f"{found.high:,} suffice"
-    lower = f"{found.low:,} do not" if found.low else "no smaller limit was shown to fail"
-    return f"shown with 95 % confidence: {upper}, {lower}"
+    shown = [] if found.high is None else [f"{found.high:,} suffice"]
+    shown += [f"{found.low:,} do not"] if found.low else []
+    parts = [f"shown with 95 % confidence: {', '.join(shown)}"] if shown else []
+    if found.high is None:
+        parts.append("that it suffices was not shown within the budget")
+    if not found.low and found.limit != 1:
+        parts.append("no smaller limit was shown to fail")
+    return "; ".join(parts)
 
 
 def _infeasible(answer: Answer) -> list[str]:
@@ -232,7 +236,7 @@ def _infeasible(answer: Answer) -> list[str]:
     if found is None or answer.trials is None:
         return _infeasible_by_theory(answer)
     if found.floor is None:
-        top = answer.trials.limits[-1]
+        top = found.reached  # not the largest that was run: rules were, too
         missing = _names(one for one in found.broken if one != DELAY)
         or_delay = " or the delay" if DELAY in found.broken else ""
         never = answer.interval(top, DROPS).mean == 0
@@ -346,7 +350,7 @@ def _shown(answer: Answer) -> list[int]:
     found = answer.found
     if found is None or len(limits) <= MOST_SHOWN:
         return limits
-    around = found.limit or found.floor or limits[-1]
+    around = found.limit or found.floor or found.reached
     at = limits.index(around)
     near = set(limits[max(at - 4, 0) : at + 5])
     far = limits[:: len(limits) // (MOST_SHOWN - 9) + 1]
@@ -439,5 +443,4 @@ def _fairness(figures: dict[str, Interval]) -> str:
 
 def _plus_minus(interval: Interval, scale: float, digits: int) -> str:
     mean, half = interval.mean * scale, interval.half_width * scale
-    text = f"{mean:.{digits}f}"
-    return f"{text} ± {half:.{digits}f}" if math.isfinite(half) else text
+    return interval.text(f"{mean:.{digits}f}", f"{half:.{digits}f}")

@@ -115,7 +115,7 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
         helped, hurt = targets(link)
         reach = (first, last_reach(link, laboratory))
         found = smallest(trials, helped, hurt, reach=reach, most_replicates=most_replicates)
-        at = found.limit or found.floor or trials.limits[-1]
+        at = found.limit or found.floor or found.reached
         answer = replace(
             answer,
             found=found,
@@ -125,7 +125,9 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
         answer = _exported(answer, trial)
         by_rule = simulate_rules(link, laboratory, trials, answer.by_rule, most_replicates)
         answer = replace(answer, by_rule=by_rule)
-        answer = replace(answer, alternatives=tuple(try_queues(link, laboratory, queues)))
+        answer = replace(
+            answer, alternatives=tuple(try_queues(link, laboratory, queues, most_replicates))
+        )
         if changes:
             answer = replace(answer, changes=tuple(what_changes(link, laboratory)))
     except KeyboardInterrupt:
@@ -209,12 +211,17 @@ def unmet(link: Link, figures: Mapping[str, Interval]) -> tuple[str, ...]:
     )
 
 
-def try_queues(link: Link, laboratory: Laboratory, queues: Sequence[str]) -> list[Alternative]:
+def try_queues(
+    link: Link,
+    laboratory: Laboratory,
+    queues: Sequence[str],
+    most_replicates: int = MOST_REPLICATES,
+) -> list[Alternative]:
     """Queue disciplines with their defaults in place of the link's."""
     made = []
     for queue in queues:
         trials = Trials(laboratory.sampler(link, queue))
-        trials.ensure([0], FIRST_REPLICATES)
+        trials.ensure([0], min(FIRST_REPLICATES, most_replicates))
         figures = figures_at(trials, 0)
         made.append(Alternative(queue, figures, unmet(link, figures)))
     return made

@@ -133,7 +133,8 @@ def _row(answer: Answer, one: RuleAnswer) -> str:
 
 
 def _interval(interval: Interval, scale: float, unit: str) -> str:
-    return f"{scale * interval.mean:.4g} ± {scale * interval.half_width:.2g}{unit}"
+    mean, half = scale * interval.mean, scale * interval.half_width
+    return f"{interval.text(f'{mean:.4g}', f'{half:.2g}')}{unit}"
 
 
 def _assumptions(answer: Answer) -> str:

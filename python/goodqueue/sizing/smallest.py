@@ -142,6 +142,7 @@ class Smallest:
         floor: the least limit that keeps what more buffer helps, whatever the delay.
         ceiling: where the floor breaks what more buffer hurts, the largest limit that keeps it;
             None if none does, or the floor breaks nothing.
+        reached: the largest limit that was tried.
         broken: the targets that stand in the way where there is no answer.
         exceptions: smaller limits that pass though a larger one does not.
         settled: whether limit and its smaller neighbour are both shown and not only estimated.
@@ -152,6 +153,7 @@ class Smallest:
     high: int | None
     floor: int | None
     ceiling: int | None
+    reached: int
     broken: tuple[str, ...]
     exceptions: tuple[int, ...]
     settled: bool
@@ -191,7 +193,15 @@ def smallest(
             if not target.met_by(trials.interval(points[-1], target.figure).mean)
         )
         return Smallest(
-            None, points[-1], None, None, None, broken, _exceptions(trials, helped), False
+            limit=None,
+            low=points[-1],
+            high=None,
+            floor=None,
+            ceiling=None,
+            reached=points[-1],
+            broken=broken,
+            exceptions=_exceptions(trials, helped),
+            settled=False,
         )
     feasible = trials.passes(floor, hurt)
     ceiling = None if feasible else _ceiling(trials, points, hurt, most_replicates)
@@ -202,14 +212,15 @@ def smallest(
     )
     broken = () if feasible else _broken(trials, helped, hurt, floor, below)
     return Smallest(
-        floor if feasible else None,
-        low,
-        high,
-        floor,
-        ceiling,
-        broken,
-        _exceptions(trials, helped),
-        settled,
+        limit=floor if feasible else None,
+        low=low,
+        high=high,
+        floor=floor,
+        ceiling=ceiling,
+        reached=points[-1],
+        broken=broken,
+        exceptions=_exceptions(trials, helped),
+        settled=settled,
     )
 
 

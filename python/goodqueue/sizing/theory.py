@@ -25,7 +25,7 @@ def promised(link: Link) -> dict[str, int]:
     advice = {rule.name: rule.advise(link) for rule in PROMISING}
     holding = {name: one for name, one in advice.items() if one.holds}
     serving = holding or {name: one for name, one in advice.items() if one.suffices}
-    return {name: max(1, int(one.packets or 0)) for name, one in serving.items()}
+    return {name: one.whole_packets or 1 for name, one in serving.items()}
 
 
 def theory_only(link: Link) -> int | None:

@@ -42,18 +42,6 @@ def advise(link: Link) -> Advice:
     )
 
 
-def one_flow_utilization(buffer_bdp: float) -> float:
-    """Utilisation of one Reno flow with a buffer of `buffer_bdp` bandwidth-delay products.
-
-    The integral of the saw-tooth: while the window is below one BDP a round trip takes T, then it
-    grows with the queue. With b = B/(C T) and w0 = (1 + b)/2, for b below 1.
-    """
-    b = min(buffer_bdp, 1.0)
-    lowest = (1 + b) / 2
-    queueing = ((1 + b) ** 2 - 1) / 2
-    return ((1 - lowest**2) / 2 + queueing) / ((1 - lowest) + queueing)
-
-
 RULE = Rule(
     name="bdp",
     title="bandwidth-delay product",

@@ -10,13 +10,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.rules.rule import Advice, Rule, broken, burst_checks, saw_tooth_checks
+from goodqueue.sizing.rules.rule import (
+    DELAYED_ACK,
+    Advice,
+    Rule,
+    broken,
+    burst_checks,
+    saw_tooth_checks,
+)
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
-
-DELAYED_ACK = 0.87
-"""sqrt(3/4): R = 0.87 M / (T sqrt p) with one ACK for two segments (2)."""
 
 FEWEST_FLOWS = 5
 """Below, losses come singly, and a halved flow is too large a share: B = C_e T_e."""

@@ -51,13 +51,9 @@ def advise(link: Link) -> Advice:
 
 def overload_probability(ratio: float, load: float) -> float:
     """P(N c > C) with N Poisson of mean rho C/c flows in progress, each at its access rate c."""
-    mean = load * ratio
-    term = math.exp(-mean)
-    below = term
-    for flows in range(1, math.floor(ratio) + 1):
-        term *= mean / flows
-        below += term
-    return max(0.0, 1 - below)
+    from scipy.special import pdtrc  # not needed by most answers, and slow to import
+
+    return float(pdtrc(math.floor(ratio), load * ratio))
 
 
 RULE = Rule(

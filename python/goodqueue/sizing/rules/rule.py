@@ -17,6 +17,9 @@ end in timeouts, and windows are no saw-teeth."""
 BURST_PACKETS = 2
 """Delayed ACKs let packets go in pairs."""
 
+DELAYED_ACK = 0.87
+"""sqrt(3/4): R = 0.87 M / (T sqrt p) with one ACK for two segments, (2) of Dhamdhere et al."""
+
 SLOW_ACCESS = 0.1
 """Access links of at most this share of the link space packets as pacing does."""
 
@@ -153,7 +156,7 @@ def loss_rate(link: Link, packets: float) -> float:
 
     Equation (18) of Dhamdhere et al.: p = (0.87 N / (C_e T_e + B))^2.
     """
-    return min(1.0, (0.87 * link.flows / (link.local_bdp_packets + packets)) ** 2)
+    return min(1.0, (DELAYED_ACK * link.flows / (link.local_bdp_packets + packets)) ** 2)
 
 
 def sends_in_bursts(link: Link) -> bool:

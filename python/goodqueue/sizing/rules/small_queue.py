@@ -6,17 +6,32 @@ K counts the packet in transmission; a buffer holds K - 1.
 from __future__ import annotations
 
 import math
+from itertools import count, islice
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from goodqueue.sizing.rules.rule import Advice, Rule, broken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
     from goodqueue.sizing.link import Link
 
+    Floats = NDArray[np.float64]
+
 MOST_PLACES = 10_000
 """No queue of smooth traffic is asked to be longer."""
+
+MOST_ARRIVALS = 512
+"""During one packet at a load of up to 1 no float tells the chance of half as many from zero."""
+
+
+def mm1k_losses(load: float) -> Iterator[float]:
+    """Loss of queues with exponential sizes and 1, 2 ... places, by `mm1k_loss`."""
+    return (mm1k_loss(load, places) for places in count(1))
 
 
 def mm1k_loss(load: float, places: int) -> float:
@@ -26,48 +41,54 @@ def mm1k_loss(load: float, places: int) -> float:
     return (1 - load) * load**places / (1 - load ** (places + 1))
 
 
-def mm1k_mean(load: float, places: int) -> float:
-    """Mean number of packets in the system, the one in transmission included."""
-    if load == 1:
-        return places / 2
-    top = load ** (places + 1)
-    return load / (1 - load) - (places + 1) * top / (1 - top)
+def md1k_losses(load: float) -> Iterator[float]:
+    """Loss of queues with equal sizes and 1, 2 ... places, exactly: the chain at departures.
 
+    Nothing is subtracted, so that a loss of any size has all its digits. With pi_i for what
+    departures leave behind, not normalised, and A arrivals while a packet is sent, the chain comes
+    down to a state j as often as it rises above it:
 
-def md1k_loss(load: float, places: int) -> float:
-    """Loss of a queue with equal sizes, exactly: from the chain embedded at departures.
+        pi_(j+1) P(A = 0) = pi_0 P(A > j) + sum over i = 1 .. j of pi_i P(A > j + 1 - i)
 
-    With pi the distribution of what departures leave behind (0 to K - 1 packets), the loss is
-    1 - 1/(pi_0 + r).
+    which does not depend on the places. With K of them the time of a packet has room for K - i
+    arrivals, or K - 1 after an empty queue, and loses the rest.
     """
-    arrivals = [math.exp(-load)]
-    for count in range(1, places):
-        arrivals.append(arrivals[-1] * load / count)
-    # Unnormalised: state j + 1 follows from the balance of states up to j.
-    states = [1.0]
-    for j in range(places - 1):
-        inflow = states[j] - states[0] * arrivals[j]
-        inflow -= sum(states[i] * arrivals[j - i + 1] for i in range(1, j + 1))
-        states.append(inflow / arrivals[0])
-    return 1 - 1 / (states[0] / math.fsum(states) + load)
+    above = _poisson_tail(load)
+    excess = np.append(np.cumsum(above[::-1])[::-1], 0.0)  # E[(A - n)^+], the sum of P(A > n ...)
+    left = np.array([1.0])
+    while True:
+        places = len(left)
+        lost = _after(left, excess, places) / left.sum()
+        yield float(lost / (1 + lost))
+        left = np.append(left, _after(left, above, places) / math.exp(-load))
+        left /= left.max()  # above a load of 1 they grow without end
 
 
-def least_places(loss: Callable[[float, int], float], load: float, bound: float) -> int | None:
-    """The smallest K that keeps the loss; None if none up to 10,000 does."""
-    if loss(load, MOST_PLACES if loss is mm1k_loss else 200) > bound:
-        return None
-    low, high = 0, MOST_PLACES if loss is mm1k_loss else 200
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if loss(load, middle) <= bound else (middle, high)
-    return high
+def _poisson_tail(mean: float) -> Floats:
+    """P(A > n) for n = 0, 1 ... as far as a float can tell it from zero."""
+    from scipy.special import pdtrc  # not needed by most answers, and slow to import
+
+    above: Floats = pdtrc(np.arange(MOST_ARRIVALS), mean)
+    return above
 
 
-def _advise(loss: Callable[[float, int], float], link: Link) -> Advice:
+def _after(left: Floats, tail: Floats, places: int) -> float:
+    """Sum of a tail at the room of each state, as far as it reaches; an arrival ends state 0."""
+    states = np.arange(max(places - len(tail) + 1, 0), places)
+    return float(left[states] @ tail[places - np.maximum(states, 1)])
+
+
+def least_places(losses: Iterator[float], bound: float) -> int | None:
+    """The smallest K that keeps the loss; None if none that is tried does."""
+    tried = enumerate(islice(losses, MOST_PLACES), 1)
+    return next((places for places, loss in tried if loss <= bound), None)
+
+
+def _advise(losses: Callable[[float], Iterator[float]], link: Link) -> Advice:
     load = link.min_utilization
     if link.max_loss_rate is None:
         return Advice(None, ("needs a bound on loss (--max-loss)",))
-    places = least_places(loss, load, link.max_loss_rate)
+    places = least_places(losses(load), link.max_loss_rate)
     return Advice(
         None if places is None else float(max(places - 1, 1)),
         broken(
@@ -87,7 +108,7 @@ RULE_MM1K = Rule(
     equation="p = (1 - r) r^K / (1 - r^(K+1)), B = K - 1",
     source="Kleinrock, Queueing Systems I, 1975, section 3.6",
     assumptions=("Poisson arrivals that do not adapt", "exponential packet sizes"),
-    advise=lambda link: _advise(mm1k_loss, link),
+    advise=lambda link: _advise(mm1k_losses, link),
 )
 RULE_MD1K = Rule(
     name="md1k",
@@ -95,5 +116,5 @@ RULE_MD1K = Rule(
     equation="p = 1 - 1/(pi_0 + r), B = K - 1",
     source="the chain embedded at departures; Gross and Harris, Fundamentals of Queueing Theory",
     assumptions=("Poisson arrivals that do not adapt", "packets of one size"),
-    advise=lambda link: _advise(md1k_loss, link),
+    advise=lambda link: _advise(md1k_losses, link),
 )

@@ -50,11 +50,6 @@ def buffer_packets(load: float, window: float, effective_utilization: float) -> 
     )
 
 
-def leading_term(load: float, window: float) -> float:
-    """What O(log W) stands for: ln W / ln(1/rho), in packets."""
-    return math.log(window) / math.log(1 / load)
-
-
 RULE = Rule(
     name="tiny",
     title="tiny buffers, O(log W)",

@@ -16,7 +16,7 @@ BBR_PROBE_GAIN = 1.25
 
 def advise(link: Link) -> Advice:
     """(1/beta - 1) C T; for BBR what its probing puts in the queue."""
-    share = 0.25 if link.decrease is None else bdps(link.decrease)
+    share = BBR_PROBE_GAIN - 1 if link.decrease is None else bdps(link.decrease)
     packets = share * link.bdp_packets
     generous = broken(
         (
