@@ -480,22 +480,25 @@ fn session() -> impl Strategy<Value = SessionConfig> {
         }),
         (
             bytes(),
-            bytes(),
+            (bytes(), prop::option::of(1_000_u64..20_000)),
             seconds(),
             seconds(),
             any::<bool>(),
             most()
         )
-            .prop_map(|(request, reply, server_time, pause, periodic, most)| {
-                SessionConfig::Exchanges(ExchangesConfig {
-                    request,
-                    reply,
-                    server_time,
-                    pause,
-                    periodic,
-                    most,
-                })
-            }),
+            .prop_map(
+                |(request, (reply, reply_per), server_time, pause, periodic, most)| {
+                    SessionConfig::Exchanges(ExchangesConfig {
+                        request,
+                        reply,
+                        reply_per,
+                        server_time,
+                        pause,
+                        periodic,
+                        most,
+                    })
+                }
+            ),
         (
             bytes(),
             bytes(),

@@ -166,6 +166,7 @@ fn exchanges_take_a_round_trip_and_the_servers_time() {
         SessionConfig::Exchanges(ExchangesConfig {
             request: Law::Fixed(200.0),
             reply: Law::Fixed(1_000.0),
+            reply_per: None,
             server_time: Law::Fixed(0.02),
             pause: Law::Fixed(1.0),
             periodic,
@@ -185,6 +186,32 @@ fn exchanges_take_a_round_trip_and_the_servers_time() {
         assert!(
             (mean - (first + (n - 1.0) * rest) / n).abs() < 1e-3,
             "{mean}"
+        );
+    }
+}
+
+#[test]
+fn a_server_may_answer_a_request_piece_by_piece() {
+    let flow = |reply_per| {
+        let session = SessionConfig::Exchanges(ExchangesConfig {
+            request: Law::Fixed(100_000.0),
+            reply: Law::Fixed(100.0),
+            reply_per,
+            server_time: Law::Fixed(0.0),
+            pause: Law::Fixed(1.0),
+            periodic: true,
+            most: Some(10),
+        });
+        outcome(&dumbbell(60, 100_000_000, 1), session)
+    };
+    // 33 pieces and what is left; of the whole one. Answers count, as requests do.
+    for (per, answers) in [(None, 1), (Some(3_000), 34), (Some(200_000), 1)] {
+        let flow = flow(per);
+        assert_eq!(count(&flow, "exchanges"), 10, "{per:?}");
+        let bytes = 10.0 * (100_000.0 + 100.0 * f64::from(answers));
+        assert!(
+            (flow.goodput_bps * 60.0 / 8.0 - bytes).abs() < 1.0,
+            "{per:?}"
         );
     }
 }

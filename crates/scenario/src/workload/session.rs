@@ -15,6 +15,8 @@ use goodqueue_types::{LinkId, Rate, Span};
 const REQUEST: u64 = 200;
 /// Seconds between requests that wait for no answer, on average at least.
 const LEAST_PERIOD: f64 = 1e-6;
+/// Answers to one request: each is kept until it is due.
+const MOST_REPLIES: f64 = 10_000.0;
 
 /// Reads a session of this kind.
 pub(super) fn read(
@@ -166,9 +168,19 @@ fn read_exchanges(table: &Reader<'_>, laws: Laws<'_>) -> Checked<ExchangesConfig
         let help = "write at least \"1us\", or leave periodic out";
         return Err(table.problem("pause", message, help));
     }
+    let request = bytes("request")?;
+    let reply_per = match table.get("reply_per") {
+        Some(field) if field.as_text() != Some("request") => Some(field.size()?),
+        _ => None,
+    };
+    if reply_per.is_some_and(|per| request.mean() > MOST_REPLIES * per as f64) {
+        let message = "a request would have more than 10,000 answers";
+        return Err(table.problem("reply_per", message, "write more bytes at a time"));
+    }
     Ok(ExchangesConfig {
-        request: bytes("request")?,
+        request,
         reply: bytes("reply")?,
+        reply_per,
         server_time: server_time(table, laws)?,
         pause,
         periodic,

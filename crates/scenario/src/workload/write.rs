@@ -138,15 +138,18 @@ fn write_exchanges(config: &ExchangesConfig) -> String {
     let ExchangesConfig {
         request,
         reply,
+        reply_per,
         server_time,
         pause,
         periodic,
         most,
     } = config;
+    let per = reply_per.map_or_else(|| "request".to_owned(), format_size);
     inline(&[
         ("kind", plain("exchanges")),
         ("request", write_sizes(request)),
         ("reply", write_sizes(reply)),
+        ("reply_per", plain(per)),
         ("server_time", write_times(server_time)),
         ("pause", write_times(pause)),
         ("periodic", periodic.to_string()),

@@ -90,6 +90,14 @@ pub(super) static EXCHANGES: Spec = Spec {
             "\"1kB\"",
             "Bytes that the server answers.",
         ),
+        key(
+            "reply_per",
+            Kind::Either(&[AMOUNT, Kind::Choice(&["request"])]),
+            "\"request\"",
+            "\"536B\"",
+            "How many bytes of a request the server answers at a time, and at its end what is left of it: as a server \
+             that echoes what comes; or the request as a whole.",
+        ),
         SERVER_TIME,
         key(
             "pause",

@@ -13,6 +13,9 @@ pub struct ExchangesConfig {
     pub request: Law,
     /// Bytes of its answer.
     pub reply: Law,
+    /// The server answers each so many bytes of a request, and what is left of it at its end; only
+    /// the whole of it if `None`.
+    pub reply_per: Option<u64>,
     /// Seconds that the server takes to answer.
     pub server_time: Law,
     /// Seconds to the next request.
@@ -66,8 +69,13 @@ impl Exchanges {
             after: self.config.server_time.draw_span(desk.random),
             closes: false,
         };
-        self.written = desk.ask(id, request, self.written, reply);
-        self.last_end += reply.bytes;
+        let end = self.written + request;
+        while self.written < end {
+            let left = end - self.written;
+            let piece = self.config.reply_per.map_or(left, |per| per.min(left));
+            self.written = desk.ask(id, piece, self.written, reply);
+            self.last_end += reply.bytes;
+        }
         self.due.push_back((self.last_end, desk.now));
         self.begun += 1;
         self.next = Time::MAX;
