@@ -288,3 +288,18 @@ def test_a_report_is_one_page_and_a_second_call_runs_nothing(tmp_path: Path) -> 
     assert goodqueue(*arguments).stdout == first.stdout
     with closing(sqlite3.connect(store / "ledger.sqlite")) as ledger:
         assert ledger.execute("SELECT identity, wall_s FROM runs").fetchall() == taken
+
+
+def test_pictures_of_a_report_are_kept_until_what_they_show_changes(tmp_path: Path) -> None:
+    store, page = tmp_path / "store", tmp_path / "papers.html"
+    arguments = ("reproduce", "gijsbers2011", "table1", "--store", store, "--report", page)
+    goodqueue(*arguments)
+    drawn = page.read_text()
+    kept = store / "pictures" / "gijsbers2011-table1.html"
+    key, _, _ = kept.read_text().partition("\n")
+    kept.write_text(f"{key}\nas it was")
+    goodqueue(*arguments)
+    assert "as it was" in page.read_text()
+    kept.write_text("<!-- other figures -->\nas it was")
+    goodqueue(*arguments)
+    assert page.read_text() == drawn

@@ -90,6 +90,10 @@ def reproduce_papers(request: ReproduceRequest) -> int:
                 found.append((one, one.reproduce(runner)))
                 if not request.json:
                     print_reproduction(*found[-1])
+            if report is not None:
+                from goodqueue.papers.report import write
+
+                write(found, report, runner.folder)
     except KeyboardInterrupt:
         if request.json:
             _print_cells(found)
@@ -100,9 +104,6 @@ def reproduce_papers(request: ReproduceRequest) -> int:
     elif len(found) > 1:
         stdout().print(_summary(found))
     if report is not None:
-        from goodqueue.papers.report import write
-
-        write(found, report)
         stderr().print(f"wrote {report}")
     return 0
 

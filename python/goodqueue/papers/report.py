@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tempfile
 from html import escape
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.papers.cells import Verdict
+from goodqueue.papers.drawn import drawn
 from goodqueue.papers.experiment import paper
-from goodqueue.sizing.report import STYLE, figure
+from goodqueue.sizing.report import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from goodqueue.papers.cells import Cell, Reproduction
     from goodqueue.papers.experiment import Experiment
@@ -37,8 +37,8 @@ LEGEND = (
 CLASSES = {Verdict.MATCHES: "matches", Verdict.SHAPE: "shape", Verdict.NOT: "not"}
 
 
-def write(found: Sequence[tuple[Experiment, Reproduction]], path: Path) -> None:
-    """Writes the page, whole or not at all."""
+def write(found: Sequence[tuple[Experiment, Reproduction]], path: Path, store: Path) -> None:
+    """Writes the page, whole or not at all; pictures are kept beside the runs, in `store`."""
     parts = [
         "<!doctype html>",
         '<html lang="en"><meta charset="utf-8">',
@@ -48,13 +48,12 @@ def write(found: Sequence[tuple[Experiment, Reproduction]], path: Path) -> None:
         f"<p>{LEGEND}</p>",
         _counts(found),
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        for name, group in groupby(found, key=lambda pair: pair[0].paper):
-            of = paper(name)
-            parts.append(f"<h2>{escape(of.title)}</h2>")
-            parts.append(f"<p>{escape(of.by)}; see {escape(of.page)}.</p>")
-            for one, done in group:
-                parts += _experiment(one, done, Path(folder))
+    for name, group in groupby(found, key=lambda pair: pair[0].paper):
+        of = paper(name)
+        parts.append(f"<h2>{escape(of.title)}</h2>")
+        parts.append(f"<p>{escape(of.by)}; see {escape(of.page)}.</p>")
+        for one, done in group:
+            parts += _experiment(one, done, store)
     parts += [
         "<h2>To repeat it</h2>",
         f"<pre>{escape(shlex.join(['goodqueue', *sys.argv[1:]]))}</pre>",
@@ -77,7 +76,7 @@ def _counts(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
     return f"<table><tr><th>cells</th>{head}</tr>{''.join(rows)}</table>"
 
 
-def _experiment(one: Experiment, done: Reproduction, folder: Path) -> list[str]:
+def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in done.count().items() if count)
     return [
         f'<h3 id="{one.paper}-{one.name}">{escape(one.title)}</h3>',
@@ -89,7 +88,7 @@ def _experiment(one: Experiment, done: Reproduction, folder: Path) -> list[str]:
                 done.cells, key=lambda cell: (cell.quantity, cell.unit)
             )
         ),
-        *(figure(picture, folder) for picture in done.pictures()),
+        drawn(one, done, store),
         f"<pre>goodqueue reproduce {one.paper} {one.name}</pre>",
     ]
 

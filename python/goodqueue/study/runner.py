@@ -37,6 +37,11 @@ class Runner:
         self._known: dict[tuple[bytes, str], float] = {}
         self.stop = Stop()
 
+    @property
+    def folder(self) -> Path:
+        """Where results are kept."""
+        return self._store.folder
+
     def figures(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float]]:
         """The metrics of each run, in the order given.
 

@@ -1,0 +1,58 @@
+"""Pictures of experiments, kept beside their runs: they take longer than all that they show.
+
+A picture is drawn anew when a cell of its experiment has changed, or anything that draws.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.sizing.report import figure
+
+if TYPE_CHECKING:
+    from goodqueue.papers.cells import Reproduction
+    from goodqueue.papers.experiment import Experiment
+
+FOLDER = "pictures"
+
+SOURCES = ("papers", "plots", "gallery", "sizing")
+"""Where what draws is, and the data that it draws from."""
+
+
+def drawn(one: Experiment, done: Reproduction, store: Path) -> str:
+    """The pictures of an experiment, to stand in a page."""
+    folder = store / FOLDER
+    folder.mkdir(exist_ok=True)
+    page = folder / f"{one.paper}-{one.name}.html"
+    key = f"<!-- {_key(done)} -->\n"
+    if page.is_file():
+        kept = page.read_text("utf-8")
+        if kept.startswith(key):
+            return kept.removeprefix(key)
+    with tempfile.TemporaryDirectory() as scratch:
+        text = "\n".join(figure(picture, Path(scratch)) for picture in done.pictures())
+    page.write_text(key + text, "utf-8")
+    return text
+
+
+def _key(done: Reproduction) -> str:
+    """Says whether pictures would be the same."""
+    cells = json.dumps([cell.as_dict() for cell in done.cells])
+    return hashlib.sha256(f"{_sources()} {cells}".encode()).hexdigest()
+
+
+@cache
+def _sources() -> str:
+    found = hashlib.sha256(f"{_core.version()} {_core.results_version()}".encode())
+    package = Path(str(files("goodqueue")))
+    for path in sorted(path for name in SOURCES for path in package.joinpath(name).rglob("*.*")):
+        if path.suffix in {".py", ".toml", ".csv"}:
+            found.update(path.read_bytes())
+    return found.hexdigest()
