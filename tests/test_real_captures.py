@@ -32,6 +32,7 @@ class Scene:
 
     truth: dict[str, Any]
     pair: Analysis
+    before: Analysis
     after: Analysis
 
     @property
@@ -68,7 +69,7 @@ def scene(request: pytest.FixtureRequest, unpacked: Callable[[str], Path]) -> Sc
     name = request.param
     before, after = unpacked(f"{name}-before"), unpacked(f"{name}-after")
     truth = json.loads((CAPTURES / f"{name}.json").read_text())
-    return Scene(truth, analyze(before, after=after), analyze(after))
+    return Scene(truth, analyze(before, after=after), analyze(before), analyze(after))
 
 
 def test_rate_buffer_and_losses_are_those_configured(scene: Scene) -> None:
@@ -77,6 +78,21 @@ def test_rate_buffer_and_losses_are_those_configured(scene: Scene) -> None:
     assert link["buffer"]["bytes"] == pytest.approx(scene.buffer_bytes, rel=0.1)
     assert link["lost_packets"] == pytest.approx(scene.drops, rel=0.1)
     assert link["queue_kind"] == "fifo"
+
+
+def test_one_capture_before_the_queue_tells_the_same_from_acks(scene: Scene) -> None:
+    link = scene.before.summary["link"]
+    assert link["rate_bps"] == pytest.approx(scene.rate_bps, rel=0.1)
+    assert link["buffer"]["bytes"] == pytest.approx(scene.buffer_bytes, rel=0.1)
+    assert link["lost_packets"] == pytest.approx(scene.drops, rel=0.1)
+    assert link["utilization"] <= 1.0
+
+
+def test_synchronization_is_a_share(scene: Scene) -> None:
+    for told in (scene.pair, scene.before, scene.after):
+        assert 0.0 < told.summary["bursts"]["synchronization"] <= 1.0
+    if len(scene.truth["flows"]) == 1:  # what is lost is lost by the one that is there
+        assert scene.pair.summary["bursts"]["synchronization"] == 1.0
 
 
 def test_one_capture_behind_the_queue_tells_rate_and_losses(

@@ -37,7 +37,8 @@ def test_a_hundred_flows_lose_what_they_may(tmp_path: Path) -> None:
 def test_the_overshoot_of_the_start_is_no_part_of_the_burst() -> None:
     found = estimate(Traffic(10), 1)
     assert found.burst == pytest.approx(found.truth, rel=0.25)
-    assert found.link.synchronization * found.link.flows > 2 * found.truth
+    # Nor of the mean that the capture itself tells: with the start it is 94.
+    assert found.link.synchronization * found.link.flows == pytest.approx(found.truth, rel=0.25)
 
 
 def test_estimates_are_judged_by_the_truth() -> None:

@@ -141,6 +141,7 @@ impl Analyzer {
                 delays_at_loss: &mut self.delays_at_loss,
                 two_taps: self.two_taps,
                 delivered: 0,
+                backward: 0,
             };
             match tap {
                 Tap::First => {
@@ -152,6 +153,7 @@ impl Analyzer {
                     );
                     connection.passed(from, &passed, &mut shared);
                     delivered = shared.delivered;
+                    self.passages.backward += shared.backward;
                 }
                 Tap::Second => {
                     if forward {
@@ -251,6 +253,7 @@ impl Analyzer {
                 delays_at_loss: &mut self.delays_at_loss,
                 two_taps: self.two_taps,
                 delivered: 0,
+                backward: 0,
             };
             half.close(&mut shared);
             let Some(id) = half.id else { continue };

@@ -45,6 +45,8 @@ pub struct Crossings {
     again: usize,
     pub matched: u64,
     pub unmatched: u64,
+    /// The end of what was seen behind the link.
+    beyond: u64,
 }
 
 impl Crossings {
@@ -72,6 +74,7 @@ impl Crossings {
         usual: Option<Nanos>,
         mut lost: impl FnMut(Missing),
     ) -> Option<Arrival> {
+        self.beyond = self.beyond.max(end);
         let Some(place) = self.place_of(start, end, time, usual) else {
             self.unmatched += 1;
             return None;
@@ -96,6 +99,12 @@ impl Crossings {
             time: first.time,
             took: time - first.time,
         })
+    }
+
+    /// Whether data up to `end` that are new before the link were seen behind it already: they go the
+    /// other way, or the clocks of both points differ.
+    pub fn came_backward(&self, end: u64) -> bool {
+        end <= self.beyond
     }
 
     /// Removes what a packet up to `end` carried, which may be several that were seen before.

@@ -116,6 +116,11 @@ impl Flow {
         }
     }
 
+    /// Whether it is among those whose number is `N_b`: it is long, and the link holds it back.
+    pub fn is_held_back(&self) -> bool {
+        self.forward && self.persistent && self.bottleneck == Some(Bottleneck::Local)
+    }
+
     /// Bits of payload per second, each byte once.
     pub fn goodput_bps(&self) -> Option<f64> {
         (self.duration > 0).then(|| self.counts.bytes as f64 * 8e9 / self.duration as f64)

@@ -72,6 +72,8 @@ pub struct Shared<'a> {
     pub two_taps: bool,
     /// Payload bytes newly acknowledged, selectively or not.
     pub delivered: u64,
+    /// Segments of data that were seen behind the link first.
+    pub backward: u64,
 }
 
 /// Losses, and delays at losses, kept: more are counted by their flows only.
@@ -162,6 +164,7 @@ impl Half {
                 self.rtt.slow_start_told(whole);
             }
         }
+        shared.backward += u64::from(!again && self.crossings.came_backward(end));
         if shared.two_taps && self.may_cross {
             self.crossings.enter(start, end, passed.time, again);
         }
@@ -243,16 +246,33 @@ impl Half {
         rests.then_some(time - view.time - delay)
     }
 
-    /// Bytes below the highest seen: a hole is filled, or something is sent again.
+    /// Bytes below the highest seen: a hole is filled, or something is sent again, which may be parts of
+    /// several super-segments.
     fn again(&mut self, start: u64, end: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {
-        let segments = self.size.segments((end - start) as u32);
-        let base = self.rtt.base().unwrap_or(Nanos::MAX);
-        let Some(record) = self.scoreboard.carve(start.max(self.una), end) else {
-            // All of it is acknowledged.
-            self.counts.retransmissions += u64::from(segments);
-            self.counts.spurious += u64::from(segments);
+        let known = start.max(self.una).min(end);
+        let mut sent = 0;
+        if known > start {
+            // All of this is acknowledged.
+            sent = u64::from(self.size.segments((known - start) as u32));
+            self.counts.retransmissions += sent;
+            self.counts.spurious += sent;
+        }
+        if known == end {
             return;
-        };
+        }
+        for place in self.scoreboard.stretch(known, end) {
+            sent += self.record_again(place, passed, shared);
+        }
+        if sent > 0 {
+            self.recover(start, passed.time, shared);
+        }
+    }
+
+    /// The same of one record: how many segments were sent again, and did not just come late.
+    fn record_again(&mut self, place: usize, passed: &Passed<'_>, shared: &mut Shared<'_>) -> u64 {
+        let base = self.rtt.base().unwrap_or(Nanos::MAX);
+        let record = self.scoreboard.at_mut(place);
+        let segments = self.size.segments((record.end - record.start) as u32);
         let before = *record;
         record.copies += 1;
         if before.copies == 0 {
@@ -260,27 +280,32 @@ impl Half {
             let late = (shared.thresholds.reordering_s * 1e9) as Nanos;
             if passed.time - before.time < late.min(base / 4) {
                 self.counts.reordered += u64::from(segments);
-                return;
+                return 0;
             }
             record.filled = true;
-            self.counts.lost[Place::Upstream as usize] += u64::from(segments);
-            self.rtt.behind_queue = self.is_behind_queue();
+            self.lost(Place::Upstream, before.time, segments, shared);
             self.last_losses.note(Place::Upstream, passed.time);
-            shared.lose(Loss {
-                time: before.time,
-                flow: self.id,
-                packets: segments,
-                place: Place::Upstream,
-                wait: None,
-            });
         } else {
+            record.last_stamp = passed.tcp.timestamps.map(|(value, _)| value);
             if before.dropped < before.copies {
                 self.last_losses.note(Place::Downstream, passed.time);
             }
-            record.last_stamp = passed.tcp.timestamps.map(|(value, _)| value);
         }
         self.counts.retransmissions += u64::from(segments);
-        self.recover(start, passed.time, shared);
+        u64::from(segments)
+    }
+
+    /// Packets turn out to have been lost.
+    fn lost(&mut self, place: Place, time: Nanos, packets: u32, shared: &mut Shared<'_>) {
+        self.counts.lost[place as usize] += u64::from(packets);
+        self.rtt.behind_queue = self.is_behind_queue();
+        shared.lose(Loss {
+            time,
+            flow: self.id,
+            packets,
+            place,
+            wait: None,
+        });
     }
 
     /// What kind of recovery a retransmission belongs to.
@@ -385,15 +410,7 @@ impl Half {
             self.counts.spurious += u64::from(packets);
             return;
         }
-        self.counts.lost[Place::Downstream as usize] += u64::from(all);
-        self.rtt.behind_queue = self.is_behind_queue();
-        shared.lose(Loss {
-            time: record.time,
-            flow: self.id,
-            packets: all,
-            place: Place::Downstream,
-            wait: None,
-        });
+        self.lost(Place::Downstream, record.time, all, shared);
     }
 
     fn selective(&mut self, ack: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {
@@ -453,18 +470,11 @@ impl Half {
 
     fn dropped(&mut self, missing: &Missing, shared: &mut Shared<'_>) {
         let packets = self.size.segments((missing.end - missing.start) as u32);
-        self.counts.lost[Place::Target as usize] += u64::from(packets);
         self.last_losses.note(Place::Target, missing.time);
-        if let Some(record) = self.scoreboard.get_mut(missing.start) {
-            record.dropped += 1;
+        for place in self.scoreboard.stretch(missing.start, missing.end) {
+            self.scoreboard.at_mut(place).dropped += 1;
         }
-        shared.lose(Loss {
-            time: missing.time,
-            flow: self.id,
-            packets,
-            place: Place::Target,
-            wait: None,
-        });
+        self.lost(Place::Target, missing.time, packets, shared);
     }
 
     /// The end of what was seen: what can only be told now.

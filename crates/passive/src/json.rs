@@ -37,6 +37,9 @@ impl Report {
             "duration_s": self.duration as f64 * 1e-9,
             "first_s": self.start as f64 * 1e-9,
             "tapping_points": if self.two_taps { 2 } else { 1 },
+            "crossed": self.two_taps.then(|| {
+                json!({"forward": self.crossed[0], "backward": self.crossed[1]})
+            }),
             "flows": self.flows.len(),
             "connections": totals.connections,
             "packets": {
@@ -91,6 +94,8 @@ impl Report {
         let mean = |sum: u64| (!lengths.is_empty()).then(|| sum as f64 / lengths.len() as f64);
         let hit: Option<Vec<u64>> = self.bursts.iter().map(|burst| burst.flows_hit).collect();
         let hit = hit.and_then(|hit| mean(hit.iter().sum()));
+        let shares = || self.bursts.iter().filter_map(|burst| burst.synchronization);
+        let told = shares().count();
         json!({
             "count": lengths.len(),
             "mean_packets": mean(lengths.iter().sum()),
@@ -98,7 +103,8 @@ impl Report {
             "p99_packets": at(0.99),
             "max_packets": lengths.last(),
             "mean_flows_hit": hit,
-            "synchronization": hit.zip(self.parameters.flows).map(|(hit, flows)| hit / flows.value),
+            "synchronization": (told > 0).then(|| shares().sum::<f64>() / told as f64),
+            "start_up": self.bursts.iter().filter(|burst| burst.start_up).count(),
         })
     }
 }

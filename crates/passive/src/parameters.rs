@@ -3,7 +3,6 @@
 
 use crate::Nanos;
 use crate::bursts::Burst;
-use crate::classify::Bottleneck;
 use crate::flow::Flow;
 use crate::report::Stretch;
 use goodqueue_types::RandomStream;
@@ -34,7 +33,7 @@ pub struct Parameters {
     pub round_trip_s: Option<Estimate>,
     /// Their rate together, in bits per second as the capture counts frames.
     pub capacity_bps: Option<Estimate>,
-    /// Mean length of a loss burst in packets.
+    /// Mean length of a loss burst in packets, but for those of the start-up.
     pub burst: Option<Estimate>,
     /// Burst length by flows.
     pub alpha: Option<Estimate>,
@@ -56,7 +55,7 @@ struct Part {
 
 impl Part {
     fn of(flow: &Flow, duration: f64) -> Self {
-        if !flow.forward || !flow.persistent || flow.bottleneck != Some(Bottleneck::Local) {
+        if !flow.is_held_back() {
             return Self::default();
         }
         let time = flow.duration as f64 * 1e-9;
@@ -131,7 +130,8 @@ pub fn parameters(
         .copied()
         .filter(|part| part.local > 0.0)
         .collect();
-    let lengths: Vec<f64> = bursts.iter().map(|burst| burst.packets as f64).collect();
+    let steady = bursts.iter().filter(|burst| !burst.start_up);
+    let lengths: Vec<f64> = steady.map(|burst| burst.packets as f64).collect();
     let present = present(flows, duration);
     let passed = passed(series);
     let mut random = RandomStream::new(seed, "bootstrap", 0);
@@ -171,7 +171,7 @@ pub fn parameters(
 fn present(flows: &[Flow], duration: Nanos) -> Vec<f64> {
     let mut present = vec![0.0; STRETCHES];
     let length = (duration as f64 / STRETCHES as f64).max(1.0);
-    for flow in flows.iter().filter(|flow| Part::of(flow, 1.0).local > 0.0) {
+    for flow in flows.iter().filter(|flow| flow.is_held_back()) {
         let (start, end) = (flow.start as f64, (flow.start + flow.duration) as f64);
         for (index, present) in present.iter_mut().enumerate() {
             let from = start.max(index as f64 * length);

@@ -137,6 +137,8 @@ pub struct Report {
     pub parameters: Parameters,
     /// What was counted besides.
     pub totals: Totals,
+    /// Segments of data seen at the first tapping point before the second, and the other way round.
+    pub crossed: [u64; 2],
     /// From the first packet to the last.
     pub duration: Nanos,
     /// The first packet, on the capture's clock.
@@ -191,9 +193,18 @@ impl Report {
         let full = waits.at_drops.map_or(0.0, |drops| drops[1]);
         let bursts = bursts(
             &at_target,
+            &flows,
+            thresholds,
             round_trip.unwrap_or(1e8) as Nanos,
             full as Nanos,
         );
+        if !bursts.is_empty() && bursts.iter().all(|burst| burst.start_up) {
+            notes.push(
+                "losses came only when flows started, so there is no length of the bursts that \
+                 follow"
+                    .into(),
+            );
+        }
         let tap = Position {
             place: local,
             frame_ratio: frame_ratio(&flows),
@@ -221,6 +232,7 @@ impl Report {
             link,
             parameters,
             totals: seen.totals,
+            crossed: [seen.passages.forward, seen.passages.backward],
             duration: seen.duration,
             start: seen.start,
             two_taps: seen.two_taps,
@@ -385,6 +397,8 @@ struct Rated {
     given: bool,
     heading: usize,
     bytes: u64,
+    /// The bytes are those before the link.
+    seen_before: bool,
 }
 
 impl Rated {
@@ -420,6 +434,7 @@ impl Rated {
             given: given.is_some(),
             heading,
             bytes,
+            seen_before: tap.place == Place::Downstream,
         }
     }
 }
@@ -474,7 +489,15 @@ fn link(flows: &[Flow], drops: &[Loss], rated: &Rated, waits: &Waits, duration: 
     let forward = || flows.iter().filter(|flow| flow.forward);
     let packets: u64 = forward().map(|flow| flow.counts.packets).sum();
     let lost: u64 = drops.iter().map(|loss| u64::from(loss.packets)).sum();
-    let throughput_bps = rated.bytes as f64 * 8.0 / seconds;
+    // From one tapping point before the link, what it lost was seen, too.
+    let lost_bytes: f64 = if rated.seen_before {
+        forward()
+            .map(|flow| flow.counts.frame_bytes as f64 - flow.passed_bytes)
+            .sum()
+    } else {
+        0.0
+    };
+    let throughput_bps = (rated.bytes as f64 - lost_bytes) * 8.0 / seconds;
     let packet = forward().map(Flow::packet_bytes).max_by(f64::total_cmp);
     Link {
         rate_bps: rated.rate_bps,

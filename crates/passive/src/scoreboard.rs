@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// More segments in flight are not followed: 4 Gb/s over a second in segments of 1,448 bytes.
 const MOST_RECORDS: usize = 1 << 18;
@@ -78,52 +79,70 @@ impl Scoreboard {
         self.records.get_mut(place)
     }
 
-    /// Makes the stretch a record of its own where it is part of a larger one, and shows the record
-    /// that holds its start.
-    pub fn carve(&mut self, start: u64, end: u64) -> Option<&mut Record> {
-        if start >= end {
-            return None;
-        }
-        let mut place = self.find(start)?;
-        if self.records[place].start < start {
-            let mut first = self.records[place];
-            first.end = start;
-            self.records[place].start = start;
-            self.records.insert(place, first);
-            place += 1;
-        }
-        if self.records[place].end > end {
-            let mut last = self.records[place];
-            last.start = end;
-            self.records[place].end = end;
-            self.records.insert(place + 1, last);
-        }
-        self.records.get_mut(place)
+    /// Makes a border at a position, and shows the place of the first record behind it. Where there is no
+    /// room for more records, those there are stay whole.
+    fn cut(&mut self, at: u64) -> usize {
+        let place = self.records.partition_point(|record| record.end <= at);
+        let full = self.records.len() >= MOST_RECORDS;
+        let crossed = self.records.get_mut(place);
+        let Some(record) = crossed.filter(|record| record.start < at && !full) else {
+            return place;
+        };
+        let mut below = *record;
+        below.end = at;
+        record.start = at;
+        self.records.insert(place, below);
+        place + 1
     }
 
-    /// Takes out what lies before `ack`, a record at a time.
+    /// The places of the records that make up a stretch, cut to it.
+    pub fn stretch(&mut self, start: u64, end: u64) -> Range<usize> {
+        if start >= end {
+            return 0..0;
+        }
+        self.cut(start)..self.cut(end)
+    }
+
+    /// The record at a place.
+    pub fn at_mut(&mut self, place: usize) -> &mut Record {
+        &mut self.records[place]
+    }
+
+    /// Takes out what lies before `ack`, a record at a time; of a super-segment that is acknowledged in
+    /// part, that part.
     pub fn acknowledge(&mut self, ack: u64) -> Option<Record> {
         let front = self.records.front_mut()?;
         if front.end <= ack {
             return self.records.pop_front();
         }
-        front.start = front.start.max(ack);
-        None
+        if front.start >= ack {
+            return None;
+        }
+        let mut part = *front;
+        (part.end, front.start) = (ack, ack);
+        Some(part)
     }
 
-    /// Marks what a selective acknowledgement covers: the latest of the records newly marked, and the
-    /// bytes in all of them.
+    /// Marks what a selective acknowledgement covers, which may be part of a super-segment: the latest of
+    /// the records newly marked, and the bytes in all of them.
     pub fn sack(&mut self, start: u64, end: u64) -> (Option<Record>, u64) {
         let mut newest: Option<Record> = None;
         let mut bytes = 0;
-        let mut place = self.records.partition_point(|record| record.end <= end);
+        let mut place = self.cut(end);
         // Blocks grow upwards: below what was marked before, all is marked.
         while place > 0 {
             place -= 1;
-            let record = &mut self.records[place];
-            if record.start < start || record.sacked {
+            let record = self.records[place];
+            if record.end <= start || record.sacked {
                 break;
             }
+            if record.start < start {
+                place = self.cut(start);
+            }
+            let record = self.records.get_mut(place);
+            let Some(record) = record.filter(|r| start <= r.start && r.end <= end) else {
+                break;
+            };
             record.sacked = true;
             bytes += record.end - record.start;
             if newest.is_none_or(|newest| newest.time < record.time) {
@@ -131,5 +150,56 @@ impl Scoreboard {
             }
         }
         (newest, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(sizes: &[u64]) -> Scoreboard {
+        let mut scoreboard = Scoreboard::default();
+        let mut start = 0;
+        for (time, size) in sizes.iter().enumerate() {
+            scoreboard.push(Record::new(start, start + size, time as Nanos, 1));
+            start += size;
+        }
+        scoreboard
+    }
+
+    fn extents(scoreboard: &Scoreboard) -> Vec<(u64, u64, bool)> {
+        let records = scoreboard.records.iter();
+        records.map(|r| (r.start, r.end, r.sacked)).collect()
+    }
+
+    #[test]
+    fn a_super_segment_is_acknowledged_in_parts() {
+        let mut scoreboard = of(&[1000]);
+        let taken = |record: Option<Record>| record.map(|record| (record.start, record.end));
+        assert_eq!(taken(scoreboard.acknowledge(200)), Some((0, 200)));
+        assert_eq!(taken(scoreboard.acknowledge(200)), None);
+        // Of the rest, what is acknowledged selectively counts once, however often it is said.
+        assert_eq!(scoreboard.sack(400, 600).1, 200);
+        assert_eq!(scoreboard.sack(400, 800).1, 200);
+        assert_eq!(scoreboard.sack(400, 800).1, 0);
+        assert_eq!(
+            extents(&scoreboard),
+            [
+                (200, 400, false),
+                (400, 600, true),
+                (600, 800, true),
+                (800, 1000, false)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_stretch_is_cut_out_of_what_it_crosses() {
+        let mut scoreboard = of(&[300, 300, 300]);
+        assert_eq!(scoreboard.stretch(200, 700), 1..4);
+        let ends: Vec<_> = extents(&scoreboard).iter().map(|r| r.1).collect();
+        assert_eq!(ends, [200, 300, 600, 700, 900]);
+        assert!(scoreboard.stretch(900, 1000).is_empty());
+        assert!(scoreboard.stretch(500, 500).is_empty());
     }
 }

@@ -92,6 +92,10 @@ pub struct Passages {
     busy_time: Nanos,
     last_left: Option<Nanos>,
     since_last: u64,
+    /// Segments of data seen before the link and then behind it, and the other way round.
+    pub forward: u64,
+    /// See above.
+    pub backward: u64,
 }
 
 impl Passages {
@@ -103,6 +107,7 @@ impl Passages {
     /// A packet was matched; it has been counted by [`Self::left`].
     pub fn matched(&mut self, arrival: &Arrival) {
         let left = arrival.time + arrival.took;
+        self.forward += 1;
         self.least = Some(
             self.least
                 .map_or(arrival.took, |least| least.min(arrival.took)),

@@ -23,15 +23,18 @@ pub fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
 
 /// The same for a value with a unit that stands in no file; `what` names it (`--target`).
 pub fn unit_error(py: Python<'_>, what: &str, error: UnitError) -> PyErr {
-    let UnitError { message, help } = error;
-    let (file, key) = (what.to_owned(), String::new());
+    mistake(py, what, error.message, error.help)
+}
+
+/// The same for what is wrong with a whole file, or with no line of any.
+pub fn mistake(py: Python<'_>, file: &str, message: String, help: String) -> PyErr {
     scenario_error(
         py,
         &ScenarioError {
-            file,
+            file: file.to_owned(),
             line: None,
             column: None,
-            key,
+            key: String::new(),
             message,
             help,
         },

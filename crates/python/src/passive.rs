@@ -1,12 +1,11 @@
 //! Packet captures: analysed, as JSON and as tables.
 
-use crate::error::scenario_error;
+use crate::error::mistake;
 use crate::table::Table;
 use goodqueue_passive::{
     Bottleneck, Class, Control, FileError, Flow, Options, Place, Reading, Report, Thresholds,
     analyze_files, ns2_totals_json,
 };
-use goodqueue_scenario::ScenarioError;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -48,6 +47,7 @@ pub fn analyze(
                 py,
                 "thresholds",
                 format!("there is no threshold {name:?}"),
+                String::new(),
             ));
         }
     }
@@ -103,8 +103,8 @@ fn file_error(py: Python<'_>, error: FileError) -> PyErr {
             Some(number) => PyOSError::new_err((number, reason(&error), shown(&path))),
             None => PyOSError::new_err(format!("{}: {error}", shown(&path))),
         },
-        FileError::NoPackets(path, why) => mistake(py, &shown(&path), why),
-        FileError::Stopped => mistake(py, "analyze", "stopped".to_owned()),
+        FileError::NoPackets(path, why) => mistake(py, &shown(&path), why, String::new()),
+        FileError::Stopped => mistake(py, "analyze", "stopped".to_owned(), String::new()),
     }
 }
 
@@ -116,22 +116,6 @@ fn reason(error: &std::io::Error) -> String {
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
-}
-
-fn mistake(py: Python<'_>, file: &str, message: String) -> PyErr {
-    let file = file.to_owned();
-    let (key, help) = (String::new(), String::new());
-    scenario_error(
-        py,
-        &ScenarioError {
-            file,
-            line: None,
-            column: None,
-            key,
-            message,
-            help,
-        },
-    )
 }
 
 fn seconds(nanoseconds: Option<i64>) -> f64 {
@@ -207,7 +191,8 @@ impl Analysis {
             .integers("packets", |row| row.packets as i64)?
             .integers("flows_hit", |row| {
                 row.flows_hit.map_or(ABSENT, |hit| hit as i64)
-            })?;
+            })?
+            .integers("start_up", |row| i64::from(row.start_up))?;
         Ok(table.finish())
     }
 

@@ -121,7 +121,8 @@ def _link(link: dict[str, Any]) -> list[str]:
 def _bursts(bursts: dict[str, Any]) -> str:
     return (
         f"Losses come {number(bursts['mean_packets'], 3)} packets at a time (p99 "
-        f"{number(bursts['p99_packets'], 3)}, {bursts['count']:,} bursts) and hit "
+        f"{number(bursts['p99_packets'], 3)}, {bursts['count']:,} bursts, "
+        f"{bursts['start_up']:,} of them as flows start) and hit "
         f"{number(bursts['mean_flows_hit'], 3)} flows on average; synchronisation "
         f"{percent(bursts['synchronization'])}."
     )

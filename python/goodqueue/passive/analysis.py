@@ -21,7 +21,7 @@ PARAMETERS = {
     "N_b": "flows that the link holds back, on average over time",
     "T_e_s": "their effective round-trip time, the harmonic mean",
     "C_e_bps": "the rate that they have together",
-    "L": "packets of a loss burst",
+    "L": "packets of a loss burst, once flows have started",
     "alpha": "loss-burst length over number of flows",
     "M_bytes": "size of their packets",
 }
@@ -30,6 +30,11 @@ PARAMETERS = {
 LEAST_COMMON = 0.1
 """Share of the packets of a pair of captures that passed the link, below which they hardly belong
 together. Of a bulk transfer it is one half to all: data one way, and ACKs the other."""
+
+
+LEAST_FORWARD = 0.01
+"""Share of the data seen at both points that came by the first one first, below which the captures
+are refused: they are swapped, or on two clocks. Short requests go against a bulk transfer, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,11 @@ class Analysis:
 
     @cached_property
     def bursts(self) -> pl.DataFrame:
-        """Bursts of losses at the target link: `time_s`, `duration_s`, `packets`, `flows_hit`."""
+        """Bursts of losses at the target link.
+
+        `time_s`, `duration_s`, `packets`, `flows_hit`, and `start_up`: 1 if a flow that the link
+        holds back overshot in it as it started.
+        """
         return self._frame(self._core.bursts())
 
     @cached_property
@@ -118,7 +127,8 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
 
     Raises:
         ScenarioError: of a file that is no capture.
-        RequestError: of two captures that do not show the same packets.
+        RequestError: of two captures that do not show the same packets, or show them first behind
+            the bottleneck.
         OSError: of a file that cannot be read.
     """
     analysis = Analysis(
@@ -132,14 +142,28 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
             progress=progress,
         )
     )
-    if after is not None and analysis.summary["link"]["queueing_delay_s"] is None:
-        raise RequestError(
-            f"{after} has no packet that {capture} has: are they of the same link, and at the same "
-            "time?"
-        )
     if after is not None:
+        _refuse_swapped(analysis.summary, capture, after)
+        if analysis.summary["link"]["queueing_delay_s"] is None:
+            raise RequestError(
+                f"{after} has no packet that {capture} has: are they of the same link, and at the "
+                "same time?"
+            )
         _note_strangers(analysis.summary, capture, after)
     return analysis
+
+
+def _refuse_swapped(
+    summary: dict[str, Any], capture: str | PathLike[str], after: str | PathLike[str]
+) -> None:
+    """Refuses captures whose packets go backward in time."""
+    forward, backward = summary["crossed"]["forward"], summary["crossed"]["backward"]
+    if forward < LEAST_FORWARD * (forward + backward):
+        raise RequestError(
+            f"{backward:,} segments of data are in {after} before they are in {capture}, and "
+            f"{forward:,} after that: the captures are swapped (the one before the link comes "
+            "first, the one behind it with --after), or not on one clock"
+        )
 
 
 def _note_strangers(

@@ -35,6 +35,7 @@ def link_of(analysis: Analysis) -> Link:
             "any flow that the link holds back", "describe it with --rate, --rtt and --flows"
         )
     packet, alpha = found["M_bytes"], found["alpha"]
+    framing = analysis.summary["link"]["framing_bytes"]
     link = Link(
         rate_bps=rate,
         rtts_s=_rtts(local, effective.value),
@@ -43,6 +44,7 @@ def link_of(analysis: Analysis) -> Link:
         local_share=min(share.value / rate, 1.0),
         congestion_control=_control(local),
         byte_counting=True,  # RFC 3465, as the stacks of today do
+        framing_bytes=round(framing or 0),  # the rate counts whole frames as captured
     )
     return link if alpha is None else replace(link, synchronization=alpha.value)
 

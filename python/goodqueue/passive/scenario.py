@@ -63,6 +63,7 @@ seed = 1
 
 [topology]
 shape = "dumbbell"
+framing = "{round(summary["link"]["framing_bytes"] or 0)}B" # rate and buffer count it, as captured
 access = {{ rate = "{max(ACCESS_FACTOR * round(rate), 10**9)}bps" }}
 
 # {why}

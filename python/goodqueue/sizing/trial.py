@@ -204,7 +204,7 @@ def rtts_of_flows(link: Link) -> tuple[float, ...]:
 
 def _flows_of(rate_bps: float, link: Link, most: int) -> int:
     """How many flows share a rate so that each has a window of at least four packets."""
-    window = rate_bps * link.mean_rtt_s / (8 * link.packet_bytes)
+    window = rate_bps * link.mean_rtt_s / (8 * link.frame_bytes)
     return min(most, int(window / 4))
 
 
@@ -227,6 +227,7 @@ queue = {{ limit = "1bdp" }}
     # A window that does not bind, unless one is given; 10,000 packets in the paper.
     window = link.max_window_packets or max(10_000, 4 * link.bdp_packets)
     window_bytes = min(math.floor(window * link.packet_bytes), LARGEST_WINDOW)
+    framing = f'framing = "{link.framing_bytes}B"\n' if link.framing_bytes else ""
     return f"""schema_version = 1
 title = "A link to be sized"
 duration = "{_time(reach.duration_s)}"
@@ -235,7 +236,7 @@ warmup = "{_time(reach.start_up_s)}"
 [topology]
 shape = "chain"
 access = {{ rate = "{access}bps" }}
-{remote}
+{framing}{remote}
 [[topology.link]]
 name = "{LINK}"
 rate = "{rate}"
@@ -269,7 +270,7 @@ tcp = {tcp}
 def _short(link: Link, rate_bps: float, first_node: int) -> str:
     payload = link.packet_bytes - TCP_HEADER
     # The load counts application bits; the link sends headers, too.
-    load = math.floor(rate_bps * payload / link.packet_bytes)
+    load = math.floor(rate_bps * payload / link.frame_bytes)
     size = f'{{ law = "exponential", mean = "{SHORT_PACKETS * payload}B" }}'
     return f"""[[flow]]
 name = "short"

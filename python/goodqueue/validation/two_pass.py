@@ -64,7 +64,8 @@ class Estimate:
 
     Attributes:
         link: rate, flows, round trips and local share, as `goodqueue size --from` takes them: from
-            all of the capture. Its synchronisation is the mean burst of all of it, over N.
+            all of the capture. Its synchronisation is the mean burst once flows have started,
+            as the analysis tells it, over N.
         burst: median length of the loss bursts after `WARMUP_S`, in packets; NaN if there are none.
         truth: the same as the simulator counts it.
     """
@@ -134,7 +135,7 @@ class Second:
 Seconds = dict[tuple[Traffic, str], Second]
 """By traffic and by what the buffer is from."""
 
-TRUTH, ESTIMATES, WHOLE = "truth", "estimates", "estimates, start included"
+TRUTH, ESTIMATES, MEAN = "truth", "estimates", "estimates, mean burst"
 
 
 def sizes(traffic: Traffic, found: Sequence[Estimate]) -> dict[str, list[Case]]:
@@ -145,7 +146,7 @@ def sizes(traffic: Traffic, found: Sequence[Estimate]) -> dict[str, list[Case]]:
         ESTIMATES: [sized(traffic, one.burst, link=one.link) for one in found],
     }
     if traffic.flows in FEW_FLOWS and traffic.local_share == SHARE:
-        made[WHOLE] = [
+        made[MEAN] = [
             sized(traffic, one.link.synchronization * one.link.flows, link=one.link)
             for one in found
         ]

@@ -17,7 +17,7 @@ from goodqueue.papers.dhamdhere2005.figures import (
 from goodqueue.papers.dhamdhere2005.mix import Traffic
 from goodqueue.papers.dhamdhere2005.pictures import picture
 from goodqueue.papers.dhamdhere2005.statements import stated
-from goodqueue.validation.two_pass import ESTIMATES, SHARES, TRUTH, WHOLE
+from goodqueue.validation.two_pass import ESTIMATES, MEAN, SHARES, TRUTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -138,7 +138,7 @@ def _few(second: Seconds) -> str:
     head = ("N", "buffer, packets", "", "", "utilisation, %", "", "")
     rows = []
     for flows in FEW_FLOWS:
-        runs = [second[Traffic(flows), source] for source in (TRUTH, ESTIMATES, WHOLE)]
+        runs = [second[Traffic(flows), source] for source in (TRUTH, ESTIMATES, MEAN)]
         busy = (_interval(t_interval(one.per_cent("utilization")), 1) for one in runs)
         rows.append([f"{flows}", *(_range(one.packets, 0) for one in runs), *busy])
     return _table(head, rows)

@@ -64,13 +64,9 @@ impl Pcap {
         tally: &mut Tally,
     ) -> io::Result<Option<Head>> {
         loop {
-            let bytes = source.fill(RECORD_HEADER)?;
-            if bytes.len() < RECORD_HEADER {
-                if !bytes.is_empty() {
-                    tally.add(Skip::CutRecord);
-                }
+            let Some(bytes) = source.whole(RECORD_HEADER, tally)? else {
                 return Ok(None);
-            }
+            };
             let Some(record) = self.record(bytes) else {
                 if !self.find_next(source, tally)? {
                     return Ok(None);
@@ -78,8 +74,7 @@ impl Pcap {
                 continue;
             };
             let length = RECORD_HEADER + record.captured;
-            if source.fill(length)?.len() < length {
-                tally.add(Skip::CutRecord);
+            if source.whole(length, tally)?.is_none() {
                 return Ok(None);
             }
             self.last_s = Some(record.seconds);

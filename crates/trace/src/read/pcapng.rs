@@ -90,13 +90,9 @@ impl PcapNg {
         tally: &mut Tally,
     ) -> io::Result<Option<Head>> {
         loop {
-            let bytes = source.fill(FRAMING)?;
-            if bytes.len() < FRAMING {
-                if !bytes.is_empty() {
-                    tally.add(Skip::CutRecord);
-                }
+            let Some(bytes) = source.whole(FRAMING, tally)? else {
                 return Ok(None);
-            }
+            };
             let Some((kind, length)) = self.frame_of(bytes) else {
                 self.find_next(source, tally)?;
                 continue;
@@ -107,11 +103,9 @@ impl PcapNg {
                 self.find_next(source, tally)?;
                 continue;
             }
-            let block = source.fill(length)?;
-            if block.len() < length {
-                tally.add(Skip::CutRecord);
+            let Some(block) = source.whole(length, tally)? else {
                 return Ok(None);
-            }
+            };
             if word(block, length - 4, self.big_endian) as usize != length {
                 self.find_next(source, tally)?;
                 continue;

@@ -1,5 +1,6 @@
 //! A window onto a stream of bytes: as much of it in memory as one record needs.
 
+use super::tally::{Skip, Tally};
 use std::io::{self, Read};
 
 /// Read at once.
@@ -34,6 +35,18 @@ impl<R: Read> Source<R> {
             self.read_on(wanted)?;
         }
         Ok(&self.memory[self.start..self.end])
+    }
+
+    /// The same, if there is so much; where the stream ends within it, a record is cut.
+    pub fn whole(&mut self, wanted: usize, tally: &mut Tally) -> io::Result<Option<&[u8]>> {
+        let bytes = self.fill(wanted)?;
+        if bytes.len() >= wanted {
+            return Ok(Some(bytes));
+        }
+        if !bytes.is_empty() {
+            tally.add(Skip::CutRecord);
+        }
+        Ok(None)
     }
 
     /// What is in memory.
