@@ -230,6 +230,12 @@ class Store:
                     places[number] = packings[number].places(metrics)
                 yield identity, packings[number].at(places[number], blob)
 
+    def seconds(self, identities: Iterable[bytes]) -> float:
+        """How long these runs took, one after the other."""
+        query = "SELECT wall_s FROM runs WHERE identity = ?"
+        found = (row for identity in identities for row in self._rows(query, identity))
+        return sum((float(took) for (took,) in found), 0.0)
+
     def merge(self, other: Path) -> int:
         """Takes over the runs of another folder that this one has not; returns how many.
 

@@ -59,7 +59,7 @@ class Chance:
     paper: str = "clustering-buffer"
     name: str = "smoothing-random"
     title: str = "The smoothing buffer of GAIMD where losses come at random"
-    seconds: float = 8.0
+    seconds: float = 12.0
 
     def reproduce(self, runner: Runner) -> Reproduction:
         """B over (R T)^2 for streams of more and more losses, and the exponent of the increase."""

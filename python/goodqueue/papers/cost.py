@@ -1,0 +1,60 @@
+"""What experiments cost, for `--list`: `python -m goodqueue.papers.cost [DIR]`.
+
+Prints what each is said to take beside what its runs took when they were run, on two cores. DIR is
+where they are kept, as with `goodqueue reproduce --store`; times of a busy machine say nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from goodqueue.papers.experiment import experiments, papers
+from goodqueue.study.runner import Runner, user_store
+from goodqueue.study.store import Store
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.study.model import Run
+
+CORES = 2
+
+
+class Noting(Runner):
+    """Notes what it is asked for."""
+
+    def __init__(self, store: Store) -> None:
+        """Takes where results are kept."""
+        super().__init__(store, Threads(None))
+        self.asked: set[bytes] = set()
+
+    def figures(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float]]:
+        """The metrics of each run."""
+        self.asked.update(run.identity for run in runs)
+        return super().figures(runs, metrics)
+
+
+def costs(store: Store) -> None:
+    """Prints a line for each experiment."""
+    for name in papers():
+        for one in experiments(name):
+            runner = Noting(store)
+            one.reproduce(runner)
+            took = store.seconds(runner.asked) / CORES
+            runs = f"{len(runner.asked):,} runs"
+            print(f"{name} {one.name}: said {one.seconds:g} s, took {took:.1f} s ({runs})")
+
+
+def main(folder: str | None = None) -> None:
+    """Of the user's runs, or of those kept in a folder."""
+    if folder is not None:
+        costs(Store.open(folder, keep_both=True))
+        return
+    with user_store("papers") as store:
+        costs(store)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
