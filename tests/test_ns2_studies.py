@@ -7,7 +7,6 @@ import json
 import math
 import re
 import tomllib
-from contextlib import closing
 from functools import cache
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
@@ -17,11 +16,7 @@ import pytest
 from conftest import ROOT
 from goodqueue.api import load
 from goodqueue.papers.cells import Spread
-from goodqueue.papers.experiment import experiment, paper
-from goodqueue.papers.page import filled
-from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
-from goodqueue.study.threads import Threads
+from goodqueue.papers.experiment import experiment
 from goodqueue.validation import papers
 from goodqueue.validation.papers import COLUMNS, Cell, Check, record, section, tables, verdict
 
@@ -205,15 +200,6 @@ def test_without_random_loss_ours_is_ns_2_to_the_digit(  # noqa: PLR0913, PLR091
     # The SYN's 40 bytes count in ours.
     assert run["throughput_kbps"] == pytest.approx(throughput_kbps, abs=0.003)
     assert run["lost"] == lost
-
-
-@pytest.mark.parametrize("study", ["ahmad2020", "wisdom2021"])
-def test_the_page_has_the_conclusions_that_come_out(study: str, tmp_path: Path) -> None:
-    page = (ROOT / paper(study).page).read_text(encoding="utf-8")
-    # The tables' own runs are another test's.
-    page = page.replace("<!-- distances -->", "")
-    with closing(Store.open(tmp_path / "store")) as store:
-        assert filled(page, study, Runner(store, Threads())) == page
 
 
 class TestClaims:

@@ -19,6 +19,7 @@ from goodqueue.cli.reproduce import CLAIMS, print_reproduction
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread, Verdict, printed_unit
 from goodqueue.papers.conclusions import Conclusion, ratio
 from goodqueue.papers.experiment import PAPERS, experiments, paper, papers
+from goodqueue.papers.page import filled
 from goodqueue.papers.shapes import TESTS
 from goodqueue.papers.table import TableExperiment
 from goodqueue.study.runner import Runner
@@ -199,6 +200,17 @@ class TestData:
         assert one.open.why
         # (n - 1)/(n + 1) of the range of n.
         assert one.open.kind != "phases" or one.open.count >= 39
+
+
+@pytest.mark.parametrize("name", ["ahmad2020", "gijsbers2011", "wisdom2021"])
+def test_the_page_has_the_conclusions_that_come_out(name: str, tmp_path: Path) -> None:
+    page = (ROOT / paper(name).page).read_text(encoding="utf-8")
+    # Other tests are about these, whose runs take long.
+    for what in ("distances", "conclusions of table3"):
+        page = page.replace(f"<!-- {what} -->", "")
+    assert "<!-- conclusions of" in page
+    with closing(Store.open(tmp_path / "store")) as store:
+        assert filled(page, name, Runner(store, Threads())) == page
 
 
 Cells = list[dict[str, Any]]
