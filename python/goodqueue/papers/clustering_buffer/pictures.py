@@ -9,7 +9,7 @@ import numpy as np
 from goodqueue.plots.style import BLACK, CYCLE, GREY, MARKERS, Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -22,8 +22,7 @@ def saw_tooth(grid: Sequence[Stream], found: Sequence[Smoothed], repair: float) 
 
     def draw(axes: list[Axes]) -> None:
         (own,) = axes
-        increases = list(dict.fromkeys(stream.increase for stream in grid))
-        for increase, colour, mark in zip(increases, CYCLE, MARKERS, strict=False):
+        for increase, colour, mark in _looks(grid):
             points = [
                 (increase * one.window, one.buffer / one.window)
                 for stream, one in zip(grid, found, strict=True)
@@ -35,11 +34,7 @@ def saw_tooth(grid: Sequence[Stream], found: Sequence[Smoothed], repair: float) 
         own.plot(at, at / 18, "--", color=GREY, label="a R T / 18: the law")
         own.plot(at, at / 18 + repair, "-", color=BLACK, lw=1, label=f"and {repair:.2f} R T")
         own.set_title("Smoothing a saw-tooth: the law, and a round trip's worth for repair")
-        own.set_xscale("log")
-        own.set_yscale("log")
-        own.set_xlabel("a R T, packets")
-        own.set_ylabel("smoothing buffer / (R T)")
-        own.legend(loc="upper left")
+        _label(own, "a R T, packets", "smoothing buffer / (R T)")
 
     caption = (
         "Marks: streams with a loss every so many packets, three rates and three round-trip times "
@@ -54,8 +49,7 @@ def wandering(means: Mapping[Stream, Interval], by_chance: float) -> Picture:
 
     def draw(axes: list[Axes]) -> None:
         (own,) = axes
-        increases = list(dict.fromkeys(stream.increase for stream in means))
-        for increase, colour, mark in zip(increases, CYCLE, MARKERS, strict=False):
+        for increase, colour, mark in _looks(means):
             points = {one.losses: size for one, size in means.items() if one.increase == increase}
             own.errorbar(
                 list(points),
@@ -71,14 +65,22 @@ def wandering(means: Mapping[Stream, Interval], by_chance: float) -> Picture:
         at = np.array(sorted({stream.losses for stream in means}), float)
         own.plot(at, by_chance * np.sqrt(at), ":", color=BLACK, label="0.21 sqrt(M)")
         own.set_title("Smoothing where losses come at random")
-        own.set_xscale("log")
-        own.set_yscale("log")
-        own.set_xlabel("losses in the stream, M")
-        own.set_ylabel("smoothing buffer / (R T)²")
-        own.legend(loc="upper left")
+        _label(own, "losses in the stream, M", "smoothing buffer / (R T)²")
 
     caption = (
         "Means with 95 % intervals; dashes: the law of one saw-tooth, a/18. The longer a stream, "
         "the more it needs, and of a long one a gentle increase saves nothing."
     )
     return Picture("clustering-buffer-smoothing-random", caption, draw)
+
+
+def _looks(streams: Iterable[Stream]) -> Iterator[tuple[float, str, str]]:
+    """A colour and a mark for every increase."""
+    increases = dict.fromkeys(stream.increase for stream in streams)
+    return zip(increases, CYCLE, MARKERS, strict=False)
+
+
+def _label(axes: Axes, x: str, y: str) -> None:
+    """Both axes are logarithmic: powers are straight lines."""
+    axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y)
+    axes.legend(loc="upper left")
