@@ -133,7 +133,7 @@ impl Analyzer {
                 heading: datagram.heading,
             };
             let known = self.losses.len();
-            let mut delivered = 0;
+            let mut acknowledged = (0, time, None);
             let mut shared = Shared {
                 thresholds: &self.thresholds,
                 losses: &mut self.losses,
@@ -141,6 +141,8 @@ impl Analyzer {
                 delays_at_loss: &mut self.delays_at_loss,
                 two_taps: self.two_taps,
                 delivered: 0,
+                since_link: 0,
+                waited: None,
                 backward: 0,
             };
             match tap {
@@ -152,7 +154,7 @@ impl Analyzer {
                         &mut self.totals,
                     );
                     connection.passed(from, &passed, &mut shared);
-                    delivered = shared.delivered;
+                    acknowledged = (shared.delivered, time - shared.since_link, shared.waited);
                     self.passages.backward += shared.backward;
                 }
                 Tap::Second => {
@@ -171,10 +173,14 @@ impl Analyzer {
                     }
                 }
             }
+            // Acknowledged data go the way that this packet does not come.
+            let way = index(datagram.heading.opposite());
+            let (delivered, left, waited) = acknowledged;
             if delivered > 0 {
-                // Their data go the way that this packet does not come.
-                let way = index(datagram.heading.opposite());
-                self.series.at(time).delivered[way] += delivered;
+                self.series.at(left).delivered[way] += delivered;
+            }
+            if let Some(waited) = waited {
+                self.series.was_busy(&waited, way);
             }
             for loss in &self.losses[known..] {
                 self.series.at(loss.time).losses += u64::from(loss.packets);
@@ -253,6 +259,8 @@ impl Analyzer {
                 delays_at_loss: &mut self.delays_at_loss,
                 two_taps: self.two_taps,
                 delivered: 0,
+                since_link: 0,
+                waited: None,
                 backward: 0,
             };
             half.close(&mut shared);

@@ -72,8 +72,20 @@ pub struct Shared<'a> {
     pub two_taps: bool,
     /// Payload bytes newly acknowledged, selectively or not.
     pub delivered: u64,
+    /// How long what was acknowledged had been on its way from the link, and when data waited there.
+    pub since_link: Nanos,
+    /// See above.
+    pub waited: Option<Waited>,
     /// Segments of data that were seen behind the link first.
     pub backward: u64,
+}
+
+/// Data of a flow waited from `from` to `to` without a pause, of which the part to `known` is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Waited {
+    pub from: Nanos,
+    pub known: Nanos,
+    pub to: Nanos,
 }
 
 /// Losses, and delays at losses, kept: more are counted by their flows only.
@@ -98,6 +110,8 @@ pub struct Half {
     edge: u64,
     scoreboard: Scoreboard,
     history: History,
+    /// From when to when its data waited last, by the link's clock.
+    waiting: (Nanos, Nanos),
     pub rounds: Rounds,
     pub rtt: RoundTrips,
     first_flights: FirstFlights,
@@ -364,6 +378,7 @@ impl Half {
             self.duplicates += 1;
         }
         self.selective(ack, passed, shared);
+        shared.since_link = self.rtt.receiver.0.unwrap_or(0);
         let window = u64::from(tcp.window) << scale.min(14);
         self.max_window = self.max_window.max(window);
         self.edge = self.edge.max(ack + window);
@@ -383,6 +398,10 @@ impl Half {
         {
             let (sent, waited) = (record.time, record.waited);
             self.rtt.sample(passed.time, passed.time - sent, waited);
+            // Receivers hold back the acknowledgement of less than two segments (RFC 5681, section 4.2).
+            if self.duplicates == 0 && ack - self.una >= 2 * u64::from(self.size.bytes()) {
+                shared.waited = self.waited(sent, passed.time);
+            }
         }
         let echo = passed.tcp.timestamps.map(|(_, echo)| echo);
         while let Some(record) = self.scoreboard.acknowledge(ack) {
@@ -393,6 +412,18 @@ impl Half {
         }
         self.una = ack;
         self.duplicates = 0;
+    }
+
+    /// One tapping point before the queue: what takes longer than the fastest to be acknowledged waited
+    /// there, until as long before its acknowledgement as the fastest took.
+    fn waited(&mut self, sent: Nanos, acknowledged: Nanos) -> Option<Waited> {
+        let left = acknowledged - self.rtt.receiver.0?;
+        let (from, until) = self.waiting;
+        let begins = sent > until;
+        let (from, known) = if begins { (sent, sent) } else { (from, until) };
+        let to = left.max(known);
+        self.waiting = (from, to);
+        (to > known).then_some(Waited { from, known, to })
     }
 
     /// A record is done with: which of its copies were lost is known now.

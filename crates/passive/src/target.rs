@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use crate::crossing::Arrival;
+use crate::half::Waited;
 use goodqueue_types::Histogram;
 use std::collections::VecDeque;
 
@@ -17,8 +18,10 @@ pub struct Bin {
     /// Bytes of frames as the capture shows them, by heading (unknown, in, out); with two tapping points the first is the measured
     /// direction.
     pub bytes: [u64; 3],
-    /// Payload acknowledged of data that went each way.
+    /// Payload acknowledged of data that went each way, at the time when it left the link.
     pub delivered: [u64; 3],
+    /// Whether data that went each way waited all the time.
+    pub busy: [bool; 3],
     pub delay_sum: f64,
     pub delay_count: u64,
     pub delay_max: Nanos,
@@ -32,6 +35,9 @@ impl Bin {
         }
         for (bytes, more) in self.delivered.iter_mut().zip(other.delivered) {
             *bytes += more;
+        }
+        for (busy, also) in self.busy.iter_mut().zip(other.busy) {
+            *busy &= also;
         }
         self.delay_sum += other.delay_sum;
         self.delay_count += other.delay_count;
@@ -74,6 +80,18 @@ impl Series {
             self.bins.resize(index + 1, Bin::default());
         }
         &mut self.bins[index]
+    }
+
+    /// Data that went a way waited: the bins that lie wholly within that time are busy.
+    pub fn was_busy(&mut self, waited: &Waited, way: usize) {
+        self.at(waited.to);
+        let width = self.width;
+        let bin = |time: Nanos| (time.max(0) / width) as usize;
+        let first = bin(waited.known).max(bin(waited.from + width - 1));
+        let end = bin(waited.to).min(self.bins.len());
+        for busy in self.bins.get_mut(first..end).into_iter().flatten() {
+            busy.busy[way] = true;
+        }
     }
 }
 

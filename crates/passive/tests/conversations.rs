@@ -239,6 +239,26 @@ fn a_queue_that_never_empties_shows_its_rate_and_no_base_round_trip_suffers() {
 }
 
 #[test]
+fn acknowledgements_tell_the_rate_of_a_link_that_mostly_rests() {
+    let mut capture = Capture::new(false);
+    capture.open(10 * MS, 10 * MS);
+    // 8 Mb/s, busy for 52 ms of each second; each second segment is acknowledged.
+    for burst in 0..60_u32 {
+        let time = 1000 * MS * (i64::from(burst) + 1);
+        let first = 50 * burst;
+        (0..50).for_each(|number| capture.data(Tap::First, time, first + number));
+        for number in (2..=50_u32).step_by(2) {
+            capture.ack(
+                time + 10 * MS + i64::from(number) * 1_040_000,
+                first + number,
+            );
+        }
+    }
+    let rate = capture.finish().link.rate_bps.unwrap();
+    assert!((rate / 8e6 - 1.0).abs() < 0.05, "{rate}");
+}
+
+#[test]
 fn a_full_window_and_silence_are_told_apart_from_congestion() {
     // The window of the receiver: 4 segments, which go out at each acknowledgement.
     let mut capture = Capture::new(false);
