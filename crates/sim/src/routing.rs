@@ -204,6 +204,17 @@ impl Routing {
         wait_or_end.map_or(AT_ONCE, |hop| hop.line)
     }
 
+    /// Whether what a host sends is at the other end at that instant, given its first hop.
+    ///
+    /// Of two timers of that instant this host's is then the cause and the other end's the effect.
+    /// The order of hosts would not do: the engine works ahead at this host, and would find the
+    /// other's timer done or not, depending on how far.
+    pub fn is_instant(&self, first_hop: u32) -> bool {
+        let hop = &self.hops[first_hop as usize];
+        let stretch = (hop.link == STRETCH && hop.last).then_some(hop.own_line);
+        stretch.is_some_and(|stretch| self.stretches[stretch as usize].delay == Span::ZERO)
+    }
+
     /// The step that a link is of the route that begins with the `first`.
     pub fn hop(&self, first: u32, link: u32) -> u32 {
         let mut route = self.hops[first as usize..].iter();

@@ -172,7 +172,8 @@ impl<'a> Reference<'a> {
             _ => usual,
         };
         let (rank, number) = match what {
-            What::ServiceEnd(index) | What::Ready(index) | What::Wake(index) => (index as u64, 0),
+            What::ServiceEnd(index) | What::Ready(index) => (index as u64, 0),
+            What::Wake(index) => (u64::from(!self.sends_instantly(index)), index as u64),
             What::Arrival(..) if self.has(Mutation::TiesByInsertion) => (self.scheduled, 0),
             What::Pass(_, packet) | What::Delivery(packet) | What::Arrival(_, packet) => {
                 (u64::from(self.ties.rank(&packet)), packet.number)
@@ -187,6 +188,20 @@ impl<'a> Reference<'a> {
 
     fn record(&mut self, time: Time, kind: PacketEventKind, packet: Packet) {
         self.recorder.packet(PacketEvent { time, kind, packet });
+    }
+
+    /// Whether what an agent sends is at the other end at that instant.
+    fn sends_instantly(&self, agent: usize) -> bool {
+        let flow = &self.network.flows[agent / 2];
+        let route = if agent.is_multiple_of(2) {
+            &flow.forward
+        } else {
+            &flow.reverse
+        };
+        let mut configs = route
+            .iter()
+            .map(|link| &self.network.links[link.0 as usize]);
+        configs.all(|link| link.only_delays() && link.delay == Span::ZERO)
     }
 
     /// The links that a packet crosses.

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use goodqueue_sim::{Network, WorkloadConfig, run};
+use goodqueue_queue::Limit;
+use goodqueue_sim::{LinkConfig, Network, WorkloadConfig, run};
 use goodqueue_testkit::random_graph::graphs;
 use goodqueue_testkit::random_network::networks;
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
-use goodqueue_types::Rate;
+use goodqueue_types::{LinkId, Rate, Span};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -67,9 +68,7 @@ fn every_mutation_of_a_rule_is_found() {
     }
 }
 
-/// Windows that open at a pace have timers of their own. Bulk flows only: where data go both ways
-/// both ends' timers expire at the same instants, and over links without any delay it is then open
-/// which of two hosts is first.
+/// Windows that open at a pace have timers of their own.
 #[test]
 fn paced_windows_agree_packet_for_packet() {
     let mut changed = 0;
@@ -85,6 +84,32 @@ fn paced_windows_agree_packet_for_packet() {
         assert_eq!(compare(&fast, &run_reference(&network)), Ok(()), "{place}");
     }
     assert!(changed > 10, "{changed} of 40 networks noticed");
+}
+
+/// Where one way takes no time, timers of both ends meet at one instant and one is the other's cause.
+#[test]
+fn ways_without_delay_agree_packet_for_packet() {
+    for (place, mut network) in fixed_networks().take(200).enumerate() {
+        let at_once = LinkId(network.links.len() as u32);
+        let config = LinkConfig::drop_tail(Rate::UNLIMITED, Span::ZERO, Limit::Unlimited);
+        network.links.push(config);
+        for flow in &mut network.flows {
+            let keeps_apart = |way: &[LinkId]| {
+                way.iter()
+                    .any(|l| !network.links[l.0 as usize].only_delays())
+            };
+            if place.is_multiple_of(2) && keeps_apart(&flow.forward) {
+                flow.reverse = vec![at_once];
+            } else if keeps_apart(&flow.reverse) {
+                flow.forward = vec![at_once];
+            }
+        }
+        assert_eq!(
+            compare(&run(&network), &run_reference(&network)),
+            Ok(()),
+            "{place}"
+        );
+    }
 }
 
 /// The networks must reach what they are for.

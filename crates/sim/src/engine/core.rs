@@ -54,6 +54,8 @@ pub struct Host {
     pub first_hop: u32,
     /// The line in which its packets first wait, or [`AT_ONCE`].
     pub first_line: u32,
+    /// Among timers of one instant this host's come last.
+    wakes_last: bool,
     pub agent: Agent,
 }
 
@@ -66,7 +68,8 @@ impl Host {
         self.wakes_at = self.agent.wakes_at();
         if self.wakes_at < self.pending_wake && self.wakes_at <= window.to {
             self.pending_wake = self.wakes_at;
-            events.push(Event::new(self.wakes_at, Kind::Wake, 0, index as u32));
+            let rank = u32::from(self.wakes_last);
+            events.push(Event::new(self.wakes_at, Kind::Wake, rank, index as u32));
         }
     }
 }
@@ -122,6 +125,7 @@ impl<P: Probe> Core<P> {
                 pending_wake: Time::MAX,
                 first_hop: first,
                 first_line: routing.first_line(first),
+                wakes_last: !routing.is_instant(first),
                 agent,
             });
         Self {
