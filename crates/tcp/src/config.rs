@@ -35,8 +35,7 @@ pub struct TcpConfig {
     /// None: it is `receive_window` from the start.
     pub receive_window_moderation: Option<u64>,
     /// How fast the right edge of the window advertised may move: a receiver that knows the rate of
-    /// the path holds a sender to it. None: as far as the buffer allows at once. Only for applications
-    /// that read at once: after a pause the window may stay shut.
+    /// the path holds a sender to it. None: as far as the buffer allows at once.
     pub receive_window_pace: Option<Rate>,
     /// Whether windows above 65,535 bytes can be advertised (RFC 7323 section 2).
     pub window_scaling: bool,

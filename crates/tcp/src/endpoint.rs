@@ -128,16 +128,21 @@ impl TcpEndpoint {
 
     /// Whether the application takes data as they come (as at the start) or leaves them in the
     /// receive buffer, to be fetched by [`read`](Self::read).
-    pub fn set_reading(&mut self, reading: bool) {
+    pub fn set_reading(&mut self, now: Time, reading: bool) {
         self.receiver.set_reading(reading);
         if reading {
-            self.read(u64::MAX);
+            self.read(now, u64::MAX);
         }
     }
 
     /// The application takes up to `bytes` from the receive buffer; returns how many there were.
-    pub fn read(&mut self, bytes: u64) -> u64 {
-        self.receiver.read(bytes, &self.config, &mut self.stats)
+    pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
+        let taken = self.receiver.read(bytes, &self.config, &mut self.stats);
+        if taken > 0 {
+            // A window that opens at a pace has room to go on from here.
+            self.receiver.open_at_pace(now, &self.config);
+        }
+        taken
     }
 
     /// In-order bytes in the receive buffer that the application has not taken.

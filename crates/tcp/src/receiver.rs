@@ -267,8 +267,9 @@ impl Receiver {
     fn more_to_tell(&self, config: &TcpConfig) -> Option<Time> {
         let pace = self.pace.as_deref()?;
         let goal = self.next + self.room().min(u64::from(self.full_window));
-        // Less than a unit of the scale cannot be told.
-        let wanted = self.advertised + self.opening(config).max(1 << self.shift);
+        // A FIN needs no window. Less than a unit of the scale cannot be told.
+        let told = self.advertised.max(self.next);
+        let wanted = told + self.opening(config).max(1 << self.shift);
         (wanted <= goal).then(|| pace.reaches(wanted))
     }
 

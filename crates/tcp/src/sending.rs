@@ -125,7 +125,8 @@ impl Sender {
         if sendable {
             return Some(self.send(now, self.next, bytes, config, stats));
         }
-        if self.una == self.max_sent && self.deadline == Time::MAX {
+        // Without a timer nothing is outstanding but perhaps a probe, which nobody repeats.
+        if self.deadline == Time::MAX {
             self.start_persisting(now, config);
         }
         None
@@ -223,8 +224,9 @@ impl Sender {
                 stats.retransmitted_bytes += data_end.min(self.max_sent) - seq;
             }
         }
-        // RFC 6298 (5.1); ns-2 and BSD agree that the first of a flight starts the timer.
-        if self.deadline == Time::MAX || self.una == self.max_sent {
+        // RFC 6298 (5.1); ns-2 and BSD agree that the first of a flight starts the timer. Probes of a
+        // closed window are none.
+        if self.deadline == Time::MAX || self.una == self.max_sent || self.persisting {
             self.deadline = now.saturating_add(self.rtt.rto());
             self.persisting = false;
         }

@@ -142,9 +142,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 nagle: rest.0,
                 ack_every: rest.1,
                 queue: rest.2,
-                // Known not to hold: a window with a pace may stay shut when its application, having
-                // paused, reads on (docs/tcp-profiles.md).
-                pause: if receiving.3.is_some() { 0 } else { rest.3 },
+                pause: rest.3,
                 ack_rule: receiving.0,
                 dsack: receiving.1,
                 moderation: receiving.2,
@@ -203,14 +201,15 @@ fn network(case: &Case) -> Network {
 fn transfers_everything(case: &Case) {
     let mut network = network(case);
     let reading_from = Time::ZERO + Span::from_millis(case.pause);
-    network.hosts[1].set_reading(case.pause == 0);
+    network.hosts[1].set_reading(Time::ZERO, case.pause == 0);
     network.hosts[0].connect(Time::ZERO);
     for host in [0, 1] {
         network.hosts[host].write(case.bytes[host]);
         network.hosts[host].close();
     }
     network.run_until(reading_from);
-    network.hosts[1].set_reading(true);
+    let now = network.now;
+    network.hosts[1].set_reading(now, true);
     network.run_until(Time::ZERO + Span::from_secs(2_000_000));
     for host in [0, 1] {
         let stats = *network.hosts[host].stats();
@@ -253,7 +252,7 @@ proptest! {
     }
 }
 
-/// What failed once.
+// What failed once.
 #[test]
 fn an_end_that_closes_last_does_not_leave_data_behind() {
     transfers_everything(&Case {
@@ -283,7 +282,11 @@ fn an_end_that_closes_last_does_not_leave_data_behind() {
         pace: None,
         pause: 0,
     });
-    // The news of a window opened at its pace comes late: a probe is rejected.
+}
+
+/// The news of a window opened at its pace comes late: a probe is rejected.
+#[test]
+fn a_probe_of_a_paced_window_is_rejected() {
     transfers_everything(&Case {
         profile: Profile::Rfc,
         recovery: Recovery::Tahoe,
@@ -307,5 +310,95 @@ fn an_end_that_closes_last_does_not_leave_data_behind() {
         moderation: Some(12),
         pace: Some(46),
         pause: 0,
+    });
+}
+
+/// Of a window that opens, the first news is too small to send by, and the rest is lost.
+#[test]
+fn the_first_news_of_an_open_window_is_too_small() {
+    transfers_everything(&Case {
+        profile: Profile::Ns2,
+        recovery: Recovery::Tahoe,
+        control: CongestionControlConfig::Reno,
+        slow_start: SlowStart::Auto,
+        pacing: false,
+        seed: 13_631_210_730_694_025_079,
+        loss: 0.012_610_616_584_353_597,
+        duplication: 0.071_863_308_831_601_5,
+        reordering: 0.200_097_737_032_922_63,
+        bytes: [3092, 4249],
+        mss: 1031,
+        receive_window: 947,
+        nagle: false,
+        ack_every: 1,
+        queue: 1,
+        ecn: EcnMode::Off,
+        marking: 0.0,
+        ack_rule: AckRule::EveryNth,
+        dsack: false,
+        moderation: None,
+        pace: Some(92),
+        pause: 6252,
+    });
+}
+
+/// What the persist timer sends into a window that has opened is lost.
+#[test]
+fn what_the_persist_timer_sends_is_lost() {
+    transfers_everything(&Case {
+        profile: Profile::Rfc,
+        recovery: Recovery::Tahoe,
+        control: CongestionControlConfig::Reno,
+        slow_start: SlowStart::Auto,
+        pacing: false,
+        seed: 6_480_103_824_758_686_173,
+        loss: 0.242_259_866_786_770_56,
+        duplication: 0.0,
+        reordering: 0.242_142_906_593_942_83,
+        bytes: [1535, 2046],
+        mss: 1023,
+        receive_window: 1023,
+        nagle: false,
+        ack_every: 1,
+        queue: 1,
+        ecn: EcnMode::Off,
+        marking: 0.0,
+        ack_rule: AckRule::EveryNth,
+        dsack: false,
+        moderation: None,
+        pace: Some(20),
+        pause: 4182,
+    });
+}
+
+/// The application reads while the connection is not open yet.
+#[test]
+fn reading_before_the_connection_is_open() {
+    transfers_everything(&Case {
+        profile: Profile::Linux,
+        recovery: Recovery::Reno,
+        control: CongestionControlConfig::Scalable(ScalableConfig {
+            a: 0.01,
+            keep: 0.875,
+        }),
+        slow_start: SlowStart::HyStart,
+        pacing: true,
+        seed: 11_428_282_609_398_245_719,
+        loss: 0.116_210_606_811_982_7,
+        duplication: 0.049_098_504_039_214_56,
+        reordering: 0.233_138_580_405_514_2,
+        bytes: [9509, 12437],
+        mss: 408,
+        receive_window: 81395,
+        nagle: false,
+        ack_every: 1,
+        queue: 36,
+        ecn: EcnMode::Rfc3168,
+        marking: 0.396_871_188_430_731_55,
+        ack_rule: AckRule::Linux,
+        dsack: false,
+        moderation: None,
+        pace: Some(759),
+        pause: 740,
     });
 }

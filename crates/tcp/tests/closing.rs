@@ -96,7 +96,7 @@ fn a_fin_out_of_order_waits() {
 #[test]
 fn a_fin_needs_no_window() {
     let mut peer = Peer::accepted(config(|config| config.receive_window = 2 * MSS));
-    peer.host.set_reading(false);
+    peer.host.set_reading(goodqueue_types::Time::ZERO, false);
     let full = peer.data(1, 2001);
     assert!(full.iter().all(|ack| ack.window == 0));
     let answer = peer.say(peer.segment(2001, 1, ACK.with(FIN), 0));

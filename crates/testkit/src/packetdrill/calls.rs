@@ -284,12 +284,13 @@ impl Sockets {
         let nonblocking = self.socket(descriptor).nonblocking;
         let closed = self.socket(descriptor).reads_nothing;
         let wanted = size(call).unwrap_or(u64::MAX);
+        let now = self.now;
         let connection = self.connection(descriptor)?;
         let over = closed || connection.endpoint.is_peer_finished();
         if connection.endpoint.unread() == 0 && !over {
             return nonblocking.then_some(Err("EAGAIN"));
         }
-        Some(Ok(connection.endpoint.read(wanted) as i64))
+        Some(Ok(connection.endpoint.read(now, wanted) as i64))
     }
 
     /// `recv` as far as it is `read`.

@@ -215,7 +215,7 @@ impl Driver<'_> {
         let config = settings.config(&agreed, active);
         let config = config.map_err(|reason| Refusal::NotApplicable(line, reason))?;
         let mut connection = Connection::new(config, offer, agreed, peer);
-        connection.endpoint.set_reading(false);
+        connection.endpoint.set_reading(Time::ZERO, false);
         self.sockets.connections.push(connection);
         let last = self.sockets.connections.len() - 1;
         Ok(&mut self.sockets.connections[last])
