@@ -200,7 +200,11 @@ def square_root(seeds: range) -> Part:
     well, ill = measured[: len(regular)], measured[len(regular) :]
     if full:
         root_n_report.picture(well, ill).save(root_n_report.FOLDER)
-    return Part(root_n_report.section(well, ill, count), root_n_report.verdict(well, ill))
+    return Part(
+        root_n_report.section(well, ill, count),
+        root_n_report.verdict(well, ill),
+        root_n_report.known(well),
+    )
 
 
 PARTS: Mapping[str, Callable[[range], Part]] = {
