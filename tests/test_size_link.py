@@ -122,7 +122,7 @@ def test_what_is_not_shown_is_not_said_to_be(
 ) -> None:
     """Three replicates show nothing: no interval of so few has an end."""
     page = tmp_path / "page.html"
-    link = ["--rate", "2Mbps", "--rtt", "40ms,60ms", "--flows", "3"]
+    link = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--max-loss", "3%"]
     few = ["--replicates", "3", "--aqm", "pie", "--report", str(page)]
     assert run_command(["size", *link, *few]) == 0
     out = capsys.readouterr().out
