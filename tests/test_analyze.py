@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import lzma
 import struct
+import subprocess
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import goodqueue
+from conftest import COMMAND
 from conftest import goodqueue as command
-from goodqueue.cli import run_command
+from goodqueue.cli import capture_tables, run_command
 from goodqueue.errors import RequestError
 from goodqueue.outdir import check_output
 from goodqueue.passive import analyze
@@ -180,7 +182,15 @@ def test_what_is_no_capture_is_refused(
         (("--link", "4"), 'write "4Mbps"'),
         (("--threshold", "speed=1"), 'no threshold "speed"'),
         (("--threshold", "speed"), "write --threshold NAME=VALUE"),
+        (("--threshold", "least_decrease=3"), "did you mean least_decreases?"),
+        (("--threshold", "least_decreases=nan"), "--threshold least_decreases=nan: write a number"),
+        (("--threshold", "reduction=-1"), "from 0 to"),
+        (("--threshold", "idle_s=1e10"), "from 0 to"),
         (("--drops", "DROPS"), "DROPS:3: 'soon' has no time"),
+        (("--drops", "CAPTURE"), "is no drop log"),
+        (("--seed", "-1"), "from 0 to"),
+        (("--seed", "9" * 20), "from 0 to"),
+        (("--to-scenario", "."), ". is a directory"),
         (("--to-scenario", "no/such/place.toml"), "is not a directory"),
     ],
 )
@@ -194,8 +204,103 @@ def test_wrong_options_are_refused(
     drops = tmp_path / "drops.csv"
     drops.write_text("flow,time_s\n1,2.5\nsoon\n")
     flag, value = options
-    message = refusal(capsys, pair[0], flag, value.replace("DROPS", str(drops)))
+    value = value.replace("DROPS", str(drops)).replace("CAPTURE", str(pair[1]))
+    message = refusal(capsys, pair[0], flag, value)
     assert says.replace("DROPS", str(drops)) in message
+
+
+@pytest.mark.parametrize("time", ["nan", "inf", "-5"])
+def test_a_drop_log_of_what_is_no_time_is_refused(
+    time: str, pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drops = tmp_path / "drops.csv"
+    drops.write_text(f"2.5\n{time}\n")
+    assert f"{drops}:2: '{time}' has no time" in refusal(capsys, pair[0], "--drops", drops)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [("time_s\n", "names no drop"), ("2.5\n", "1 of the 1 drops in")],
+)
+def test_a_drop_log_of_another_capture_is_doubted(
+    text: str,
+    note: str,
+    pair: tuple[Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    drops = tmp_path / "drops.csv"
+    drops.write_text(text)
+    assert run_command(["analyze", str(pair[0]), "--drops", str(drops)]) == 0
+    printed = capsys.readouterr().out
+    assert note in printed
+    assert run_command(["analyze", str(pair[0]), "--drops", str(drops), "--json"]) == 0
+    assert note in json.loads(capsys.readouterr().out)["notes"][0]
+
+
+def records(capture: Path) -> tuple[bytes, list[tuple[int, bytes]]]:
+    """The header of a little-endian pcap file, and its records with the lengths of their frames."""
+    content, at, found = capture.read_bytes(), 24, []
+    while at < len(content):
+        kept, frame = struct.unpack_from("<II", content, at + 8)
+        found.append((frame, content[at : at + 16 + kept]))
+        at += 16 + kept
+    return content[:24], found
+
+
+def test_a_capture_of_a_handshake_has_its_files(
+    pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header, found = records(pair[0])
+    three = [record for frame, record in found if frame < 100][:3]
+    (tmp_path / "three.pcap").write_bytes(header + b"".join(three))
+    out = tmp_path / "out"
+    command = ["analyze", str(tmp_path / "three.pcap"), "--link", "10Mbps", "--out", str(out)]
+    assert run_command(command) == 0
+    assert "written to" in capsys.readouterr().out
+    assert not (out / "classes.png").exists()
+
+
+def test_one_packet_makes_no_scenario(
+    pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first packet that carries data, alone."""
+    header, found = records(pair[0])
+    alone = tmp_path / "one.pcap"
+    alone.write_bytes(header + next(record for frame, record in found if frame > 1000))
+    target = tmp_path / "scenario.toml"
+    message = refusal(capsys, alone, "--link", "10Mbps", "--to-scenario", target)
+    assert "too little for a scenario" in message
+    assert not target.exists()
+
+
+def test_a_reader_that_leaves_leaves_the_scenario(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    target = tmp_path / "scenario.toml"
+    with subprocess.Popen(
+        [COMMAND, "analyze", pair[0], "--after", pair[1], "--to-scenario", target],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        process.wait(timeout=60)
+    assert goodqueue.load(target).links
+
+
+def test_notes_that_are_not_shown_are_counted(
+    pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture_tables, "MOST_NOTES_PRINTED", 1)
+    assert run_command(["analyze", str(pair[0])]) == 0
+    assert "... and 1 more notes; --json has them all" in capsys.readouterr().out
+
+
+def test_brackets_in_a_name_are_no_markup(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    capture, page = tmp_path / "a[bold]x.pcap", tmp_path / "page.html"
+    capture.write_bytes(pair[0].read_bytes())
+    command = ["size", "--from", str(capture), "--after", str(pair[1]), "--quick"]
+    run_command([*command, "--report", str(page)])
+    assert "estimated from a[bold]x.pcap," in page.read_text(encoding="utf-8")
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

@@ -19,6 +19,7 @@ import pytest
 
 from conftest import COMMAND, ROOT, SMALL, goodqueue, refused
 from goodqueue.cli import run_command
+from goodqueue.outdir import write_whole
 from goodqueue.study import runner
 
 ANSI = "\x1b["
@@ -538,8 +539,98 @@ def test_reproduce_says_what_finished_when_interrupted(
         return figures(*arguments, **more)
 
     monkeypatch.setattr(runner.Runner, "figures", interrupted)
+    page = tmp_path / "x[red]y.html"
     command = ["reproduce", "gijsbers2011", "--json", "--store", str(tmp_path / "store")]
+    command += ["--report", str(page)]
     assert run_command(command) == 130
     printed = capsys.readouterr()
-    assert len({cell["experiment"] for cell in json.loads(printed.out)["cells"]}) == 1
+    answer = json.loads(printed.out)
+    assert len({cell["experiment"] for cell in answer["cells"]}) == 1
+    assert (answer["schema_version"], answer["interrupted"]) == (1, True)
     assert printed.err.count("interrupted") == 1
+    assert "what had finished is kept" in printed.err
+    assert f"wrote {page}\n" in printed.err, "whatever brackets a path has"
+    one = answer["experiments"][0]
+    assert one["title"] in page.read_text(encoding="utf-8")
+    assert len(answer["experiments"]) == 1
+    assert {"tolerance", "weak"} <= set(answer["cells"][0])
+
+
+def test_what_is_lost_is_not_said_to_be_kept(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cache that cannot be made, since its place is a file's, keeps nothing."""
+
+    def interrupted(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "cache").write_text("x")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(runner.Runner, "figures", interrupted)
+    assert run_command(["size", str(small)]) == 130
+    assert "what had finished is lost" in capsys.readouterr().out
+    assert run_command(["reproduce", "gijsbers2011"]) == 130
+    assert "what had finished is lost" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("size", "--rate", "2Mbps", "--rtt", "40ms", "--flows", "1", "--report"),
+        ("reproduce", "gijsbers2011", "table1", "--report"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_any_run(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner.Runner, "figures", lambda *_arguments: pytest.fail("it ran"))
+    assert run_command([*command, str(tmp_path)]) == 2
+    assert run_command([*command, str(tmp_path / "none" / "page.html")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["size", "--quick", "--aqm", "pie"], "--aqm is about runs"),
+        (["size", "--quick", "--replicates", "5"], "--replicates is about runs"),
+        (["size", "--quick", "--store", "x"], "--store is about runs"),
+        (["size", "--quick", "--jobs", "3"], "--jobs is about runs"),
+        (["reproduce", "--list", "gijsbers2011", "table4"], "TABLE goes without --list"),
+        (["reproduce", "--list", "--all"], "--all goes without --list"),
+        (["reproduce", "--list", "--report", "x"], "--report goes without --list"),
+        (["reproduce", "gijsbers2012"], "did you mean 'gijsbers2011'?"),
+        (["reproduce", "gijsbers2011", "tabel4"], "did you mean 'table4'?"),
+        (["size", "--seed", "-1"], "--seed': -1: write a number from 0 to"),
+        (["size", "--seed", "9" * 20], "write a number from 0 to 9223372036854775807"),
+    ],
+)
+def test_options_that_would_be_ignored_and_names_misspelt_are_refused(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = ["--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
+    assert run_command([*arguments, *(link if arguments[0] == "size" else [])]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_it_needs() -> None:
+    link = ("--rate", "2Gbps", "--rtt", "100ms", "--flows", "2000", "--max-loss", "1%")
+    printed = goodqueue("size", *link, "--quick").stdout
+    assert "fluid_stability (most)  " in printed
+    assert max(map(len, printed.splitlines())) > 120
+
+
+def test_a_file_is_whole_and_a_pipe_is_a_pipe(tmp_path: Path) -> None:
+    target, link = tmp_path / "page.html", tmp_path / "link.html"
+    target.write_text("before")
+    link.symlink_to(target)
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(link, "half of it, and then \ud800")
+    assert target.read_text() == "before"
+    write_whole(link, "after")
+    assert (target.read_text(), link.is_symlink()) == ("after", True)
+    assert {path.name for path in tmp_path.iterdir()} == {"page.html", "link.html"}
+    read, write = os.pipe()
+    write_whole(Path(f"/dev/fd/{write}"), "through")
+    assert os.read(read, 100) == b"through"
+    os.close(read)
+    os.close(write)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -129,6 +131,46 @@ def test_what_is_not_shown_is_not_said_to_be(
     assert "that it suffices was not shown within the budget" in out
     assert "shown with 95 % confidence" not in out
     assert "± inf" not in page.read_text(encoding="utf-8")
+
+
+def test_all_that_is_known_of_a_link_is_echoed(capsys: pytest.CaptureFixture[str]) -> None:
+    known = ["--paced", "--access-rate", "1Mbps", "--input-rate", "8Mbps", "--max-window", "30kB"]
+    _, answer = answered(capsys, "--quick", *known)
+    told = answer["link"]
+    assert told["paced"]
+    assert (told["access_rate_bps"], told["input_rate_bps"]) == (1e6, 8e6)
+    assert told["max_window_packets"] == 20
+    assert told["synchronization"] == 0.55
+    run_command([*SMALL, "--quick", *known])
+    assert (
+        "known besides: senders pace, access links of 1 Mb/s, inputs of 8 Mb/s together, windows "
+        "of at most 20 packets\n"
+    ) in capsys.readouterr().out
+
+
+def test_an_older_store_is_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "runs"
+    command = [*SMALL, "--replicates", "3", "--aqm", "pie", "--store", str(store)]
+    assert run_command(command) == 0
+    with closing(sqlite3.connect(store / "ledger.sqlite")) as ledger, ledger:
+        ledger.execute("UPDATE runs SET version = version - 1")
+    assert run_command(command) == 0
+    assert "--keep-both" not in capsys.readouterr().err
+
+
+def test_seeds_go_on_after_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
+    seed = ["--seed", str((1 << 63) - 1), "--replicates", "3", "--aqm", "pie"]
+    assert run_command([*SMALL, *seed]) == 0
+    assert "recommended" in capsys.readouterr().out
+
+
+def test_few_runs_of_a_queue_are_enough_if_few_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "runs"
+    answered(capsys, "--aqm", "pie", "--replicates", "3", "--store", str(store))
+    runs = goodqueue.Results(store).wide()
+    assert runs.filter(pl.col("bottleneck.queue") == "pie").height == 3
 
 
 def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:

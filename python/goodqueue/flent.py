@@ -10,6 +10,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import RequestError
+from goodqueue.outdir import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,10 +186,5 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def _write(target: Path, document: dict[str, Any]) -> None:
-    part = target.with_name(f".{target.name}.part")
-    try:
-        with gzip.open(part, "wt", encoding="utf-8") as out:
-            json.dump(document, out, allow_nan=False)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(target) as path, gzip.open(path, "wt", encoding="utf-8") as out:
+        json.dump(document, out, allow_nan=False)

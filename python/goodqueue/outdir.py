@@ -1,7 +1,8 @@
-"""An output directory that is there whole or not at all."""
+"""Files and directories that are written whole or not at all."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from contextlib import contextmanager, suppress
@@ -42,13 +43,61 @@ def check_output(target: Path) -> None:
     existing = next(folder for folder in (parent, *parent.parents) if folder.exists())
     if not existing.is_dir():
         raise RequestError(f"{existing} is not a directory; name another place for {target.name}")
+    _check_writable(existing, target)
+
+
+def check_file(target: Path) -> None:
+    """Refuses a place where a file could not go, before any time is spent on what it will hold."""
+    if target.is_dir():
+        raise RequestError(f"{target} is a directory; name a file")
+    parent = target.resolve().parent
+    if not parent.is_dir():
+        raise RequestError(f"{target.parent} is not a directory, so {target} cannot be written")
+    if _is_replaced(target):
+        _check_writable(parent, target)
+
+
+def _check_writable(folder: Path, target: Path) -> None:
     try:
-        tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=existing).cleanup()
+        tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=folder).cleanup()
     except OSError as error:
         raise RequestError(
-            f"nothing can be written to {existing} ({error.strerror}); name another place for "
+            f"nothing can be written to {folder} ({error.strerror}); name another place for "
             f"{target.name}"
         ) from None
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """Gives a path to write to, and puts it in place of `target` once it is on the disk.
+
+    If writing fails, `target` keeps what it held. A device or a pipe is written to as it is.
+    """
+    if not _is_replaced(target):
+        yield target
+        return
+    target = target.resolve()  # a link stays one
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+    os.close(handle)
+    unfinished = Path(name)
+    try:
+        yield unfinished
+        unfinished.chmod(0o644)
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Writes a text, whole or not at all."""
+    with whole_file(target) as path:
+        path.write_text(text, encoding="utf-8")
+
+
+def _is_replaced(target: Path) -> bool:
+    return target.is_file() or not target.exists()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from goodqueue.flent import FlentFile, bulk_flows
+from goodqueue.outdir import write_whole
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -39,7 +40,7 @@ def opened(
             yield [*files.items(), *made.traces(Path(folder))]
             made.write(Path(folder))
     if not isinstance(wanted, Mapping):
-        Path(wanted, "plot.gp").write_text(_script(scenario), encoding="utf-8")
+        write_whole(Path(wanted, "plot.gp"), _script(scenario))
 
 
 def _files(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[str, Path]:

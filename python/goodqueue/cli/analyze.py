@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.cli.capture_tables import print_analysis
-from goodqueue.cli.files import print_written, write_json
-from goodqueue.cli.terminal import print_json, stderr, stdout
-from goodqueue.errors import RequestError
-from goodqueue.outdir import check_output, whole_directory
+from goodqueue.cli.files import print_written, print_wrote, write_json
+from goodqueue.cli.terminal import print_json, stdout
+from goodqueue.outdir import check_file, check_output, whole_directory, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,23 +23,21 @@ def analyze_capture(
     """Prints what a capture tells, and writes what was asked for."""
     if out is not None:
         check_output(out)
-    if to_scenario is not None and not to_scenario.parent.is_dir():
-        raise RequestError(
-            f"{to_scenario.parent} is not a directory, so {to_scenario} cannot be written"
-        )
+    if to_scenario is not None:
+        check_file(to_scenario)
     analysis = capture.analyze()
     scenario = None if to_scenario is None else _scenario(analysis, capture.file)
     if out is not None:
         _write(analysis, out)
+    if to_scenario is not None and scenario is not None:
+        write_whole(to_scenario, scenario)
+        print_wrote(to_scenario)
     if json:
         print_json(analysis.summary)
     else:
         print_analysis(analysis, capture)
         if out is not None:
             print_written(stdout(), out)
-    if to_scenario is not None and scenario is not None:
-        to_scenario.write_text(scenario, encoding="utf-8")
-        stderr().print(f"wrote {to_scenario}", markup=False)
     return 0
 
 

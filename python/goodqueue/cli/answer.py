@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from rich.text import Text
 
 from goodqueue.cli.terminal import (
     MISSING,
+    goes_on,
     milliseconds,
     number,
     packets,
@@ -18,6 +20,7 @@ from goodqueue.cli.terminal import (
     table,
 )
 from goodqueue.sizing.export import checks
+from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.result import buffer_dict
 from goodqueue.sizing.rules.bscl import for_loss
 from goodqueue.sizing.rules.rule import loss_rate
@@ -43,9 +46,6 @@ SHORT_NAMES = {"utilization": "use", "loss_rate": "loss", "p99_delay_s": "delay"
 """The same for a narrow column."""
 
 
-MARKUP = re.compile(r"\[/?[a-z ]*\]")
-
-
 def print_answer(answer: Answer) -> None:
     """Prints link, rules, recommendation, what would change it, and lines to paste."""
     console = stdout()
@@ -56,7 +56,7 @@ def print_answer(answer: Answer) -> None:
     for line in recommendation(answer):
         console.print(line, soft_wrap=True)
     if answer.interrupted:
-        console.print("[bold]interrupted[/]: what had finished is kept; the same command goes on")
+        console.print(f"[bold]interrupted[/]: {goes_on(answer.kept)}", soft_wrap=True)
     tables = [curve_table(answer), alternatives_table(answer), changes_table(answer)]
     for made in tables:
         if made is not None:
@@ -82,7 +82,7 @@ def _print_rules(answer: Answer) -> None:
 
 def plain_lines(lines: Sequence[str]) -> list[str]:
     """Lines without their markup."""
-    return [MARKUP.sub("", line) for line in lines]
+    return [Text.from_markup(line).plain for line in lines]
 
 
 def describe(answer: Answer) -> list[str]:
@@ -96,12 +96,28 @@ def describe(answer: Answer) -> list[str]:
             f"1 BDP = rate x mean base round trip = {number(link.bdp_packets)} packets = "
             f"{size_of(link.bdp_packets * link.frame_bytes)}"
         )
+    if known := _known(link):
+        lines.append(f"known besides: {', '.join(known)}")
     bounds = [f"utilisation at least {percent(link.min_utilization)}"]
     if link.max_loss_rate is not None:
         bounds.append(f"loss at most {percent(link.max_loss_rate)}")
     if link.max_delay_s is not None:
         bounds.append(f"p99 queueing delay at most {milliseconds(link.max_delay_s)} ms")
     return [*lines, f"asked for: {', '.join(bounds)}", *map(plain, answer.notes)]
+
+
+def _known(link: Link) -> list[str]:
+    """What a description may leave out and this one does not."""
+    said = {
+        "senders pace": link.paced,
+        f"access links of {rate(link.access_rate_bps)}": link.access_rate_bps is not None,
+        f"inputs of {rate(link.input_rate_bps)} together": link.input_rate_bps is not None,
+        f"windows of at most {number(link.max_window_packets)} packets": link.max_window_packets
+        is not None,
+        f"loss bursts of {number(link.synchronization, 3)} packets per flow": link.flows
+        and link.synchronization != USUAL_SYNCHRONIZATION,
+    }
+    return [words for words, is_said in said.items() if is_said]
 
 
 def _traffic(link: Link) -> str:

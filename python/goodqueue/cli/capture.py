@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.cli.terminal import progress
@@ -13,8 +15,11 @@ from goodqueue.errors import RequestError
 from goodqueue.passive import Analysis, analyze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+MOST = 1_000_000_000
+"""No threshold is larger: in seconds that is a lifetime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +49,32 @@ class Capture:
         rate = None if self.rate is None else _core.parse_rate(self.rate_flag, self.rate)
         drops = None if self.drops is None else read_drops(self.drops)
         with _bar(self.file, self.after) as on_read:
-            return analyze(
+            analysis = analyze(
                 self.file,
                 after=self.after,
                 link_rate_bps=rate,
                 drops=drops,
-                thresholds={name: _number(name, value) for name, value in self.thresholds},
+                thresholds={name: _threshold(name, value) for name, value in self.thresholds},
                 seed=1 if self.seed is None else self.seed,
                 progress=on_read,
             )
+        if drops is not None:
+            analysis.summary["notes"][:0] = self._doubts(drops, analysis.summary["reading"][0])
+        return analysis
+
+    def _doubts(self, drops: Sequence[float], reading: dict[str, Any]) -> list[str]:
+        """Why a drop log may not be that of the capture."""
+        if not drops:
+            return [f"{self.drops} names no drop, so the link is taken to have dropped nothing"]
+        first, last = reading["first_s"], reading["last_s"]
+        if first is None:
+            return []
+        outside = sum(not first <= time <= last for time in drops)
+        if not outside:
+            return []
+        clock = f"which goes from {first:.6f} s to {last:.6f} s on its clock"
+        log = f"{outside:,} of the {len(drops):,} drops in {self.drops}"
+        return [f"{log} lie outside of the capture, {clock}"]
 
 
 def read_drops(path: Path) -> list[float]:
@@ -61,30 +83,47 @@ def read_drops(path: Path) -> list[float]:
     Raises:
         RequestError: with the line that is no time.
     """
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+    except (UnicodeDecodeError, csv.Error):
+        raise RequestError(f"{path} is no drop log: it is no text of lines and columns") from None
     header = [name.strip() for name in rows[0]] if rows else []
     column = header.index("time_s") if "time_s" in header else 0
     times = []
     for number, row in enumerate(rows, 1):
         if not row or (number == 1 and "time_s" in header):
             continue
-        try:
-            times.append(float(row[column]))
-        except (ValueError, IndexError):
+        time = _number(row[column]) if column < len(row) else None
+        if time is None:
             text = ",".join(row)
             raise RequestError(
                 f"{path}:{number}: {text!r} has no time; each line begins with seconds on the "
                 "capture's clock, or a header names the column time_s"
-            ) from None
+            )
+        times.append(time)
     return times
 
 
-def _number(name: str, value: str) -> float:
+def _threshold(name: str, value: str) -> float:
+    known = [known for known, _, _ in _core.passive_thresholds()]
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(known)}"
+        raise RequestError(f'--threshold {name}={value}: there is no threshold "{name}"; {hint}')
+    number = _number(value)
+    if number is None or number > MOST:
+        raise RequestError(f"--threshold {name}={value}: write a number from 0 to {MOST:,}")
+    return number
+
+
+def _number(text: str) -> float | None:
+    """What a text says, if that is a number, finite and not negative."""
     try:
-        return float(value)
+        number = float(text)
     except ValueError:
-        raise RequestError(f"--threshold {name}={value}: write a number") from None
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
 
 
 @contextmanager

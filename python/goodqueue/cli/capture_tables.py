@@ -53,7 +53,9 @@ def print_analysis(analysis: Analysis, capture: Capture) -> None:
     console.print()
     console.print(parameter_table(analysis))
     for note in summary["notes"][:MOST_NOTES_PRINTED]:
-        console.print(f"Note: {plain(note)}")
+        console.print(f"Note: {plain(note)}", soft_wrap=True)
+    if (more := len(summary["notes"]) - MOST_NOTES_PRINTED) > 0:
+        console.print(f"... and {more:,} more notes; --json has them all")
     if analysis.parameters["N_b"] is not None and summary["link"]["rate_bps"] is not None:
         command = shlex.join(["goodqueue", "size", *capture.of_size()])
         console.print(f"A buffer from this: {plain(command)}", soft_wrap=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from goodqueue.cli.terminal import stderr
 from goodqueue.outdir import MARKER
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ def print_written(console: Console, out: Path) -> None:
     if pictures:
         console.print(f"pictures: {', '.join(pictures)}", soft_wrap=True, markup=False)
     console.print(f"written to {out}: {', '.join(others)}", soft_wrap=True, markup=False)
+
+
+def print_wrote(path: Path) -> None:
+    """Says that a file was written, beside the answer."""
+    stderr().print(f"wrote {path}", soft_wrap=True, markup=False)
 
 
 def write_json(directory: Path, summary: dict[str, object]) -> None:

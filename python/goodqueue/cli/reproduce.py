@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli import EXIT_INTERRUPTED
-from goodqueue.cli.terminal import MISSING, print_json, progress, stderr, stdout, table
+from goodqueue.cli.files import print_wrote
+from goodqueue.cli.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
 from goodqueue.errors import RequestError
+from goodqueue.outdir import check_file
 from goodqueue.papers.cells import Cell, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
@@ -36,6 +38,7 @@ class ReproduceRequest:
     store: Path | None
     report: Path | None
     json: bool
+    command: Sequence[str]
 
     def experiments(self) -> list[Experiment]:
         """What was asked for."""
@@ -58,7 +61,8 @@ def list_papers(only: str | None, *, json: bool) -> int:
     names = papers() if only is None else [paper(only).name]
     known = {name: experiments(name) for name in names}
     if json:
-        print_json({"experiments": [_outline(one) for found in known.values() for one in found]})
+        outlines = [_outline(one) for found in known.values() for one in found]
+        print_json({"schema_version": 1, "experiments": outlines})
         return 0
     console = stdout()
     for name, found in known.items():
@@ -67,7 +71,7 @@ def list_papers(only: str | None, *, json: bool) -> int:
         made = table(f"{name}: {of.by}: {of.title}", ["", "", "runs take"], rows)
         made.columns[1].justify = "left"
         console.print(made)
-        console.print(f"{of.page}\n")
+        console.print(f"{of.page}\n", markup=False)
     total = sum(one.seconds for found in known.values() for one in found)
     console.print(
         f"all of it: about {total / 60:.1f} minutes on two cores the first time, and seconds from "
@@ -80,32 +84,31 @@ def reproduce_papers(request: ReproduceRequest) -> int:
     """Runs what was asked for, prints it and writes the page; returns the exit code."""
     wanted = request.experiments()
     report = request.report
-    if report is not None and not report.parent.is_dir():
-        raise RequestError(f"{report.parent} is not a directory, so {report} cannot be written")
-    found = []
-    try:
-        with _runner(request, [one.title for one in wanted]) as (runner, next_one):
+    if report is not None:
+        check_file(report)
+    found: list[tuple[Experiment, Reproduction]] = []
+    with _runner(request, [one.title for one in wanted]) as (runner, next_one):
+        interrupted = False
+        try:
             for one in wanted:
                 next_one()
                 found.append((one, one.reproduce(runner)))
                 if not request.json:
                     print_reproduction(*found[-1])
-            if report is not None:
-                from goodqueue.papers.report import write
+        except KeyboardInterrupt:
+            interrupted = True
+        if report is not None and found:
+            from goodqueue.papers.report import write
 
-                write(found, report, runner.folder)
-    except KeyboardInterrupt:
-        if request.json:
-            _print_cells(found)
-        stderr().print("what had finished is kept, and the same command goes on")
-        return EXIT_INTERRUPTED
+            write(found, report, request.command, runner.folder)
+            print_wrote(report)
     if request.json:
-        _print_cells(found)
+        print_json(_as_dict(found, interrupted=interrupted))
     elif len(found) > 1:
         stdout().print(_summary(found))
-    if report is not None:
-        stderr().print(f"wrote {report}")
-    return 0
+    if interrupted:
+        stderr().print(goes_on(runner.lasting))
+    return EXIT_INTERRUPTED if interrupted else 0
 
 
 def write_traces(
@@ -131,12 +134,9 @@ def write_traces(
 def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
     """What runs, and a call that says that the next experiment begins."""
     from goodqueue.study.runner import Runner, user_store
-    from goodqueue.study.store import Store
     from goodqueue.study.threads import Threads
 
-    own = request.store
-    kept = user_store("papers") if own is None else closing(Store.open(own, keep_both=True))
-    with kept as store, progress() as bar:
+    with user_store("papers", request.store) as store, progress() as bar:
         experiments_bar = bar.add_task("experiments", total=len(titles), visible=len(titles) > 1)
         runs_bar = bar.add_task("", total=None)
         place = -1
@@ -205,8 +205,15 @@ def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> object:
     return table("Cells", ["", *(str(verdict) for verdict in Verdict)], rows)
 
 
-def _print_cells(found: Sequence[tuple[Experiment, Reproduction]]) -> None:
-    print_json({"cells": [cell for one, done in found for cell in _cells(one, done)]})
+def _as_dict(
+    found: Sequence[tuple[Experiment, Reproduction]], *, interrupted: bool
+) -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "experiments": [_outline(one) | {"sentences": list(done.sentences)} for one, done in found],
+        "cells": [cell for one, done in found for cell in _cells(one, done)],
+        "interrupted": interrupted,
+    }
 
 
 def _outline(one: Experiment) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE
 from goodqueue.cli.answer import describe, plain_lines, print_answer, recommendation
-from goodqueue.cli.files import print_written, write_json, write_scenario
-from goodqueue.cli.terminal import print_json, progress, stderr, stdout
-from goodqueue.errors import RequestError
-from goodqueue.outdir import check_output, whole_directory
+from goodqueue.cli.files import print_written, print_wrote, write_json, write_scenario
+from goodqueue.cli.terminal import print_json, progress, stdout
+from goodqueue.outdir import check_file, check_output, whole_directory
 from goodqueue.sizing.answer import by_theory
 from goodqueue.sizing.api import simulate
 from goodqueue.sizing.trial import LinkTrial
@@ -106,8 +105,8 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
     output: Output,
 ) -> int:
     out, report = output.out, output.report
-    if report is not None and not report.parent.is_dir():
-        raise RequestError(f"{report.parent} is not a directory, so {report} cannot be written")
+    if report is not None:
+        check_file(report)
     if out is not None:
         check_output(out)
     if output.quick:
@@ -174,4 +173,4 @@ def _write_report(answer: Answer, path: Path, command: Sequence[str]) -> None:
     question = ". ".join(plain_lines(describe(answer)))
     sentences = [f"{question}.", *plain_lines(recommendation(answer))]
     write(answer, sentences, _pictures(answer), path, command)
-    stderr().print(f"wrote {path}", markup=False)
+    print_wrote(path)

@@ -20,21 +20,23 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-PLAIN_WIDTH = 120
+ANY_WIDTH = 1 << 16
+"""Columns where nobody looks: more than any table has."""
+
 MISSING = "-"
 
 
 @cache
 def stdout() -> Console:
     """The console for answers."""
-    width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    return Console(highlight=False, soft_wrap=False, width=width)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else ANY_WIDTH)
 
 
 @cache
 def stderr() -> Console:
     """The console for progress and complaints."""
-    return Console(stderr=True, highlight=False)
+    width = None if sys.stderr.isatty() else ANY_WIDTH
+    return Console(stderr=True, highlight=False, width=width)
 
 
 def print_json(value: object) -> None:
@@ -67,6 +69,13 @@ def progress() -> Progress:
         transient=True,
         disable=not sys.stderr.isatty(),
     )
+
+
+def goes_on(kept: bool) -> str:
+    """What an interruption leaves."""
+    if kept:
+        return "what had finished is kept, and the same command goes on"
+    return "what had finished is lost, for the user's cache cannot be written; --store keeps it"
 
 
 def number(value: float | None, digits: int = 4) -> str:

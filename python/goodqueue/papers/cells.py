@@ -191,8 +191,10 @@ class Cell:
             "simulated": _finite(self.ours.mean),
             "low": _finite(self.ours.low),
             "high": _finite(self.ours.high),
+            "tolerance": self.tolerance,
             "verdict": None if self.verdict is None else str(self.verdict),
             "note": self.note,
+            "weak": self.weak,
             "beside": {
                 one.label: _as_dict(one.spread) | {"agrees": one.agrees} for one in self.beside
             },

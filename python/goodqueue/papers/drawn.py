@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.sizing.report import figure
+from goodqueue.outdir import write_whole
+from goodqueue.page import figure
 
 if TYPE_CHECKING:
     from goodqueue.papers.cells import Reproduction
@@ -36,9 +36,8 @@ def drawn(one: Experiment, done: Reproduction, store: Path) -> str:
         kept = page.read_text("utf-8")
         if kept.startswith(key):
             return kept.removeprefix(key)
-    with tempfile.TemporaryDirectory() as scratch:
-        text = "\n".join(figure(picture, Path(scratch)) for picture in done.pictures())
-    page.write_text(key + text, "utf-8")
+    text = "\n".join(map(figure, done.pictures()))
+    write_whole(page, key + text)
     return text
 
 
@@ -52,7 +51,8 @@ def _key(done: Reproduction) -> str:
 def _sources() -> str:
     found = hashlib.sha256(f"{_core.version()} {_core.results_version()}".encode())
     package = Path(str(files("goodqueue")))
-    for path in sorted(path for name in SOURCES for path in package.joinpath(name).rglob("*.*")):
+    drawing = [path for name in SOURCES for path in package.joinpath(name).rglob("*.*")]
+    for path in sorted([*drawing, package / "page.py"]):
         if path.suffix in {".py", ".toml", ".csv"}:
             found.update(path.read_bytes())
     return found.hexdigest()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -95,7 +96,7 @@ def paper(name: str) -> Paper:
         RequestError: if there is no such paper.
     """
     if name not in papers():
-        raise RequestError(f"there is no paper {name!r}; there are {', '.join(papers())}")
+        raise RequestError(f"there is no paper {name!r}; {_nearest(name, papers())}")
     return Paper(name, **tomllib.loads(folder(name).joinpath("paper.toml").read_text("utf-8")))
 
 
@@ -128,8 +129,14 @@ def experiment(name: str, wanted: str) -> Experiment:
     """
     known = {one.name: one for one in experiments(name)}
     if wanted not in known:
-        raise RequestError(f"{name} has no {wanted!r} here; it has {', '.join(known)}")
+        raise RequestError(f"{name} has no {wanted!r} here; {_nearest(wanted, list(known))}")
     return known[wanted]
+
+
+def _nearest(wanted: str, known: Sequence[str]) -> str:
+    """What may have been meant, and all there is."""
+    meant = [f"did you mean {name!r}? " for name in get_close_matches(wanted, known, 1)]
+    return f"{''.join(meant)}there is {', '.join(known)}"
 
 
 def _place(one: Experiment) -> tuple[int, list[str | int]]:

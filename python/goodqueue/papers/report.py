@@ -1,18 +1,15 @@
-"""Reproductions as one self-contained page: tables, pictures, counts, versions, the command."""
+"""Reproductions as a page: counts, tables, pictures."""
 
 from __future__ import annotations
 
-import shlex
-import sys
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
+from goodqueue import page
 from goodqueue.papers.cells import Verdict
 from goodqueue.papers.drawn import drawn
 from goodqueue.papers.experiment import paper
-from goodqueue.sizing.report import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +17,6 @@ if TYPE_CHECKING:
 
     from goodqueue.papers.cells import Cell, Reproduction
     from goodqueue.papers.experiment import Experiment
-
-OWN_STYLE = """
-td.matches { color: #006b3c; } td.shape { color: #8a5a00; } td.not { color: #b00020; }
-h3 { margin-top: 2.2rem; }
-caption { text-align: left; font-weight: bold; padding: 0.6rem 0 0.2rem; }
-"""
 
 LEGEND = (
     "A published figure <em>matches</em> if it lies in our 95 % prediction interval for one run, "
@@ -37,32 +28,28 @@ LEGEND = (
 CLASSES = {Verdict.MATCHES: "matches", Verdict.SHAPE: "shape", Verdict.NOT: "not"}
 
 
-def write(found: Sequence[tuple[Experiment, Reproduction]], path: Path, store: Path) -> None:
-    """Writes the page, whole or not at all; pictures are kept beside the runs, in `store`."""
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>Papers, reproduced</title><style>{STYLE}{OWN_STYLE}</style>",
-        "<h1>Papers, reproduced</h1>",
-        f"<p>{LEGEND}</p>",
-        _counts(found),
-    ]
+def write(
+    found: Sequence[tuple[Experiment, Reproduction]],
+    path: Path,
+    command: Sequence[str],
+    store: Path,
+) -> None:
+    """Writes the page, whole or not at all.
+
+    Args:
+        found: experiments and what they came to.
+        path: the page.
+        command: the arguments that yielded them, after `goodqueue`.
+        store: where runs are kept, and beside them pictures.
+    """
+    body = [f"<p>{LEGEND}</p>", _counts(found)]
     for name, group in groupby(found, key=lambda pair: pair[0].paper):
         of = paper(name)
-        parts.append(f"<h2>{escape(of.title)}</h2>")
-        parts.append(f"<p>{escape(of.by)}; see {escape(of.page)}.</p>")
+        body.append(f"<h2>{escape(of.title)}</h2>")
+        body.append(f"<p>{escape(of.by)}; see {escape(of.page)}.</p>")
         for one, done in group:
-            parts += _experiment(one, done, store)
-    parts += [
-        "<h2>To repeat it</h2>",
-        f"<pre>{escape(shlex.join(['goodqueue', *sys.argv[1:]]))}</pre>",
-        f"<p>goodqueue {escape(_core.version())}, results version {_core.results_version()}.</p>",
-        "</html>",
-    ]
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text("\n".join(parts), encoding="utf-8")
-    partial.replace(path)
+            body += _experiment(one, done, store)
+    page.write("Papers, reproduced", "Papers, reproduced", body, command, path)
 
 
 def _counts(found: Sequence[tuple[Experiment, Reproduction]]) -> str:

@@ -21,8 +21,7 @@ from goodqueue.errors import RequestError
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion
 from goodqueue.papers.shapes import TESTS
-from goodqueue.study.model import Variant
-from goodqueue.study.plan import digest, run_of
+from goodqueue.study.plan import run_of, variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -186,7 +185,7 @@ class TableExperiment:
                     pairs = [_override(text) for text in overrides]
                     scenario = _core.Scenario.parse(text, texts[name].name, pairs)
                     parameters = {column: row[column] for column in self.keys}
-                    made = Variant(place, parameters, scenario, digest(scenario))
+                    made = variant_of(scenario, parameters, place)
                     for seed in self.open.seeds:
                         yield place, name, run_of(made, seed)
 

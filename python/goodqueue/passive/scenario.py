@@ -43,6 +43,8 @@ def scenario_toml(analysis: Analysis, title: str) -> str:
     rate = analysis.summary["link"]["rate_bps"]
     if rate is None:
         raise RequestError("the capture does not tell the link's rate; say it with --link")
+    if not analysis.summary["duration_s"]:
+        raise RequestError("the capture holds one moment, which is too little for a scenario")
     long = flows.filter(~SHORT)
     entries = list(_long(long.head(MOST_FLOWS), analysis.summary["duration_s"]))
     rest = pl.concat([flows.filter(SHORT), long[MOST_FLOWS:]])

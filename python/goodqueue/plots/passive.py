@@ -24,7 +24,7 @@ MOST_BINS = 400
 def pictures(analysis: Analysis) -> list[Picture]:
     """The pictures that the capture allows."""
     drawn = []
-    if analysis.summary["classes"]:
+    if any(of["flows"] for of in analysis.summary["classes"].values()):
         drawn.append(flows_by_class(analysis))
     if analysis.rtts.height:
         drawn.append(round_trips(analysis))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
@@ -132,14 +131,11 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
     """Works the answer out on this machine's threads."""
     from goodqueue.sizing.laboratory import Laboratory
     from goodqueue.study.runner import Runner, user_store
-    from goodqueue.study.store import Store
     from goodqueue.study.threads import Threads
 
-    folder = effort.store
-    place = user_store("sizing") if folder is None else closing(Store.open(folder))
-    with place as store:
+    with user_store("sizing", effort.store) as store:
         runner = Runner(store, Threads(effort.jobs), on_run)
-        return work_out(
+        answer = work_out(
             link,
             Laboratory(runner, trial, seed),
             notes=notes,
@@ -147,6 +143,7 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
             queues=effort.queues,
             most_replicates=effort.replicates,
         )
+        return replace(answer, kept=store.lasting)
 
 
 def _check_flows(link: Link) -> None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from goodqueue.sizing.trial import EPOCHS, LinkTrial
-from goodqueue.study.model import Variant
-from goodqueue.study.plan import digest, run_of
+from goodqueue.study.plan import run_of, seed_after, variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.meter import Meter
     from goodqueue.sizing.smallest import Sampler
-    from goodqueue.study.model import Parameter
+    from goodqueue.study.model import Parameter, Variant
     from goodqueue.study.runner import Runner
 
 MOST_STRETCH = 4.0
@@ -114,7 +113,10 @@ class Laboratory:
             places = [
                 (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
             ]
-            runs = [run_of(variants[limit], self._first_seed + index) for limit, index in places]
+            runs = [
+                run_of(variants[limit], seed_after(self._first_seed, index))
+                for limit, index in places
+            ]
             found: dict[int, list[Mapping[str, float]]] = {limit: [] for limit in wanted}
             for (limit, _), values in zip(
                 places, self._runner.figures(runs, meter.metrics), strict=True
@@ -132,7 +134,7 @@ class Laboratory:
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:
             parameters = {f"{self.trial.name}.queue": queue}
-        return Variant(limit, parameters, scenario, digest(scenario))
+        return variant_of(scenario, parameters, limit)
 
 
 class LinkLaboratory(Laboratory):

@@ -19,6 +19,10 @@ DECREASE = {"reno": 0.5, "cubic": 0.7, "abe": 0.85, "scalable": 0.875}
 Kelly's Scalable TCP."""
 
 
+USUAL_SYNCHRONIZATION = 0.55
+"""What is taken for alpha of Dhamdhere et al. (17) where it was not measured."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link and the traffic that asks for a buffer.
@@ -60,7 +64,7 @@ class Link:
     input_rate_bps: float | None = None
     access_rate_bps: float | None = None
     paced: bool = False
-    synchronization: float = 0.55
+    synchronization: float = USUAL_SYNCHRONIZATION
     byte_counting: bool = False
     framing_bytes: int = 0
 

@@ -1,38 +1,23 @@
-"""The answer as one self-contained page: nothing beside it is needed to read or repeat it."""
+"""The answer of `goodqueue size` as a page."""
 
 from __future__ import annotations
 
-import base64
-import shlex
-import tempfile
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
+from goodqueue import page
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.result import buffer_dict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from goodqueue.intervals import Interval
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.result import Answer, RuleAnswer
 
 MISSING = "-"
-
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1a1a1a; background: #fff; }
-table { border-collapse: collapse; width: 100%; font-size: 0.85rem; }
-th, td { text-align: right; padding: 0.25rem 0.6rem; border-bottom: 1px solid #ddd; }
-th:first-child, td:first-child { text-align: left; }
-td.holds { font-weight: bold; }
-pre { background: #f4f4f4; padding: 0.7rem; overflow-x: auto; font-size: 0.85rem; }
-figure { margin: 1.5rem 0; } figcaption { font-size: 0.9rem; color: #444; }
-img { max-width: 100%; } .answer { font-size: 1.2rem; }
-"""
 
 
 def write(
@@ -51,38 +36,16 @@ def write(
         path: the page.
         command: the arguments that yielded the answer, after `goodqueue`.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        figures = [figure(picture, Path(folder)) for picture in pictures]
     question, verdict = sentences[0], sentences[1:]
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>How much buffer? {escape(question)}</title><style>{STYLE}</style>",
-        "<h1>How much buffer does this link need?</h1>",
+    body = [
         f"<p>{escape(question)}</p>",
         *(f'<p class="answer">{escape(line)}</p>' for line in verdict),
-        *figures,
+        *map(page.figure, pictures),
         *_rules(answer),
         *_exports(answer),
-        "<h2>To repeat it</h2>",
-        f"<pre>{escape(shlex.join(['goodqueue', *command]))}</pre>",
-        f"<p>goodqueue {escape(_core.version())}, results version {_core.results_version()}.</p>",
-        "</html>",
     ]
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text("\n".join(parts), encoding="utf-8")
-    partial.replace(path)
-
-
-def figure(picture: Picture, folder: Path) -> str:
-    """A picture and its caption, to stand in a page; `folder` is for files between."""
-    image = base64.b64encode(picture.save(folder).read_bytes()).decode()
-    caption = escape(picture.caption)
-    return (
-        f'<figure><img alt="{caption}" src="data:image/png;base64,{image}">'
-        f"<figcaption>{caption}</figcaption></figure>"
-    )
+    title = f"How much buffer? {question}"
+    page.write(title, "How much buffer does this link need?", body, command, path)
 
 
 def _rules(answer: Answer) -> list[str]:

@@ -90,6 +90,7 @@ class Answer:
         scenario: one replicate behind the answer, or near it where there is none: what
             `goodqueue run` takes. None if it was ended before.
         interrupted: whether it was ended before everything was done.
+        kept: whether its runs are kept for the next call.
     """
 
     link: Link
@@ -104,6 +105,7 @@ class Answer:
     exports: tuple[Export, ...] = ()
     scenario: Scenario | None = None
     interrupted: bool = False
+    kept: bool = True
 
     @property
     def buffer(self) -> int | None:
@@ -231,6 +233,11 @@ def link_dict(link: Link) -> dict[str, Any]:
         "local_share": link.local_share,
         "congestion_control": link.congestion_control if link.flows else None,
         "byte_counting": link.byte_counting,
+        "paced": link.paced,
+        "access_rate_bps": link.access_rate_bps,
+        "input_rate_bps": link.input_rate_bps,
+        "max_window_packets": link.max_window_packets,
+        "synchronization": link.synchronization,
         "bdp_packets": link.bdp_packets,
         "bdp_bytes": link.bdp_packets * link.frame_bytes,
         "min_utilization": link.min_utilization,

@@ -13,7 +13,9 @@ from goodqueue.parallel import available_processors
 from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPlan, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from goodqueue.study.model import Parameter
 
 LARGEST_SEED = (1 << 63) - 1
 
@@ -65,13 +67,20 @@ def _check_metrics(study: _core.Study, variants: Sequence[Variant]) -> None:
 
 def _variant(study: _core.Study, index: int) -> Variant:
     scenario = study.scenario(index)
-    return Variant(index, json.loads(study.parameters_json(index)), scenario, digest(scenario))
+    return variant_of(scenario, json.loads(study.parameters_json(index)), index)
 
 
 def _stop(stop: dict[str, Any]) -> StopSpec:
     width = {name: Bound(**bound) for name, bound in stop.pop("width").items()}
     baseline = stop.pop("baseline")
     return StopSpec(width, baseline=None if baseline is None else tuple(baseline), **stop)
+
+
+def variant_of(
+    scenario: _core.Scenario, parameters: Mapping[str, Parameter], index: int = 0
+) -> Variant:
+    """A scenario with what it is known by."""
+    return Variant(index, parameters, scenario, digest(scenario))
 
 
 def digest(scenario: _core.Scenario) -> bytes:
@@ -93,8 +102,12 @@ def run_of(variant: Variant, seed: int) -> Run:
 def seeds_of(plan: StudyPlan, count: int) -> Sequence[int]:
     """The first so many seeds: those of the file, and then the successors of the last."""
     given = list(plan.seeds[:count])
-    following = plan.seeds[-1] + 1
-    return given + [(following + index) % (LARGEST_SEED + 1) for index in range(count - len(given))]
+    return given + [seed_after(plan.seeds[-1], 1 + more) for more in range(count - len(given))]
+
+
+def seed_after(first: int, steps: int) -> int:
+    """The seed so many steps on; 0 follows the largest."""
+    return (first + steps) % (LARGEST_SEED + 1)
 
 
 def longest_first(variants: Sequence[Variant]) -> list[Variant]:

@@ -35,6 +35,7 @@ class Runner:
         self._executor = executor
         self._on_run = on_run
         self._known: dict[tuple[bytes, str], float] = {}
+        self.lasting = store.lasting
         self.stop = Stop()
 
     @property
@@ -81,8 +82,15 @@ class Runner:
 
 
 @contextmanager
-def user_store(name: str) -> Iterator[Store]:
-    """Where runs are kept from one call to the next; for this one only if it is read-only."""
+def user_store(name: str, own: Path | None = None) -> Iterator[Store]:
+    """Where runs are kept from one call to the next: in the user's cache, or a folder of his own.
+
+    For this call only, and not `lasting`, where the cache is read-only.
+    """
+    if own is not None:
+        with closing(Store.open(own, keep_both=True)) as store:
+            yield store
+        return
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     try:
         store = Store.open(cache / "goodqueue" / name, keep_both=True)
@@ -91,6 +99,7 @@ def user_store(name: str) -> Iterator[Store]:
             tempfile.TemporaryDirectory(prefix="goodqueue-") as folder,
             closing(Store.open(Path(folder) / name)) as store,
         ):
+            store.lasting = False
             yield store
         return
     with closing(store):

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import sqlite3
-import tempfile
 import time
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -23,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
+from goodqueue.outdir import whole_file
 from goodqueue.study.model import Keep
 from goodqueue.study.packing import Packing
 
@@ -70,10 +69,16 @@ INSERT = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Store:
-    """The folder of a study, open for writing by one thread."""
+    """The folder of a study, open for writing by one thread.
+
+    Attributes:
+        folder: the folder.
+        lasting: whether it outlasts the call.
+    """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         self.folder = folder
+        self.lasting = True
         self._connection = connection
         self._synced = time.monotonic()
         self._packings = self._read_packings()
@@ -209,7 +214,7 @@ class Store:
             tables = self.folder / TABLES
             tables.mkdir(exist_ok=True)
             target = tables / f"{identity.hex()}.{name}.parquet"
-            with _whole_file(target) as path:
+            with whole_file(target) as path:
                 table.write_parquet(path)
 
     def values(
@@ -270,7 +275,7 @@ class Store:
         for table in (other / TABLES).glob(f"{identity.hex()}.*.parquet"):
             with _told(self.folder):
                 (self.folder / TABLES).mkdir(exist_ok=True)
-                with _whole_file(self.folder / TABLES / table.name) as path:
+                with whole_file(self.folder / TABLES / table.name) as path:
                     shutil.copyfile(table, path)
 
     def sync(self) -> None:
@@ -372,25 +377,8 @@ def _sentence(folder: Path, reason: str) -> str:
     return f"{folder} cannot be written ({reason}); name another folder with --out"
 
 
-@contextmanager
-def _whole_file(target: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `target` once it is on the disk."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    os.close(handle)
-    path = Path(name)
-    try:
-        yield path
-        path.chmod(0o644)
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-        path.replace(target)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-
-
 def _write_whole(target: Path, content: bytes) -> None:
     if target.exists() and target.read_bytes() == content:
         return
-    with _whole_file(target) as path:
+    with whole_file(target) as path:
         path.write_bytes(content)

@@ -24,14 +24,15 @@ from goodqueue import _core
 from goodqueue.intervals import Interval, t_interval
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.trial import EPOCHS, LINK, LONG, length, scenario_toml
-from goodqueue.study.model import Variant
-from goodqueue.study.plan import digest, run_of
+from goodqueue.study.plan import run_of, variant_of
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from goodqueue.study.model import Variant
 
 UTILIZATION = 0.99
 RATE_BPS = 400e6
@@ -192,7 +193,7 @@ def _variant(case: Case, limit: int) -> Variant:
     text = scenario_toml(case.link, reach, f'{{ limit = "{limit}p" }}')
     changes = [(f"flow.{LONG}.start_jitter", "1ms")] if case.together else []
     scenario = _core.Scenario.parse(text.encode(), case.name, changes)
-    return Variant(limit, {"limit_packets": limit}, scenario, digest(scenario))
+    return variant_of(scenario, {"limit_packets": limit}, limit)
 
 
 def nearest(case: Case) -> int:

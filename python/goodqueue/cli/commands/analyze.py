@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import JsonOption, pair
+from goodqueue.cli.commands.options import JsonOption, in_range, pair
 
 
 def analyze(  # noqa: PLR0913
@@ -49,7 +49,10 @@ def analyze(  # noqa: PLR0913
         typer.Option(metavar="FILE", help="Write a scenario of this link and its flows."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Of the intervals' bootstrap; by default 1.")
+        int | None,
+        typer.Option(
+            metavar="N", callback=in_range, help="Of the intervals' bootstrap; by default 1."
+        ),
     ] = None,
     json: JsonOption = False,
     out: Annotated[

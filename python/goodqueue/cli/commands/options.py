@@ -19,8 +19,21 @@ SetOption = Annotated[
         "may be given several times.",
     ),
 ]
+
+
+def in_range(seed: int | None) -> int | None:
+    """Refuses a seed that no scenario may have."""
+    if seed is not None:
+        from goodqueue.study.plan import LARGEST_SEED
+
+        if not 0 <= seed <= LARGEST_SEED:
+            raise typer.BadParameter(f"{seed}: write a number from 0 to {LARGEST_SEED}")
+    return seed
+
+
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", metavar="N", help="Replace the scenario's seed.")
+    int | None,
+    typer.Option("--seed", metavar="N", callback=in_range, help="Replace the scenario's seed."),
 ]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the answer as JSON on standard output.")

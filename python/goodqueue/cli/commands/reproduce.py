@@ -11,6 +11,7 @@ from goodqueue.cli.commands.options import JobsOption, JsonOption, refuse_stray
 
 
 def reproduce(  # noqa: PLR0913 - options of one command
+    context: typer.Context,
     paper: Annotated[
         str | None, typer.Argument(metavar="PAPER", help="Such as gijsbers2011.")
     ] = None,
@@ -51,12 +52,27 @@ def reproduce(  # noqa: PLR0913 - options of one command
         write_traces,
     )
 
+    of_runs = {
+        "--all": everything,
+        "--report": report is not None,
+        "--jobs": jobs is not None,
+        "--store": store is not None,
+    }
     if listing:
+        stray = {"TABLE": table is not None, "--traces": traces is not None, **of_runs}
+        refuse_stray(stray, "goes without --list")
         return list_papers(paper, json=json)
     if traces is not None:
-        refuse_stray(
-            {"--all": everything, "--report": report is not None, "--store": store is not None},
-            "goes without --traces",
-        )
+        refuse_stray(of_runs, "goes without --traces")
         return write_traces(paper, table, traces, json=json)
-    return reproduce_papers(ReproduceRequest(paper, table, everything, jobs, store, report, json))
+    request = ReproduceRequest(
+        paper,
+        table,
+        everything=everything,
+        jobs=jobs,
+        store=store,
+        report=report,
+        json=json,
+        command=context.obj,
+    )
+    return reproduce_papers(request)

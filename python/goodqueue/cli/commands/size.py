@@ -168,14 +168,15 @@ def size(  # noqa: PLR0913
         ),
     ] = None,
     replicates: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
             min=3,
             max=10_000,
-            help="Most runs of a limit, each under its own seed; they are used where they decide.",
+            help="Most runs of a limit, each under its own seed, by default 64; they are used "
+            "where they decide.",
         ),
-    ] = 64,
+    ] = None,
     jobs: JobsOption = None,
     store: Annotated[
         Path | None,
@@ -202,7 +203,7 @@ def size(  # noqa: PLR0913
     """
     from goodqueue.cli.capture import Capture
     from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
-    from goodqueue.sizing.answer import QUEUES
+    from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.question import Bounds, Question
 
@@ -220,8 +221,20 @@ def size(  # noqa: PLR0913
         "--paced": paced,
     }
     bounds = Bounds(min_utilization=target, max_loss=max_loss, max_delay=max_delay, mix=mix)
-    queues = QUEUES if aqm is None else tuple(dict.fromkeys(aqm))
-    effort = Effort(replicates=replicates, queues=queues, jobs=jobs, store=store)
+    of_runs = {
+        "--aqm": bool(aqm),
+        "--replicates": replicates is not None,
+        "--jobs": jobs is not None,
+        "--store": store is not None,
+    }
+    if quick:
+        refuse_stray(of_runs, "is about runs, and --quick makes none")
+    effort = Effort(
+        replicates=replicates or MOST_REPLICATES,
+        queues=QUEUES if aqm is None else tuple(dict.fromkeys(aqm)),
+        jobs=jobs,
+        store=store,
+    )
     output = Output(quick=quick, json=json, out=out, report=report, command=context.obj)
     if file is not None:
         refuse_stray(

@@ -10,8 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.study.model import Variant
-from goodqueue.study.plan import digest, run_of
+from goodqueue.study.plan import run_of, variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +85,7 @@ class Stream:
         text = files(__package__).joinpath("stream.toml").read_bytes()
         scenario = _core.Scenario.parse(text, "stream.toml", overrides)
         parameters = {"increase": self.increase, "window": self.window, "rtt_s": self.rtt_s}
-        return run_of(Variant(0, parameters, scenario, digest(scenario)), seed)
+        return run_of(variant_of(scenario, parameters), seed)
 
     def _lost(self) -> tuple[str, str]:
         if self.at_random:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.sizing.link import Link
-from goodqueue.study.model import Variant
-from goodqueue.study.plan import digest, run_of
+from goodqueue.study.plan import run_of, variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from goodqueue.study.model import Variant
     from goodqueue.study.runner import Runner
 
 SOURCES_MS = (
@@ -144,7 +144,7 @@ class Mix:
                 "rate_bps": case.traffic.rate_bps,
                 "limit_packets": case.packets,
             }
-            self._variants[case] = Variant(0, parameters, scenario, digest(scenario))
+            self._variants[case] = variant_of(scenario, parameters)
         return self._variants[case]
 
 
