@@ -10,50 +10,24 @@ use goodqueue_types::{FlowId, LinkId, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const TRACES: [&str; 10] = [
+/// How each trace is named.
+const TRACES: [&str; 15] = [
     "sender",
     "receiver",
     "before",
     "after",
+    "sender:FLOW",
+    "receiver:FLOW",
+    "before:LINK",
+    "after:LINK",
     "tr",
     "nam",
-    "cwnd",
-    "throughput",
-    "ping",
+    "cwnd:FLOW",
+    "throughput:FLOW",
+    "ping:FLOW",
     "queue",
+    "queue:LINK",
 ];
-
-impl Scenario {
-    /// A point to capture at: `sender` or `receiver`, of all flows or, after a colon, of one; `before` or
-    /// `after` the queue of the first link or, after a colon, of another.
-    ///
-    /// # Errors
-    /// If there is no such place, flow or link.
-    pub fn capture_point(&self, network: &Network, text: &str) -> Result<Point, UnitError> {
-        let (place, of) = match text.split_once(':') {
-            Some((place, of)) => (place, Some(of)),
-            None => (text, None),
-        };
-        let flow = || of.map(|name| find_flow(network, name)).transpose();
-        let gate = || Ok(gate(network, self.link_or_first(network, of)?));
-        match place {
-            "sender" => Ok(Point::Sender(flow()?)),
-            "receiver" => Ok(Point::Receiver(flow()?)),
-            "before" => Ok(Point::Before(gate()?)),
-            "after" => Ok(Point::After(gate()?)),
-            _ => Err(UnitError {
-                message: format!("there is no trace \"{}\"", shorten(text)),
-                help: match nearest(place, TRACES) {
-                    Some(near) => format!("did you mean \"{near}\"?"),
-                    None => "write sender, receiver, sender:FLOW, receiver:FLOW, before:LINK, \
-                             after:LINK, tr, nam, cwnd:FLOW, throughput:FLOW, ping:FLOW or \
-                             queue:LINK"
-                        .to_owned(),
-                },
-            }),
-        }
-    }
-}
 
 /// A trace to write.
 #[derive(Clone, Debug)]
@@ -75,7 +49,8 @@ const THROUGHPUT_EVERY: Span = Span::from_millis(200);
 
 impl Scenario {
     /// A trace by its name: `tr`, `nam`, `cwnd:FLOW`, `throughput:FLOW`, `ping:FLOW`, `queue`,
-    /// `queue:LINK` or a [point](Self::capture_point) to capture at.
+    /// `queue:LINK`; or a point to capture at: `sender` or `receiver`, of all flows or, after a colon,
+    /// of one; `before` or `after` the queue of the first link or, after a colon, of another.
     ///
     /// # Errors
     /// If there is no such trace, flow or link.
@@ -84,7 +59,13 @@ impl Scenario {
             Some((kind, of)) => (kind, Some(of)),
             None => (text, None),
         };
+        let flow = || of.map(|name| find_flow(network, name)).transpose();
+        let gate = || Ok(gate(network, self.link_or_first(network, of)?));
         match (kind, of) {
+            ("sender", _) => Ok(Tap::Capture(Point::Sender(flow()?))),
+            ("receiver", _) => Ok(Tap::Capture(Point::Receiver(flow()?))),
+            ("before", _) => Ok(Tap::Capture(Point::Before(gate()?))),
+            ("after", _) => Ok(Tap::Capture(Point::After(gate()?))),
             ("tr", None) => Ok(Tap::Ns2(Arc::new(self.wiring(network)))),
             ("nam", None) => Ok(Tap::Nam(Arc::new(self.wiring(network)))),
             ("cwnd", Some(name)) => {
@@ -121,13 +102,24 @@ impl Scenario {
                 let link = self.link_or_first(network, name)?;
                 Ok(Tap::Columns(Quantity::Queue(link)))
             }
-            _ => Ok(Tap::Capture(self.capture_point(network, text)?)),
+            _ => Err(no_such_trace(text, kind)),
         }
     }
 
     fn link_or_first(&self, network: &Network, name: Option<&str>) -> Result<LinkId, UnitError> {
         let first = || self.link_names().first().cloned().unwrap_or_default();
         find_link(network, &name.map_or_else(first, str::to_owned))
+    }
+}
+
+fn no_such_trace(text: &str, kind: &str) -> UnitError {
+    let names = TRACES.map(|form| form.split(':').next().unwrap_or(form));
+    UnitError {
+        message: format!("there is no trace \"{}\"", shorten(text)),
+        help: match nearest(kind, names).filter(|near| *near != kind) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("write one of {}", TRACES.join(", ")),
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! What captures of a run hold, read back by other means than it was written.
 
-use goodqueue_scenario::{Scenario, endpoints};
+use goodqueue_scenario::{Scenario, Tap, endpoints};
 use goodqueue_sim::{Outcome, run_traced};
 use goodqueue_trace::write::{Capture, InterfaceInfo, TraceWriter};
 use goodqueue_types::{DropReason, PacketEvent, PacketSink};
@@ -121,7 +121,9 @@ fn captured(text: &str, snap: u32, points: &[&str]) -> (Outcome, Vec<Vec<Packet>
     let files: Vec<Shared> = points.iter().map(|_| Shared::default()).collect();
     let taps = points.iter().zip(&files).map(|(point, file)| {
         let name = (*point).to_owned();
-        let at = scenario.capture_point(&network, point).expect("a point");
+        let Ok(Tap::Capture(at)) = scenario.tap(&network, point) else {
+            panic!("{point} is no point")
+        };
         let interface = InterfaceInfo { name, snap };
         Capture::new(file.clone(), at, &interface, endpoints.clone()).expect("memory")
     });

@@ -31,6 +31,11 @@ impl Red {
         }
     }
 
+    fn overflow(&mut self, context: &mut Context<'_>, packet: Packet) {
+        self.law.restart_count();
+        context.drop(packet, DropReason::Overlimit);
+    }
+
     /// The control law in its present state.
     pub fn law(&self) -> &RedLaw {
         &self.law
@@ -42,10 +47,11 @@ impl QueueDiscipline for Red {
         let config = *self.law.config();
         let (backlog, bytes) = (self.waiting.backlog(), context.frame_bytes(&packet));
         let decision = self.law.arrive(context.now, backlog, bytes, context.random);
-        let full = config.limit.is_reached_by(backlog);
+        // Whatever was decided, what finds the queue full is lost for that reason.
+        if config.limit.is_reached_by(backlog) {
+            return self.overflow(context, packet);
+        }
         match decision {
-            // Whatever was decided, what finds the queue full is lost for that reason.
-            _ if full => {}
             RedDecision::Pass => {}
             RedDecision::Early(probability) => {
                 let may_mark = config.mark_below.is_none_or(|limit| probability < limit);
@@ -58,10 +64,9 @@ impl QueueDiscipline for Red {
                 return context.drop(packet, DropReason::Forced);
             }
         }
-        let limit = if full { config.limit } else { Limit::Unlimited };
-        if let Err(packet) = self.waiting.push(context, limit, packet) {
-            self.law.restart_count();
-            context.drop(packet, DropReason::Overlimit);
+        // It may stand out over the limit, but a shared buffer may have no room.
+        if let Err(packet) = self.waiting.push(context, Limit::Unlimited, packet) {
+            self.overflow(context, packet);
         }
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{FlowConfig, LinkConfig, PacketSize, Record, WorkloadConfig};
 use goodqueue_queue::Limit;
-use goodqueue_types::{Hosts, LinkId, Rate, Span};
+use goodqueue_types::{Hosts, LinkId, PacketEvent, PacketSink, Rate, Span};
 
 fn link(name: &str, rate: u64, limit: Limit) -> LinkConfig {
     LinkConfig {
@@ -131,4 +131,27 @@ fn a_corrupted_link_fails_the_run() {
         .expect("a queue")
         .corrupt_arrivals();
     simulation.complete();
+}
+
+struct Counted(usize);
+
+impl PacketSink for Counted {
+    fn packet(&mut self, _: &PacketEvent) {
+        self.0 += 1;
+    }
+}
+
+/// Five packets wait, one is transmitted, and few are on their way: of none of them more lies ahead
+/// than its start, its end and its arrival, however long the run.
+#[test]
+fn what_is_told_ahead_of_time_is_of_packets_on_their_way() {
+    let mut network = network();
+    network.end = Time::ZERO + Span::from_secs(200);
+    let mut counted = Counted(0);
+    let simulation = Simulation::new(&network, InOrder::new(&mut counted));
+    let (_, in_order) = simulation.complete();
+    let most = in_order.most_waiting();
+    in_order.finish();
+    assert!((1..=30).contains(&most), "{most}");
+    assert!(counted.0 > 1000 * most, "{} events", counted.0);
 }

@@ -40,7 +40,6 @@ pub struct Columns<W> {
     last: u64,
     due: Time,
     end: Time,
-    error: Option<io::Error>,
 }
 
 impl<W: Write> Columns<W> {
@@ -58,17 +57,16 @@ impl<W: Write> Columns<W> {
             last: 0,
             due,
             end,
-            error: None,
         }
     }
 
     /// What held at the regular times before `now`.
-    fn catch_up(&mut self, now: Time) {
+    fn catch_up(&mut self, now: Time) -> io::Result<()> {
         match self.quantity {
             Quantity::Window { mss, every, .. } => {
                 while self.due < now {
                     if self.last > 0 {
-                        self.put(self.due, self.last as f64 / mss.max(1) as f64);
+                        self.put(self.due, self.last as f64 / mss.max(1) as f64)?;
                     }
                     self.due += every;
                 }
@@ -76,19 +74,17 @@ impl<W: Write> Columns<W> {
             Quantity::Throughput { every, .. } => {
                 while self.due <= now {
                     let bytes = std::mem::take(&mut self.last);
-                    self.put(self.due, bytes as f64 * 8.0 / every.as_secs_f64());
+                    self.put(self.due, bytes as f64 * 8.0 / every.as_secs_f64())?;
                     self.due += every;
                 }
             }
             Quantity::Queue(_) | Quantity::Ping(_) => {}
         }
+        Ok(())
     }
 
-    fn put(&mut self, time: Time, value: f64) {
-        let written = writeln!(self.out, "{} {value}", time.as_secs_f64());
-        if let Err(error) = written {
-            self.error.get_or_insert(error);
-        }
+    fn put(&mut self, time: Time, value: f64) -> io::Result<()> {
+        writeln!(self.out, "{} {value}", time.as_secs_f64())
     }
 }
 
@@ -113,37 +109,38 @@ impl<W: Write> TraceWriter for Columns<W> {
         if let (Quantity::Ping(_), Body::EchoReply { requested }) =
             (self.quantity, event.packet.body)
         {
-            self.put(event.time, (event.time - requested).as_secs_f64());
+            self.put(event.time, (event.time - requested).as_secs_f64())?;
         } else {
-            self.catch_up(event.time);
+            self.catch_up(event.time)?;
             self.last += match &event.packet.body {
                 Body::Tcp(segment) => u64::from(segment.payload),
                 _ => u64::from(event.packet.size.saturating_sub(UDP_HEADERS)),
             };
         }
-        self.error.take().map_or(Ok(()), Err)
+        Ok(())
     }
 
     fn wants_series(&self) -> bool {
         matches!(self.quantity, Quantity::Window { .. } | Quantity::Queue(_))
     }
 
-    fn backlog(&mut self, link: LinkId, time: Time, packets: u64) {
+    fn backlog(&mut self, link: LinkId, time: Time, packets: u64) -> io::Result<()> {
         if self.quantity == Quantity::Queue(link) {
-            self.put(time, packets as f64);
+            self.put(time, packets as f64)?;
         }
+        Ok(())
     }
 
-    fn window(&mut self, flow: FlowId, time: Time, cwnd: u64) {
+    fn window(&mut self, flow: FlowId, time: Time, cwnd: u64) -> io::Result<()> {
         if matches!(self.quantity, Quantity::Window { flow: own, .. } if own == flow) {
-            self.catch_up(time);
+            self.catch_up(time)?;
             self.last = cwnd;
         }
+        Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.catch_up(self.end);
-        self.error.take().map_or(Ok(()), Err)?;
+        self.catch_up(self.end)?;
         self.out.flush()
     }
 }

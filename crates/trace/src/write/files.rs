@@ -47,7 +47,8 @@ impl Traces {
     /// Ends all traces and puts the files in their places.
     ///
     /// # Errors
-    /// The first file that could not be written, and why. No file is there then.
+    /// The first file that could not be written, and why: no file is there then. Or the first that could
+    /// not take its name, because something is in its place: those before it have theirs.
     pub fn finish(mut self) -> Result<(), (PathBuf, io::Error)> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -69,16 +70,7 @@ impl PacketSink for Traces {
     }
 
     fn packet(&mut self, event: &PacketEvent) {
-        if self.error.is_some() {
-            return;
-        }
-        for (target, writer) in &mut self.writers {
-            if let Err(error) = writer.packet(event) {
-                self.error = Some((target.clone(), error));
-                self.failed.store(true, Ordering::Relaxed);
-                return;
-            }
-        }
+        self.tell(|writer| writer.packet(event));
     }
 
     fn wants_series(&self) -> bool {
@@ -86,22 +78,27 @@ impl PacketSink for Traces {
     }
 
     fn backlog(&mut self, link: LinkId, time: Time, packets: u64) {
-        for writer in self.of_series() {
-            writer.backlog(link, time, packets);
-        }
+        self.tell(|writer| writer.backlog(link, time, packets));
     }
 
     fn window(&mut self, flow: FlowId, time: Time, cwnd: u64) {
-        for writer in self.of_series() {
-            writer.window(flow, time, cwnd);
-        }
+        self.tell(|writer| writer.window(flow, time, cwnd));
     }
 }
 
 impl Traces {
-    fn of_series(&mut self) -> impl Iterator<Item = &mut Box<dyn TraceWriter + Send>> {
-        let writers = self.writers.iter_mut().map(|(_, writer)| writer);
-        writers.filter(|writer| writer.wants_series())
+    /// Tells all writers, until one of them cannot write.
+    fn tell(&mut self, what: impl Fn(&mut dyn TraceWriter) -> io::Result<()>) {
+        if self.error.is_some() {
+            return;
+        }
+        for (target, writer) in &mut self.writers {
+            if let Err(error) = what(writer.as_mut()) {
+                self.error = Some((target.clone(), error));
+                self.failed.store(true, Ordering::Relaxed);
+                return;
+            }
+        }
     }
 }
 
@@ -143,6 +140,43 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         if let Some(part) = &self.part {
             let _ = fs::remove_file(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::{Columns, Quantity};
+    use goodqueue_types::Span;
+
+    /// Traces of what has changed so often that it must have been written, on a disk without room.
+    fn on_a_full_disk(quantity: Quantity) -> Traces {
+        let mut traces = Traces::default();
+        let begin = |out| Ok(Columns::new(out, quantity, Time::MAX));
+        traces
+            .add(Path::new("/dev/full"), begin)
+            .expect("a device of Linux");
+        for time in (0..100_000).map(|ms| Time::ZERO + Span::from_millis(ms)) {
+            traces.backlog(LinkId(0), time, time.0);
+            traces.window(FlowId(0), time, 1 + time.0);
+        }
+        traces
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_stops_the_run_whatever_is_written() {
+        let every = Span::from_millis(1);
+        let (flow, mss) = (FlowId(0), 1000);
+        for quantity in [
+            Quantity::Queue(LinkId(0)),
+            Quantity::Window { flow, mss, every },
+        ] {
+            let traces = on_a_full_disk(quantity);
+            assert!(traces.failed().load(Ordering::Relaxed), "{quantity:?}");
+            let (file, _) = traces.finish().expect_err("no room");
+            assert_eq!(file, Path::new("/dev/full"));
         }
     }
 }

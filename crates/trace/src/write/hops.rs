@@ -138,7 +138,7 @@ impl Hops {
         }
     }
 
-    /// What an event means; at most three lines.
+    /// What an event means; at most two lines.
     pub fn translate(&mut self, event: &PacketEvent) -> impl Iterator<Item = Hop> + use<> {
         let packet = &event.packet;
         let uid = self.uid(packet);

@@ -38,10 +38,20 @@ pub trait TraceWriter {
     }
 
     /// What waits at a link from this time on, in packets.
-    fn backlog(&mut self, _link: LinkId, _time: Time, _packets: u64) {}
+    ///
+    /// # Errors
+    /// If the trace cannot be written.
+    fn backlog(&mut self, _link: LinkId, _time: Time, _packets: u64) -> io::Result<()> {
+        Ok(())
+    }
 
     /// A flow's congestion window from this time on, in bytes.
-    fn window(&mut self, _flow: FlowId, _time: Time, _cwnd: u64) {}
+    ///
+    /// # Errors
+    /// If the trace cannot be written.
+    fn window(&mut self, _flow: FlowId, _time: Time, _cwnd: u64) -> io::Result<()> {
+        Ok(())
+    }
 
     /// The run is over: writes what is left.
     ///

@@ -50,11 +50,7 @@ fn column(wiring: &Wiring, node: u32) -> u8 {
 }
 
 fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
-    let nodes: BTreeSet<u32> = wiring
-        .links
-        .iter()
-        .flat_map(|wire| [wire.from, wire.to])
-        .collect();
+    let angles = Angles::of(wiring);
     writeln!(out, "V -t * -v 1.0a5 -a 0")?;
     // Addresses of one level, as wide as ns-2 has them.
     writeln!(out, "A -t * -n 1 -p 0 -o 0x7fffffff -c 30 -a 1")?;
@@ -63,15 +59,14 @@ fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
         let colour = COLOURS[index % COLOURS.len()];
         writeln!(out, "c -t * -i {} -n {colour}", index + 1)?;
     }
-    for node in &nodes {
-        let shape = ["circle", "box", "circle"][usize::from(column(wiring, *node))];
+    for (node, column) in &angles.column {
+        let shape = ["circle", "box", "circle"][usize::from(*column)];
         writeln!(
             out,
             "n -t * -a {node} -s {node} -S UP -v {shape} -c black -i black"
         )?;
     }
     let mut drawn = BTreeSet::new();
-    let angles = Angles::of(wiring);
     for wire in &wiring.links {
         if !drawn.insert((wire.from.min(wire.to), wire.from.max(wire.to))) {
             continue;
@@ -87,8 +82,8 @@ fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
         )?;
     }
     for wire in &wiring.links {
-        let routers = [wire.from, wire.to].map(|node| column(wiring, node));
-        if routers == [1, 1] {
+        let is_router = |node| angles.column.get(node) == Some(&1);
+        if is_router(&wire.from) && is_router(&wire.to) {
             writeln!(out, "q -t * -s {} -d {} -a 0.5", wire.from, wire.to)?;
         }
     }
@@ -98,6 +93,7 @@ fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
 /// Directions of links: hosts fan out on the left and the right of what lies between.
 #[derive(Debug)]
 struct Angles {
+    /// Of every node, by its number.
     column: BTreeMap<u32, u8>,
     /// The place of a host among those of its side, from -1 (top) to 1 (bottom).
     place: BTreeMap<u32, f64>,
