@@ -48,7 +48,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_totals_of_a_trace_are_those_of_ns2s_monitor(trace: Path, monitor: dict[str, Any]) -> None:
     """Arrivals, departures and drops of packets and bytes, to the last."""
-    rows = json.loads(_core.trace_totals(trace))["rows"]
+    rows = json.loads(_core.analyze(trace).summary_json())["reading"][0]["links"]
     at_link = [row for row in rows if [row["from"], row["to"]] == monitor["link"]]
     events = {"arrivals": "enqueued", "departures": "dequeued", "drops": "dropped"}
     for word, event in events.items():
@@ -67,8 +67,8 @@ def test_a_trace_of_ns2_is_analysed_at_the_link_that_drops(
     # The monitored link has 1 Mb/s.
     assert summary["link"]["rate_bps"] == pytest.approx(1e6, rel=0.01)
     flows = columns(analysis.flows())
-    dropped = json.loads(_core.trace_totals(trace))["rows"]
-    of_tcp = next(row for row in dropped if row["kind"] == "tcp" and row["dropped_packets"])
+    links = summary["reading"][0]["links"]
+    of_tcp = next(row for row in links if row["kind"] == "tcp" and row["dropped_packets"])
     assert flows["lost_target"].sum() == of_tcp["dropped_packets"]
     assert of_tcp["dropped_packets"] <= monitor["pdrops"]
 

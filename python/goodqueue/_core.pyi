@@ -359,14 +359,6 @@ def analyze(
 def passive_thresholds() -> list[tuple[str, float, str]]:
     """Name, default and description (with unit and source) of each threshold."""
 
-def trace_totals(path: str | PathLike[str]) -> str:
-    """Totals of a trace of ns-2 by link and packet type, as its queue monitor has them, as JSON.
-
-    Raises:
-        OSError: if it cannot be read.
-        goodqueue.ScenarioError: if it is no such trace.
-    """
-
 @final
 class Analysis:
     """What a capture shows."""

@@ -5,19 +5,19 @@ use crate::ns2::{Replay, target_link};
 use crate::report::Report;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{
-    Capture, Datagram, Ns2Event, Ns2Totals, Ns2Trace, ReadError, Skip, Tally, decode,
+    Capture, Datagram, Ns2Record, Ns2Totals, Ns2Trace, ReadError, Skip, Tally, decode,
 };
-use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// "Is a directory" of every Unix: what reading one would say later.
 const EISDIR: i32 = 21;
 
-/// Packets between two calls for progress.
-const STEP: u64 = 1 << 16;
+/// Bytes between two calls for progress.
+const STEP: u64 = 1 << 20;
 
 /// What to analyse, and how.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +80,8 @@ pub struct Reading {
     pub is_cut: bool,
     /// Times of the first and last packet in seconds, on the file's clock.
     pub span_s: Option<(f64, f64)>,
+    /// Of a trace of ns-2, what happened at each link.
+    pub totals: Option<Ns2Totals>,
 }
 
 /// Analyses files. `progress` is told the bytes read now and then, and says whether to go on.
@@ -89,15 +91,21 @@ pub struct Reading {
 /// If a file cannot be read or holds no packets, or if `progress` says so.
 pub fn analyze_files(
     options: &Options,
-    mut progress: impl FnMut(u64) -> bool,
+    progress: impl FnMut(u64) -> bool,
 ) -> Result<(Report, Vec<Reading>), FileError> {
-    if is_ns2(&options.path)? {
-        return analyze_ns2(options, progress);
+    for path in [Some(&options.path), options.after.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        if is_ns2(path)? {
+            return analyze_ns2(options, path, progress);
+        }
     }
-    let mut first = Stream::open(&options.path)?;
-    let mut second = options.after.as_deref().map(Stream::open).transpose()?;
+    let watch = Watch::new(progress, 1);
+    let mut first = Stream::open(&options.path, &watch)?;
+    let second = options.after.as_deref();
+    let mut second = second.map(|path| Stream::open(path, &watch)).transpose()?;
     let mut analyzer = Analyzer::new(options.thresholds.clone(), second.is_some());
-    let mut count = 0;
     let mut next = [first.next()?, None];
     if let Some(second) = &mut second {
         next[1] = second.next()?;
@@ -117,13 +125,6 @@ pub fn analyze_files(
         } else {
             analyzer.packet(Tap::First, time, &datagram);
             next[0] = first.next()?;
-        }
-        count += 1;
-        if count % STEP == 0 {
-            let read = first.position() + second.as_ref().map_or(0, Stream::position);
-            if !progress(read) {
-                return Err(FileError::Stopped);
-            }
         }
     }
     let readings: Vec<_> = [Some(first), second]
@@ -161,13 +162,81 @@ fn finish(
     Ok((report, readings))
 }
 
+/// Who looks on while files are read.
+struct Watch<P> {
+    progress: P,
+    /// How often they are read: each time counts for its part.
+    passes: u64,
+    read: u64,
+    told: u64,
+}
+
+impl<P: FnMut(u64) -> bool> Watch<P> {
+    fn new(progress: P, passes: u64) -> RefCell<Self> {
+        RefCell::new(Self {
+            progress,
+            passes,
+            read: 0,
+            told: 0,
+        })
+    }
+
+    fn on_read(&mut self, count: usize) -> io::Result<()> {
+        self.read += count as u64;
+        if self.read - self.told < STEP {
+            return Ok(());
+        }
+        self.told = self.read;
+        if (self.progress)(self.read / self.passes) {
+            Ok(())
+        } else {
+            Err(io::Error::other(FileError::Stopped))
+        }
+    }
+}
+
+/// A file whose reading is looked on, whatever comes of its bytes: it fails where no more is wanted.
+struct Watched<'w, P> {
+    file: File,
+    watch: &'w RefCell<Watch<P>>,
+}
+
+impl<P: FnMut(u64) -> bool> Read for Watched<'_, P> {
+    fn read(&mut self, memory: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(memory)?;
+        self.watch.borrow_mut().on_read(count)?;
+        Ok(count)
+    }
+}
+
+fn failed(path: &Path, error: io::Error) -> FileError {
+    let own = error.downcast::<FileError>();
+    own.unwrap_or_else(|error| FileError::Io(path.to_owned(), error))
+}
+
+/// The first and the last of times in nanoseconds, which need not be in order.
+#[derive(Clone, Copy, Default)]
+struct Extent(Option<(i64, i64)>);
+
+impl Extent {
+    fn add(&mut self, time: i64) {
+        let (first, last) = self.0.unwrap_or((time, time));
+        self.0 = Some((first.min(time), last.max(time)));
+    }
+
+    fn seconds(self) -> Option<(f64, f64)> {
+        let (first, last) = self.0?;
+        Some((first as f64 * 1e-9, last as f64 * 1e-9))
+    }
+}
+
 /// The packets of one capture file.
-struct Stream {
+struct Stream<'w, P> {
     path: PathBuf,
-    capture: Capture<File>,
+    capture: Capture<Watched<'w, P>>,
     skipped: Tally,
     packets: u64,
-    span: Option<(i64, i64)>,
+    extent: Extent,
     clock: Clock,
 }
 
@@ -204,11 +273,11 @@ impl Clock {
     }
 }
 
-impl Stream {
-    fn open(path: &Path) -> Result<Self, FileError> {
+impl<'w, P: FnMut(u64) -> bool> Stream<'w, P> {
+    fn open(path: &Path, watch: &'w RefCell<Watch<P>>) -> Result<Self, FileError> {
         let file = open(path)?;
-        let capture = Capture::new(file).map_err(|error| match error {
-            ReadError::Io(error) => FileError::Io(path.to_owned(), error),
+        let capture = Capture::new(Watched { file, watch }).map_err(|error| match error {
+            ReadError::Io(error) => failed(path, error),
             error @ ReadError::NotACapture(_) => {
                 FileError::NoPackets(path.to_owned(), error.to_string())
             }
@@ -218,7 +287,7 @@ impl Stream {
             capture,
             skipped: Tally::default(),
             packets: 0,
-            span: None,
+            extent: Extent::default(),
             clock: Clock::default(),
         })
     }
@@ -226,24 +295,19 @@ impl Stream {
     fn next(&mut self) -> Result<Option<(i64, Datagram)>, FileError> {
         loop {
             let frame = self.capture.next_frame();
-            let frame = frame.map_err(|error| FileError::Io(self.path.clone(), error))?;
+            let frame = frame.map_err(|error| failed(&self.path, error))?;
             let Some(frame) = frame else { return Ok(None) };
             let time = frame.time_ns;
             match decode(&frame) {
                 Ok(_) if self.clock.is_odd(time) => self.skipped.add(Skip::OddTime),
                 Ok(datagram) => {
                     self.packets += 1;
-                    let (first, last) = self.span.unwrap_or((time, time));
-                    self.span = Some((first.min(time), last.max(time)));
+                    self.extent.add(time);
                     return Ok(Some((time, datagram)));
                 }
                 Err(skip) => self.skipped.add(skip),
             }
         }
-    }
-
-    fn position(&self) -> u64 {
-        self.capture.position()
     }
 
     fn reading(self) -> Reading {
@@ -260,20 +324,20 @@ impl Stream {
             interfaces: self.capture.interfaces(),
             skipped,
             is_cut: self.capture.is_cut(),
-            span_s: self.span.map(seconds),
+            span_s: self.extent.seconds(),
+            totals: None,
         }
     }
 }
 
-fn seconds((first, last): (i64, i64)) -> (f64, f64) {
-    (first as f64 * 1e-9, last as f64 * 1e-9)
-}
-
 fn open(path: &Path) -> Result<File, FileError> {
-    let failed = |error| FileError::Io(path.to_owned(), error);
-    let file = File::open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.is_dir() {
-        return Err(failed(io::Error::from_raw_os_error(EISDIR)));
+    let file = File::open(path).map_err(|error| failed(path, error))?;
+    if file
+        .metadata()
+        .map_err(|error| failed(path, error))?
+        .is_dir()
+    {
+        return Err(failed(path, io::Error::from_raw_os_error(EISDIR)));
     }
     Ok(file)
 }
@@ -281,31 +345,26 @@ fn open(path: &Path) -> Result<File, FileError> {
 /// Whether a file begins as a trace of ns-2. Pipes and the like are not looked into: what was read
 /// could not be read again.
 fn is_ns2(path: &Path) -> Result<bool, FileError> {
-    let file = open(path)?;
-    let failed = |error| FileError::Io(path.to_owned(), error);
-    if !file.metadata().map_err(failed)?.is_file() {
+    if !fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
         return Ok(false);
     }
     let mut start = Vec::new();
-    file.take(4096).read_to_end(&mut start).map_err(failed)?;
+    let read = open(path)?.take(4096).read_to_end(&mut start);
+    read.map_err(|error| failed(path, error))?;
     Ok(Ns2Trace::<BufReader<File>>::begins(&start))
 }
 
-fn read_ns2<T>(
+fn read_ns2<P: FnMut(u64) -> bool>(
     path: &Path,
-    mut take: impl FnMut(&goodqueue_trace::read::Ns2Record, u64) -> Result<T, FileError>,
+    watch: &RefCell<Watch<P>>,
+    mut take: impl FnMut(&Ns2Record),
 ) -> Result<Reading, FileError> {
-    let mut trace = Ns2Trace::new(BufReader::with_capacity(1 << 18, open(path)?));
-    let mut span: Option<(i64, i64)> = None;
-    let mut position = 0;
-    loop {
-        let record = trace.next_record();
-        let record = record.map_err(|error| FileError::Io(path.to_owned(), error))?;
-        let Some(record) = record else { break };
-        let (first, last) = span.unwrap_or((record.time_ns, record.time_ns));
-        span = Some((first.min(record.time_ns), last.max(record.time_ns)));
-        take(&record, position)?;
-        position = trace.position();
+    let file = open(path)?;
+    let mut trace = Ns2Trace::new(BufReader::with_capacity(1 << 18, Watched { file, watch }));
+    let mut extent = Extent::default();
+    while let Some(record) = trace.next_record().map_err(|error| failed(path, error))? {
+        extent.add(record.time_ns);
+        take(&record);
     }
     Ok(Reading {
         path: path.to_owned(),
@@ -316,68 +375,31 @@ fn read_ns2<T>(
         interfaces: 0,
         is_cut: trace.tally().count(Skip::CutRecord) > 0,
         skipped: trace.tally().clone(),
-        span_s: span.map(seconds),
+        span_s: extent.seconds(),
+        totals: None,
     })
 }
 
 /// A trace holds all links: the one that drops most is looked at, from both sides.
 fn analyze_ns2(
     options: &Options,
-    mut progress: impl FnMut(u64) -> bool,
+    path: &Path,
+    progress: impl FnMut(u64) -> bool,
 ) -> Result<(Report, Vec<Reading>), FileError> {
+    if options.after.is_some() {
+        let why = "a trace of ns-2 shows both sides of its links: it is analysed alone";
+        return Err(FileError::NoPackets(path.to_owned(), why.to_owned()));
+    }
+    let watch = Watch::new(progress, 2);
     let mut totals = Ns2Totals::default();
-    read_ns2(&options.path, |record, _| {
-        totals.add(record);
-        Ok(())
-    })?;
-    let target = target_link(&totals);
-    let mut replay = Replay::new(target);
+    read_ns2(path, &watch, |record| totals.add(record))?;
+    let mut replay = Replay::new(target_link(&totals));
     let mut analyzer = Analyzer::new(options.thresholds.clone(), true);
-    let mut count = 0;
-    let reading = read_ns2(&options.path, |record, position| {
+    let mut reading = read_ns2(path, &watch, |record| {
         if let Some((tap, datagram)) = replay.packet(record) {
             analyzer.packet(tap, record.time_ns, &datagram);
         }
-        count += 1;
-        if count % STEP == 0 && !progress(position) {
-            return Err(FileError::Stopped);
-        }
-        Ok(())
     })?;
+    reading.totals = Some(totals);
     finish(analyzer, vec![reading], options)
-}
-
-/// The totals of a trace of ns-2 as JSON: a row for each link and packet type.
-///
-/// # Errors
-///
-/// If it cannot be read, or is no such trace.
-pub fn ns2_totals_json(path: &Path) -> Result<String, FileError> {
-    if !is_ns2(path)? {
-        let why = "its first line has not the 12 columns of a trace of ns-2".to_owned();
-        return Err(FileError::NoPackets(path.to_owned(), why));
-    }
-    let mut totals = Ns2Totals::default();
-    let reading = read_ns2(path, |record, _| {
-        totals.add(record);
-        Ok(())
-    })?;
-    let events = [
-        ("enqueued", Ns2Event::Enqueued),
-        ("dequeued", Ns2Event::Dequeued),
-        ("received", Ns2Event::Received),
-        ("dropped", Ns2Event::Dropped),
-    ];
-    let rows = totals.rows().map(|((from, to), kind, counts)| {
-        let mut row = json!({"from": from, "to": to, "kind": kind});
-        for (name, event) in events {
-            let counts = counts[event as usize];
-            row[format!("{name}_packets")] = counts.packets.into();
-            row[format!("{name}_bytes")] = counts.bytes.into();
-        }
-        row
-    });
-    let rows: Vec<Value> = rows.collect();
-    let reading = crate::json::reading_json(&reading);
-    Ok(json!({"reading": reading, "rows": rows}).to_string())
 }

@@ -53,9 +53,12 @@ pub struct Counts {
 /// A segment as it passed the first tapping point.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
+    /// When, in nanoseconds since the first packet of the capture.
     pub time: Nanos,
     pub tcp: &'a TcpHeader,
+    /// Bytes of the IP packet as sent.
     pub ip_bytes: u32,
+    /// The same with what the capture shows of the link's own headers.
     pub frame_bytes: u32,
     pub ecn: Ecn,
     pub heading: Heading,

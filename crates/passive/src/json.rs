@@ -4,10 +4,11 @@ use crate::classify::Class;
 use crate::files::Reading;
 use crate::parameters::Estimate;
 use crate::report::{Link, Report};
+use goodqueue_trace::read::{Ns2Event, Ns2Totals};
 use serde_json::{Map, Value, json};
 
 /// How the reading of a file went.
-pub(crate) fn reading_json(reading: &Reading) -> Value {
+fn reading_json(reading: &Reading) -> Value {
     let skipped: Map<String, Value> = reading
         .skipped
         .iter()
@@ -25,7 +26,28 @@ pub(crate) fn reading_json(reading: &Reading) -> Value {
         "cut_at_byte": reading.is_cut.then_some(reading.bytes_read),
         "first_s": reading.span_s.map(|span| span.0),
         "last_s": reading.span_s.map(|span| span.1),
+        "links": reading.totals.as_ref().map(totals_json),
     })
+}
+
+/// Packets and bytes by link and packet type, as ns-2's queue monitor counts them.
+fn totals_json(totals: &Ns2Totals) -> Vec<Value> {
+    let events = [
+        ("enqueued", Ns2Event::Enqueued),
+        ("dequeued", Ns2Event::Dequeued),
+        ("received", Ns2Event::Received),
+        ("dropped", Ns2Event::Dropped),
+    ];
+    let rows = totals.rows().map(|((from, to), kind, counts)| {
+        let mut row = json!({"from": from, "to": to, "kind": kind});
+        for (name, event) in events {
+            let counts = counts[event as usize];
+            row[format!("{name}_packets")] = counts.packets.into();
+            row[format!("{name}_bytes")] = counts.bytes.into();
+        }
+        row
+    });
+    rows.collect()
 }
 
 impl Report {

@@ -31,7 +31,7 @@ mod thresholds;
 pub use analyzer::{Analyzer, Tap, Totals};
 pub use bursts::Burst;
 pub use classify::{Bottleneck, Class, Control, Shares};
-pub use files::{FileError, Options, Reading, analyze_files, ns2_totals_json};
+pub use files::{FileError, Options, Reading, analyze_files};
 pub use flow::{Flow, RttFigures};
 pub use half::Counts;
 pub use loss::{Loss, Place};

@@ -4,8 +4,11 @@
 #[derive(Clone, Debug)]
 pub struct Thinned<T> {
     kept: Vec<T>,
+    /// Values that there is room for.
     most: usize,
+    /// Values that came.
     seen: u64,
+    /// Of so many values that come, one is kept.
     every: u64,
 }
 

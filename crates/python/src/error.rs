@@ -1,7 +1,10 @@
 //! Mistakes of the user as Python exceptions.
 
 use goodqueue_scenario::{ScenarioError, UnitError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use std::io;
+use std::path::Path;
 
 /// `goodqueue.errors.ScenarioError` with everything that is known about the mistake.
 pub fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
@@ -39,4 +42,13 @@ pub fn mistake(py: Python<'_>, file: &str, message: String, help: String) -> PyE
             help,
         },
     )
+}
+
+/// A file that the system does not let us read or write: `OSError` with its number, its words and the
+/// file.
+pub fn file_error(file: &Path, error: &io::Error) -> PyErr {
+    let text = error.to_string();
+    // Python adds the number itself.
+    let words = text.split(" (os error").next().unwrap_or(&text).to_owned();
+    PyOSError::new_err((error.raw_os_error(), words, file.display().to_string()))
 }

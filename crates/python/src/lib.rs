@@ -16,7 +16,7 @@ mod _core {
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::passive::{Analysis, analyze, passive_thresholds, trace_totals};
+    use crate::passive::{Analysis, analyze, passive_thresholds};
     #[pymodule_export]
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]

@@ -1,15 +1,14 @@
 //! Packet captures: analysed, as JSON and as tables.
 
-use crate::error::mistake;
+use crate::error::{file_error, mistake};
 use crate::table::Table;
 use goodqueue_passive::{
     Bottleneck, Class, Control, FileError, Flow, Options, Place, Reading, Report, Thresholds,
-    analyze_files, ns2_totals_json,
+    analyze_files,
 };
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Stands for what is absent in a column of whole numbers; NaN does in the others.
 const ABSENT: i64 = -1;
@@ -74,7 +73,7 @@ pub fn analyze(
     });
     match analysed {
         Ok((report, readings)) => Ok(Analysis { report, readings }),
-        Err(error) => Err(raised.unwrap_or_else(|| file_error(py, error))),
+        Err(error) => Err(raised.unwrap_or_else(|| refused(py, error))),
     }
 }
 
@@ -86,36 +85,13 @@ pub fn passive_thresholds() -> Vec<(&'static str, f64, &'static str)> {
         .collect()
 }
 
-/// The totals of a trace of ns-2, as JSON.
-#[pyfunction]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "Python hands over a path of its own"
-)]
-pub fn trace_totals(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    py.detach(|| ns2_totals_json(&path))
-        .map_err(|error| file_error(py, error))
-}
-
-fn file_error(py: Python<'_>, error: FileError) -> PyErr {
-    match error {
-        FileError::Io(path, error) => match error.raw_os_error() {
-            Some(number) => PyOSError::new_err((number, reason(&error), shown(&path))),
-            None => PyOSError::new_err(format!("{}: {error}", shown(&path))),
-        },
-        FileError::NoPackets(path, why) => mistake(py, &shown(&path), why, String::new()),
-        FileError::Stopped => mistake(py, "analyze", "stopped".to_owned(), String::new()),
-    }
-}
-
-/// What the system calls an error, without its number, which Python adds.
-fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
+fn refused(py: Python<'_>, error: FileError) -> PyErr {
+    let (file, why) = match error {
+        FileError::Io(path, error) => return file_error(&path, &error),
+        FileError::NoPackets(path, why) => (path.display().to_string(), why),
+        FileError::Stopped => ("analyze".to_owned(), "stopped".to_owned()),
+    };
+    mistake(py, &file, why, String::new())
 }
 
 fn seconds(nanoseconds: Option<i64>) -> f64 {

@@ -1,6 +1,6 @@
 //! Scenarios: read, change, run.
 
-use crate::error::{scenario_error, unit_error};
+use crate::error::{file_error, scenario_error, unit_error};
 use crate::outcome::Outcome;
 use crate::queue::{Raised, python_queue};
 use goodqueue_queue::Limit;
@@ -8,11 +8,10 @@ use goodqueue_scenario::{StatedSpans, Tap};
 use goodqueue_sim::{Network, WorkloadConfig};
 use goodqueue_trace::write::{Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, Traces};
 use goodqueue_types::{LinkId, Span, Time};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -356,11 +355,6 @@ fn open_traces(
         added.map_err(|error| file_error(&file, &error))?;
     }
     Ok(traces)
-}
-
-fn file_error(file: &Path, error: &io::Error) -> PyErr {
-    let reason = error.kind().to_string();
-    PyOSError::new_err((error.raw_os_error(), reason, file.to_path_buf()))
 }
 
 impl Scenario {

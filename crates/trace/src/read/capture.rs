@@ -75,8 +75,6 @@ pub struct Frame<'a> {
     pub interface: u32,
     /// Which way it went, if the capture says so.
     pub heading: Heading,
-    /// The comment on it, if any.
-    pub comment: Option<&'a str>,
 }
 
 /// A frame as places in the source's memory, before anything borrows from it.
@@ -87,7 +85,6 @@ pub(super) struct Head {
     pub original_len: u32,
     pub interface: u32,
     pub heading: Heading,
-    pub comment: Option<Range<usize>>,
     /// Length of the record in the file.
     pub record: usize,
 }
@@ -148,7 +145,6 @@ impl<R: Read> Capture<R> {
         self.pending = head.record;
         self.frames += 1;
         let memory = self.source.bytes();
-        let comment = head.comment.and_then(|place| memory.get(place));
         Ok(Some(Frame {
             time_ns: head.time_ns,
             link: head.link,
@@ -156,7 +152,6 @@ impl<R: Read> Capture<R> {
             original_len: head.original_len,
             interface: head.interface,
             heading: head.heading,
-            comment: comment.and_then(|text| std::str::from_utf8(text).ok()),
         }))
     }
 
@@ -204,6 +199,10 @@ fn looks_like(start: &[u8]) -> &'static str {
         [0x1F, 0x8B, ..] => "it is compressed with gzip; unpack it first",
         [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => "it is compressed with xz; unpack it first",
         [0x28, 0xB5, 0x2F, 0xFD, ..] => "it is compressed with zstd; unpack it first",
+        [b'+' | b'-' | b'r' | b'd', b' ', b'0'..=b'9', ..] => {
+            "it looks like a trace of ns-2, which is read twice: that has to be a file, not a pipe, \
+             whose first line has all 12 columns"
+        }
         [b'#' | b'"' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z', ..] if start.is_ascii() => {
             "it is text"
         }

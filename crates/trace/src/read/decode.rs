@@ -1,5 +1,6 @@
 //! A captured frame taken apart.
 
+use super::bytes::Order;
 use super::capture::{Frame, LARGEST_RECORD};
 use super::link_layer::{Heading, ip_in};
 use super::network_layer::ip_packet;
@@ -19,14 +20,6 @@ pub struct Datagram {
     pub protocol: u8,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// Its code point.
-    pub dscp: u8,
-    /// Its time to live.
-    pub ttl: u8,
-    /// Its identification (IPv4).
-    pub id: Option<u16>,
-    /// Whether more fragments follow.
-    pub is_fragment: bool,
     /// Bytes of the IP packet as sent.
     pub ip_bytes: u32,
     /// Bytes of the frame as sent.
@@ -67,10 +60,10 @@ pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
             (ports, Transport::Tcp(header))
         }
         17 => {
-            let ports = packet.payload.get(..4).ok_or(Skip::CutHeader)?;
+            let port = |at| Order::Big.short(packet.payload, at);
+            let ports = port(0).zip(port(2)).ok_or(Skip::CutHeader)?;
             let payload = packet.payload_len.checked_sub(8).ok_or(Skip::BadHeader)?;
-            let port = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
-            ((port(0), port(2)), Transport::Udp(payload))
+            (ports, Transport::Udp(payload))
         }
         _ => ((0, 0), Transport::Other),
     };
@@ -80,10 +73,6 @@ pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
         destination: SocketAddr::new(packet.destination, ports.1),
         protocol: packet.protocol,
         ecn: packet.ecn,
-        dscp: packet.dscp,
-        ttl: packet.ttl,
-        id: packet.id,
-        is_fragment: packet.is_fragment,
         ip_bytes: packet.length,
         frame_bytes: frame.original_len,
         heading: if told { frame.heading } else { heading },

@@ -1,5 +1,6 @@
 //! From a frame to the IP packet in it.
 
+use super::bytes::Order;
 use super::tally::Skip;
 
 /// A link type by its registered number (www.tcpdump.org/linktypes.html).
@@ -119,8 +120,7 @@ pub(super) fn ip_in(link: LinkType, frame: &[u8]) -> Result<(&[u8], Heading), Sk
 }
 
 fn short(bytes: &[u8], at: usize) -> Result<u16, Skip> {
-    let two = bytes.get(at..at + 2).ok_or(Skip::CutHeader)?;
-    Ok(u16::from_be_bytes([two[0], two[1]]))
+    Order::Big.short(bytes, at).ok_or(Skip::CutHeader)
 }
 
 /// What follows an Ethernet type at `at`.

@@ -4,6 +4,7 @@
 //! [`Ns2Trace`] reads the 12 columns of ns-2. Nothing here panics or trusts a length: what cannot be
 //! understood is counted in a [`Tally`] and left out.
 
+mod bytes;
 mod capture;
 mod decode;
 mod link_layer;

@@ -10,11 +10,6 @@ pub(super) struct IpPacket<'a> {
     pub destination: IpAddr,
     pub protocol: u8,
     pub ecn: Ecn,
-    pub dscp: u8,
-    pub ttl: u8,
-    /// IPv4's identification; none in IPv6.
-    pub id: Option<u16>,
-    pub is_fragment: bool,
     /// Bytes of the packet as it was sent, header included.
     pub length: u32,
     /// Bytes of it after the IP header and its extensions.
@@ -64,10 +59,6 @@ fn ipv4(bytes: &[u8], wire: u32) -> Result<IpPacket<'_>, Skip> {
         destination: address(16).into(),
         protocol: header[9],
         ecn: ecn_of(header[1]),
-        dscp: header[1] >> 2,
-        ttl: header[8],
-        id: Some(u16::from_be_bytes([header[4], header[5]])),
-        is_fragment: place & 0x2000 != 0,
         length,
         payload_len: length - header_len as u32,
         payload: bytes.get(header_len..captured).ok_or(Skip::CutHeader)?,
@@ -98,10 +89,6 @@ fn ipv6(bytes: &[u8], wire: u32) -> Result<IpPacket<'_>, Skip> {
         destination: address(24).into(),
         protocol: extensions.protocol,
         ecn: ecn_of(class),
-        dscp: class >> 2,
-        ttl: header[7],
-        id: None,
-        is_fragment: extensions.is_fragment,
         length,
         payload_len,
         payload: bytes.get(extensions.end..captured).ok_or(Skip::CutHeader)?,
@@ -112,7 +99,6 @@ fn ipv6(bytes: &[u8], wire: u32) -> Result<IpPacket<'_>, Skip> {
 struct Extensions {
     protocol: u8,
     end: usize,
-    is_fragment: bool,
 }
 
 const FRAGMENT: u8 = 44;
@@ -122,7 +108,6 @@ fn past_extensions(first: u8, bytes: &[u8]) -> Result<Extensions, Skip> {
     let mut found = Extensions {
         protocol: first,
         end: 40,
-        is_fragment: false,
     };
     loop {
         // Hop-by-hop, routing, fragment, authentication and destination options, mobility, HIP, shim6.
@@ -139,7 +124,6 @@ fn past_extensions(first: u8, bytes: &[u8]) -> Result<Extensions, Skip> {
                 if u16::from_be_bytes([start[2], start[3]]) & 0xFFF8 != 0 {
                     return Err(Skip::LaterFragment);
                 }
-                found.is_fragment = true;
                 8
             }
             // Counts words of four bytes, two of them not counted.

@@ -1,6 +1,7 @@
 //! The classic format: a file header, then records of 16 bytes and a frame
 //! (draft-ietf-opsawg-pcap).
 
+use super::bytes::Order;
 use super::capture::{Format, Head, LARGEST_RECORD};
 use super::link_layer::{Heading, LinkType};
 use super::source::Source;
@@ -14,7 +15,7 @@ const SAME_TIME_S: u64 = 24 * 3600;
 
 /// How the records of a file are to be read.
 pub struct Pcap {
-    big_endian: bool,
+    order: Order,
     nanoseconds: bool,
     link: LinkType,
     last_s: Option<u32>,
@@ -32,17 +33,17 @@ impl Pcap {
     /// Reads the file header, if it is one.
     pub fn begins(start: &[u8]) -> Option<Self> {
         let header: &[u8; 24] = start.get(..24)?.try_into().ok()?;
-        let (big_endian, nanoseconds) = match header[..4] {
-            [0xD4, 0xC3, 0xB2, 0xA1] => (false, false),
-            [0xA1, 0xB2, 0xC3, 0xD4] => (true, false),
-            [0x4D, 0x3C, 0xB2, 0xA1] => (false, true),
-            [0xA1, 0xB2, 0x3C, 0x4D] => (true, true),
+        let (order, nanoseconds) = match header[..4] {
+            [0xD4, 0xC3, 0xB2, 0xA1] => (Order::Little, false),
+            [0xA1, 0xB2, 0xC3, 0xD4] => (Order::Big, false),
+            [0x4D, 0x3C, 0xB2, 0xA1] => (Order::Little, true),
+            [0xA1, 0xB2, 0x3C, 0x4D] => (Order::Big, true),
             _ => return None,
         };
         // The upper bits say whether frames end with a checksum, which the IP length leaves out.
-        let link = word(header, 20, big_endian) & 0xFFFF;
+        let link = order.word(header, 20)? & 0xFFFF;
         Some(Self {
-            big_endian,
+            order,
             nanoseconds,
             link: LinkType(link as u16),
             last_s: None,
@@ -91,20 +92,18 @@ impl Pcap {
             original_len: record.original,
             interface: 0,
             heading: Heading::Unknown,
-            comment: None,
             record: length,
         }
     }
 
     /// The header at the front of `bytes`, unless it cannot be one.
     fn record(&self, bytes: &[u8]) -> Option<Record> {
-        let header: &[u8; RECORD_HEADER] = bytes.get(..RECORD_HEADER)?.try_into().ok()?;
-        let field = |at| word(header, at, self.big_endian);
+        let field = |at| self.order.word(bytes, at);
         let record = Record {
-            seconds: field(0),
-            fraction: field(4),
-            captured: field(8) as usize,
-            original: field(12),
+            seconds: field(0)?,
+            fraction: field(4)?,
+            captured: field(8)? as usize,
+            original: field(12)?,
         };
         let second = if self.nanoseconds {
             1_000_000_000
@@ -146,16 +145,5 @@ impl Pcap {
             && record.original as usize >= record.captured
             && record.original as usize <= LARGEST_RECORD
             && self.last_s.is_none_or(near)
-    }
-}
-
-/// Four bytes at a place that exists.
-pub(super) fn word(bytes: &[u8], at: usize, big_endian: bool) -> u32 {
-    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
-    let four = four.unwrap_or_default();
-    if big_endian {
-        u32::from_be_bytes(four)
-    } else {
-        u32::from_le_bytes(four)
     }
 }

@@ -1,8 +1,8 @@
 //! pcapng (draft-ietf-opsawg-pcapng): sections of blocks.
 
+use super::bytes::Order;
 use super::capture::{Head, LARGEST_RECORD};
 use super::link_layer::{Heading, LinkType};
-use super::pcap::word;
 use super::source::Source;
 use super::tally::{Skip, Tally};
 use std::io::{self, Read};
@@ -60,7 +60,7 @@ impl Clock {
 
 /// What is known of a file so far.
 pub struct PcapNg {
-    big_endian: bool,
+    order: Order,
     interfaces: Vec<Interface>,
     seen: usize,
 }
@@ -68,7 +68,7 @@ pub struct PcapNg {
 impl PcapNg {
     pub fn new() -> Self {
         Self {
-            big_endian: false,
+            order: Order::Little,
             interfaces: Vec::new(),
             seen: 0,
         }
@@ -76,7 +76,9 @@ impl PcapNg {
 
     /// Whether a file begins with a section.
     pub fn begins(start: &[u8]) -> bool {
-        start.len() >= FRAMING && word(start, 0, false) == SECTION && order_of(start).is_some()
+        start.len() >= FRAMING
+            && field(Order::Little, start, 0) == SECTION
+            && order_of(start).is_some()
     }
 
     pub fn interfaces_seen(&self) -> usize {
@@ -106,7 +108,7 @@ impl PcapNg {
             let Some(block) = source.whole(length, tally)? else {
                 return Ok(None);
             };
-            if word(block, length - 4, self.big_endian) as usize != length {
+            if field(self.order, block, length - 4) as usize != length {
                 self.find_next(source, tally)?;
                 continue;
             }
@@ -120,12 +122,12 @@ impl PcapNg {
     /// Type and length of the block at the front, unless it cannot be one. A section says in which
     /// order its bytes are.
     fn frame_of(&mut self, bytes: &[u8]) -> Option<(u32, usize)> {
-        let mut kind = word(bytes, 0, self.big_endian);
+        // Its type reads the same from either end.
+        let kind = field(self.order, bytes, 0);
         if kind == SECTION {
-            self.big_endian = order_of(bytes)?;
-            kind = SECTION;
+            self.order = order_of(bytes)?;
         }
-        let length = word(bytes, 4, self.big_endian) as usize;
+        let length = field(self.order, bytes, 4) as usize;
         (length >= FRAMING && length.is_multiple_of(4)).then_some((kind, length))
     }
 
@@ -141,22 +143,22 @@ impl PcapNg {
                 source.consume(rest);
                 return Ok(());
             }
-            let kind = word(bytes, 0, self.big_endian);
-            let big_endian = if kind == SECTION {
+            let kind = field(self.order, bytes, 0);
+            let order = if kind == SECTION {
                 order_of(bytes)
             } else {
-                Some(self.big_endian)
+                Some(self.order)
             };
-            let Some(big_endian) = big_endian else {
+            let Some(order) = order else {
                 continue;
             };
-            let length = word(bytes, 4, big_endian) as usize;
+            let length = field(order, bytes, 4) as usize;
             let known = matches!(kind, SECTION | INTERFACE..=ENHANCED_PACKET);
             if !known || !(FRAMING..=LARGEST_BLOCK).contains(&length) || !length.is_multiple_of(4) {
                 continue;
             }
             let block = source.fill(length)?;
-            if block.len() >= length && word(block, length - 4, big_endian) as usize == length {
+            if block.len() >= length && field(order, block, length - 4) as usize == length {
                 return Ok(());
             }
         }
@@ -189,24 +191,24 @@ impl PcapNg {
     }
 
     fn describe(&mut self, block: &[u8]) {
-        let big_endian = self.big_endian;
         if block.len() < FRAMING + 8 || self.interfaces.len() >= MOST_INTERFACES {
             return;
         }
         let mut clock = Clock::default();
-        for (code, value) in options(block, 16, big_endian) {
+        for (code, value) in options(block, 16, self.order) {
             match (code, &block[value]) {
                 (9, [resolution, ..]) => clock.ticks_per_second = ticks_per_second(*resolution),
                 (14, offset) => {
-                    clock.offset_s = wide(offset, big_endian).cast_signed();
+                    let offset = self.order.wide(offset, 0).unwrap_or_default();
+                    clock.offset_s = offset.cast_signed();
                 }
                 _ => {}
             }
         }
         self.seen += 1;
         self.interfaces.push(Interface {
-            link: LinkType(short(block, 8, big_endian)),
-            snap: word(block, 12, big_endian),
+            link: LinkType(self.order.short(block, 8).unwrap_or_default()),
+            snap: field(self.order, block, 12),
             clock,
         });
     }
@@ -216,11 +218,11 @@ impl PcapNg {
         if block.len() < FRAMING + PACKET_FIELDS {
             return Err(Skip::BadHeader);
         }
-        let field = |at| word(block, at, self.big_endian);
+        let field = |at| field(self.order, block, at);
         let index = if kind == ENHANCED_PACKET {
             field(8)
         } else {
-            u32::from(short(block, 8, self.big_endian))
+            u32::from(self.order.short(block, 8).unwrap_or_default())
         };
         let interface = *self
             .interfaces
@@ -240,13 +242,11 @@ impl PcapNg {
             original_len: field(24),
             interface: index,
             heading: Heading::Unknown,
-            comment: None,
             record: block.len(),
         };
         let after = start + captured.next_multiple_of(4);
-        for (code, value) in options(block, after, self.big_endian) {
+        for (code, value) in options(block, after, self.order) {
             match code {
-                1 => head.comment = Some(value),
                 2 if value.len() == 4 => {
                     head.heading = Heading::of_flags(field(value.start));
                 }
@@ -259,7 +259,7 @@ impl PcapNg {
     /// A simple packet is of the first interface, and has no time: it takes the start of the clock.
     fn simple_packet(&self, block: &[u8]) -> Result<Head, Skip> {
         let interface = self.interfaces.first().ok_or(Skip::UnknownInterface)?;
-        let original = word(block, 8, self.big_endian);
+        let original = field(self.order, block, 8);
         let room = block
             .len()
             .checked_sub(FRAMING + 4)
@@ -277,17 +277,16 @@ impl PcapNg {
             original_len: original,
             interface: 0,
             heading: Heading::Unknown,
-            comment: None,
             record: block.len(),
         })
     }
 }
 
-/// Whether a section has the high byte first; none if it is no section.
-fn order_of(section: &[u8]) -> Option<bool> {
+/// In which order the bytes of a section are; none if it is no section.
+fn order_of(section: &[u8]) -> Option<Order> {
     match section.get(8..12)? {
-        [0x1A, 0x2B, 0x3C, 0x4D] => Some(true),
-        [0x4D, 0x3C, 0x2B, 0x1A] => Some(false),
+        [0x1A, 0x2B, 0x3C, 0x4D] => Some(Order::Big),
+        [0x4D, 0x3C, 0x2B, 0x1A] => Some(Order::Little),
         _ => None,
     }
 }
@@ -304,20 +303,13 @@ fn ticks_per_second(resolution: u8) -> u64 {
 }
 
 /// Codes and places of the options from `at` to the end of a block's body.
-fn options(
-    block: &[u8],
-    mut at: usize,
-    big_endian: bool,
-) -> impl Iterator<Item = (u16, Range<usize>)> {
+fn options(block: &[u8], mut at: usize, order: Order) -> impl Iterator<Item = (u16, Range<usize>)> {
     let end = block.len() - 4;
     std::iter::from_fn(move || {
         if at + 4 > end {
             return None;
         }
-        let (code, length) = (
-            short(block, at, big_endian),
-            short(block, at + 2, big_endian),
-        );
+        let (code, length) = (order.short(block, at)?, order.short(block, at + 2)?);
         let value = at + 4..at + 4 + usize::from(length);
         if code == 0 || value.end > end {
             return None;
@@ -327,22 +319,7 @@ fn options(
     })
 }
 
-fn short(bytes: &[u8], at: usize, big_endian: bool) -> u16 {
-    let two = bytes.get(at..at + 2).and_then(|two| two.try_into().ok());
-    let two = two.unwrap_or_default();
-    if big_endian {
-        u16::from_be_bytes(two)
-    } else {
-        u16::from_le_bytes(two)
-    }
-}
-
-fn wide(bytes: &[u8], big_endian: bool) -> u64 {
-    let (first, second) = (word(bytes, 0, big_endian), word(bytes, 4, big_endian));
-    let (high, low) = if big_endian {
-        (first, second)
-    } else {
-        (second, first)
-    };
-    u64::from(high) << 32 | u64::from(low)
+/// A field of a block that is long enough for it.
+fn field(order: Order, block: &[u8], at: usize) -> u32 {
+    order.word(block, at).unwrap_or_default()
 }

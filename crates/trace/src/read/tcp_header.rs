@@ -1,5 +1,6 @@
 //! TCP headers and their options (RFC 9293, RFC 7323, RFC 2018).
 
+use super::bytes::Order;
 use super::tally::Skip;
 use goodqueue_types::SegmentFlags;
 
@@ -38,7 +39,8 @@ impl TcpHeader {
 /// Ports and header of a segment of `length` bytes of which `bytes` were captured.
 pub(super) fn tcp_header(bytes: &[u8], length: u32) -> Result<((u16, u16), TcpHeader), Skip> {
     let fixed = bytes.get(..20).ok_or(Skip::CutHeader)?;
-    let short = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+    let short = |at| Order::Big.short(fixed, at).unwrap_or_default();
+    let word = |at| Order::Big.word(fixed, at).unwrap_or_default();
     let header_len = usize::from(fixed[12] >> 4) * 4;
     if header_len < 20 {
         return Err(Skip::BadHeader);
@@ -47,8 +49,8 @@ pub(super) fn tcp_header(bytes: &[u8], length: u32) -> Result<((u16, u16), TcpHe
         .checked_sub(header_len as u32)
         .ok_or(Skip::BadHeader)?;
     let mut header = TcpHeader {
-        seq: long(fixed, 4),
-        ack: long(fixed, 8),
+        seq: word(4),
+        ack: word(8),
         flags: SegmentFlags(u16::from_be_bytes([fixed[12] & 1, fixed[13]])),
         window: short(14),
         payload,
@@ -57,11 +59,6 @@ pub(super) fn tcp_header(bytes: &[u8], length: u32) -> Result<((u16, u16), TcpHe
     // Options that were not captured are not there.
     read_options(&bytes[20..header_len.min(bytes.len())], &mut header);
     Ok(((short(0), short(2)), header))
-}
-
-fn long(bytes: &[u8], at: usize) -> u32 {
-    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
-    u32::from_be_bytes(four.unwrap_or_default())
 }
 
 fn read_options(mut options: &[u8], header: &mut TcpHeader) {
@@ -79,18 +76,23 @@ fn read_options(mut options: &[u8], header: &mut TcpHeader) {
             }
             _ => return,
         };
+        let pair = |at| {
+            Order::Big
+                .word(value, at)
+                .zip(Order::Big.word(value, at + 4))
+        };
         match (kind, value.len()) {
-            (2, 2) => header.mss = Some(u16::from_be_bytes([value[0], value[1]])),
+            (2, 2) => header.mss = Order::Big.short(value, 0),
             (3, 1) => header.scale = Some(value[0]),
             (4, 0) => header.sack_permitted = true,
             (5, _) => {
                 let free = &mut header.sack[usize::from(header.sack_count)..];
-                for (place, block) in free.iter_mut().zip(value.chunks_exact(8)) {
-                    *place = (long(block, 0), long(block, 4));
+                for (place, block) in free.iter_mut().zip((0..).step_by(8).map_while(pair)) {
+                    *place = block;
                     header.sack_count += 1;
                 }
             }
-            (8, 8) => header.timestamps = Some((long(value, 0), long(value, 4))),
+            (8, 8) => header.timestamps = pair(0),
             _ => {}
         }
     }

@@ -1,0 +1,43 @@
+//! Numbers in bytes.
+
+/// Which byte of a number comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The highest, as in all headers of the internet.
+    Big,
+    /// The lowest.
+    Little,
+}
+
+impl Order {
+    /// 16 bits at a place, if it exists.
+    pub fn short(self, bytes: &[u8], at: usize) -> Option<u16> {
+        let two = array(bytes, at)?;
+        Some(match self {
+            Self::Big => u16::from_be_bytes(two),
+            Self::Little => u16::from_le_bytes(two),
+        })
+    }
+
+    /// 32 bits.
+    pub fn word(self, bytes: &[u8], at: usize) -> Option<u32> {
+        let four = array(bytes, at)?;
+        Some(match self {
+            Self::Big => u32::from_be_bytes(four),
+            Self::Little => u32::from_le_bytes(four),
+        })
+    }
+
+    /// 64 bits.
+    pub fn wide(self, bytes: &[u8], at: usize) -> Option<u64> {
+        let eight = array(bytes, at)?;
+        Some(match self {
+            Self::Big => u64::from_be_bytes(eight),
+            Self::Little => u64::from_le_bytes(eight),
+        })
+    }
+}
+
+fn array<const LENGTH: usize>(bytes: &[u8], at: usize) -> Option<[u8; LENGTH]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
