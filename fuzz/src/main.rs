@@ -1,20 +1,45 @@
-//! Damages captures at random and puts them through the readers and the passive analysis, with
-//! overflow checks on. Nothing may panic, hang or take more than a bounded amount of memory.
+//! Puts damaged and made-up files through all that reads them, with overflow checks on: captures of one
+//! or two tapping points, traces of ns-2 and logs of drops. Nothing may panic or hang; the most memory
+//! that the analysis took is told.
 //!
-//! `cargo run --release --manifest-path fuzz/Cargo.toml -- SECONDS SEED [CAPTURE…]`: an input that
-//! panics is written to `fuzz/crash-<number>`, and the program ends.
+//! `cargo run --release --manifest-path fuzz/Cargo.toml -- SECONDS SEED [FILE...]`, with captures and
+//! traces that are not packed, those of two sides of a link one after the other. Files that make it
+//! panic or hang are kept as `fuzz/crash-*`, and the program ends.
 
-use goodqueue_passive::{Analyzer, Tap, Thresholds};
-use goodqueue_trace::read::{Capture, Ns2Totals, Ns2Trace, decode};
+mod damage;
+mod made_up;
+
+use goodqueue_passive::{FileError, Options, analyze_files};
 use goodqueue_types::RandomStream;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Of a capture, so many bytes are taken from a random place: short inputs make many rounds.
-const LONGEST: usize = 40_000;
-/// An input that takes longer hangs.
-const SLOWEST: Duration = Duration::from_secs(5);
+/// Files that are made up are long: one round of so many is theirs.
+const MADE_UP: usize = 400;
+/// A round of damaged files that takes longer is taken to hang, even on a busy machine, ...
+const SLOWEST: Duration = Duration::from_secs(30);
+/// ... as is one of files of a million packets.
+const SLOWEST_MADE_UP: Duration = Duration::from_secs(300);
+
+/// One or two files, and how they are looked at.
+pub struct Input {
+    files: Vec<Vec<u8>>,
+    drops: Option<Vec<f64>>,
+    link_rate_bps: Option<u64>,
+}
+
+/// What came of the rounds so far.
+#[derive(Default)]
+struct Count {
+    rounds: u64,
+    made_up: u64,
+    refused: u64,
+    packets: u64,
+    slowest: Duration,
+    most_kib: u64,
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -22,114 +47,116 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seed: u64 = arguments.next().ok_or("give a seed")?.parse()?;
     let seeds = arguments.map(std::fs::read).collect::<Result<Vec<_>, _>>()?;
     let mut random = RandomStream::new(seed, "fuzz", 0);
-    let (begin, mut round, mut packets) = (Instant::now(), 0_u64, 0_u64);
-    let mut told = Duration::ZERO;
+    let folder = std::env::temp_dir().join(format!("goodqueue-fuzz-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let (begin, mut count, mut told) = (Instant::now(), Count::default(), Duration::ZERO);
     while begin.elapsed().as_secs() < seconds {
-        let inputs = [input(&seeds, &mut random), input(&seeds, &mut random)];
-        let started = Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(&inputs)));
-        if outcome.is_err() || started.elapsed() > SLOWEST {
-            for (index, input) in inputs.iter().enumerate() {
-                std::fs::write(format!("fuzz/crash-{round}-{index}"), input)?;
+        let made_up = below(&mut random, MADE_UP) == 0;
+        let mut input = if made_up {
+            made_up::input(&mut random)
+        } else {
+            damage::input(&seeds, &mut random)
+        };
+        count.made_up += u64::from(made_up);
+        let slowest = if made_up { SLOWEST_MADE_UP } else { SLOWEST };
+        let paths = put_away(&mut input, &folder)?;
+        if !survives(&input, &paths, slowest, &mut count) {
+            let round = count.rounds;
+            for (index, path) in paths.iter().enumerate() {
+                std::fs::copy(path, format!("fuzz/crash-{round}-{index}"))?;
             }
-            return Err(format!("round {round} of seed {seed} panics or hangs").into());
+            let how = format!("drops {:?}, rate {:?}", input.drops, input.link_rate_bps);
+            return Err(format!("round {round} of seed {seed} panics or hangs: {how}").into());
         }
-        packets += outcome.unwrap_or(0);
-        round += 1;
         if begin.elapsed() > told + Duration::from_secs(60) {
             told = begin.elapsed();
-            println!("{:5} s: {round} rounds, {packets} packets, {}", told.as_secs(), memory());
+            println!("{:5} s: {}", told.as_secs(), count.text());
         }
     }
-    println!("{seconds} s: {round} rounds, {packets} packets, {}: no fault", memory());
+    std::fs::remove_dir_all(folder)?;
+    println!("{seconds} s: {}: no fault", count.text());
     Ok(())
 }
 
-/// The most memory so far, where the system tells.
-fn memory() -> String {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM"));
-    line.unwrap_or("memory unknown").to_owned()
+impl Count {
+    fn text(&self) -> String {
+        format!(
+            "{} rounds, {} of them of long files, {} refused, {} packets, slowest {:.1} s, {} KiB",
+            self.rounds,
+            self.made_up,
+            self.refused,
+            self.packets,
+            self.slowest.as_secs_f64(),
+            self.most_kib
+        )
+    }
+}
+
+/// The most memory since [`forget_memory`], where the system tells.
+fn memory_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// What making a file took is not the analysis's.
+fn forget_memory() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
 fn below(random: &mut RandomStream, limit: usize) -> usize {
     (random.unit() * limit as f64) as usize
 }
 
-/// A stretch of a capture behind that capture's header, damaged.
-fn input(seeds: &[Vec<u8>], random: &mut RandomStream) -> Vec<u8> {
-    let mut bytes = match seeds {
-        [] => (0..below(random, 2000)).map(|_| random.bits() as u8).collect(),
-        seeds => stretch(&seeds[below(random, seeds.len())], random),
+/// Writes the files down and forgets them.
+fn put_away(input: &mut Input, folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut paths = Vec::new();
+    for (index, bytes) in std::mem::take(&mut input.files).iter().enumerate() {
+        let path = folder.join(index.to_string());
+        std::fs::write(&path, bytes)?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// Analyses the files; whether that neither panics nor takes too long.
+fn survives(input: &Input, paths: &[PathBuf], slowest: Duration, count: &mut Count) -> bool {
+    forget_memory();
+    let started = Instant::now();
+    let outcome = catch_unwind(AssertUnwindSafe(|| run(input, paths)));
+    count.rounds += 1;
+    count.slowest = count.slowest.max(started.elapsed());
+    count.most_kib = count.most_kib.max(memory_kib().unwrap_or(0));
+    match outcome {
+        Ok(Some(packets)) => count.packets += packets,
+        Ok(None) => count.refused += 1,
+        Err(_) => return false,
+    }
+    started.elapsed() <= slowest
+}
+
+/// The packets read; none if the files are refused.
+fn run(input: &Input, paths: &[PathBuf]) -> Option<u64> {
+    let options = Options {
+        path: paths[0].clone(),
+        after: paths.get(1).cloned(),
+        link_rate_bps: input.link_rate_bps,
+        drops: input.drops.clone(),
+        seed: 1,
+        ..Options::default()
     };
-    if bytes.is_empty() {
-        return bytes;
+    let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |data| data.len());
+    let whole: u64 = paths.iter().map(length).sum();
+    let analysed = analyze_files(&options, |bytes| {
+        assert!(bytes <= whole, "{bytes} of {whole} bytes");
+        true
+    });
+    match analysed {
+        Ok((report, readings)) => {
+            let _ = report.summary_json(&readings).to_string();
+            Some(readings.iter().map(|reading| reading.packets).sum())
+        }
+        Err(FileError::NoPackets(..)) => None,
+        Err(error) => panic!("{error}"),
     }
-    for _ in 0..below(random, 30) {
-        damage(&mut bytes, random);
-        if bytes.is_empty() {
-            break;
-        }
-    }
-    bytes
-}
-
-/// The first part of a capture: records stay in step with the header.
-fn stretch(seed: &[u8], random: &mut RandomStream) -> Vec<u8> {
-    let length = seed.len().min(1 + below(random, LONGEST));
-    seed[..length].to_vec()
-}
-
-fn damage(bytes: &mut Vec<u8>, random: &mut RandomStream) {
-    let place = below(random, bytes.len());
-    let interesting = [0_u32, 1, 0xFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x0A0D_0D0A];
-    match below(random, 6) {
-        0 => bytes[place] = random.bits() as u8,
-        1 => bytes[place] ^= 1 << below(random, 8),
-        2 => {
-            let value = interesting[below(random, interesting.len())];
-            for (byte, new) in bytes[place..].iter_mut().zip(value.to_le_bytes()) {
-                *byte = new;
-            }
-        }
-        3 => {
-            let length = below(random, 64).min(bytes.len() - place);
-            bytes.drain(place..place + length);
-        }
-        4 => {
-            let length = below(random, 200).min(bytes.len() - place);
-            let copy = bytes[place..place + length].to_vec();
-            let to = below(random, bytes.len());
-            bytes.splice(to..to, copy);
-        }
-        _ => bytes.truncate(place),
-    }
-}
-
-/// Everything that is read from files, with both as captures of the two sides of a link.
-fn run(inputs: &[Vec<u8>; 2]) -> u64 {
-    let mut analyzer = Analyzer::new(Thresholds::default(), true);
-    let mut single = Analyzer::new(Thresholds::default(), false);
-    let mut packets = 0;
-    for (tap, input) in [Tap::First, Tap::Second].into_iter().zip(inputs) {
-        let mut totals = Ns2Totals::default();
-        let mut trace = Ns2Trace::new(&input[..]);
-        while let Ok(Some(record)) = trace.next_record() {
-            totals.add(&record);
-        }
-        let Ok(mut capture) = Capture::new(&input[..]) else { continue };
-        while let Ok(Some(frame)) = capture.next_frame() {
-            if let Ok(datagram) = decode(&frame) {
-                packets += 1;
-                analyzer.packet(tap, frame.time_ns, &datagram);
-                single.packet(Tap::First, frame.time_ns, &datagram);
-            }
-        }
-        assert!(capture.position() <= input.len() as u64);
-    }
-    for analyzer in [analyzer, single] {
-        let report = analyzer.finish(None, None, 1);
-        let _ = report.summary_json(&[]).to_string();
-    }
-    packets
 }
