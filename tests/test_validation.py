@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from goodqueue.validation import linux
+from goodqueue.validation.__main__ import OF_NS2, missing
 from goodqueue.validation.cases import CASES, Case
 from goodqueue.validation.compare import Comparison
+from goodqueue.validation.parts import PARTS
 from goodqueue.validation.report import verdict
 
 ROOT = Path(__file__).parents[1]
@@ -101,3 +103,14 @@ def test_a_missing_ns2_is_named() -> None:
     )
     assert run.returncode == 2
     assert "apt-get install ns2" in run.stderr
+
+
+@pytest.mark.parametrize("part", ["linux", "ns3", "ns3-queues", "sizing", "root-n"])
+def test_ns2_is_not_asked_for_where_it_is_not_run(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert part in PARTS
+    assert not [lack for lack in missing(part) if "ns2" in lack or "awk" in lack]
+    assert set(PARTS) > OF_NS2

@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 
 SEEDS = 10
 QUICK_SEEDS = 3
+OF_NS2 = {"links", "variants", "red", "chains", "papers-ns2"}
+"""The parts that run ns-2."""
+
 REPORT = Path("docs/validation.md")
 
 
 def missing(only: str | None) -> list[str]:
     """What is needed and not there, each with the way to get it."""
     lacks = []
-    if shutil.which("ns") is None and only not in {"sizing", "root-n"}:
-        lacks.append("`ns`, ns-2's interpreter (Debian: apt-get install ns2)")
-    if shutil.which("awk") is None:
-        lacks.append("`awk` (Debian: apt-get install mawk)")
+    if only is None or only in OF_NS2:
+        if shutil.which("ns") is None:
+            lacks.append("`ns`, ns-2's interpreter (Debian: apt-get install ns2)")
+        if shutil.which("awk") is None:
+            lacks.append("`awk` (Debian: apt-get install mawk)")
     if importlib.util.find_spec("goodqueue._core") is None:
         lacks.append("goodqueue itself, built (make setup)")
         return lacks
