@@ -1,7 +1,9 @@
 //! Whoever changes what runs yield says so: stores of results go by `RESULTS_VERSION`.
 
 use goodqueue_scenario::{RESULTS_VERSION, Scenario, summary_json};
+use goodqueue_types::{Span, Time};
 use serde_json::Value;
+use std::path::Path;
 
 /// A bit of everything that decides: two controls, an active queue, random loss, datagrams.
 const SCENARIO: &str = r#"
@@ -51,9 +53,65 @@ const FIGURES: [&str; 8] = [
 fn fingerprint(summary: &Value) -> u64 {
     let figures = FIGURES.map(|path| summary.pointer(path).unwrap_or_else(|| panic!("{path}")));
     let text = figures.map(Value::to_string).join(" ");
+    fnv(&text)
+}
+
+fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
+}
+
+/// Ready scenarios, one at least with each kind of link, queue and workload.
+const READY: [&str; 16] = [
+    "adsl",
+    "cellular",
+    "evening",
+    "gijsbers-periodic",
+    "home-web",
+    "incast",
+    "linux-bottleneck",
+    "office",
+    "parking-lot",
+    "red-study",
+    "satellite",
+    "shared-buffer",
+    "short-flows",
+    "tree",
+    "web-search",
+    "wifi",
+];
+
+/// What the first ten seconds of a ready scenario yield: packets' fates, and waits to the last bit.
+fn ten_seconds(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let scenario = Scenario::load(&folder.join(format!("{name}.toml")), &[]);
+    let mut network = scenario.unwrap_or_else(|error| panic!("{error}")).network();
+    network.end = network.end.min(Time::ZERO + Span::from_secs(10));
+    network.warmup = Time::ZERO;
+    let outcome = goodqueue_sim::run(&network);
+    let waits: Vec<_> = outcome
+        .links
+        .iter()
+        .map(|link| link.queueing_delay_s.mean)
+        .collect();
+    let totals = outcome.totals;
+    format!(
+        "{name} {} {} {} {waits:?}",
+        totals.sent, totals.delivered, totals.dropped
+    )
+}
+
+#[test]
+fn ready_scenarios_yield_what_they_did() {
+    let text = READY.map(ten_seconds).join("\n");
+    println!("{text}");
+    assert_eq!(
+        (RESULTS_VERSION, fnv(&text)),
+        (5, 0xffb1_c6ef_565a_0590),
+        "runs yield other figures: add one to RESULTS_VERSION in crates/sim/src/lib.rs, and write \
+         both here"
+    );
 }
 
 #[test]
