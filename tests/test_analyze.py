@@ -185,6 +185,8 @@ def test_what_is_no_capture_is_refused(
         (("--threshold", "least_decrease=3"), "did you mean least_decreases?"),
         (("--threshold", "least_decreases=nan"), "--threshold least_decreases=nan: write a number"),
         (("--threshold", "reduction=-1"), "from 0 to"),
+        (("--threshold", "least_decreases=0"), "from 1 to"),
+        (("--threshold", "slow_start_segments=0.5"), "from 1 to"),
         (("--threshold", "idle_s=1e10"), "from 0 to"),
         (("--drops", "DROPS"), "DROPS:3: 'soon' has no time"),
         (("--drops", "CAPTURE"), "is no drop log"),

@@ -198,7 +198,7 @@ def recommendation(answer: Answer) -> list[str]:
     if answer.buffer is None:
         return [*lines, *_infeasible(answer)]
     lines.append(f"[bold]recommended[/]: [bold]{_in_units(link, answer.buffer)}[/]")
-    if found is None or answer.trials is None:
+    if found is None:
         return [*lines, _whose(answer, answer.buffer)]
     lines.append(_achieved(answer, answer.buffer))
     lines.append(_confidence(found))
@@ -249,7 +249,7 @@ def _confidence(found: Smallest) -> str:
 
 def _infeasible(answer: Answer) -> list[str]:
     link, found = answer.link, answer.found
-    if found is None or answer.trials is None:
+    if found is None:
         return _infeasible_by_theory(answer)
     if found.floor is None:
         top = found.reached  # not the largest that was run: rules were, too
@@ -331,7 +331,7 @@ def _achieved(answer: Answer, limit: int) -> str:
 
 def curve_table(answer: Answer) -> object | None:
     """What was run, limit by limit; those far from the answer only now and then."""
-    if answer.trials is None or not answer.trials.limits:
+    if not answer.limits:
         return None
     rows = []
     for limit in _shown(answer):
@@ -341,7 +341,7 @@ def curve_table(answer: Answer) -> object | None:
                 f"{limit:,}",
                 size_of(buffer["bytes"]),
                 milliseconds(buffer["seconds"]),
-                f"{len(answer.trials.replicates[limit])}",
+                f"{answer.runs(limit)}",
                 _close(figures["utilization"], 100, 2),
                 _close(figures["loss_rate"], 100, 2),
                 _delay(figures["p99_delay_s"]),
@@ -361,9 +361,7 @@ METHOD = (
 
 def _shown(answer: Answer) -> list[int]:
     """The limits of the coarse grid and those around the answer."""
-    assert answer.trials is not None
-    limits = answer.trials.limits
-    found = answer.found
+    limits, found = answer.limits, answer.found
     if found is None or len(limits) <= MOST_SHOWN:
         return limits
     around = found.limit or found.floor or found.reached

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST = 1_000_000_000
 """No threshold is larger: in seconds that is a lifetime."""
 
+COUNTS = {"least_decreases", "slow_start_segments"}
+"""Of how many an estimate is made: of less than one there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Capture:
@@ -111,9 +114,9 @@ def _threshold(name: str, value: str) -> float:
         near = get_close_matches(name, known, 1)
         hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(known)}"
         raise RequestError(f'--threshold {name}={value}: there is no threshold "{name}"; {hint}')
-    number = _number(value)
-    if number is None or number > MOST:
-        raise RequestError(f"--threshold {name}={value}: write a number from 0 to {MOST:,}")
+    number, least = _number(value), 1 if name in COUNTS else 0
+    if number is None or not least <= number <= MOST:
+        raise RequestError(f"--threshold {name}={value}: write a number from {least} to {MOST:,}")
     return number
 
 

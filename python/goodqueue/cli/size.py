@@ -144,7 +144,7 @@ def _bar(what: str) -> Iterator[Callable[[int], None]]:
 
 
 def _pictures(answer: Answer) -> list[Picture]:
-    if answer.trials is None or not answer.trials.limits:
+    if not answer.limits:
         return []
     from goodqueue.plots.answer import curve, pareto
 

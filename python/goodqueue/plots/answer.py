@@ -34,9 +34,7 @@ FIGURES = (
 
 def curve(answer: Answer) -> Picture:
     """Utilisation, p99 delay and loss against the buffer, with intervals, bounds and rules."""
-    trials = answer.trials
-    assert trials is not None
-    limits = trials.limits
+    limits = answer.limits
 
     def draw(panels: list[Axes]) -> None:
         for axes, (figure, label, scale, colour) in zip(panels, FIGURES, strict=True):
@@ -68,9 +66,7 @@ def curve(answer: Answer) -> Picture:
 
 def pareto(answer: Answer) -> Picture:
     """Utilisation and loss against delay, buffer by buffer, and other queues: what can be had."""
-    trials = answer.trials
-    assert trials is not None
-    limits = trials.limits
+    limits = answer.limits
 
     def draw(panels: list[Axes]) -> None:
         utilization, loss = panels
@@ -195,8 +191,7 @@ def _apart(limits: Sequence[int]) -> list[int]:
 
 
 def _replicates(answer: Answer) -> str:
-    assert answer.trials is not None
-    counts = {len(runs) for runs in answer.trials.replicates.values()}
+    counts = {answer.runs(limit) for limit in answer.limits}
     least, most = min(counts), max(counts)
     return f"{least}" if least == most else f"{least} to {most}"
 

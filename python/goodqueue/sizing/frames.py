@@ -57,15 +57,14 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
 
 def curve_frame(answer: Answer) -> pl.DataFrame:
     """The buffer, `replicates` and the figures."""
-    trials = answer.trials
-    rows = [] if trials is None else [
+    rows = [
         {
             **buffer_dict(answer.link, limit),
-            "replicates": len(trials.replicates[limit]),
+            "replicates": answer.runs(limit),
             **_columns(answer.figures(limit)),
         }
-        for limit in trials.limits
-    ]  # fmt: skip
+        for limit in answer.limits
+    ]
     return _frame(rows, {**BUFFER, "replicates": pl.Int64, **FIGURE})
 
 

@@ -138,6 +138,16 @@ class Answer:
 
         return queues_frame(self)
 
+    @property
+    def limits(self) -> list[int]:
+        """Every limit that was run, rising; none where theory alone answers."""
+        return [] if self.trials is None else self.trials.limits
+
+    def runs(self, limit: int) -> int:
+        """How many replicates a limit has."""
+        assert self.trials is not None
+        return len(self.trials.replicates[limit])
+
     def interval(self, limit: int, figure: str) -> Interval:
         """A figure at a limit that was run."""
         assert self.trials is not None
@@ -164,7 +174,7 @@ class Answer:
                 {"queue": one.queue, "simulated": _plain(one.figures), "unmet": list(one.unmet)}
                 for one in self.alternatives
             ],
-            "curve": [] if self.trials is None else self._curve(self.trials),
+            "curve": self._curve(),
             "exports": [
                 {
                     "device": one.device,
@@ -203,14 +213,14 @@ class Answer:
         by_theory = self.trials is None and not self.interrupted
         return list(without(self.link)) if by_theory and self.buffer is None else []
 
-    def _curve(self, trials: Trials) -> list[dict[str, Any]]:
+    def _curve(self) -> list[dict[str, Any]]:
         return [
             {
                 **buffer_dict(self.link, limit),
-                "replicates": len(trials.replicates[limit]),
-                "simulated": _plain(figures_at(trials, limit)),
+                "replicates": self.runs(limit),
+                "simulated": _plain(self.figures(limit)),
             }
-            for limit in trials.limits
+            for limit in self.limits
         ]
 
 
