@@ -103,7 +103,8 @@ class TestSetUp:
 
     def test_every_cell_of_ns_2_and_ours_is_the_same_link(self) -> None:
         for table in tables():
-            for place, _, run in table.runs():
+            # Runs of a cell differ in nothing but the seed.
+            for place, run in {place: run for place, _, run in table.runs()}.items():
                 row = table.rows[place]
                 cell = Cell(table.paper, table.name, row)
                 told = dict(word.split("=") for word in cell.arguments[1:])
@@ -121,7 +122,6 @@ class TestSetUp:
                     float(told["loss"]),
                     100 * float(told["loss"]),
                 }
-                break
 
 
 def sample() -> list[tuple[str, str, str, str, str]]:

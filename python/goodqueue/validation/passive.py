@@ -380,8 +380,8 @@ WITHIN = {"N_b": 0.2, "T_e_s": 0.15, "L": 0.25, ALL_BURSTS: 0.25}
 
 
 def share(right: float, all_: float) -> float:
-    """A share, 1 of nothing."""
-    return right / all_ if all_ else 1.0
+    """A share, 0 of nothing: what nothing was seen of is not shown."""
+    return right / all_ if all_ else 0.0
 
 
 def class_share(total: Score) -> float:
