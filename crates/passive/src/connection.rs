@@ -41,6 +41,8 @@ struct Handshake {
 
 /// So many packets of a direction are tried to be matched before it is taken for the other one.
 const TRIES: u64 = 64;
+/// The first retransmission timeout of a SYN or its answer: 1 s (RFC 6298, section 2).
+const FIRST_TIMEOUT: Nanos = 1_000_000_000;
 
 /// A connection.
 #[derive(Debug, Default)]
@@ -131,6 +133,15 @@ impl Connection {
         }
         if opening.done || !client || !tcp.flags.contains(SegmentFlags::ACK) {
             return;
+        }
+        if let (Some(syn), None) = (opening.syn, opening.answer) {
+            opening.done = true;
+            // Only this direction was seen. The answer may have been sent twice: what takes as long
+            // as its first timeout (RFC 6298, section 2) is discarded.
+            let whole = passed.time - syn;
+            if !opening.spoilt && (0..FIRST_TIMEOUT).contains(&whole) {
+                self.halves[from].rtt.handshake = Some(whole);
+            }
         }
         if let (Some(syn), Some(answer)) = (opening.syn, opening.answer) {
             opening.done = true;

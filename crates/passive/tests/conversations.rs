@@ -117,6 +117,25 @@ fn both_parts_of_the_round_trip_add_up() {
     assert_eq!(flow.name(), "10.0.0.1:5000 > 10.0.0.2:80/tcp");
 }
 
+/// Jiang and Dovrolis, CCR 32(3), 2002: from the SYN to the first acknowledgement of the same end.
+#[test]
+fn the_handshake_tells_the_round_trip_without_its_answer() {
+    let handshake = |times: &[i64], last: i64| {
+        let mut capture = Capture::new(false);
+        for time in times {
+            capture.packet(Tap::First, *time, true, header(0, 0, SegmentFlags::SYN, 0));
+        }
+        let ends = header(1, 1, SegmentFlags::ACK, 0);
+        capture.packet(Tap::First, last, true, ends);
+        capture.data(Tap::First, last + 20 * MS, 0);
+        only_flow(&capture.finish()).rtt.base
+    };
+    assert_eq!(handshake(&[0], 50 * MS), Some(50 * MS));
+    // An answer may have been lost, or a SYN: which belongs to which is not known.
+    assert_eq!(handshake(&[0], 1050 * MS), None);
+    assert_eq!(handshake(&[0, 100 * MS], 150 * MS), None);
+}
+
 #[test]
 fn a_retransmission_gives_no_round_trip_and_tells_its_kind_and_place() {
     let mut capture = Capture::new(false);
