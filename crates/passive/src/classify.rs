@@ -2,6 +2,7 @@
 
 use crate::half::Half;
 use crate::loss::Place;
+use crate::quantile::quantile;
 use crate::thresholds::Thresholds;
 
 /// T-RAT's classes, both directions being seen.
@@ -131,17 +132,16 @@ pub fn class(half: &Half, thresholds: &Thresholds) -> Class {
     without_loss(half, mss)
 }
 
-/// T-RAT's test of a window that does not move: the middle flights lie within a few segments.
+/// T-RAT's test of a window that does not move: of the later half of flights, the middle ones lie within a
+/// few segments.
 fn without_loss(half: &Half, mss: f64) -> Class {
-    let mut windows: Vec<u64> = half.rounds.windows.values().to_vec();
+    let windows = half.rounds.windows.values();
     if windows.len() < 8 {
         return Class::Unknown;
     }
-    let late = windows.split_off(windows.len() / 2);
-    windows.extend(late.iter().copied());
-    let mut sorted = late;
-    sorted.sort_unstable();
-    let at = |q: f64| sorted[((sorted.len() - 1) as f64 * q) as usize] as f64;
+    let mut late = windows[windows.len() / 2..].to_vec();
+    late.sort_unstable();
+    let at = |q: f64| quantile(&late, q).map_or(0.0, |flight| flight as f64);
     if at(0.8) < at(0.5) + 3.0 * mss && at(0.2) > at(0.5) - 3.0 * mss {
         let queued = queue_of_its_own(half);
         return if queued {
@@ -206,7 +206,7 @@ pub fn decrease_factor(half: &Half, thresholds: &Thresholds) -> Option<f64> {
         return None;
     }
     factors.sort_unstable_by(f64::total_cmp);
-    Some(factors[factors.len() / 2])
+    quantile(&factors, 0.5)
 }
 
 /// The congestion control by its decrease factor, and by how often it decreases at all.

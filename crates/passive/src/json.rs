@@ -2,8 +2,10 @@
 
 use crate::classify::Class;
 use crate::files::Reading;
+use crate::link::Link;
 use crate::parameters::Estimate;
-use crate::report::{Link, Report};
+use crate::quantile::quantile;
+use crate::report::Report;
 use goodqueue_trace::read::{Ns2Event, Ns2Totals};
 use serde_json::{Map, Value, json};
 
@@ -111,8 +113,7 @@ impl Report {
     fn bursts_json(&self) -> Value {
         let mut lengths: Vec<u64> = self.bursts.iter().map(|burst| burst.packets).collect();
         lengths.sort_unstable();
-        let at =
-            |q: f64| lengths.get((lengths.len().saturating_sub(1) as f64 * q).round() as usize);
+        let at = |q: f64| quantile(&lengths, q);
         let mean = |sum: u64| (!lengths.is_empty()).then(|| sum as f64 / lengths.len() as f64);
         let hit: Option<Vec<u64>> = self.bursts.iter().map(|burst| burst.flows_hit).collect();
         let hit = hit.and_then(|hit| mean(hit.iter().sum()));

@@ -14,9 +14,12 @@ mod flow;
 mod half;
 mod history;
 mod json;
+mod link;
 mod loss;
 mod ns2;
 mod parameters;
+mod quantile;
+mod rate;
 mod report;
 mod rounds;
 mod rtt;
@@ -34,9 +37,10 @@ pub use classify::{Bottleneck, Class, Control, Shares};
 pub use files::{FileError, Options, Reading, analyze_files};
 pub use flow::{Flow, RttFigures};
 pub use half::Counts;
+pub use link::{Buffer, Link, QueueKind};
 pub use loss::{Loss, Place};
 pub use parameters::{Estimate, Parameters};
-pub use report::{Buffer, Link, QueueKind, Report, Stretch};
+pub use report::{Report, Stretch};
 pub use thresholds::Thresholds;
 
 /// Nanoseconds: since the start of the capture in results.

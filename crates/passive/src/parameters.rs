@@ -4,6 +4,7 @@
 use crate::Nanos;
 use crate::bursts::Burst;
 use crate::flow::Flow;
+use crate::quantile::quantile;
 use crate::report::Stretch;
 use goodqueue_types::RandomStream;
 
@@ -199,14 +200,13 @@ fn pick<'a, T>(random: &mut RandomStream, values: &'a [T]) -> &'a T {
 /// Percentiles of the draws around a value; none unless it is a number above 0.
 fn estimate(value: f64, mut draws: Vec<f64>) -> Option<Estimate> {
     draws.retain(|draw| draw.is_finite());
-    if !value.is_finite() || value <= 0.0 || draws.is_empty() {
+    if !value.is_finite() || value <= 0.0 {
         return None;
     }
     draws.sort_unstable_by(f64::total_cmp);
-    let at = |q: f64| draws[((draws.len() - 1) as f64 * q).round() as usize];
     Some(Estimate {
         value,
-        low: at(0.025).min(value),
-        high: at(0.975).max(value),
+        low: quantile(&draws, 0.025)?.min(value),
+        high: quantile(&draws, 0.975)?.max(value),
     })
 }
