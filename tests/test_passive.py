@@ -128,12 +128,28 @@ def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
     assert all(text for _, _, text in _core.passive_thresholds())
     with pytest.raises(ScenarioError, match="sise"):
         _core.analyze(before, thresholds=[("sise", 1.0)])
+    for wrong in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(ScenarioError, match="least_decreases is a number from 0"):
+            _core.analyze(before, thresholds=[("least_decreases", wrong)])
+    _core.analyze(before, thresholds=[(name, 0.0) for name in names])
     usual = columns(_core.analyze(before).flows())["congestion_control"]
     strict = [("least_decreases", 1e9)]
     changed = columns(_core.analyze(before, thresholds=strict).flows())["congestion_control"]
     unknown = _core.Analysis.names()["congestion_control"].index("unknown")
     assert (usual != unknown).any()
     assert (changed == unknown).all()
+
+
+def test_a_drop_log_says_what_was_lost_but_not_of_whom(before: Path) -> None:
+    """Within the capture, whose times are far from 0; without any the capture's own losses stay."""
+    first = json.loads(_core.analyze(before).summary_json())["first_s"]
+    logged = _core.analyze(before, drops=[first + 1, first + 2, 0.0])
+    summary = json.loads(logged.summary_json())
+    assert summary["link"]["lost_packets"] == columns(logged.series())["losses"].sum() == 2
+    assert (columns(logged.flows())["lost_target"] == -1).all()
+    assert any("1 of the 3 drops" in note for note in summary["notes"])
+    elsewhere = _core.analyze(before, drops=[1.0, 2.0])
+    assert (columns(elsewhere.flows())["lost_target"] >= 0).all()
 
 
 def test_progress_is_told_and_can_stop(tmp_path: Path, before: Path) -> None:

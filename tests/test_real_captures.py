@@ -107,6 +107,18 @@ def test_one_capture_behind_the_queue_tells_rate_and_losses(
         # A segment that was lost, sent again and lost again left one gap there, not two.
         visible = sum(count > after[segment] for segment, count in before.items())
     assert link["lost_packets"] == pytest.approx(visible, rel=0.1)
+    # Of what came before the queue, which is what passed and what did not.
+    pair = scene.pair.summary["link"]
+    assert link["loss_rate"] == pytest.approx(link["lost_packets"] / link["packets"])
+    assert link["packets"] == pytest.approx(pair["packets"], rel=0.02)
+    assert link["goodput_bps"] == pytest.approx(pair["goodput_bps"], rel=0.005)
+
+
+def test_what_passed_is_told_without_contradiction(scene: Scene) -> None:
+    for told in (scene.pair, scene.before, scene.after):
+        link = told.summary["link"]
+        assert link["goodput_bps"] <= link["throughput_bps"]
+        assert told.series["losses"].sum() == link["lost_packets"]
 
 
 def segments(path: Path) -> Counter[bytes]:

@@ -147,19 +147,16 @@ impl Analyzer {
             };
             match tap {
                 Tap::First => {
-                    number(
-                        &mut connection.halves[from],
-                        tcp,
-                        &mut self.flows,
-                        &mut self.totals,
-                    );
+                    number(&mut connection.halves[from], tcp, &mut self.flows);
                     connection.passed(from, &passed, &mut shared);
                     acknowledged = (shared.delivered, time - shared.since_link, shared.waited);
                     self.passages.backward += shared.backward;
                 }
                 Tap::Second => {
+                    self.passages.seen_behind(time);
                     if forward {
                         self.passages.left(u64::from(datagram.frame_bytes));
+                        connection.halves[from].behind += u64::from(tcp.payload);
                     }
                     if let Some(arrival) = connection.crossed(from, &passed, &mut shared) {
                         let bin = self.series.at(arrival.time);
@@ -181,9 +178,6 @@ impl Analyzer {
             }
             if let Some(waited) = waited {
                 self.series.was_busy(&waited, way);
-            }
-            for loss in &self.losses[known..] {
-                self.series.at(loss.time).losses += u64::from(loss.packets);
             }
         } else {
             connection.last = time;
@@ -239,10 +233,12 @@ impl Analyzer {
     }
 
     fn conclude_those(&mut self, over: impl Fn(&Connection) -> bool) {
-        let over: Vec<_> = self
+        let mut over: Vec<_> = self
             .connections
             .extract_if(|_, connection| over(connection))
             .collect();
+        // The table has an order of its own in each process.
+        over.sort_unstable_by_key(|(key, _)| *key);
         for (key, connection) in over {
             self.conclude(key, *connection);
         }
@@ -264,9 +260,13 @@ impl Analyzer {
                 backward: 0,
             };
             half.close(&mut shared);
-            let Some(id) = half.id else { continue };
+            let Some(id) = half.id else {
+                self.totals.unlisted += u64::from(half.first_data.is_some());
+                continue;
+            };
             let ends = if from == 0 { [low, high] } else { [high, low] };
-            let flow = Flow::of(half, ends, forward == Some(from), &self.thresholds);
+            let crosses = forward == Some(from) && self.passages.may_hold(&half);
+            let flow = Flow::of(half, ends, crosses, &self.thresholds);
             self.flows[id as usize] = Some(flow);
         }
     }
@@ -286,13 +286,8 @@ impl Analyzer {
         let start = self.start.unwrap_or(0);
         let heading = self.heading_of_most();
         let flows = self.flows.into_iter().flatten().collect();
-        let log = drops.map(|times| {
-            let since = |time: &f64| {
-                let time = ((time * 1e9) as Nanos).saturating_sub(start);
-                time.clamp(-FARTHEST, FARTHEST)
-            };
-            times.iter().map(since).collect::<Vec<_>>()
-        });
+        let since = |time: &f64| ((time * 1e9).round() as Nanos).saturating_sub(start);
+        let log = drops.map(|times| times.iter().map(since).collect());
         Report::of(
             crate::report::Seen {
                 flows,
@@ -339,15 +334,10 @@ fn index(heading: Heading) -> usize {
     }
 }
 
-/// Gives a direction its number with its first data.
-fn number(half: &mut Half, tcp: &TcpHeader, flows: &mut Vec<Option<Flow>>, totals: &mut Totals) {
-    if half.id.is_some() || tcp.payload == 0 {
-        return;
-    }
-    if flows.len() < MOST_FLOWS {
+/// Gives a direction its number with its first data, as long as there is room.
+fn number(half: &mut Half, tcp: &TcpHeader, flows: &mut Vec<Option<Flow>>) {
+    if half.id.is_none() && tcp.payload > 0 && flows.len() < MOST_FLOWS {
         half.id = Some(flows.len() as u32);
         flows.push(None);
-    } else {
-        totals.unlisted += 1;
     }
 }

@@ -7,7 +7,7 @@ use goodqueue_types::SegmentFlags;
 use std::net::SocketAddr;
 
 /// Two ends and a protocol: the same for both directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The lower and the higher end.
     pub ends: [SocketAddr; 2],
@@ -40,7 +40,7 @@ struct Handshake {
 }
 
 /// So many packets of a direction are tried to be matched before it is taken for the other one.
-const TRIES: u64 = 64;
+const TRIES: u32 = 64;
 /// The first retransmission timeout of a SYN or its answer: 1 s (RFC 6298, section 2).
 const FIRST_TIMEOUT: Nanos = 1_000_000_000;
 

@@ -26,7 +26,7 @@ pub struct Options {
     pub path: PathBuf,
     /// The capture after it.
     pub after: Option<PathBuf>,
-    /// The link's rate, if it is known.
+    /// The link's rate in bits per second, if it is known, by frames as the capture has them.
     pub link_rate_bps: Option<u64>,
     /// Times of drops at the link, in seconds on the capture's clock.
     pub drops: Option<Vec<f64>>,

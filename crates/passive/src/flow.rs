@@ -41,6 +41,8 @@ pub struct Flow {
     pub class: Class,
     /// Bytes of its frames that passed the target link.
     pub passed_bytes: f64,
+    /// Payload bytes that passed it, each once as far as can be told.
+    pub delivered_bytes: u64,
     /// Whether it is long enough to count among those that share the link.
     pub persistent: bool,
     /// Where it is held back, by the place that may stand for the target.
@@ -105,6 +107,7 @@ impl Flow {
             shares: shares(&half),
             class: class(&half, thresholds),
             passed_bytes: half.counts.frame_bytes as f64,
+            delivered_bytes: half.behind,
             persistent: half.counts.packets as f64 >= thresholds.persistent_segments,
             bottlenecks: places.map(|place| bottleneck(&half, place, thresholds)),
             bottleneck: None,

@@ -28,9 +28,9 @@ pub struct Counts {
     pub frame_bytes: u64,
     /// Segments that these make, super-segments taken apart.
     pub packets: u64,
-    /// Captured segments, and the bytes of their headers.
+    /// Segments with data as captured, super-segments whole.
     pub captured: u64,
-    /// See above.
+    /// Bytes of their IP and TCP headers.
     pub header_bytes: u64,
     /// Segments sent again.
     pub retransmissions: u64,
@@ -46,7 +46,7 @@ pub struct Counts {
     pub lost: [u64; Place::COUNT],
     /// Packets marked, by place: between the taps, before them.
     pub marked: [u64; Place::COUNT],
-    /// Full-sized packets, and others that were not the last before a pause.
+    /// Segments below full size, but for the last ones before a pause.
     pub small: u64,
 }
 
@@ -119,6 +119,8 @@ pub struct Half {
     pub rtt: RoundTrips,
     first_flights: FirstFlights,
     pub crossings: Crossings,
+    /// Payload bytes seen behind the link in the measured direction, each time that they came.
+    pub behind: u64,
     /// Whether it may be a direction that goes through the target link from the first tapping point
     /// to the second.
     pub may_cross: bool,
@@ -139,7 +141,7 @@ pub struct Half {
     last_small: bool,
     pub max_window: u64,
     pub finished: bool,
-    /// It was seen to be in slow start only: nothing was lost and it ended.
+    /// Acknowledgements that it got.
     pub acks: u64,
 }
 
@@ -294,6 +296,7 @@ impl Half {
         record.copies += 1;
         if before.copies == 0 {
             record.time = passed.time;
+            self.counts.bytes += before.end - before.start;
             let late = (shared.thresholds.reordering_s * 1e9) as Nanos;
             if passed.time - before.time < late.min(base / 4) {
                 self.counts.reordered += u64::from(segments);

@@ -53,17 +53,17 @@ pub struct Link {
     pub rate_bps: Option<f64>,
     /// Whether that was given.
     pub rate_given: bool,
-    /// Bits per second that passed.
+    /// Bits per second that passed, of frames as the capture has them.
     pub throughput_bps: f64,
-    /// Throughput over rate.
+    /// Throughput over rate, from 0 to 1.
     pub utilization: Option<f64>,
-    /// Payload bits per second of TCP, each byte once.
+    /// Payload bits per second of TCP that passed, each byte once.
     pub goodput_bps: f64,
-    /// Packets of TCP that came in the measured direction.
+    /// Packets with data of TCP that came in the measured direction, whether they passed or not.
     pub packets: u64,
     /// Packets of the measured direction lost here.
     pub lost_packets: u64,
-    /// Lost packets over packets that came.
+    /// Lost packets over packets that came, from 0 to 1.
     pub loss_rate: f64,
     /// Least, median, 99th percentile, largest, mean; seconds.
     pub queueing_delay_s: Option<[f64; 5]>,
@@ -152,8 +152,10 @@ pub(crate) fn link(
 ) -> Link {
     let seconds = (duration as f64 * 1e-9).max(1e-9);
     let forward = || flows.iter().filter(|flow| flow.forward);
-    let packets: u64 = forward().map(|flow| flow.counts.packets).sum();
     let lost: u64 = drops.iter().map(|loss| u64::from(loss.packets)).sum();
+    let seen: u64 = forward().map(|flow| flow.counts.packets).sum();
+    // Seen behind the link, what it lost came, too.
+    let packets = seen + if rated.seen_behind { lost } else { 0 };
     // From one tapping point before the link, what it lost was seen, too.
     let lost_bytes: f64 = if rated.seen_before {
         forward()
@@ -163,13 +165,14 @@ pub(crate) fn link(
         0.0
     };
     let throughput_bps = (rated.bytes as f64 - lost_bytes) * 8.0 / seconds;
+    let delivered: u64 = forward().map(|flow| flow.delivered_bytes).sum();
     let packet = forward().map(Flow::packet_bytes).max_by(f64::total_cmp);
     Link {
         rate_bps: rated.rate_bps,
         rate_given: rated.given,
         throughput_bps,
         utilization: rated.rate_bps.map(|rate| throughput_bps / rate),
-        goodput_bps: forward().map(|flow| flow.counts.bytes).sum::<u64>() as f64 * 8.0 / seconds,
+        goodput_bps: delivered as f64 * 8.0 / seconds,
         packets,
         lost_packets: lost,
         loss_rate: if packets > 0 {

@@ -15,6 +15,8 @@ pub(crate) struct Rated {
     pub bytes: u64,
     /// The bytes are those before the link.
     pub seen_before: bool,
+    /// Only what passed the link was seen.
+    pub seen_behind: bool,
 }
 
 impl Rated {
@@ -48,6 +50,7 @@ impl Rated {
             heading,
             bytes,
             seen_before: tap.place == Place::Downstream,
+            seen_behind: tap.place == Place::Upstream,
         }
     }
 }

@@ -47,7 +47,7 @@ pub struct Stretch {
     pub utilization: Option<f64>,
     /// Flows between their first and last packet.
     pub active_flows: u32,
-    /// Packets lost.
+    /// Packets lost at the link.
     pub losses: u64,
     /// Mean time waited, in seconds.
     pub delay_mean_s: Option<f64>,
@@ -80,18 +80,17 @@ pub struct Report {
     pub start: Nanos,
     /// Whether there were two tapping points.
     pub two_taps: bool,
+    /// Losses at the link are those of a log, which names no flows.
+    pub by_log: bool,
     /// What could not be told and why.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    pub(crate) fn of(seen: Seen, known: &Known, thresholds: &Thresholds) -> Self {
+    pub(crate) fn of(mut seen: Seen, known: &Known, thresholds: &Thresholds) -> Self {
         let mut notes = Vec::new();
-        let Seen {
-            mut flows,
-            mut losses,
-            ..
-        } = seen;
+        let mut flows = std::mem::take(&mut seen.flows);
+        let mut losses = std::mem::take(&mut seen.losses);
         let local = if seen.two_taps {
             Place::Target
         } else {
@@ -101,7 +100,7 @@ impl Report {
             notes.push(one_tap_note(local, &flows));
         }
         settle(&mut flows, &mut losses, local);
-        losses.sort_by_key(|loss| loss.time);
+        losses.sort_by_key(|loss| (loss.time, loss.flow));
         // From times taken to times waited: what the fastest packet took is no queue.
         let least = seen.passages.least.unwrap_or(0);
         for loss in &mut losses {
@@ -113,11 +112,14 @@ impl Report {
             .filter(|loss| is_at_target(loss, &flows))
             .copied()
             .collect();
-        if let Some(drops) = &known.drops {
-            at_target = logged(drops);
+        let log = known.drops.as_deref();
+        let log = log.and_then(|drops| logged(drops, seen.duration, &mut notes));
+        let by_log = log.is_some();
+        if let Some(drops) = log {
+            at_target = drops;
             losses.retain(|loss| loss.place != Place::Target);
             losses.extend(&at_target);
-            losses.sort_by_key(|loss| loss.time);
+            losses.sort_by_key(|loss| (loss.time, loss.flow));
         }
         let round_trip = effective_round_trip(&flows, seen.duration);
         if round_trip.is_none() {
@@ -157,7 +159,8 @@ impl Report {
             // Behind the queue nothing shows how full it was.
             (link.buffer, link.queue_kind) = (None, QueueKind::Unknown);
         }
-        let series = stretches(&seen.series, &flows, &seen.passages, &rated);
+        let lost = lost_by_bin(&mut seen.series, &at_target);
+        let series = stretches(&seen.series, &lost, &flows, &seen.passages, &rated);
         let parameters = parameters(&flows, &bursts, &series, seen.duration, known.seed);
         Self {
             flows,
@@ -171,6 +174,7 @@ impl Report {
             duration: seen.duration,
             start: seen.start,
             two_taps: seen.two_taps,
+            by_log,
             notes,
         }
     }
@@ -229,7 +233,13 @@ fn settle(flows: &mut [Flow], losses: &mut [Loss], local: Place) {
         } else {
             (1.0 - lost / packets).max(0.0)
         };
-        flow.passed_bytes = flow.counts.frame_bytes as f64 * passed;
+        // What was seen for the first time was not all lost.
+        let first = flow.counts.bytes;
+        flow.passed_bytes = (flow.counts.frame_bytes as f64 * passed).max(first as f64);
+        flow.delivered_bytes = match local {
+            Place::Target => first.min(flow.delivered_bytes),
+            _ => first,
+        };
         flow.bottleneck = judged.then_some(match flow.bottlenecks[local as usize] {
             Bottleneck::Local if !flow.forward => Bottleneck::Remote,
             bottleneck => bottleneck,
@@ -248,9 +258,10 @@ fn is_at_target(loss: &Loss, flows: &[Flow]) -> bool {
     loss.place == Place::Target && forward
 }
 
-fn logged(drops: &[Nanos]) -> Vec<Loss> {
-    let mut losses: Vec<Loss> = drops
-        .iter()
+/// What a log tells of the time of the capture; none if all that it tells is of another time.
+fn logged(drops: &[Nanos], duration: Nanos, notes: &mut Vec<String>) -> Option<Vec<Loss>> {
+    let within = drops.iter().filter(|time| (0..=duration).contains(*time));
+    let mut losses: Vec<Loss> = within
         .map(|time| Loss {
             time: *time,
             flow: None,
@@ -260,10 +271,42 @@ fn logged(drops: &[Nanos]) -> Vec<Loss> {
         })
         .collect();
     losses.sort_by_key(|loss| loss.time);
-    losses
+    let out = drops.len() - losses.len();
+    if out > 0 && losses.is_empty() {
+        notes.push(format!(
+            "none of the {out} drops of the log is of the time of the capture: it is left out, or is it on \
+             another clock?"
+        ));
+        return None;
+    }
+    if out > 0 {
+        notes.push(format!(
+            "{out} of the {} drops of the log are not of the time of the capture, and left out",
+            drops.len()
+        ));
+    }
+    Some(losses)
 }
 
-fn stretches(series: &Series, flows: &[Flow], passages: &Passages, rated: &Rated) -> Vec<Stretch> {
+/// Packets lost at the target link in each bin; the series goes on until the last of them.
+fn lost_by_bin(series: &mut Series, at_target: &[Loss]) -> Vec<u64> {
+    if let Some(last) = at_target.last() {
+        series.at(last.time);
+    }
+    let mut lost = vec![0; series.bins.len()];
+    for loss in at_target {
+        lost[(loss.time.max(0) / series.width) as usize] += u64::from(loss.packets);
+    }
+    lost
+}
+
+fn stretches(
+    series: &Series,
+    lost: &[u64],
+    flows: &[Flow],
+    passages: &Passages,
+    rated: &Rated,
+) -> Vec<Stretch> {
     let least = passages.least.unwrap_or(0) as f64;
     let active = active_flows(series, flows);
     let rows = series.bins.iter().zip(active).enumerate();
@@ -276,7 +319,7 @@ fn stretches(series: &Series, flows: &[Flow], passages: &Passages, rated: &Rated
             throughput_bps,
             utilization: rated.rate_bps.map(|rate| throughput_bps / rate),
             active_flows,
-            losses: bin.losses,
+            losses: lost[index],
             delay_mean_s: waited.then(|| (bin.delay_sum / bin.delay_count as f64 - least) * 1e-9),
             delay_max_s: waited.then_some((bin.delay_max as f64 - least) * 1e-9),
         }

@@ -75,7 +75,9 @@ impl Default for Rounds {
 /// What a round is judged with.
 pub struct Judge<'a> {
     pub thresholds: &'a Thresholds,
+    /// Payload bytes of a full segment.
     pub mss: u64,
+    /// The smoothed round-trip time in nanoseconds, 0 if unknown.
     pub rtt: Nanos,
     pub losses: &'a LastLosses,
 }

@@ -7,6 +7,11 @@ use std::ops::Range;
 /// More segments in flight are not followed: 4 Gb/s over a second in segments of 1,448 bytes.
 const MOST_RECORDS: usize = 1 << 18;
 
+/// More are not made by cutting, as each moves those behind it.
+const MOST_CUT: usize = 1 << 13;
+/// No sender's full segments carry less (Linux, `TCP_MIN_SND_MSS`): no super-segment is cut finer.
+const LEAST_SEGMENT: u64 = 48;
+
 /// A stretch of the stream that travelled as one segment, or a hole where one is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
@@ -80,12 +85,13 @@ impl Scoreboard {
     }
 
     /// Makes a border at a position, and shows the place of the first record behind it. Where there is no
-    /// room for more records, those there are stay whole.
+    /// room for more records, or what is below would be no full segment, the record there stays whole.
     fn cut(&mut self, at: u64) -> usize {
         let place = self.records.partition_point(|record| record.end <= at);
-        let full = self.records.len() >= MOST_RECORDS;
+        let full = self.records.len() >= MOST_CUT;
         let crossed = self.records.get_mut(place);
-        let Some(record) = crossed.filter(|record| record.start < at && !full) else {
+        let divides = |record: &&mut Record| record.start + LEAST_SEGMENT <= at && !full;
+        let Some(record) = crossed.filter(divides) else {
             return place;
         };
         let mut below = *record;
@@ -95,12 +101,15 @@ impl Scoreboard {
         place + 1
     }
 
-    /// The places of the records that make up a stretch, cut to it.
+    /// The places of the records that make up a stretch, cut to it; one that stays whole belongs to it.
     pub fn stretch(&mut self, start: u64, end: u64) -> Range<usize> {
         if start >= end {
             return 0..0;
         }
-        self.cut(start)..self.cut(end)
+        let first = self.cut(start);
+        let behind = self.cut(end);
+        let crossed = self.records.get(behind).is_some_and(|r| r.start < end);
+        first..behind + usize::from(crossed)
     }
 
     /// The record at a place.
@@ -129,7 +138,8 @@ impl Scoreboard {
         let mut newest: Option<Record> = None;
         let mut bytes = 0;
         let mut place = self.cut(end);
-        // Blocks grow upwards: below what was marked before, all is marked.
+        // A block is reported again and again as it grows at its upper end: the walk down ends at what was
+        // marked before. What is new below that counts when all is acknowledged.
         while place > 0 {
             place -= 1;
             let record = self.records[place];
@@ -191,6 +201,20 @@ mod tests {
                 (800, 1000, false)
             ]
         );
+    }
+
+    #[test]
+    fn tiny_parts_are_no_records_of_their_own() {
+        let mut scoreboard = of(&[60_000; 100]);
+        for start in (0..6_000_000).step_by(7) {
+            let parts = scoreboard.stretch(start, start + 2);
+            let held = |place: usize| scoreboard.records[place];
+            assert!(held(parts.start).start <= start && start + 2 <= held(parts.end - 1).end);
+        }
+        assert!(scoreboard.records.len() <= MOST_CUT);
+        let mut one = of(&[60_000]);
+        (0..60_000).for_each(|start| _ = one.stretch(start, start + 2));
+        assert!(one.records.len() as u64 <= 60_000 / LEAST_SEGMENT);
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl FirstFlights {
         if (segments as usize) < least_segments {
             return None;
         }
-        let first = full[0].0;
+        let first = full.first()?.0;
         // The first such gap ends the first flight; later ones end later flights.
         for (index, pair) in full.windows(2).enumerate() {
             let (gap, whole) = (pair[1].0 - pair[0].0, pair[1].0 - first);

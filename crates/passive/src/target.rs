@@ -2,7 +2,7 @@
 
 use crate::Nanos;
 use crate::crossing::Arrival;
-use crate::half::Waited;
+use crate::half::{Half, Waited};
 use goodqueue_types::Histogram;
 use std::collections::VecDeque;
 
@@ -25,7 +25,6 @@ pub struct Bin {
     pub delay_sum: f64,
     pub delay_count: u64,
     pub delay_max: Nanos,
-    pub losses: u64,
 }
 
 impl Bin {
@@ -42,7 +41,6 @@ impl Bin {
         self.delay_sum += other.delay_sum;
         self.delay_count += other.delay_count;
         self.delay_max = self.delay_max.max(other.delay_max);
-        self.losses += other.losses;
     }
 }
 
@@ -110,6 +108,8 @@ pub struct Passages {
     busy_time: Nanos,
     last_left: Option<Nanos>,
     since_last: u64,
+    /// The last packet behind the link, of any direction.
+    last_behind: Option<Nanos>,
     /// Segments of data seen before the link and then behind it, and the other way round.
     pub forward: u64,
     /// See above.
@@ -117,7 +117,19 @@ pub struct Passages {
 }
 
 impl Passages {
-    /// Packets of the measured direction left the link.
+    /// A packet was seen behind the link.
+    pub fn seen_behind(&mut self, time: Nanos) {
+        self.last_behind = self.last_behind.max(Some(time));
+    }
+
+    /// Whether what was sent from an end goes through the link: some of it came, or none can have come yet.
+    pub fn may_hold(&self, half: &Half) -> bool {
+        let longest = self.taken.max().map_or(0, u64::cast_signed);
+        let due = |first: Nanos| Some(first.saturating_add(longest)) <= self.last_behind;
+        half.crossings.matched > 0 || !half.first_data.is_some_and(due)
+    }
+
+    /// A packet of the measured direction left the link, of so many bytes.
     pub fn left(&mut self, bytes: u64) {
         self.since_last += bytes;
     }
@@ -169,12 +181,12 @@ impl Passages {
         Some((self.taken.quantile(q)? as f64 - least).max(0.0))
     }
 
-    /// The longest and the mean waiting time.
+    /// The longest waiting time, in nanoseconds.
     pub fn longest_wait(&self) -> Option<f64> {
         Some(self.taken.max()? as f64 - self.least? as f64)
     }
 
-    /// The mean waiting time.
+    /// The mean waiting time, in nanoseconds.
     pub fn mean_wait(&self) -> Option<f64> {
         Some(self.taken.mean()? - self.least? as f64)
     }

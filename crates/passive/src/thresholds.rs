@@ -21,13 +21,21 @@ macro_rules! thresholds {
             pub const ALL: &[(&str, f64, &str)] =
                 &[$((stringify!($name), $default, concat!($($doc),+)),)+];
 
-            /// Changes one by its name; whether there is one.
-            pub fn set(&mut self, name: &str, value: f64) -> bool {
-                match name {
-                    $(stringify!($name) => self.$name = value,)+
-                    _ => return false,
+            /// Changes one by its name.
+            ///
+            /// # Errors
+            ///
+            /// In words, if there is none, or if the value is no number from 0.
+            pub fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+                let threshold = match name {
+                    $(stringify!($name) => &mut self.$name,)+
+                    _ => return Err(format!("there is no threshold {name:?}")),
+                };
+                if !value.is_finite() || value < 0.0 {
+                    return Err(format!("{name} is a number from 0, not {value}"));
                 }
-                true
+                *threshold = value;
+                Ok(())
             }
         }
     };
@@ -97,13 +105,13 @@ mod tests {
     fn each_can_be_set_by_its_name() {
         let mut thresholds = Thresholds::default();
         for (name, default, text) in Thresholds::ALL {
-            assert!(thresholds.set(name, default + 1.0), "{name}");
-            assert!(
-                text.contains('(') || name == &"timeout_s",
-                "{name} names no source"
-            );
+            assert_eq!(thresholds.set(name, default + 1.0), Ok(()));
+            for wrong in [f64::NAN, f64::INFINITY, -1.0] {
+                assert!(thresholds.set(name, wrong).is_err(), "{name}");
+            }
+            assert!(text.contains('('), "{name} names no source");
         }
-        assert!(!thresholds.set("reductions", 1.0));
+        assert!(thresholds.set("reductions", 1.0).is_err());
         assert!((thresholds.size_segments - 14.0).abs() < 1e-12);
     }
 }

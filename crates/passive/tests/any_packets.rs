@@ -1,6 +1,6 @@
 //! Whatever packets come, in whatever order: no panic, and every count adds up.
 
-use goodqueue_passive::{Analyzer, Tap, Thresholds};
+use goodqueue_passive::{Analyzer, Place, Tap, Thresholds};
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
 use goodqueue_types::{Ecn, SegmentFlags};
 use proptest::prelude::*;
@@ -84,10 +84,24 @@ proptest! {
         for flow in &report.flows {
             let shares = flow.shares.receiver + flow.shares.application + flow.shares.congestion;
             prop_assert!((0.0..=1.0 + 1e-9).contains(&shares), "{:?}", flow.shares);
+            for share in [flow.shares.receiver, flow.shares.application, flow.shares.congestion] {
+                prop_assert!((-1e-9..=1.0).contains(&share), "{:?}", flow.shares);
+            }
             prop_assert!(flow.duration >= 0);
         }
-        let in_bursts: u64 = report.bursts.iter().map(|burst| burst.packets).sum();
-        prop_assert_eq!(in_bursts, report.link.lost_packets);
+        let lost = report.link.lost_packets;
+        let in_series: u64 = report.series.iter().map(|bin| bin.losses).sum();
+        prop_assert_eq!(in_series, lost);
+        let forward = || report.flows.iter().filter(|flow| flow.forward);
+        let of_flows: u64 = forward().map(|flow| flow.counts.lost[Place::Target as usize]).sum();
+        if two_taps {
+            prop_assert_eq!(of_flows, lost);
+            let (goodput, throughput) = (report.link.goodput_bps, report.link.throughput_bps);
+            prop_assert!(goodput <= throughput, "{goodput} > {throughput}");
+        } else {
+            // A segment that turns out to have arrived is struck from its flow's count alone.
+            prop_assert!(of_flows <= lost);
+        }
         prop_assert!(report.losses.is_sorted_by_key(|loss| loss.time));
     }
 }

@@ -21,8 +21,12 @@ impl Capture {
     }
 
     fn packet(&mut self, tap: Tap, time: i64, from_client: bool, tcp: TcpHeader) {
-        let client: SocketAddr = "10.0.0.1:5000".parse().unwrap();
-        let server: SocketAddr = "10.0.0.2:80".parse().unwrap();
+        self.between([5000, 80], tap, time, from_client, tcp);
+    }
+
+    fn between(&mut self, ports: [u16; 2], tap: Tap, time: i64, from_client: bool, tcp: TcpHeader) {
+        let client = SocketAddr::new([10, 0, 0, 1].into(), ports[0]);
+        let server = SocketAddr::new([10, 0, 0, 2].into(), ports[1]);
         let (source, destination) = if from_client {
             (client, server)
         } else {
@@ -76,6 +80,21 @@ impl Capture {
             false,
             header(1, 1 + number * MSS, SegmentFlags::ACK, 0),
         );
+    }
+
+    /// A flow that never crosses the link: full segments from a port, each acknowledged.
+    fn elsewhere(&mut self, port: u16, segments: u32) {
+        for number in 0..segments {
+            let time = 30 * MS + i64::from(number);
+            let tcp = header(1 + number * MSS, 1, SegmentFlags::ACK, MSS);
+            self.between([port, 80], Tap::First, time, true, tcp);
+            let tcp = header(1, 1 + (number + 1) * MSS, SegmentFlags::ACK, 0);
+            self.between([port, 80], Tap::First, time, false, tcp);
+        }
+    }
+
+    fn finish_by(self, log: &[f64]) -> Report {
+        self.analyzer.finish(None, Some(log), 1)
     }
 
     fn finish(self) -> Report {
@@ -220,6 +239,90 @@ fn two_tapping_points_show_the_queue_and_what_it_drops() {
     );
     assert_eq!(report.link.lost_packets, 2);
     assert!((report.link.loss_rate - 0.2).abs() < 1e-12);
+}
+
+#[test]
+fn what_never_comes_behind_the_link_is_none_of_its_flows() {
+    let mut capture = Capture::new(true);
+    capture.open(10 * MS, 10 * MS);
+    capture.elsewhere(6000, 3000);
+    for number in 0..100 {
+        let time = 30 * MS + i64::from(number) * MS;
+        capture.data(Tap::First, time, number);
+        capture.data(Tap::Second, time + MS, number);
+    }
+    // One that begins when nothing of it can have come yet.
+    let tcp = header(1, 1, SegmentFlags::ACK, MSS);
+    capture.between([7000, 80], Tap::First, 130 * MS, true, tcp);
+    let report = capture.finish();
+    let crosses: Vec<_> = report.flows.iter().map(|flow| flow.forward).collect();
+    assert_eq!(crosses, [false, true, true]);
+    let link = &report.link;
+    assert_eq!(link.packets, 101);
+    assert!((link.goodput_bps / link.throughput_bps - 1000.0 / 1040.0).abs() < 1e-9);
+}
+
+/// Ten packets, of which the queue dropped two.
+fn ten() -> Capture {
+    let mut capture = Capture::new(true);
+    capture.open(10 * MS, 10 * MS);
+    (0..10).for_each(|number| capture.data(Tap::First, 30 * MS + i64::from(number), number));
+    for number in [0, 1, 2, 3, 4, 5, 6, 9] {
+        capture.data(Tap::Second, 40 * MS + i64::from(number), number);
+    }
+    capture
+}
+
+#[test]
+fn a_log_of_drops_counts_for_the_time_of_the_capture_alone() {
+    let told = |report: &Report| {
+        let in_series: u64 = report.series.iter().map(|bin| bin.losses).sum();
+        (report.link.lost_packets, in_series, report.losses.len())
+    };
+    let notes = |report: &Report| report.notes.join("; ");
+    let report = ten().finish();
+    assert_eq!(told(&report), (2, 2, 2));
+    let report = ten().finish_by(&[0.03, 0.035, 0.039, 0.05, -0.1]);
+    assert_eq!(told(&report), (3, 3, 3));
+    assert!(notes(&report).contains("2 of the 5 drops"), "{report:?}");
+    let report = ten().finish_by(&[1.7e9; 20]);
+    assert_eq!((told(&report), report.by_log), ((2, 2, 2), false));
+    assert!(notes(&report).contains("none of the 20"), "{report:?}");
+    assert_eq!(told(&ten().finish_by(&[])), (0, 0, 0));
+}
+
+#[test]
+fn behind_the_queue_what_it_lost_came_too() {
+    let mut capture = Capture::new(false);
+    capture.open(10 * MS, 10 * MS);
+    for number in (0..10).filter(|number| *number != 5) {
+        capture.data(Tap::First, 30 * MS + i64::from(number), number);
+    }
+    capture.data(Tap::First, 60 * MS, 5);
+    capture.ack(80 * MS, 10);
+    let report = capture.finish();
+    let link = &report.link;
+    assert_eq!((link.lost_packets, link.packets), (1, 11));
+    assert!((link.loss_rate - 1.0 / 11.0).abs() < 1e-12);
+    assert_eq!(only_flow(&report).counts.bytes, 10_000);
+}
+
+#[test]
+fn the_same_capture_gives_the_same_losses_in_the_same_order() {
+    let order = || {
+        let mut capture = Capture::new(false);
+        for port in 1000..1100 {
+            for number in [0, 1, 1] {
+                let tcp = header(1 + number * MSS, 1, SegmentFlags::ACK, MSS);
+                capture.between([port, 80], Tap::First, MS * i64::from(number), true, tcp);
+            }
+        }
+        let losses = capture.finish().losses;
+        losses.iter().map(|loss| loss.flow).collect::<Vec<_>>()
+    };
+    let first = order();
+    assert_eq!(first.len(), 100);
+    assert!(first.is_sorted());
 }
 
 #[test]

@@ -41,13 +41,8 @@ pub fn analyze(
 ) -> PyResult<Analysis> {
     let mut limits = Thresholds::default();
     for (name, value) in thresholds {
-        if !limits.set(&name, value) {
-            return Err(mistake(
-                py,
-                "thresholds",
-                format!("there is no threshold {name:?}"),
-                String::new(),
-            ));
+        if let Err(why) = limits.set(&name, value) {
+            return Err(mistake(py, "thresholds", why, String::new()));
         }
     }
     let options = Options {
@@ -132,7 +127,7 @@ impl Analysis {
         let table = Table::new(py, &rows).integers("flow", |row| row.0 as i64)?;
         let table = extent(table)?;
         let table = round_trips(table)?;
-        let table = troubles(table)?;
+        let table = troubles(table, self.report.by_log)?;
         Ok(judgements(table)?.finish())
     }
 
@@ -210,8 +205,13 @@ fn round_trips<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'row
         .numbers("rtt_mean_s", |row| or_nan(row.1.rtt.mean_s))
 }
 
-fn troubles<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'rows>> {
-    let lost = |place: Place| move |row: &(usize, &Flow)| row.1.counts.lost[place as usize] as i64;
+/// A log of drops says what the link lost, but not of which flow.
+fn troubles<'py, 'rows>(table: Flows<'py, 'rows>, by_log: bool) -> PyResult<Flows<'py, 'rows>> {
+    let lost = |place: Place| {
+        let is_told = !by_log || place != Place::Target;
+        let of = move |flow: &Flow| flow.counts.lost[place as usize] as i64;
+        move |row: &(usize, &Flow)| if is_told { of(row.1) } else { ABSENT }
+    };
     table
         .integers("retransmissions", |row| row.1.counts.retransmissions as i64)?
         .integers("fast", |row| row.1.counts.fast as i64)?

@@ -119,8 +119,10 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
         capture: a pcap or pcapng file, or a trace of ns-2.
         after: a second capture of the same packets behind the bottleneck; `capture` is then the one
             before it.
-        link_rate_bps: rate of the link in bits per second, by IP packets; estimated if left out.
-        drops: when the link dropped a packet, in seconds on the capture's clock.
+        link_rate_bps: rate of the link in bits per second, by frames as captured (with Ethernet's
+            header on Ethernet); estimated if left out.
+        drops: when the link dropped a packet, in seconds on the capture's clock. Those before and
+            after the capture are left out, and a note says so.
         thresholds: replaces documented thresholds, by name.
         seed: of the intervals' bootstrap.
         progress: called now and then with the bytes read; what it raises ends the analysis.

@@ -23,7 +23,7 @@ def analyze(  # noqa: PLR0913
     link: Annotated[
         str | None,
         typer.Option(
-            metavar="RATE", help="The link's rate in IP packets, as in 50Mbps; else estimated."
+            metavar="RATE", help="The link's rate in captured frames, as in 50Mbps; else estimated."
         ),
     ] = None,
     after: Annotated[
