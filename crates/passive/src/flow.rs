@@ -74,16 +74,23 @@ pub struct RttFigures {
     pub timestamps: Option<Nanos>,
     /// The least by data and acknowledgements.
     pub pairs: Option<Nanos>,
-    /// The mean by data and acknowledgements, in seconds.
+    /// The mean by data and acknowledgements, or the median by flights (T-RAT), in seconds.
     pub mean_s: Option<f64>,
 }
 
 impl Flow {
     /// Judges a direction that is over.
-    pub fn of(half: Half, ends: [SocketAddr; 2], forward: bool, thresholds: &Thresholds) -> Self {
+    pub fn of(
+        mut half: Half,
+        ends: [SocketAddr; 2],
+        forward: bool,
+        thresholds: &Thresholds,
+    ) -> Self {
         let factor = decrease_factor(&half, thresholds);
         let start = half.first_data.unwrap_or_default();
         let places = [Place::Target, Place::Upstream, Place::Downstream];
+        let flights = half.flights.take();
+        let flights = flights.and_then(|flights| flights.round_trip(thresholds.following_share));
         let rtt = &half.rtt;
         Self {
             ends,
@@ -99,7 +106,7 @@ impl Flow {
                 slow_start: rtt.slow_start,
                 timestamps: rtt.by_stamps(),
                 pairs: rtt.by_pairs(),
-                mean_s: rtt.mean_s(),
+                mean_s: rtt.mean_s().or(flights.map(|told| told as f64 * 1e-9)),
             },
             max_flight: half.rounds.max_flight,
             mean_flight: half.rounds.mean_flight(),

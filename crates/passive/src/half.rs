@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use crate::crossing::{Arrival, Crossings, Missing};
+use crate::flights::Flights;
 use crate::history::{History, View};
 use crate::loss::{LastLosses, Loss, Place};
 use crate::rounds::{Judge, Rounds};
@@ -118,6 +119,8 @@ pub struct Half {
     pub rounds: Rounds,
     pub rtt: RoundTrips,
     first_flights: FirstFlights,
+    /// All flights, as long as no acknowledgement was seen.
+    pub flights: Option<Box<Flights>>,
     pub crossings: Crossings,
     /// Payload bytes seen behind the link in the measured direction, each time that they came.
     pub behind: u64,
@@ -182,6 +185,12 @@ impl Half {
             if let Some(whole) = self.first_flights.estimate(self.size.bytes(), least) {
                 self.rtt.slow_start_told(whole);
             }
+        }
+        if self.acks == 0 {
+            let segments = self.size.segments(tcp.payload);
+            let following = shared.thresholds.following_share;
+            let flights = self.flights.get_or_insert_default();
+            flights.add(passed.time, segments, following);
         }
         shared.backward += u64::from(!again && self.crossings.came_backward(end));
         if shared.two_taps && self.may_cross {
@@ -374,6 +383,7 @@ impl Half {
             self.next = self.numbers.position(tcp.ack);
         }
         self.acks += 1;
+        self.flights = None;
         self.last_ack = passed.time;
         if let Some((value, _)) = tcp.timestamps {
             self.rtt.stamp_passed(passed.time, value);

@@ -10,6 +10,7 @@ mod classify;
 mod connection;
 mod crossing;
 mod files;
+mod flights;
 mod flow;
 mod half;
 mod history;

@@ -74,6 +74,9 @@ thresholds! {
     timeout_s: 0.15;
     /// The segments that the slow-start method needs (Jiang and Dovrolis, CCR 32(3), 2002).
     slow_start_segments: 5.0;
+    /// The share of flights that follow the one before as windows do (own; of T-RAT's search, where
+    /// acknowledgements were not seen).
+    following_share: 0.7;
     /// Flows of so many segments count as persistent among those bottlenecked locally (own; the short
     /// ones of BSCL's own simulations have 14 on average).
     persistent_segments: 100.0;
