@@ -341,3 +341,35 @@ fn number(half: &mut Half, tcp: &TcpHeader, flows: &mut Vec<Option<Flow>>) {
         flows.push(None);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_types::{Ecn, SegmentFlags};
+
+    #[test]
+    fn a_direction_without_room_is_told_of_once() {
+        let mut analyzer = Analyzer::new(Thresholds::default(), false);
+        for number in 0..3 {
+            let mut tcp = TcpHeader::default();
+            (tcp.seq, tcp.flags, tcp.payload) = (number * 1000, SegmentFlags::ACK, 1000);
+            let datagram = Datagram {
+                source: ([10, 0, 0, 1], 5000).into(),
+                destination: ([10, 0, 0, 2], 80).into(),
+                protocol: 6,
+                ecn: Ecn::NotCapable,
+                ip_bytes: 1040,
+                frame_bytes: 1040,
+                heading: Heading::Unknown,
+                transport: Transport::Tcp(tcp),
+            };
+            analyzer.packet(Tap::First, i64::from(number), &datagram);
+            // As if all numbers had been given away.
+            analyzer.flows.clear();
+            for connection in analyzer.connections.values_mut() {
+                connection.halves.iter_mut().for_each(|half| half.id = None);
+            }
+        }
+        assert_eq!(analyzer.finish(None, None, 1).totals.unlisted, 1);
+    }
+}

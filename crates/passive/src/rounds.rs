@@ -103,7 +103,7 @@ impl Rounds {
         self.flight = self.flight.max(flight);
         self.max_flight = self.max_flight.max(flight);
         let slack = (judge.thresholds.window_slack_segments * judge.mss as f64) as u64;
-        self.filled_window |= view.edge > 0 && end + slack > view.edge;
+        self.filled_window |= view.edge > 0 && end.saturating_add(slack) > view.edge;
         // Data beyond the window: its scale was not seen, and nothing is known of it.
         self.window_unknown |= view.edge > 0 && end > view.edge + 2 * judge.mss;
     }
@@ -144,7 +144,8 @@ impl Rounds {
         self.reductions += 1;
         self.pause = 2;
         let recent = judge.thresholds.recent_rtts * judge.rtt as f64;
-        let since = start - recent as Nanos - (judge.thresholds.recent_s * 1e9) as Nanos;
+        let more = judge.thresholds.recent_s * 1e9;
+        let since = start.saturating_sub((recent + more) as Nanos);
         let recent = judge.losses.since(since);
         self.after_loss += u32::from(recent.contains(&true));
         for (count, recent) in self.explained.iter_mut().zip(recent) {

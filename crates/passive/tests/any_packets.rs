@@ -67,12 +67,17 @@ proptest! {
     #[test]
     fn nothing_panics_and_counts_add_up(
         packets in prop::collection::vec(packet(), 0..200), two_taps in any::<bool>(), sorted in any::<bool>(),
+        limit in prop_oneof![2 => Just(None), 1 => Just(Some(0.0)), 1 => Just(Some(f64::MAX))],
     ) {
         let mut packets = packets;
         if sorted {
             packets.sort_by_key(|packet| packet.1);
         }
-        let mut analyzer = Analyzer::new(Thresholds::default(), two_taps);
+        let mut thresholds = Thresholds::default();
+        for (name, usual, _) in Thresholds::ALL {
+            prop_assert_eq!(thresholds.set(name, limit.unwrap_or(*usual)), Ok(()));
+        }
+        let mut analyzer = Analyzer::new(thresholds, two_taps);
         let mut first = 0;
         for (second, time, datagram) in &packets {
             let tap = if *second && two_taps { Tap::Second } else { Tap::First };
