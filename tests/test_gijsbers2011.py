@@ -26,8 +26,9 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 
 def cells(runner: Runner, table: str, quantity: str = "") -> list[Cell]:
+    """What the table prints, not what the paper concludes from it."""
     found = experiment("gijsbers2011", table).reproduce(runner).cells
-    return [cell for cell in found if quantity in cell.quantity]
+    return [cell for cell in found if cell.published and quantity in cell.quantity]
 
 
 def test_all_of_table_1_comes_out_as_printed(runner: Runner) -> None:
