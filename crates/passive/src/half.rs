@@ -118,7 +118,7 @@ pub struct Half {
     waiting: (Nanos, Nanos),
     pub rounds: Rounds,
     pub rtt: RoundTrips,
-    first_flights: FirstFlights,
+    first_flights: Option<Box<FirstFlights>>,
     /// All flights, as long as no acknowledgement was seen.
     pub flights: Option<Box<Flights>>,
     pub crossings: Crossings,
@@ -180,9 +180,10 @@ impl Half {
         }
         self.account(passed);
         let again = end <= self.next;
-        if self.first_flights.add(passed.time, tcp.payload, again) {
+        let first_flights = self.first_flights.get_or_insert_default();
+        if first_flights.add(passed.time, tcp.payload, again) {
             let least = shared.thresholds.slow_start_segments as usize;
-            if let Some(whole) = self.first_flights.estimate(self.size.bytes(), least) {
+            if let Some(whole) = first_flights.estimate(self.size.bytes(), least) {
                 self.rtt.slow_start_told(whole);
             }
         }
