@@ -252,7 +252,34 @@ proptest! {
     }
 }
 
-// What failed once.
+/// A network without faults, for what failed once to differ from.
+fn plain() -> Case {
+    Case {
+        profile: Profile::Rfc,
+        recovery: Recovery::Tahoe,
+        control: CongestionControlConfig::Reno,
+        slow_start: SlowStart::Auto,
+        pacing: false,
+        seed: 0,
+        loss: 0.0,
+        duplication: 0.0,
+        reordering: 0.0,
+        bytes: [0, 0],
+        mss: 1000,
+        receive_window: 100_000,
+        nagle: false,
+        ack_every: 1,
+        queue: 1,
+        ecn: EcnMode::Off,
+        marking: 0.0,
+        ack_rule: AckRule::EveryNth,
+        dsack: false,
+        moderation: None,
+        pace: None,
+        pause: 0,
+    }
+}
+
 #[test]
 fn an_end_that_closes_last_does_not_leave_data_behind() {
     transfers_everything(&Case {
@@ -262,8 +289,6 @@ fn an_end_that_closes_last_does_not_leave_data_behind() {
             alpha: 0.31,
             beta: 0.125,
         },
-        slow_start: SlowStart::Auto,
-        pacing: false,
         seed: 5_528_186_771_662_076_645,
         loss: 0.177_979_610_529_197_3,
         duplication: 0.021_543_645_635_416_53,
@@ -271,16 +296,11 @@ fn an_end_that_closes_last_does_not_leave_data_behind() {
         bytes: [12223, 12319],
         mss: 649,
         receive_window: 19316,
-        nagle: false,
         ack_every: 2,
         queue: 3,
         ecn: EcnMode::Dctcp,
         marking: 0.619_336_931_042_688_3,
-        ack_rule: AckRule::EveryNth,
-        dsack: false,
-        moderation: None,
-        pace: None,
-        pause: 0,
+        ..plain()
     });
 }
 
@@ -288,28 +308,14 @@ fn an_end_that_closes_last_does_not_leave_data_behind() {
 #[test]
 fn a_probe_of_a_paced_window_is_rejected() {
     transfers_everything(&Case {
-        profile: Profile::Rfc,
-        recovery: Recovery::Tahoe,
-        control: CongestionControlConfig::Reno,
-        slow_start: SlowStart::Auto,
-        pacing: false,
         seed: 7_519_330_702_197_341_905,
-        loss: 0.0,
-        duplication: 0.0,
         reordering: 0.150_335_010_234_083_05,
         bytes: [367, 829],
         mss: 192,
         receive_window: 1683,
-        nagle: false,
-        ack_every: 1,
-        queue: 1,
-        ecn: EcnMode::Off,
-        marking: 0.0,
-        ack_rule: AckRule::EveryNth,
-        dsack: false,
         moderation: Some(12),
         pace: Some(46),
-        pause: 0,
+        ..plain()
     });
 }
 
@@ -318,10 +324,6 @@ fn a_probe_of_a_paced_window_is_rejected() {
 fn the_first_news_of_an_open_window_is_too_small() {
     transfers_everything(&Case {
         profile: Profile::Ns2,
-        recovery: Recovery::Tahoe,
-        control: CongestionControlConfig::Reno,
-        slow_start: SlowStart::Auto,
-        pacing: false,
         seed: 13_631_210_730_694_025_079,
         loss: 0.012_610_616_584_353_597,
         duplication: 0.071_863_308_831_601_5,
@@ -329,16 +331,9 @@ fn the_first_news_of_an_open_window_is_too_small() {
         bytes: [3092, 4249],
         mss: 1031,
         receive_window: 947,
-        nagle: false,
-        ack_every: 1,
-        queue: 1,
-        ecn: EcnMode::Off,
-        marking: 0.0,
-        ack_rule: AckRule::EveryNth,
-        dsack: false,
-        moderation: None,
         pace: Some(92),
         pause: 6252,
+        ..plain()
     });
 }
 
@@ -346,28 +341,15 @@ fn the_first_news_of_an_open_window_is_too_small() {
 #[test]
 fn what_the_persist_timer_sends_is_lost() {
     transfers_everything(&Case {
-        profile: Profile::Rfc,
-        recovery: Recovery::Tahoe,
-        control: CongestionControlConfig::Reno,
-        slow_start: SlowStart::Auto,
-        pacing: false,
         seed: 6_480_103_824_758_686_173,
         loss: 0.242_259_866_786_770_56,
-        duplication: 0.0,
         reordering: 0.242_142_906_593_942_83,
         bytes: [1535, 2046],
         mss: 1023,
         receive_window: 1023,
-        nagle: false,
-        ack_every: 1,
-        queue: 1,
-        ecn: EcnMode::Off,
-        marking: 0.0,
-        ack_rule: AckRule::EveryNth,
-        dsack: false,
-        moderation: None,
         pace: Some(20),
         pause: 4182,
+        ..plain()
     });
 }
 
@@ -390,15 +372,12 @@ fn reading_before_the_connection_is_open() {
         bytes: [9509, 12437],
         mss: 408,
         receive_window: 81395,
-        nagle: false,
-        ack_every: 1,
         queue: 36,
         ecn: EcnMode::Rfc3168,
         marking: 0.396_871_188_430_731_55,
         ack_rule: AckRule::Linux,
-        dsack: false,
-        moderation: None,
         pace: Some(759),
         pause: 740,
+        ..plain()
     });
 }
