@@ -7,13 +7,13 @@
 
 use crate::Nanos;
 
-/// Segments judged together: round trips are taken to be steady so long (T-RAT, section 4.1).
+/// Segments judged together: round trips are taken to be steady so long (T-RAT).
 const BLOCK: usize = 256;
 /// Fewer tell nothing (own).
 const LEAST: usize = 64;
 /// Blocks judged of a direction (own).
 const MOST_BLOCKS: usize = 64;
-/// Candidates are 3 ms times powers of 1.3, up to 3 s (T-RAT, section 4.1).
+/// Candidates are 3 ms times powers of 1.3, up to 3 s (T-RAT).
 const CANDIDATES: i32 = 27;
 /// See above.
 const SHORTEST_NS: f64 = 3e6;
@@ -105,7 +105,7 @@ struct Grouping(Vec<(u32, Nanos)>);
 
 impl Grouping {
     /// A flight begins after the largest gap that ends about a round trip after the last one's
-    /// beginning (T-RAT, section 4.1), and where nothing came then with what comes first.
+    /// beginning (T-RAT), and where nothing came then with what comes first.
     fn of(block: &[(Nanos, u32)], candidate: f64) -> Self {
         let (earliest, latest) = ((candidate / STEP) as Nanos, (candidate * STEP) as Nanos);
         let (mut flights, mut begin) = (Self::default(), 0);

@@ -7,7 +7,7 @@ import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.cli.terminal import progress
@@ -15,7 +15,7 @@ from goodqueue.errors import RequestError
 from goodqueue.passive import Analysis, analyze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 MOST = 1_000_000_000
@@ -61,23 +61,10 @@ class Capture:
                 seed=1 if self.seed is None else self.seed,
                 progress=on_read,
             )
-        if drops is not None:
-            analysis.summary["notes"][:0] = self._doubts(drops, analysis.summary["reading"][0])
+        if drops == []:
+            note = f"{self.drops} names no drop, so the link is taken to have dropped nothing"
+            analysis.summary["notes"].insert(0, note)
         return analysis
-
-    def _doubts(self, drops: Sequence[float], reading: dict[str, Any]) -> list[str]:
-        """Why a drop log may not be that of the capture."""
-        if not drops:
-            return [f"{self.drops} names no drop, so the link is taken to have dropped nothing"]
-        first, last = reading["first_s"], reading["last_s"]
-        if first is None:
-            return []
-        outside = sum(not first <= time <= last for time in drops)
-        if not outside:
-            return []
-        clock = f"which goes from {first:.6f} s to {last:.6f} s on its clock"
-        log = f"{outside:,} of the {len(drops):,} drops in {self.drops}"
-        return [f"{log} lie outside of the capture, {clock}"]
 
 
 def read_drops(path: Path) -> list[float]:

@@ -7,17 +7,18 @@ where they are kept, as with `goodqueue reproduce --store`; times of a busy mach
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.papers.experiment import experiments, papers
 from goodqueue.study.runner import Runner, user_store
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.study.model import Run
+    from goodqueue.study.store import Store
 
 CORES = 2
 
@@ -49,10 +50,7 @@ def costs(store: Store) -> None:
 
 def main(folder: str | None = None) -> None:
     """Of the user's runs, or of those kept in a folder."""
-    if folder is not None:
-        costs(Store.open(folder, keep_both=True))
-        return
-    with user_store("papers") as store:
+    with user_store("papers", None if folder is None else Path(folder)) as store:
         costs(store)
 
 
