@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goodqueue.papers.dhamdhere2005.captures import ESTIMATES, TRUTH, Second, estimate, sizes
 from goodqueue.papers.dhamdhere2005.mix import Mix, Traffic
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
-from goodqueue.validation.two_pass import ESTIMATES, TRUTH, Second, estimate, sizes
 from goodqueue.validation.two_pass_report import verdict
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from goodqueue.cli.files import print_wrote
 from goodqueue.cli.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
 from goodqueue.errors import RequestError
 from goodqueue.outdir import check_file
-from goodqueue.papers.cells import Cell, Reproduction, Verdict, remarks
+from goodqueue.papers.cells import VERDICTS, Cell, Finding, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
 
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
     from goodqueue.study.runner import Runner
 
-COLOURS = {Verdict.MATCHES: "green", Verdict.SHAPE: "yellow", Verdict.NOT: "red"}
+COLOURS: dict[Verdict | Finding, str] = {
+    Verdict.MATCHES: "green",
+    Verdict.SHAPE: "yellow",
+    Verdict.NOT: "red",
+    Finding.HOLDS: "green",
+    Finding.UNDECIDED: "yellow",
+    Finding.UNREPRODUCED: "red",
+}
 
 CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on what its text claims"
 
@@ -175,9 +182,9 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
 
 def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
     first = cells[0]
-    headers = [*first.row, "paper", "ours", "one run lies in"]
+    headers = [*first.row, "paper", "ours", first.interval_of]
     headers += [beside.label for beside in first.beside]
-    headers += [*first.variants, ""]
+    headers += [*first.variants, *(["asked"] if first.asked else []), ""]
     lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
     label, unit = quantity
     return table(f"{label}, {unit}" if unit else label, headers, lines)
@@ -188,6 +195,7 @@ def _texts(cell: Cell) -> list[str]:
     texts = [cell.published or MISSING, f"{ours.mean:.{cell.digits}f}", ours.text(cell.digits)]
     texts += [beside.spread.text(cell.digits) for beside in cell.beside]
     texts += [spread.text(cell.digits) for spread in cell.variants.values()]
+    texts += [cell.asked] if cell.asked else []
     verdict = cell.verdict
     return [*texts, f"[{COLOURS[verdict]}]{verdict}[/]" if verdict is not None else ""]
 
@@ -201,8 +209,8 @@ def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> object:
     rows = []
     for one, done in found:
         counts = done.count()
-        rows.append([f"{one.paper} {one.name}", *(str(counts[verdict]) for verdict in Verdict)])
-    return table("Cells", ["", *(str(verdict) for verdict in Verdict)], rows)
+        rows.append([f"{one.paper} {one.name}", *(str(counts[verdict]) for verdict in VERDICTS)])
+    return table("Cells", ["", *map(str, VERDICTS)], rows)
 
 
 def _as_dict(

@@ -24,6 +24,17 @@ class Verdict(StrEnum):
     NOT = "does not match"
 
 
+class Finding(StrEnum):
+    """What is to be thought of a conclusion of a paper, in one of its rows or of ours."""
+
+    HOLDS = "holds"
+    UNDECIDED = "undecided"
+    UNREPRODUCED = "not reproduced"
+
+
+VERDICTS: tuple[Verdict | Finding, ...] = (*Verdict, *Finding)
+"""All that may be thought of a cell."""
+
 WEAK = "a match with an interval wider than half of our mean, which says little"
 
 
@@ -136,6 +147,9 @@ class Cell:
         remark: what is known if it does not match.
         beside: other simulators' figures.
         variants: ours under other settings, or measured in another way, by name.
+        finding: the verdict on a conclusion; None of a figure.
+        asked: the bound that decides between the verdicts, in words; "" if none is stated. Where
+            there is a finding too, the ends of `ours` are those of the mean's 95 % interval.
     """
 
     row: Mapping[str, str]
@@ -149,10 +163,14 @@ class Cell:
     remark: Remark | None = None
     beside: Sequence[Beside] = ()
     variants: Mapping[str, Spread] = field(default_factory=dict)
+    finding: Finding | None = None
+    asked: str = ""
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> Verdict | Finding | None:
         """None if nothing was published that could match."""
+        if self.finding is not None:
+            return self.finding
         if self.published is not None and self.ours.explains(self.published, self.tolerance):
             return Verdict.MATCHES
         if self.shape is not None or self.published is not None:
@@ -169,6 +187,11 @@ class Cell:
         reads = self.remark.reads
         found = "matches" if self.ours.explains(reads, self.tolerance) else "does not match either"
         return f"{self.remark.text}; read as {reads} it {found}"
+
+    @property
+    def interval_of(self) -> str:
+        """What the ends of `ours` are about, as the head of a column."""
+        return "one run lies in" if self.finding is None else "the mean lies in"
 
     @property
     def weak(self) -> bool:
@@ -193,6 +216,7 @@ class Cell:
             "high": _finite(self.ours.high),
             "tolerance": self.tolerance,
             "verdict": None if self.verdict is None else str(self.verdict),
+            "asked": self.asked or None,
             "note": self.note,
             "weak": self.weak,
             "beside": {
@@ -216,9 +240,9 @@ class Reproduction:
     sentences: Sequence[str] = ()
     pictures: Callable[[], Sequence[Picture]] = tuple
 
-    def count(self) -> dict[Verdict, int]:
+    def count(self) -> dict[Verdict | Finding, int]:
         """How many cells have each verdict."""
-        return {one: sum(cell.verdict is one for cell in self.cells) for one in Verdict}
+        return {one: sum(cell.verdict is one for cell in self.cells) for one in VERDICTS}
 
 
 def remarks(cells: Sequence[Cell]) -> dict[str, list[Cell]]:

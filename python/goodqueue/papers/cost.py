@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodqueue.papers.dhamdhere2005.captures import CapturesExperiment
 from goodqueue.papers.experiment import experiments, papers
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
@@ -44,6 +45,8 @@ def costs(store: Store) -> None:
             runner = Noting(store)
             one.reproduce(runner)
             took = store.seconds(runner.asked) / CORES
+            if isinstance(one, CapturesExperiment):
+                took += one.captures_took_s(runner) / CORES
             runs = f"{len(runner.asked):,} runs"
             print(f"{name} {one.name}: said {one.seconds:g} s, took {took:.1f} s ({runs})")
 

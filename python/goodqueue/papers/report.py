@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from goodqueue import page
-from goodqueue.papers.cells import Verdict
+from goodqueue.papers.cells import VERDICTS, Finding, Verdict
 from goodqueue.papers.drawn import drawn
 from goodqueue.papers.experiment import paper
 
@@ -22,10 +22,19 @@ LEGEND = (
     "A published figure <em>matches</em> if it lies in our 95 % prediction interval for one run, "
     "rounded or cut to the digits printed; it <em>matches in shape</em> if it does not, but named "
     "tests of the shape of its row hold. Where the paper prints no number the verdict is on what "
-    "its text claims."
+    "its text claims. A claim <em>holds</em> if the 95 % interval of our mean lies within the "
+    "bound asked, is <em>not reproduced</em> if the interval lies outside, and is "
+    "<em>undecided</em> if an end of the bound lies within the interval."
 )
 
-CLASSES = {Verdict.MATCHES: "matches", Verdict.SHAPE: "shape", Verdict.NOT: "not"}
+CLASSES: dict[Verdict | Finding, str] = {
+    Verdict.MATCHES: "matches",
+    Verdict.SHAPE: "shape",
+    Verdict.NOT: "not",
+    Finding.HOLDS: "matches",
+    Finding.UNDECIDED: "shape",
+    Finding.UNREPRODUCED: "not",
+}
 
 
 def write(
@@ -56,10 +65,10 @@ def _counts(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
     rows = []
     for one, done in found:
         counts = done.count()
-        cells = "".join(f"<td>{counts[verdict]}</td>" for verdict in Verdict)
+        cells = "".join(f"<td>{counts[verdict]}</td>" for verdict in VERDICTS)
         where = f"{one.paper}-{one.name}"
         rows.append(f'<tr><td><a href="#{where}">{where}</a></td>{cells}</tr>')
-    head = "".join(f"<th>{verdict}</th>" for verdict in Verdict)
+    head = "".join(f"<th>{verdict}</th>" for verdict in VERDICTS)
     return f"<table><tr><th>cells</th>{head}</tr>{''.join(rows)}</table>"
 
 
@@ -82,9 +91,9 @@ def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
 
 def _table(quantity: str, unit: str, cells: Sequence[Cell]) -> str:
     first = cells[0]
-    heads = [*first.row, "paper", "ours", "one run lies in"]
+    heads = [*first.row, "paper", "ours", first.interval_of]
     heads += [beside.label for beside in first.beside]
-    heads += [*first.variants, "verdict", "because"]
+    heads += [*first.variants, *(["asked"] if first.asked else []), "verdict", "because"]
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     caption = escape(f"{quantity}, {unit}" if unit else quantity)
     rows = "".join(_row(cell) for cell in cells)
@@ -97,6 +106,7 @@ def _row(cell: Cell) -> str:
     texts.append(cell.ours.text(digits))
     texts += [beside.spread.text(digits) for beside in cell.beside]
     texts += [spread.text(digits) for spread in cell.variants.values()]
+    texts += [cell.asked] if cell.asked else []
     verdict = cell.verdict
     kind = "" if verdict is None else f' class="{CLASSES[verdict]}"'
     last = f"<td{kind}>{verdict or '-'}</td><td>{escape(cell.said)}</td>"

@@ -7,24 +7,19 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from goodqueue.intervals import Interval, t_interval
-from goodqueue.papers.dhamdhere2005.figures import (
-    ERROR_FLOWS,
-    ERRORS,
-    FEW_FLOWS,
-    MANY_FLOWS,
-    Figure,
-)
+from goodqueue.papers.dhamdhere2005.captures import ESTIMATES, TRUTH
+from goodqueue.papers.dhamdhere2005.claims import claims, stated
+from goodqueue.papers.dhamdhere2005.figures import ERRORS, FEW_FLOWS, MANY_FLOWS, Figure
 from goodqueue.papers.dhamdhere2005.mix import Traffic
 from goodqueue.papers.dhamdhere2005.pictures import picture
-from goodqueue.papers.dhamdhere2005.statements import stated
-from goodqueue.validation.two_pass import ESTIMATES, MEAN, SHARES, TRUTH
+from goodqueue.validation.two_pass import ERROR_FLOWS, MEAN, SHARES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from goodqueue.papers.dhamdhere2005.figures import Points
+    from goodqueue.papers.dhamdhere2005.captures import Estimate, Second, Seconds
+    from goodqueue.papers.dhamdhere2005.claims import Points
     from goodqueue.plots.style import Picture
-    from goodqueue.validation.two_pass import Estimate, Second, Seconds
 
 FOLDER = Path("docs/img/dhamdhere2005")
 
@@ -67,7 +62,7 @@ def pictures(second: Seconds) -> list[Picture]:
         ),
     }
     said = stated()
-    return [picture(figure, said[name]["text"]) for name, figure in figures.items()]
+    return [picture(figure, claims(said[name]["claim"])) for name, figure in figures.items()]
 
 
 def verdict(second: Seconds) -> list[str]:

@@ -11,9 +11,14 @@ if TYPE_CHECKING:
 
 
 def experiments() -> Sequence[Experiment]:
-    """Table I, and the figures that are simulated."""
+    """Table I, the figures that are simulated, and those sized from captures."""
+    from goodqueue.papers.dhamdhere2005.captures import SHARES, CapturesExperiment
     from goodqueue.papers.dhamdhere2005.figures import FIGURES
     from goodqueue.papers.dhamdhere2005.statements import FigureExperiment
     from goodqueue.papers.dhamdhere2005.table1 import Table1
 
-    return [Table1(), *(FigureExperiment(name) for name in FIGURES)]
+    return [
+        Table1(),
+        *(FigureExperiment(name) for name in FIGURES),
+        *(CapturesExperiment(name) for name in SHARES),
+    ]

@@ -1,6 +1,7 @@
 """The paper's figures 1 to 3 and 5 to 9, each as curves against the number of local flows.
 
-As in the paper every run lasts 200 s, the first 20 of which are not measured. A case runs with
+Figures 1 to 3 have local flows only, as section III has. Figures 5 to 9 have the mix of section
+VII. As in the paper every run lasts 200 s, the first 20 of which are not measured. A case runs with
 B = C T first; BSCL gets the median burst length measured there, and what the scenario says of N,
 T_e (the harmonic mean) and C_e. The mean burst would count how the last flows start: some overshoot
 by hundreds of packets after the first 20 s.
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.intervals import Interval, t_interval
 from goodqueue.papers.dhamdhere2005.mix import (
+    ALONE,
     LOSS,
     Case,
     Traffic,
@@ -28,22 +30,21 @@ from goodqueue.sizing.rules.bscl import bscl, globally_synchronized, partially_s
 from goodqueue.sizing.smallest import Target
 
 if TYPE_CHECKING:
+    from goodqueue.papers.dhamdhere2005.claims import Points
     from goodqueue.papers.dhamdhere2005.mix import Figures, Mix
     from goodqueue.sizing.link import Link
-
-Points = dict[int, Interval]
-"""A value by the number of flows, with its 95 % interval."""
 
 BUSY = Target("utilization", 0.98, at_least=True)
 STEP = 1.15
 """Buffers that a search tries are this many times apart."""
 
 BURST_FLOWS = (5, 10, 20, 50, 100, 200)
-UTILIZATION_FLOWS = (2, 3, 5, 7, 10, 20, 40, 80)
+UTILIZATION_FLOWS = (2, 3, 5, 7, 10, 20, 40, 80, 120)
+TIMEOUT_FLOWS = (40, 80, 120)
 LOSS_FLOWS = (10, 20, 30, 40, 100, 200, 400)
 MANY_FLOWS = (2, 10, 50, 100, 200, 300, 400)
 FEW_FLOWS = (2, 4, 6, 10, 20)
-ERROR_FLOWS = (10, 100, 200, 300)
+ERROR_FLOWS = (10, 50, 100, 150, 200, 300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def fig1(
     """
     curves: dict[str, Points] = {}
     for rate in rates:
-        cases = {count: classic(Traffic(count, rate_bps=rate)) for count in flows}
+        cases = {count: classic(Traffic(count, ALONE, rate)) for count in flows}
         found = mix.replicates(cases.values(), 2 * mix.seeds)
         mean: Points = {}
         middle: Points = {}
@@ -109,18 +110,11 @@ def fig1(
     )
 
 
-def slope(points: Points) -> float:
-    """What (17) calls alpha: the slope of the line through zero with the least squares."""
-    squares = sum(count**2 for count in points)
-    return sum(count * value.mean for count, value in points.items()) / squares
-
-
 def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
     """The smallest buffer that keeps the link busy 98 % of the time, and what models say."""
-    traffic = [Traffic(count) for count in flows]
+    traffic = [Traffic(count, ALONE) for count in flows]
     bursts = measured_bursts(mix, traffic)
-    start = [max(partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic]
-    found, bracketed = smallest(mix, dict(zip(traffic, start, strict=True)), [BUSY])
+    found, bracketed = smallest_busy(mix, traffic)
     models: dict[str, Callable[[Traffic], float]] = {
         "(16), alpha 0.4": lambda one: partially_synchronized(one.link, 0.4 * one.flows),
         "(16), alpha 0.6": lambda one: partially_synchronized(one.link, 0.6 * one.flows),
@@ -145,9 +139,29 @@ def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
     )
 
 
+def fig2_loss(mix: Mix, flows: Sequence[int] = TIMEOUT_FLOWS) -> Figure:
+    """Loss behind the smallest buffers of figure 2."""
+    traffic = [Traffic(count, ALONE) for count in flows]
+    found, _ = smallest_busy(mix, traffic)
+    cases = {one.flows: Case(one, round(found[one.flows].mean)) for one in traffic}
+    runs = mix.replicates(cases.values(), mix.seeds)
+    points = {
+        count: t_interval([100 * run["loss_rate"] for run in runs[case]])
+        for count, case in cases.items()
+    }
+    return Figure(
+        "fig2-loss",
+        "Loss behind the smallest buffer for 98 % utilisation",
+        "%",
+        {"simulated": points},
+        mix.seeds,
+    )
+
+
 def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
     """The smallest buffer for 98 % utilisation and at most 1 % loss, and BSCL at alpha 0.55."""
-    model = {Traffic(count): bscl(Traffic(count).link, 0.55 * count).packets for count in flows}
+    traffic = [Traffic(count, ALONE) for count in flows]
+    model = {one: bscl(one.link, 0.55 * one.flows).packets for one in traffic}
     aims = [BUSY, Target("loss_rate", LOSS, at_least=False)]
     found, bracketed = smallest(mix, model, aims)
     theory = {
@@ -183,6 +197,12 @@ def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_
     return Figure(name, f"Loss, local flows have {100 * local_share:.0f} %", "%", curves, mix.seeds)
 
 
+def fig7(mix: Mix, flows: Sequence[int] = MANY_FLOWS) -> Figure:
+    """Figure 7, with BSCL's curve of figure 6: the paper speaks of how the two differ."""
+    with_80, with_90 = (losses(mix, "fig7", share, flows) for share in (0.8, 0.9))
+    return replace(with_80, curves={**with_80.curves, "BSCL, 90 % local": with_90.curves["BSCL"]})
+
+
 def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
     """Utilisation with few flows; (16) at two burst lengths, and BSCL."""
     traffic = [Traffic(count) for count in flows]
@@ -195,6 +215,7 @@ def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
             "C T / sqrt(N)": lambda one, _runs: stanford(one),
             "(16), alpha 0.55": lambda one, _runs: by_burst(one, 0.55 * one.flows),
             "(16), mean L": lambda one, runs: by_burst(one, burst_of(runs)),
+            "(16), median L": lambda one, runs: by_burst(one, median_burst_of(runs)),
             "BSCL": lambda one, runs: sized(one, median_burst_of(runs)),
         },
     )
@@ -227,16 +248,37 @@ def fig9(mix: Mix, figure: str, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
     )
 
 
+def fig9_buffer(mix: Mix, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
+    """The buffers of figure 9: computed, from the burst that was measured at B = C T."""
+    traffic = [Traffic(count) for count in flows]
+    bursts = measured_bursts(mix, traffic)
+    curves = {
+        label: {one.flows: Interval(sized(one, bursts[one], error).packets, 0) for one in traffic}
+        for label, error in ERRORS.items()
+    }
+    return Figure(
+        "fig9-buffer",
+        "BSCL's buffer from wrong parameters",
+        "packets",
+        curves,
+        mix.seeds,
+        digits=0,
+        log=True,
+    )
+
+
 FIGURES: dict[str, Callable[[Mix], Figure]] = {
     "fig1": fig1,
     "fig2": fig2,
+    "fig2-loss": fig2_loss,
     "fig3": fig3,
     "fig5": lambda mix: losses(mix, "fig5", 0.95),
     "fig6": lambda mix: losses(mix, "fig6", 0.9),
-    "fig7": lambda mix: losses(mix, "fig7", 0.8),
+    "fig7": fig7,
     "fig8": fig8,
     "fig9-loss": lambda mix: fig9(mix, "loss_rate"),
     "fig9-utilization": lambda mix: fig9(mix, "utilization"),
+    "fig9-buffer": fig9_buffer,
 }
 """What can be computed, by name."""
 
@@ -245,6 +287,13 @@ def measured_bursts(mix: Mix, traffic: Sequence[Traffic]) -> dict[Traffic, float
     """Median length of a loss burst at B = C T."""
     found = mix.replicates([classic(one) for one in traffic], mix.seeds)
     return {one: median_burst_of(found[classic(one)]) for one in traffic}
+
+
+def smallest_busy(mix: Mix, traffic: Sequence[Traffic]) -> tuple[Points, frozenset[int]]:
+    """The smallest buffers for 98 % utilisation, searched from where (16) expects them."""
+    bursts = measured_bursts(mix, traffic)
+    starts = {one: max(partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic}
+    return smallest(mix, starts, [BUSY])
 
 
 def sized(

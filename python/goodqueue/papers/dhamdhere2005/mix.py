@@ -1,7 +1,8 @@
 """The paper's traffic on its link, at any number of flows, buffer, share and rate.
 
-`mix.toml` says what the paper says of it. Beside what that file names, the local flows of a case
-are spread evenly over the 18 sources, so that two flows are not the two nearest ones.
+`mix.toml` has the traffic of section VII, and `local.toml` that of section III, which has no other
+traffic than local flows. Beside what these files name, the local flows of a case are spread evenly
+over the 18 sources, so that two flows are not the two nearest ones.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from goodqueue.study.plan import run_of, variant_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from goodqueue.study.model import Variant
+    from goodqueue.study.model import Run, Variant
     from goodqueue.study.runner import Runner
 
 SOURCES_MS = (
@@ -31,6 +32,9 @@ SOURCES_MS = (
 RATE_BPS = 50e6
 LOSS = 0.01
 """The bound on loss of figures 3 and 5 to 9."""
+
+ALONE = 1.0
+"""The share of local flows in section III, where no other traffic crosses the link."""
 
 REMOTE, WINDOWED, SHORT = 0.4, 0.4, 0.2
 """Of what is not local: held back before the link, by their windows, and short."""
@@ -74,19 +78,30 @@ class Traffic:
             max_loss_rate=LOSS,
         )
 
+    @property
+    def scenario(self) -> str:
+        """The file that describes the network and the traffic."""
+        return "local.toml" if self.local_share == ALONE else "mix.toml"
+
     def overrides(self) -> list[tuple[str, str]]:
-        """What differs from `mix.toml`, which is at 50 Mb/s with 90 % local."""
+        """What differs from the scenario's file, which is at 50 Mb/s; `mix.toml` has 90 % local."""
+        leaves = ", ".join(f'"leaf{source}"' for source in self.sources)
+        local = [
+            ("topology.target.rate", f"{round(self.rate_bps)}bps"),
+            ("flow.local.count", str(self.flows)),
+            ("flow.local.from", f"[{leaves}]"),
+        ]
+        return local if self.local_share == ALONE else [*local, *self._others()]
+
+    def _others(self) -> list[tuple[str, str]]:
+        """What remote, window-limited and short flows send."""
         rest = (1 - self.local_share) * self.rate_bps
         windowed = WINDOWED * rest / WINDOWED_FLOWS * WINDOWED_RTT_S / (8 * PACKET)
         short = SHORT * rest / len(SOURCES_MS) * MSS / PACKET
-        leaves = ", ".join(f'"leaf{source}"' for source in self.sources)
         return [
-            ("topology.target.rate", f"{round(self.rate_bps)}bps"),
             ("topology.link.remote.rate", f"{round(REMOTE * rest)}bps"),
             ("flow.windowed.tcp.receive_window", f"{round(windowed) * MSS}B"),
             ("flow.short.workload.load", f"{round(short)}bps"),
-            ("flow.local.count", str(self.flows)),
-            ("flow.local.from", f"[{leaves}]"),
         ]
 
 
@@ -106,13 +121,14 @@ class Mix:
 
     Attributes:
         seeds: replicates of each; figure 1 has twice as many, ten as in the paper.
+        folder: where runs are kept.
     """
 
     def __init__(self, runner: Runner, seeds: int = 5) -> None:
         """Takes what runs what a store does not hold."""
         self._runner = runner
+        self.folder = runner.folder
         self.seeds = seeds
-        self._text = files(__package__).joinpath("mix.toml").read_bytes()
         self._variants: dict[Case, Variant] = {}
 
     def replicates(self, cases: Iterable[Case], seeds: int) -> dict[Case, list[Figures]]:
@@ -125,11 +141,15 @@ class Mix:
     def figures(self, runs: Iterable[tuple[Case, int]]) -> dict[tuple[Case, int], Figures]:
         """The figures of cases under one seed each; all that is missing runs at once."""
         runs = list(dict.fromkeys(runs))
-        planned = [run_of(self._variant(case), seed) for case, seed in runs]
+        planned = [self.run(case, seed) for case, seed in runs]
         values = self._runner.figures(planned, list(METRICS.values()))
         return {
             run: dict(zip(METRICS, one, strict=True)) for run, one in zip(runs, values, strict=True)
         }
+
+    def run(self, case: Case, seed: int) -> Run:
+        """A case under a seed, for executors."""
+        return run_of(self._variant(case), seed)
 
     def _variant(self, case: Case) -> Variant:
         if case not in self._variants:
@@ -137,7 +157,9 @@ class Mix:
                 *case.traffic.overrides(),
                 ("topology.target.queue.limit", f"{case.packets}p"),
             ]
-            scenario = _core.Scenario.parse(self._text, "mix.toml", overrides)
+            name = case.traffic.scenario
+            text = files(__package__).joinpath(name).read_bytes()
+            scenario = _core.Scenario.parse(text, name, overrides)
             parameters = {
                 "flows": case.traffic.flows,
                 "local_share": case.traffic.local_share,

@@ -9,25 +9,29 @@ from matplotlib.ticker import LogLocator, NullLocator
 from goodqueue.plots.style import BLACK, CYCLE, GREY, MARKERS, Picture
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
+    from goodqueue.papers.dhamdhere2005.claims import Claim
     from goodqueue.papers.dhamdhere2005.figures import Figure
 
 CLOSE = 1.36
 """Ticks of the logarithmic axis are at least so many times apart."""
 
 
-def picture(figure: Figure, stated: str) -> Picture:
-    """A figure, and what the paper's text says of it."""
+def picture(figure: Figure, claims: Sequence[Claim]) -> Picture:
+    """A figure, and what the paper's text claims of it."""
 
     def draw(axes: list[Axes]) -> None:
         _lines(figure, axes[0])
         _axes(figure, axes[0])
 
     theory = "; theory has no marks" if figure.theory else ""
+    said = "; ".join(claim.says for claim in claims)
     return Picture(
         figure.name,
-        f"{_bars(figure)}{theory}. The paper: {stated}.",
+        f"{_bars(figure)}{theory}. The paper: {said}.",
         draw,
     )
 

@@ -1,0 +1,303 @@
+"""Section VI from end to end: run the mix, read its captures, size the buffer by BSCL, run again.
+
+The first run is behind C T and leaves two captures, before and after the queue. What the analysis
+of captures tells of N, T_e, C_e and the burst length gives a buffer; the mix runs again behind it,
+under another seed. Beside it stands the buffer from what the scenario says.
+
+Captures are not kept: one run's are up to 400 MB. What was estimated from them is, in the folder of
+runs, under a name that changes with the scenario, the seed and whatever simulates or analyses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import math
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import goodqueue
+from goodqueue import _core, passive
+from goodqueue.intervals import t_interval
+from goodqueue.outdir import write_whole
+from goodqueue.papers.cells import Reproduction
+from goodqueue.papers.dhamdhere2005.claims import claims, stated
+from goodqueue.papers.dhamdhere2005.figures import MANY_FLOWS, Figure, sized
+from goodqueue.papers.dhamdhere2005.mix import LOSS, Case, Mix, Traffic, classic, median_burst_of
+from goodqueue.papers.dhamdhere2005.statements import HOW_JUDGED, cells
+from goodqueue.parallel import available_processors
+from goodqueue.passive import analyze
+from goodqueue.passive.link import link_of
+from goodqueue.sizing.link import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from goodqueue.papers.dhamdhere2005.claims import Claim
+    from goodqueue.papers.dhamdhere2005.mix import Figures
+    from goodqueue.passive import Analysis
+    from goodqueue.plots.style import Picture
+    from goodqueue.study.runner import Runner
+
+SHARES = {"fig5-captures": 0.95, "fig6-captures": 0.9, "fig7-captures": 0.8}
+"""What local flows have of the capacity, by experiment."""
+
+SEEDS = 5
+"""As many as the figures have."""
+
+WARMUP_S = 20.0
+"""What `mix.toml` drops, as the paper does: a tenth of 200 s."""
+
+FOLDER = "captures"
+
+TRUTH, ESTIMATES = "from the scenario", "from captures"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the captures of one first run tell.
+
+    Attributes:
+        link: rate, flows, round trips and local share, as `goodqueue size --from` takes them: from
+            all of the capture. Its synchronisation is the mean burst once flows have started,
+            as the analysis tells it, over N.
+        burst: median length of the loss bursts after `WARMUP_S`, in packets; NaN if there are none.
+        truth: the same as the simulator counts it.
+        took_s: seconds that the run and the analysis took.
+    """
+
+    link: Link
+    burst: float
+    truth: float
+    took_s: float = 0.0
+
+    def text(self) -> str:
+        """For a file."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> Estimate:
+        """From that file."""
+        known = json.loads(text)
+        link = known.pop("link")
+        return cls(Link(**{**link, "rtts_s": tuple(link["rtts_s"])}), **known)
+
+
+def estimate(traffic: Traffic, seed: int) -> Estimate:
+    """Runs the mix behind C T and reads the captures that it leaves."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="goodqueue-") as folder:
+        taps = {point: Path(folder) / f"{point}.pcapng" for point in ("before", "after")}
+        limit = ("topology.target.queue.limit", f"{classic(traffic).packets}p")
+        text = files(__package__).joinpath(traffic.scenario).read_text("utf-8")
+        result = goodqueue.run(
+            text, set=[*traffic.overrides(), limit], seed=seed, series=False, trace=taps
+        )
+        analysis = analyze(taps["before"], after=taps["after"])
+    truth = result.summary["links"]["target"]["p50_loss_burst_packets"]
+    return Estimate(
+        replace(link_of(analysis), max_loss_rate=LOSS),
+        _median_burst(analysis),
+        math.nan if truth is None else truth,
+        time.monotonic() - began,
+    )
+
+
+def _median_burst(analysis: Analysis) -> float:
+    """Of bursts after the warm-up: the start overshoots by hundreds of packets.
+
+    The captures are not cut there: without handshakes T_e comes out far too small.
+    """
+    late = analysis.bursts.filter(pl.col("time_s") >= WARMUP_S)["packets"].median()
+    return float(late) if isinstance(late, int | float) else math.nan
+
+
+def estimates(mix: Mix, traffic: Iterable[Traffic], seeds: int) -> dict[Traffic, list[Estimate]]:
+    """Of all traffic under the seeds from 1 on; what is kept is not run again."""
+    runs = list(product(traffic, range(1, seeds + 1)))
+    with ThreadPoolExecutor(available_processors()) as pool:
+        try:
+            found = list(pool.map(lambda run: _kept(mix, *run), runs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    by_traffic: dict[Traffic, list[Estimate]] = {}
+    for (one, _seed), value in zip(runs, found, strict=True):
+        by_traffic.setdefault(one, []).append(value)
+    return by_traffic
+
+
+def _kept(mix: Mix, traffic: Traffic, seed: int) -> Estimate:
+    identity = mix.run(classic(traffic), seed).identity
+    name = hashlib.sha256(identity + _analysis()).hexdigest()
+    path = mix.folder / FOLDER / f"{name}.json"
+    if path.is_file():
+        return Estimate.read(path.read_text("utf-8"))
+    path.parent.mkdir(exist_ok=True)
+    found = estimate(traffic, seed)
+    write_whole(path, found.text())
+    return found
+
+
+@cache
+def _analysis() -> bytes:
+    """Changes with whatever simulates and analyses."""
+    found = hashlib.sha256(Path(_core.__file__).read_bytes())
+    for path in sorted(Path(passive.__file__).parent.glob("*.py")):
+        found.update(path.read_bytes())
+    for function in (estimate, _median_burst):
+        found.update(inspect.getsource(function).encode())
+    return found.digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """Second runs with buffers of one source.
+
+    Each number is one per seed. No second run has the seed of the captures that its buffer is from.
+
+    Attributes:
+        packets: the buffers.
+        figures: what the runs came to.
+    """
+
+    packets: Sequence[int]
+    figures: Sequence[Figures]
+
+    def per_cent(self, figure: str) -> list[float]:
+        """Of each run."""
+        return [100 * run[figure] for run in self.figures]
+
+
+Seconds = dict[tuple[Traffic, str], Second]
+"""By traffic and by what the buffer is from."""
+
+
+def sizes(traffic: Traffic, found: Sequence[Estimate]) -> dict[str, list[Case]]:
+    """BSCL's buffer for each second run, by what it is from."""
+    return {
+        TRUTH: [sized(traffic, known_burst(found)) for _ in found],
+        ESTIMATES: [sized(traffic, one.burst, link=one.link) for one in found],
+    }
+
+
+def known_burst(found: Sequence[Estimate]) -> float:
+    """The median burst as the simulator counts it in the first runs."""
+    return median_burst_of([{"median_burst": one.truth} for one in found])
+
+
+def second_runs(
+    mix: Mix,
+    found: Mapping[Traffic, Sequence[Estimate]],
+    sizes: Callable[[Traffic, Sequence[Estimate]], Mapping[str, list[Case]]] = sizes,
+) -> Seconds:
+    """Runs all that the store does not hold at once."""
+    cases = {
+        (traffic, source): made
+        for traffic, of in found.items()
+        for source, made in sizes(traffic, of).items()
+    }
+    known = mix.figures(run for made in cases.values() for run in _runs(made))
+    return {
+        key: Second([case.packets for case in made], [known[run] for run in _runs(made)])
+        for key, made in cases.items()
+    }
+
+
+def _runs(cases: Sequence[Case]) -> list[tuple[Case, int]]:
+    """With the next seed each, the last with the first."""
+    return [(case, (place + 1) % len(cases) + 1) for place, case in enumerate(cases)]
+
+
+class CapturesExperiment:
+    """One of figures 5 to 7 with BSCL's buffers from captures."""
+
+    paper = "dhamdhere2005"
+
+    def __init__(self, name: str, flows: Sequence[int] = MANY_FLOWS, seeds: int = SEEDS) -> None:
+        self.name = name
+        self.title: str = stated()[name]["title"]
+        self.seconds = float(stated()[name]["seconds"])
+        self._flows, self._seeds = flows, seeds
+
+    def reproduce(self, runner: Runner) -> Reproduction:
+        """Runs what is not kept yet and judges the second runs, and the estimates."""
+        found, second = self._passes(Mix(runner))
+        made = figures(self.name, found, second)
+        return Reproduction(
+            [cell for key, figure in made.items() for cell in cells(figure, _claims(key))],
+            [
+                HOW_JUDGED,
+                (
+                    f"{self._seeds} seeds. A first run behind C T leaves captures before and after "
+                    "the queue. BSCL gets N, T_e, C_e and the median burst that `goodqueue "
+                    "analyze` finds in them, and the second run has its buffer and another seed."
+                ),
+            ],
+            partial(_pictures, made),
+        )
+
+    def captures_took_s(self, runner: Runner) -> float:
+        """Seconds, on one core, of the first runs and of what was read from their captures."""
+        found, _ = self._passes(Mix(runner))
+        return math.fsum(one.took_s for of in found.values() for one in of)
+
+    def _passes(self, mix: Mix) -> tuple[dict[Traffic, list[Estimate]], Seconds]:
+        traffic = [Traffic(count, SHARES[self.name]) for count in self._flows]
+        found = estimates(mix, traffic, self._seeds)
+        return found, second_runs(mix, found)
+
+
+def figures(
+    name: str, found: Mapping[Traffic, Sequence[Estimate]], second: Seconds
+) -> dict[str, Figure]:
+    """Loss and utilisation of the second runs, and estimates over what the scenario says."""
+    seeds = len(next(iter(found.values())))
+    share = f"{100 * SHARES[name]:.0f} % local"
+    made = {}
+    for key, title in (("loss", "Loss with BSCL"), ("utilization", "Utilisation with BSCL")):
+        figure = "loss_rate" if key == "loss" else key
+        curves = {
+            source: {one.flows: t_interval(second[one, source].per_cent(figure)) for one in found}
+            for source in (ESTIMATES, TRUTH)
+        }
+        made[key] = Figure(f"{name}-{key}", f"{title}, {share}", "%", curves, seeds)
+    ratios: dict[str, Callable[[Link], float]] = {
+        "N": lambda link: link.flows,
+        "T_e": lambda link: link.harmonic_rtt_s,
+        "C_e": lambda link: link.local_rate_bps,
+    }
+    made["estimates"] = Figure(
+        f"{name}-estimates",
+        f"Estimates from captures over the scenario's, {share}",
+        "",
+        {
+            label: {
+                one.flows: t_interval([of(each.link) / of(one.link) for each in found[one]])
+                for one in found
+            }
+            for label, of in ratios.items()
+        },
+        seeds,
+    )
+    return made
+
+
+def _pictures(made: Mapping[str, Figure]) -> Sequence[Picture]:
+    from goodqueue.papers.dhamdhere2005.pictures import picture
+
+    return [picture(figure, _claims(key)) for key, figure in made.items()]
+
+
+def _claims(key: str) -> list[Claim]:
+    return claims(stated()["captures"][key]["claim"])

@@ -1,0 +1,233 @@
+"""What the paper's text claims of curves, as `stated.toml` has it, and how a claim is judged.
+
+A claim is a bound on values of a curve, or on what is derived from them. The 95 % interval of our
+mean decides: the claim holds if the interval lies within the bound, is not reproduced if it lies
+outside, and is undecided if an end of the bound lies within the interval. A value without an
+interval, which was computed and not simulated, is never undecided.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.intervals import Interval
+from goodqueue.papers.cells import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+Points = dict[int, Interval]
+"""A value by the number of flows, with its 95 % interval."""
+
+FLOWS, PREVIOUS, NEIGHBOURS, OTHERS = "flows", "previous", "neighbours", "others"
+"""What values are divided by, or what is subtracted from them, beside other curves."""
+
+SEEN, UNSEEN = "set after data", "set before data"
+
+
+def stated() -> Mapping[str, Any]:
+    """What the text states, by experiment."""
+    return tomllib.loads(files(__package__).joinpath("stated.toml").read_text("utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A condition: what another curve must keep at the same number of flows.
+
+    Attributes:
+        curve: its label.
+        between: the least and the largest value.
+    """
+
+    curve: str
+    between: tuple[float, float]
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> Where:
+        """From the data."""
+        low, high = entry["between"]
+        return cls(entry["curve"], (low, high))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One point that a claim speaks of.
+
+    Attributes:
+        curve: the label of its curve.
+        flows: the number of flows, or the numbers that a slope is taken over.
+        value: what the bound is on.
+        finding: the verdict.
+        why: what is known if the claim does not hold, or why nothing is decided.
+    """
+
+    curve: str
+    flows: str
+    value: Interval
+    finding: Finding
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A `[[claim]]` of `stated.toml`, whose comments explain the fields."""
+
+    says: str
+    curves: tuple[str, ...]
+    bound: tuple[float, float]
+    outside: bool = False
+    at: tuple[int, ...] = ()
+    first: float = 0
+    last: float = math.inf
+    over: str = ""
+    less: str = ""
+    slope: bool = False
+    where: Where | None = None
+    printed: str | None = None
+    because: str = ""
+    seen: bool = True
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> Claim:
+        """From the data."""
+        low, high = entry["outside"] if "outside" in entry else entry["between"]
+        same = ("says", "over", "less", "slope", "printed", "because", "seen")
+        return cls(
+            curves=tuple(entry["curves"]),
+            bound=(low, high),
+            outside="outside" in entry,
+            at=tuple(entry.get("at", ())),
+            first=entry.get("from", 0),
+            last=entry.get("to", math.inf),
+            where=Where.read(entry["where"]) if "where" in entry else None,
+            **{key: entry[key] for key in same if key in entry},
+        )
+
+    def asked(self, unit: str) -> str:
+        """The bound in words, and whether it was set before data had been seen."""
+        low, high = self.bound
+        if self.outside:
+            bound = f"not {low:g} to {high:g}"
+        elif math.isinf(high):
+            bound = f"at least {low:g}"
+        elif math.isinf(low):
+            bound = f"at most {high:g}"
+        else:
+            bound = f"{low:g} to {high:g}"
+        return f"{bound} {self.unit(unit)}".strip() + f", {SEEN if self.seen else UNSEEN}"
+
+    def unit(self, unit: str) -> str:
+        """The unit of what is judged: a ratio has none."""
+        if self.slope:
+            return f"{unit} per flow"
+        return "" if self.over else unit
+
+    def judged(self, curves: Mapping[str, Points]) -> Iterator[Judged]:
+        """Every point that the claim speaks of."""
+        for name in self.curves:
+            for flows, value in self._values(curves, name):
+                finding, why = self._finding(value, curves, flows)
+                yield Judged(name, flows, value, finding, why)
+
+    def _finding(
+        self, value: Interval, curves: Mapping[str, Points], flows: str
+    ) -> tuple[Finding, str]:
+        if self.where is not None:
+            other = curves[self.where.curve][int(flows)]
+            if finding(other, self.where.between) is not Finding.HOLDS:
+                return Finding.UNDECIDED, self._unless(other)
+        found = finding(value, self.bound, outside=self.outside)
+        if found is Finding.UNDECIDED:
+            return found, "the interval of the mean contains an end of the bound"
+        return found, "" if found is Finding.HOLDS else self.because
+
+    def _unless(self, other: Interval) -> str:
+        assert self.where is not None
+        low, high = self.where.between
+        return (
+            f"{self.where.curve} is {other.mean:.2f} ± {other.half_width:.2f} and not surely "
+            f"{low:g} to {high:g}"
+        )
+
+    def _values(self, curves: Mapping[str, Points], name: str) -> Iterator[tuple[str, Interval]]:
+        points = curves[name]
+        chosen = [count for count in points if self._speaks_of(count)]
+        if self.slope:
+            yield f"{chosen[0]} to {chosen[-1]}", _slope({one: points[one] for one in chosen})
+            return
+        for count in chosen:
+            if not (self.less or self.over):
+                yield str(count), points[count]
+            elif (other := self._other(curves, points, count)) is not None:
+                relate = _difference if self.less else _ratio
+                yield str(count), relate(points[count], other)
+
+    def _speaks_of(self, count: int) -> bool:
+        return count in self.at if self.at else self.first <= count <= self.last
+
+    def _other(self, curves: Mapping[str, Points], points: Points, count: int) -> Interval | None:
+        """What is subtracted from a value, or it is divided by; None if nothing precedes it."""
+        other = self.less or self.over
+        if other == FLOWS:
+            return Interval(count, 0)
+        if other in curves:
+            return curves[other][count]
+        order = sorted(points)
+        place = order.index(count)
+        before = [points[one] for one in order[max(place - 1, 0) : place]]
+        if other == PREVIOUS:
+            return before[0] if before else None
+        if other == NEIGHBOURS:
+            after = [points[one] for one in order[place + 1 : place + 2]]
+            return max([*before, *after], key=_mean)
+        assert other == OTHERS, other
+        return min((points[one] for one in order if one != count), key=_mean)
+
+
+def claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
+    """Those of an experiment."""
+    return [Claim.read(entry) for entry in entries]
+
+
+def finding(value: Interval, bound: tuple[float, float], *, outside: bool = False) -> Finding:
+    """Whether a mean lies between two values, by its 95 % interval."""
+    low, high = bound
+    if value.half_width == 0:
+        holds = (low <= value.mean <= high) is not outside
+        return Finding.HOLDS if holds else Finding.UNREPRODUCED
+    inside = low <= value.low and value.high <= high
+    beyond = value.high < low or value.low > high
+    if not inside and not beyond:
+        return Finding.UNDECIDED
+    return Finding.HOLDS if inside is not outside else Finding.UNREPRODUCED
+
+
+def _mean(interval: Interval) -> float:
+    return interval.mean
+
+
+def _ratio(above: Interval, below: Interval) -> Interval:
+    """With the error of independent parts."""
+    ratio = above.mean / below.mean
+    relative = math.hypot(above.half_width / above.mean, below.half_width / below.mean)
+    return Interval(ratio, ratio * relative)
+
+
+def _difference(one: Interval, other: Interval) -> Interval:
+    """As if the two were independent: common seeds make it no wider."""
+    return Interval(one.mean - other.mean, math.hypot(one.half_width, other.half_width))
+
+
+def _slope(points: Points) -> Interval:
+    """Of the straight line with the least squares, with the error of independent points."""
+    middle = math.fsum(points) / len(points)
+    squares = math.fsum((count - middle) ** 2 for count in points)
+    weights = {count: (count - middle) / squares for count in points}
+    return Interval(
+        math.fsum(weight * points[count].mean for count, weight in weights.items()),
+        math.hypot(*(weight * points[count].half_width for count, weight in weights.items())),
+    )
