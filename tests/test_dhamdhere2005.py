@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
+from contextlib import closing
 from statistics import fmean
 from typing import TYPE_CHECKING, cast
 
@@ -12,9 +13,10 @@ import pytest
 
 from conftest import ROOT
 from goodqueue.intervals import Interval, t_interval
-from goodqueue.papers.cells import Finding, Verdict
+from goodqueue.papers import page
+from goodqueue.papers.cells import Finding, Reproduction, Verdict
 from goodqueue.papers.dhamdhere2005 import figures
-from goodqueue.papers.dhamdhere2005.captures import SHARES
+from goodqueue.papers.dhamdhere2005.captures import SHARES, CapturesExperiment
 from goodqueue.papers.dhamdhere2005.claims import Claim, claims, stated
 from goodqueue.papers.dhamdhere2005.figures import FIGURES, Figure
 from goodqueue.papers.dhamdhere2005.mix import ALONE, SOURCES_MS, Case, Mix, Traffic
@@ -25,9 +27,10 @@ from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from goodqueue.papers.cells import Cell
     from goodqueue.papers.dhamdhere2005.mix import Figures
 
 PAPER = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005"
@@ -41,7 +44,7 @@ def mix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mix]:
     store.close()
 
 
-def test_loss_of_the_three_rules_is_as_stated(mix: Mix) -> None:
+def test_loss_of_the_three_rules_is_of_the_stated_size(mix: Mix) -> None:
     curves = figures.losses(mix, "fig6", 0.9, (100, 300)).curves
     # "About 4 %" and "about 10 %" at 300 flows, "near 1 %" for BSCL.
     assert curves["C T"][300].mean == pytest.approx(4, abs=1)
@@ -341,3 +344,62 @@ def test_table_1_is_judged_by_a_stated_bound() -> None:
     assert found["buffer by BSCL", "100"].ours.mean == int(
         870 - 45e6 * Traffic(100).link.harmonic_rtt_s / 12e3
     )
+
+
+def test_the_page_counts_verdicts_and_shows_what_claims_are_judged_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    curves = {"C T": {300: 3.9}, "C T / sqrt(N)": {300: 13.0}, "BSCL": {100: 1.1, 300: 1.246}}
+
+    class One:
+        name = "fig6"
+
+        def reproduce(self, _runner: object) -> Reproduction:
+            return Reproduction(list(cells(made("fig6", curves), said("fig6"))))
+
+    monkeypatch.setattr(page, "experiments", lambda _name: [One()])
+    text = page.filled(
+        "<!-- counts -->\n<!-- end -->\n<!-- claims -->\n<!-- end -->", "any", cast("Runner", None)
+    )
+    assert "| fig6 |  |  |  | 2 | 1 | 1 |" in text
+    assert "| all |  |  |  | 2 | 1 | 1 |" in text
+    assert (
+        "| fig6 | BSCL keeps loss close to 1 % | 0.75 to 1.25 %, set after data "
+        "| 1.10 ± 0.01 at 100 | 1.25 ± 0.01 at 300 |  |" in text
+    )
+    assert "| 3.4 to 4.6 %, set after data | 3.90 ± 0.01 at 300 |  |  |" in text
+
+
+def test_section_vi_runs_from_captures_to_loss_and_keeps_what_it_estimated(tmp_path: Path) -> None:
+    def reproduced() -> tuple[Sequence[Cell], float]:
+        with closing(Store.open(tmp_path / "store")) as store:
+            runner = Runner(store, Threads())
+            one = CapturesExperiment("fig6-captures", (50,), seeds=2)
+            return one.reproduce(runner).cells, one.captures_took_s(runner)
+
+    found, took = reproduced()
+    ours = {
+        (cell.quantity, cell.row["curve"]): cell.ours.mean for cell in found if cell.finding is None
+    }
+    loss, busy = (f"{what} with BSCL, 90 % local" for what in ("Loss", "Utilisation"))
+    told = "Estimates from captures over the scenario's, 90 % local"
+    # The second run's buffer follows from the captures of the first, not from the scenario.
+    assert 0.8 < ours[told, "N"] < 1.2
+    assert 0.7 < ours[told, "T_e"] < 1.3
+    assert ours[told, "N"] != 1
+    assert ours[told, "T_e"] != 1
+    assert 0.5 < ours[loss, "from captures"] < 2
+    assert ours[loss, "from captures"] != ours[loss, "from the scenario"]
+    assert ours[busy, "from captures"] > 98
+    assert sum(cell.finding is not None for cell in found) == 6
+    kept = list((tmp_path / "store" / "captures").iterdir())
+    assert len(kept) == 2
+    assert not list((tmp_path / "store").rglob("*.pcapng"))
+    assert reproduced() == (found, took)
+    # Other estimates, another buffer.
+    for path in kept:
+        known = json.loads(path.read_text())
+        known["link"]["flows"] *= 2
+        path.write_text(json.dumps(known))
+    again, _ = reproduced()
+    assert [cell.ours.mean for cell in again] != [cell.ours.mean for cell in found]

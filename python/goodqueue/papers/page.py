@@ -6,6 +6,8 @@ nobody sees who reads it:
     <!-- distances -->                    paper, other simulators and ours, for all tables
     <!-- figures of EXPERIMENT -->        our figures over the last key of the rows
     <!-- conclusions of EXPERIMENT -->    where what the paper concludes holds, and where not
+    <!-- counts -->                       how many cells of each experiment have each verdict
+    <!-- claims -->                       every claim with its bound, and what it is judged by
     <!-- end -->
 """
 
@@ -18,7 +20,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue.papers.cells import Verdict
+from goodqueue.papers.cells import VERDICTS, Finding, Verdict
 from goodqueue.papers.experiment import experiment, experiments, paper
 from goodqueue.papers.table import TableExperiment
 from goodqueue.study.runner import Runner, user_store
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 Line = list[str]
 
 MARKED = re.compile(
-    r"(?P<head><!-- (?P<what>distances|figures of|conclusions of) ?(?P<name>\S*) -->\n)"
+    r"(?P<head><!-- (?P<what>distances|figures of|conclusions of|counts|claims) ?"
+    r"(?P<name>\S*) -->\n)"
     r".*?(?P<end><!-- end -->)",
     re.DOTALL,
 )
@@ -48,6 +51,10 @@ def filled(text: str, name: str, runner: Runner) -> str:
         match found["what"]:
             case "distances":
                 lines = distances(name, runner)
+            case "counts":
+                lines = counts(name, runner)
+            case "claims":
+                lines = claims(name, runner)
             case "figures of":
                 lines = figures(_table(name, found["name"]), runner)
             case _:
@@ -133,6 +140,45 @@ def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
             named = (f"{a} ({b})" if b else a for a, b in zip(means, rest, strict=True))
             said.append(f"{first}: {', '.join(named)}")
     return "; ".join(said)
+
+
+def counts(name: str, runner: Runner) -> Iterator[Line]:
+    """A line for each experiment, and one for all of them."""
+    found = {one.name: one.reproduce(runner).count() for one in experiments(name)}
+    found["all"] = {verdict: sum(one[verdict] for one in found.values()) for verdict in VERDICTS}
+    yield ["", *map(str, VERDICTS)]
+    yield ["---"] * (1 + len(VERDICTS))
+    for label, verdicts in found.items():
+        yield [label, *(str(verdicts[verdict] or "") for verdict in VERDICTS)]
+
+
+def claims(name: str, runner: Runner) -> Iterator[Line]:
+    """A line for each claim: the means that it is judged by, under what came of each."""
+    yield ["", "claim", "asked", *map(str, Finding)]
+    yield ["---"] * (3 + len(Finding))
+    for one in experiments(name):
+        cells = [cell for cell in one.reproduce(runner).cells if cell.finding is not None]
+        for (says, asked), group in groupby(cells, key=lambda cell: (cell.quantity, cell.asked)):
+            members = list(group)
+            yield [one.name, says.strip('"'), asked, *(_means(members, each) for each in Finding)]
+
+
+def _means(cells: Sequence[Cell], wanted: Finding) -> str:
+    """The means of those with a finding, by curve if the claim speaks of several."""
+    several = len({cell.row.get("curve") for cell in cells}) > 1
+    said = []
+    chosen = [cell for cell in cells if cell.finding is wanted]
+    for curve, group in groupby(chosen, key=lambda cell: cell.row.get("curve")):
+        means = ", ".join(f"{_mean(cell)} at {cell.row['flows']}" for cell in group)
+        said.append(f"{curve}: {means}" if several else means)
+    return "; ".join(said)
+
+
+def _mean(cell: Cell) -> str:
+    mean, half = cell.ours.mean, cell.ours.high - cell.ours.mean
+    # No minus before a zero.
+    text = f"{round(mean, cell.digits) + 0.0:.{cell.digits}f}"
+    return f"{text} ± {half:.{cell.digits}f}" if half else text
 
 
 def _places(one: TableExperiment, row: Mapping[str, str], keys: Sequence[str]) -> tuple[str, ...]:
