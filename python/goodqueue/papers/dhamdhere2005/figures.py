@@ -81,7 +81,8 @@ def fig1(
 ) -> Figure:
     """Length of a loss burst at B = C T, 45 and 75 Mb/s.
 
-    The mean over all bursts; and of each run the median, and of these the median over seeds.
+    The mean over all bursts; and of each run the median, and of these the median over seeds, with
+    the half width that their mean has.
     """
     curves: dict[str, Points] = {}
     for rate in rates:
@@ -92,7 +93,8 @@ def fig1(
         for count, case in cases.items():
             runs = found[case]
             mean[count] = t_interval([run["burst"] for run in runs if run["burst"] > 0])
-            middle[count] = Interval(median_burst_of(runs), 0)
+            medians = [run["median_burst"] for run in runs if run["burst"] > 0]
+            middle[count] = Interval(median_burst_of(runs), t_interval(medians).half_width)
         curves[f"{rate / 1e6:g} Mb/s, mean"] = mean
         curves[f"{rate / 1e6:g} Mb/s, median"] = middle
     theory = {f"{alpha} N": alpha for alpha in (0.4, 0.7)}
