@@ -16,10 +16,10 @@ from goodqueue.intervals import Interval, t_interval
 from goodqueue.papers import page
 from goodqueue.papers.cells import Finding, Reproduction, Verdict
 from goodqueue.papers.dhamdhere2005 import figures
-from goodqueue.papers.dhamdhere2005.captures import SHARES, CapturesExperiment
 from goodqueue.papers.dhamdhere2005.claims import Claim, claims, stated
 from goodqueue.papers.dhamdhere2005.figures import FIGURES, Figure
 from goodqueue.papers.dhamdhere2005.mix import ALONE, SOURCES_MS, Case, Mix, Traffic
+from goodqueue.papers.dhamdhere2005.second_pass import SHARES, CapturesExperiment
 from goodqueue.papers.dhamdhere2005.statements import cells
 from goodqueue.papers.dhamdhere2005.table1 import Table1, rows
 from goodqueue.study.runner import Runner

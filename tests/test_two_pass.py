@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.papers.dhamdhere2005.captures import ESTIMATES, TRUTH, Second, estimate, sizes
+from goodqueue.papers.dhamdhere2005.captures import Second, estimate, sizes
 from goodqueue.papers.dhamdhere2005.mix import Mix, Traffic
+from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.papers.dhamdhere2005.captures import CapturesExperiment
+from goodqueue.papers.dhamdhere2005.second_pass import CapturesExperiment
 from goodqueue.papers.experiment import experiments, papers
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads

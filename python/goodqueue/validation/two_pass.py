@@ -15,15 +15,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from goodqueue.papers.dhamdhere2005 import captures
-from goodqueue.papers.dhamdhere2005.captures import (
-    ESTIMATES,
-    TRUTH,
-    estimates,
-    known_burst,
-    second_runs,
-)
+from goodqueue.papers.dhamdhere2005.captures import estimates, known_burst, second_runs
 from goodqueue.papers.dhamdhere2005.figures import ERRORS, FEW_FLOWS, MANY_FLOWS, sized
 from goodqueue.papers.dhamdhere2005.mix import Case, Mix, Traffic
+from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
+from goodqueue.papers.dhamdhere2005.second_pass import SHARES as SHARES_BY_FIGURE
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
 
     from goodqueue.papers.dhamdhere2005.captures import Estimate
 
-SHARES = tuple(captures.SHARES.values())
+SHARES = tuple(SHARES_BY_FIGURE.values())
 """Of figures 5, 6 and 7."""
 
 ERROR_FLOWS = (10, 100, 200, 300)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def experiments() -> Sequence[Experiment]:
     """Table I, the figures that are simulated, and those sized from captures."""
-    from goodqueue.papers.dhamdhere2005.captures import SHARES, CapturesExperiment
     from goodqueue.papers.dhamdhere2005.figures import FIGURES
+    from goodqueue.papers.dhamdhere2005.second_pass import SHARES, CapturesExperiment
     from goodqueue.papers.dhamdhere2005.statements import FigureExperiment
     from goodqueue.papers.dhamdhere2005.table1 import Table1
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -28,13 +28,10 @@ import polars as pl
 
 import goodqueue
 from goodqueue import _core, passive
-from goodqueue.intervals import t_interval
 from goodqueue.outdir import write_whole
-from goodqueue.papers.cells import Reproduction
-from goodqueue.papers.dhamdhere2005.claims import claims, stated
-from goodqueue.papers.dhamdhere2005.figures import MANY_FLOWS, Figure, sized
+from goodqueue.papers.dhamdhere2005.figures import sized
 from goodqueue.papers.dhamdhere2005.mix import LOSS, Case, Mix, Traffic, classic, median_burst_of
-from goodqueue.papers.dhamdhere2005.statements import HOW_JUDGED, cells
+from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
 from goodqueue.parallel import available_processors
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
@@ -43,24 +40,13 @@ from goodqueue.sizing.link import Link
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from goodqueue.papers.dhamdhere2005.claims import Claim
     from goodqueue.papers.dhamdhere2005.mix import Figures
     from goodqueue.passive import Analysis
-    from goodqueue.plots.style import Picture
-    from goodqueue.study.runner import Runner
-
-SHARES = {"fig5-captures": 0.95, "fig6-captures": 0.9, "fig7-captures": 0.8}
-"""What local flows have of the capacity, by experiment."""
-
-SEEDS = 5
-"""As many as the figures have."""
 
 WARMUP_S = 20.0
 """What `mix.toml` drops, as the paper does: a tenth of 200 s."""
 
 FOLDER = "captures"
-
-TRUTH, ESTIMATES = "from the scenario", "from captures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,87 +203,3 @@ def second_runs(
 def _runs(cases: Sequence[Case]) -> list[tuple[Case, int]]:
     """With the next seed each, the last with the first."""
     return [(case, (place + 1) % len(cases) + 1) for place, case in enumerate(cases)]
-
-
-class CapturesExperiment:
-    """One of figures 5 to 7 with BSCL's buffers from captures."""
-
-    paper = "dhamdhere2005"
-
-    def __init__(self, name: str, flows: Sequence[int] = MANY_FLOWS, seeds: int = SEEDS) -> None:
-        self.name = name
-        self.title: str = stated()[name]["title"]
-        self.seconds = float(stated()[name]["seconds"])
-        self._flows, self._seeds = flows, seeds
-
-    def reproduce(self, runner: Runner) -> Reproduction:
-        """Runs what is not kept yet and judges the second runs, and the estimates."""
-        found, second = self._passes(Mix(runner))
-        made = figures(self.name, found, second)
-        return Reproduction(
-            [cell for key, figure in made.items() for cell in cells(figure, _claims(key))],
-            [
-                HOW_JUDGED,
-                (
-                    f"{self._seeds} seeds. A first run behind C T leaves captures before and after "
-                    "the queue. BSCL gets N, T_e, C_e and the median burst that `goodqueue "
-                    "analyze` finds in them, and the second run has its buffer and another seed."
-                ),
-            ],
-            partial(_pictures, made),
-        )
-
-    def captures_took_s(self, runner: Runner) -> float:
-        """Seconds, on one core, of the first runs and of what was read from their captures."""
-        found, _ = self._passes(Mix(runner))
-        return math.fsum(one.took_s for of in found.values() for one in of)
-
-    def _passes(self, mix: Mix) -> tuple[dict[Traffic, list[Estimate]], Seconds]:
-        traffic = [Traffic(count, SHARES[self.name]) for count in self._flows]
-        found = estimates(mix, traffic, self._seeds)
-        return found, second_runs(mix, found)
-
-
-def figures(
-    name: str, found: Mapping[Traffic, Sequence[Estimate]], second: Seconds
-) -> dict[str, Figure]:
-    """Loss and utilisation of the second runs, and estimates over what the scenario says."""
-    seeds = len(next(iter(found.values())))
-    share = f"{100 * SHARES[name]:.0f} % local"
-    made = {}
-    for key, title in (("loss", "Loss with BSCL"), ("utilization", "Utilisation with BSCL")):
-        figure = "loss_rate" if key == "loss" else key
-        curves = {
-            source: {one.flows: t_interval(second[one, source].per_cent(figure)) for one in found}
-            for source in (ESTIMATES, TRUTH)
-        }
-        made[key] = Figure(f"{name}-{key}", f"{title}, {share}", "%", curves, seeds)
-    ratios: dict[str, Callable[[Link], float]] = {
-        "N": lambda link: link.flows,
-        "T_e": lambda link: link.harmonic_rtt_s,
-        "C_e": lambda link: link.local_rate_bps,
-    }
-    made["estimates"] = Figure(
-        f"{name}-estimates",
-        f"Estimates from captures over the scenario's, {share}",
-        "",
-        {
-            label: {
-                one.flows: t_interval([of(each.link) / of(one.link) for each in found[one]])
-                for one in found
-            }
-            for label, of in ratios.items()
-        },
-        seeds,
-    )
-    return made
-
-
-def _pictures(made: Mapping[str, Figure]) -> Sequence[Picture]:
-    from goodqueue.papers.dhamdhere2005.pictures import picture
-
-    return [picture(figure, _claims(key)) for key, figure in made.items()]
-
-
-def _claims(key: str) -> list[Claim]:
-    return claims(stated()["captures"][key]["claim"])
