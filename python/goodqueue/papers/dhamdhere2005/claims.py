@@ -118,12 +118,14 @@ class Claim:
             bound = f"at most {high:g}"
         else:
             bound = f"{low:g} to {high:g}"
-        return f"{bound} {self.unit(unit)}".strip() + f", {SEEN if self.seen else UNSEEN}"
+        return f"{bound} {self.unit(unit)}".rstrip() + f", {SEEN if self.seen else UNSEEN}"
 
     def unit(self, unit: str) -> str:
         """The unit of what is judged: a ratio has none."""
         if self.slope:
             return f"{unit} per flow"
+        if self.less and unit == "%":
+            return "points"
         return "" if self.over else unit
 
     def judged(self, curves: Mapping[str, Points]) -> Iterator[Judged]:
