@@ -19,6 +19,7 @@ from goodqueue.papers.dhamdhere2005 import figures
 from goodqueue.papers.dhamdhere2005.claims import Claim, claims, stated
 from goodqueue.papers.dhamdhere2005.figures import FIGURES, Figure
 from goodqueue.papers.dhamdhere2005.mix import ALONE, SOURCES_MS, Case, Mix, Traffic
+from goodqueue.papers.dhamdhere2005.pictures import picture
 from goodqueue.papers.dhamdhere2005.second_pass import SHARES, CapturesExperiment
 from goodqueue.papers.dhamdhere2005.statements import cells
 from goodqueue.papers.dhamdhere2005.table1 import Table1, rows
@@ -368,6 +369,13 @@ def test_the_page_counts_verdicts_and_shows_what_claims_are_judged_by(
         "| 1.10 ± 0.01 at 100 | 1.25 ± 0.01 at 300 |  |" in text
     )
     assert "| 3.4 to 4.6 %, set after data | 3.90 ± 0.01 at 300 |  |  |" in text
+
+
+def test_a_picture_gives_the_paper_only_its_own_claims() -> None:
+    curves = made("any", {"ours": {2: 1.0}})
+    both = [claim(between=[0, 1]), claim(between=[0, 1], says="ours: it does not")]
+    assert picture(curves, both).caption.endswith(" The paper: it does.")
+    assert "The paper" not in picture(curves, both[1:]).caption
 
 
 def test_section_vi_runs_from_captures_to_loss_and_keeps_what_it_estimated(tmp_path: Path) -> None:

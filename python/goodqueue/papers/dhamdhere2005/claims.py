@@ -107,6 +107,11 @@ class Claim:
             **{key: entry[key] for key in same if key in entry},
         )
 
+    @property
+    def is_the_papers(self) -> bool:
+        """Whether the paper claims it, and not this project of its own estimates."""
+        return not self.says.startswith("ours: ")
+
     def asked(self, unit: str) -> str:
         """The bound in words, and whether it was set before data had been seen."""
         low, high = self.bound

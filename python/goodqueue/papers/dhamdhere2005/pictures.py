@@ -28,10 +28,11 @@ def picture(figure: Figure, claims: Sequence[Claim]) -> Picture:
         _axes(figure, axes[0])
 
     theory = "; theory has no marks" if figure.theory else ""
-    said = "; ".join(claim.says for claim in claims)
+    said = "; ".join(claim.says for claim in claims if claim.is_the_papers)
+    paper = f" The paper: {said}." if said else ""
     return Picture(
         figure.name,
-        f"{_bars(figure)}{theory}. The paper: {said}.",
+        f"{_bars(figure)}{theory}.{paper}",
         draw,
     )
 
