@@ -321,6 +321,32 @@ def test_section_iii_has_local_flows_only() -> None:
     assert one["flow"][0] == other["flow"][0]
 
 
+class Asked(Exception):  # noqa: N818 - it ends a run, and is no error
+    """Raised with the traffic that a figure asks for first."""
+
+
+class Asking:
+    """Runs nothing."""
+
+    seeds = 1
+
+    def replicates(self, cases: Iterable[Case], _seeds: int) -> dict[Case, list[Figures]]:
+        raise Asked({case.traffic.local_share for case in cases})
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        *dict.fromkeys(("fig1", "fig2", "fig2-loss", "fig3"), ALONE).items(),
+        *{"fig5": 0.95, "fig6": 0.9, "fig7": 0.8, "fig8": 0.9, "fig9-loss": 0.9}.items(),
+    ],
+)
+def test_each_figure_has_the_traffic_of_its_section(name: str, share: float) -> None:
+    with pytest.raises(Asked) as asked:
+        FIGURES[name](cast("Mix", Asking()))
+    assert asked.value.args == ({share},)
+
+
 def test_table_1_computes_nothing_from_what_the_paper_prints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
