@@ -55,14 +55,18 @@ def pictures(second: Seconds) -> list[Picture]:
         )
         for label in ERRORS
     }
-    figures = {
-        "fig6": Figure("fig5-7-estimates", "Loss with BSCL from captures", "%", loss, seeds),
-        "fig9-loss": Figure(
-            "fig9-estimates", "Loss with BSCL from wrong estimates", "%", wrong, seeds
-        ),
-    }
     said = stated()
-    return [picture(figure, claims(said[name]["claim"])) for name, figure in figures.items()]
+    both = (
+        (
+            Figure("fig5-7-estimates", "Loss with BSCL from captures", "%", loss, seeds),
+            said["captures"]["loss"],
+        ),
+        (
+            Figure("fig9-estimates", "Loss with BSCL from wrong estimates", "%", wrong, seeds),
+            said["fig9-loss"],
+        ),
+    )
+    return [picture(figure, claims(entry["claim"])) for figure, entry in both]
 
 
 def verdict(second: Seconds) -> list[str]:
