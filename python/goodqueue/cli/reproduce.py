@@ -82,7 +82,7 @@ def list_papers(only: str | None, *, json: bool) -> int:
     total = sum(one.seconds for found in known.values() for one in found)
     console.print(
         f"all of it: about {total / 60:.1f} minutes on two cores the first time, and seconds from "
-        "then on: runs are kept"
+        "then on: runs are kept; those that two share are counted with the first"
     )
     return 0
 

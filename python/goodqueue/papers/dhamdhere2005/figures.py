@@ -186,23 +186,27 @@ def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
 def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_FLOWS) -> Figure:
     """Figures 5 to 7: loss with the buffers of three rules."""
     traffic = [Traffic(count, local_share) for count in flows]
-    curves = _with_rules(
-        mix,
-        traffic,
-        "loss_rate",
-        {
-            "C T": lambda one, _runs: classic(one),
-            "C T / sqrt(N)": lambda one, _runs: stanford(one),
-            "BSCL": lambda one, runs: sized(one, median_burst_of(runs)),
-        },
-    )
+    rules: dict[str, _Rule] = {
+        "C T": lambda one, _runs: classic(one),
+        "C T / sqrt(N)": lambda one, _runs: stanford(one),
+        "BSCL": _bscl,
+    }
+    curves = _with_rules(mix, traffic, "loss_rate", rules)
     return Figure(name, f"Loss, local flows have {100 * local_share:.0f} %", "%", curves, mix.seeds)
 
 
 def fig7(mix: Mix, flows: Sequence[int] = MANY_FLOWS) -> Figure:
     """Figure 7, with BSCL's curve of figure 6: the paper speaks of how the two differ."""
-    with_80, with_90 = (losses(mix, "fig7", share, flows) for share in (0.8, 0.9))
-    return replace(with_80, curves={**with_80.curves, "BSCL, 90 % local": with_90.curves["BSCL"]})
+    figure = losses(mix, "fig7", 0.8, flows)
+    beside = _with_rules(
+        mix, [Traffic(count, 0.9) for count in flows], "loss_rate", {"BSCL, 90 % local": _bscl}
+    )
+    return replace(figure, curves={**figure.curves, **beside})
+
+
+def _bscl(traffic: Traffic, first: list[Figures]) -> Case:
+    """With BSCL's buffer, from the burst of the runs at B = C T."""
+    return sized(traffic, median_burst_of(first))
 
 
 def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
@@ -218,7 +222,7 @@ def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
             "(16), alpha 0.55": lambda one, _runs: by_burst(one, 0.55 * one.flows),
             "(16), mean L": lambda one, runs: by_burst(one, burst_of(runs)),
             "(16), median L": lambda one, runs: by_burst(one, median_burst_of(runs)),
-            "BSCL": lambda one, runs: sized(one, median_burst_of(runs)),
+            "BSCL": _bscl,
         },
     )
     return Figure("fig8", "Utilisation with few flows", "%", curves, mix.seeds, digits=1)
