@@ -16,7 +16,7 @@ from goodqueue.intervals import Interval, t_interval
 from goodqueue.papers import page
 from goodqueue.papers.cells import Finding, Reproduction, Verdict
 from goodqueue.papers.dhamdhere2005 import figures
-from goodqueue.papers.dhamdhere2005.claims import Claim, claims, stated
+from goodqueue.papers.dhamdhere2005.claims import Claim, Sample, claims, stated
 from goodqueue.papers.dhamdhere2005.figures import FIGURES, Figure
 from goodqueue.papers.dhamdhere2005.mix import ALONE, SOURCES_MS, Case, Mix, Traffic
 from goodqueue.papers.dhamdhere2005.pictures import picture
@@ -271,6 +271,24 @@ def test_what_follows_from_two_curves_has_the_error_of_both() -> None:
     (difference,) = claim(less="model", between=[0, 1]).judged(curves)
     assert difference.value.mean == 100
     assert difference.value.half_width == pytest.approx(math.sqrt(52))
+
+
+def test_differences_are_taken_seed_by_seed() -> None:
+    ours, model = (1.0, 5.0, 9.0), (0.5, 4.4, 8.6)
+    (found,) = claim(less="model", between=[0, 1]).judged(
+        {"ours": {10: Sample.of(ours)}, "model": {10: Sample.of(model)}}
+    )
+    # 0.5, 0.6 and 0.4: 0.5, with t_2 = 4.303 times 0.1 / sqrt(3).
+    assert found.value.mean == pytest.approx(0.5)
+    assert found.value.half_width == pytest.approx(4.303 * 0.1 / math.sqrt(3), rel=1e-3)
+    assert found.finding is Finding.HOLDS
+
+
+def test_a_run_beside_itself_is_not_judged() -> None:
+    values = {10: Sample.of((1.0, 5.0)), 20: Sample.of((1.0, 2.0))}
+    beside = {10: Sample.of((1.0, 5.0)), 20: Sample.of((1.0, 1.0))}
+    judged = claim(less="model", between=[-9, 9]).judged({"ours": values, "model": beside})
+    assert [one.flows for one in judged] == ["20"]
 
 
 def test_every_claim_says_whether_its_bound_was_set_before_data() -> None:

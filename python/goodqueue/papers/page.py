@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue.papers.cells import VERDICTS, Finding, Verdict
+from goodqueue.papers.cells import VERDICTS, Finding, Reproduction, Verdict
 from goodqueue.papers.experiment import experiment, experiments, paper
 from goodqueue.papers.table import TableExperiment
 from goodqueue.study.runner import Runner, user_store
@@ -142,13 +142,22 @@ def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
     return "; ".join(said)
 
 
+OURS = '"ours: '
+"""How a claim begins that is not the paper's."""
+
+
 def counts(name: str, runner: Runner) -> Iterator[Line]:
-    """A line for each experiment, and one for all of them."""
-    found = {one.name: one.reproduce(runner).count() for one in experiments(name)}
-    found["all"] = {verdict: sum(one[verdict] for one in found.values()) for verdict in VERDICTS}
+    """A line for each experiment, one for all, and one for claims that are not the paper's."""
+    found = {one.name: list(one.reproduce(runner).cells) for one in experiments(name)}
+    every = [cell for cells in found.values() for cell in cells]
+    found["all"] = every
+    ours = [cell for cell in every if cell.quantity.startswith(OURS)]
+    if ours:
+        found["of these ours, not the paper's"] = ours
     yield ["", *map(str, VERDICTS)]
     yield ["---"] * (1 + len(VERDICTS))
-    for label, verdicts in found.items():
+    for label, cells in found.items():
+        verdicts = Reproduction(cells).count()
         yield [label, *(str(verdicts[verdict] or "") for verdict in VERDICTS)]
 
 

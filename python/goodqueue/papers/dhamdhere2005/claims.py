@@ -2,7 +2,9 @@
 
 A claim is a bound on values of a curve, or on what is derived from them. The 95 % interval of our
 mean decides: the claim holds if the interval lies within the bound, is not reproduced if it lies
-outside, and is undecided if an end of the bound lies within the interval. A value without an
+outside, and is undecided if an end of the bound lies within the interval. A difference of two
+simulated values is taken seed by seed, for their seeds are common; where they are of the same runs,
+which cannot differ, nothing is judged. A value without an
 interval, which was computed and not simulated, is never undecided.
 """
 
@@ -10,17 +12,36 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.intervals import Interval
+from goodqueue.intervals import Interval, t_interval
 from goodqueue.papers.cells import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-Points = dict[int, Interval]
+
+@dataclass(frozen=True, slots=True)
+class Sample(Interval):
+    """The mean of values under common seeds, with its 95 % interval.
+
+    Attributes:
+        values: under the seeds from 1 on.
+    """
+
+    values: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Sample:
+        """Of a value for each seed."""
+        mean = t_interval(values)
+        return cls(mean.mean, mean.half_width, tuple(values))
+
+
+Points = Mapping[int, Interval]
 """A value by the number of flows, with its 95 % interval."""
 
 FLOWS, PREVIOUS, NEIGHBOURS, OTHERS = "flows", "previous", "neighbours", "others"
@@ -169,7 +190,7 @@ class Claim:
         for count in chosen:
             if not (self.less or self.over):
                 yield str(count), points[count]
-            elif (other := self._other(curves, points, count)) is not None:
+            elif (other := self._other(curves, points, count)) and not _same(points[count], other):
                 relate = _difference if self.less else _ratio
                 yield str(count), relate(points[count], other)
 
@@ -217,6 +238,11 @@ def _mean(interval: Interval) -> float:
     return interval.mean
 
 
+def _same(one: Interval, other: Interval) -> bool:
+    """Whether two values are of the same runs, as where two rules give the same buffer."""
+    return isinstance(one, Sample) and one == other
+
+
 def _ratio(above: Interval, below: Interval) -> Interval:
     """With the error of independent parts."""
     ratio = above.mean / below.mean
@@ -225,7 +251,10 @@ def _ratio(above: Interval, below: Interval) -> Interval:
 
 
 def _difference(one: Interval, other: Interval) -> Interval:
-    """As if the two were independent: common seeds make it no wider."""
+    """Seed by seed where both have common seeds; otherwise as if the two were independent."""
+    if isinstance(one, Sample) and isinstance(other, Sample):
+        pairs = zip(one.values, other.values, strict=True)
+        return t_interval([mine - theirs for mine, theirs in pairs])
     return Interval(one.mean - other.mean, math.hypot(one.half_width, other.half_width))
 
 

@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from goodqueue.intervals import Interval, t_interval
+from goodqueue.papers.dhamdhere2005.claims import Sample
 from goodqueue.papers.dhamdhere2005.mix import (
     ALONE,
     LOSS,
@@ -88,8 +89,8 @@ def fig1(
     for rate in rates:
         cases = {count: classic(Traffic(count, ALONE, rate)) for count in flows}
         found = mix.replicates(cases.values(), 2 * mix.seeds)
-        mean: Points = {}
-        middle: Points = {}
+        mean: dict[int, Interval] = {}
+        middle: dict[int, Interval] = {}
         for count, case in cases.items():
             runs = found[case]
             mean[count] = t_interval([run["burst"] for run in runs if run["burst"] > 0])
@@ -342,7 +343,7 @@ def _with_rules(
     found = mix.replicates([case for made in cases.values() for case in made.values()], mix.seeds)
     return {
         label: {
-            one.flows: t_interval([100 * run[figure] for run in found[case]])
+            one.flows: Sample.of([100 * run[figure] for run in found[case]])
             for one, case in made.items()
         }
         for label, made in cases.items()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.intervals import t_interval
 from goodqueue.papers.cells import Reproduction
-from goodqueue.papers.dhamdhere2005.claims import claims, stated
+from goodqueue.papers.dhamdhere2005.claims import Sample, claims, stated
 from goodqueue.papers.dhamdhere2005.figures import MANY_FLOWS, Figure
 from goodqueue.papers.dhamdhere2005.mix import Mix, Traffic
 from goodqueue.papers.dhamdhere2005.statements import HOW_JUDGED, cells
@@ -86,7 +86,7 @@ def figures(
     for key, title in (("loss", "Loss with BSCL"), ("utilization", "Utilisation with BSCL")):
         figure = "loss_rate" if key == "loss" else key
         curves = {
-            source: {one.flows: t_interval(second[one, source].per_cent(figure)) for one in found}
+            source: {one.flows: Sample.of(second[one, source].per_cent(figure)) for one in found}
             for source in (ESTIMATES, TRUTH)
         }
         made[key] = Figure(f"{name}-{key}", f"{title}, {share}", "%", curves, seeds)

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from goodqueue.intervals import Interval
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
-from goodqueue.papers.dhamdhere2005.claims import Points, claims, stated
+from goodqueue.papers.dhamdhere2005.claims import claims, stated
 from goodqueue.papers.dhamdhere2005.mix import Traffic, stanford
 from goodqueue.sizing.rules.bscl import bscl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from goodqueue.papers.dhamdhere2005.claims import Claim
+    from goodqueue.papers.dhamdhere2005.claims import Claim, Points
     from goodqueue.study.runner import Runner
 
 NEAR = 0.25
@@ -83,7 +83,7 @@ def cells() -> Iterator[Cell]:
         BSCL: lambda one: float(int(bscl(one.link).packets)),
     }
     columns = {STANFORD: "stanford_packets", BSCL: "bscl_packets"}
-    curves: dict[str, Points] = {}
+    curves: dict[str, dict[int, Interval]] = {}
     for rule, packets in ours.items():
         for row in rows():
             flows = int(row["locally_bottlenecked_flows"])
@@ -108,7 +108,7 @@ def _cell(rule: str, flows: int, printed: str, value: float) -> Cell:
     )
 
 
-def claimed(curves: dict[str, Points], said: Sequence[Claim]) -> Iterator[Cell]:
+def claimed(curves: Mapping[str, Points], said: Sequence[Claim]) -> Iterator[Cell]:
     """What the paper says of the column's shape; every figure of it is computed."""
     for claim in said:
         for one in claim.judged(curves):
