@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from goodqueue.sizing.throughput import cubic_overflow_loss_rate, reno_friendly_loss_rate
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -152,11 +154,19 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
 
 
 def loss_rate(link: Link, packets: float) -> float:
-    """Loss of N Reno flows with delayed ACKs that fill link and buffer, at most 1.
+    """Loss of N flows that fill link and buffer, at most 1.
 
-    Equation (18) of Dhamdhere et al.: p = (0.87 N / (C_e T_e + B))^2.
+    Reno with delayed ACKs: equation (18) of Dhamdhere et al., p = (0.87 N / (C_e T_e + B))^2.
+    CUBIC: the larger of two estimates, its Reno-friendly region and what its windows add before a
+    loss is known. The second grows with the round-trip time, and so with the buffer.
     """
-    return min(1.0, (DELAYED_ACK * link.flows / (link.local_bdp_packets + packets)) ** 2)
+    window = (link.local_bdp_packets + packets) / link.flows
+    if link.congestion_control == "cubic":
+        rtt = link.mean_rtt_s + link.seconds(packets)
+        lost = max(reno_friendly_loss_rate(window), cubic_overflow_loss_rate(window, rtt))
+    else:
+        lost = (DELAYED_ACK / window) ** 2
+    return min(1.0, lost)
 
 
 def sends_in_bursts(link: Link) -> bool:
