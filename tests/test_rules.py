@@ -29,7 +29,7 @@ from goodqueue.sizing.rules import (
     tiny,
     window_decrease,
 )
-from goodqueue.sizing.rules.rule import loss_rate
+from goodqueue.sizing.rules.rule import Advice, loss_rate
 from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
 from goodqueue.sizing.theory import promised, theory_only, without
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
@@ -340,8 +340,9 @@ def test_no_rule_promises_a_loss_that_cubic_does_not_keep() -> None:
         ("mm1k", link(flows=10, max_loss_rate=0.01), "Poisson"),
         ("fluid_stability", link(flows=10), "no fluid"),
         ("vendor_500ms", link(max_delay_s=0.1), "above the bound"),
-        ("claim_5_10_kB", link(), "uplink of 1 Mb/s"),
-        ("claim_3_6_packets", link(), "0.05 to 0.5"),
+        ("claim_3_6_packets", link(), "uplink of 1 Mb/s"),
+        ("claim_5_10_kB", link(), "0.05 to 0.5"),
+        ("claim_5_10_packets", link(), "0.05 to 0.5"),
         ("flow_proportional", link(flows=2), "idle"),
         ("window_decrease", link(flows=50, rtts_s=(0.02, 0.1)), "out of step"),
     ],
@@ -363,8 +364,9 @@ def test_broken_assumptions_are_named(rule: str, its_link: Link, words: str) -> 
         ("tiny", link(flows=100, paced=True, min_utilization=0.8)),
         ("capacity_ratio", link(flows=10, input_rate_bps=1e9)),
         ("core_to_access", link(flows=10, access_rate_bps=1e6, min_utilization=0.8)),
-        ("claim_5_10_kB", Link(1e6, (0.02,), 1)),
-        ("claim_3_6_packets", Link(0.5e6, (0.1,), 3, packet_bytes=552)),
+        ("claim_3_6_packets", Link(1e6, (0.02,), 1)),
+        ("claim_5_10_kB", Link(0.5e6, (0.1,), 3, packet_bytes=592)),
+        ("claim_5_10_packets", Link(0.5e6, (0.1,), 3, packet_bytes=592)),
     ],
 )
 def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
@@ -454,3 +456,17 @@ def test_every_rule_is_documented() -> None:
     for rule in RULES:
         row = f"| `{rule.name}` | {rule.title} | {rule.equation} | {'; '.join(rule.assumptions)} |"
         assert f"{row} {rule.source} |" in page
+
+
+@pytest.mark.parametrize(
+    ("packets", "whole"),
+    [(249.99999999999997, 250), (644.9999999999998, 645), (249.9999, 249), (0.2, 1), (None, None)],
+)
+def test_rounding_errors_cost_no_packet(packets: float | None, whole: int | None) -> None:
+    assert Advice(packets).whole_packets == whole
+
+
+def test_a_bandwidth_delay_product_of_250_packets_is_250_packets() -> None:
+    bdp = next(rule for rule in RULES if rule.name == "bdp")
+    for rate_bps, rtt_s in ((30e6, 0.1), (50e6, 0.06), (10e6, 0.3), (300e6, 0.01)):
+        assert bdp.advise(Link(rate_bps, (rtt_s,), 1)).whole_packets == 250

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +22,9 @@ BURST_PACKETS = 2
 
 DELAYED_ACK = 0.87
 """sqrt(3/4): R = 0.87 M / (T sqrt p) with one ACK for two segments, (2) of Dhamdhere et al."""
+
+ROUNDING = 1e-9
+"""Relative error that a formula's floating-point arithmetic may make."""
 
 SLOW_ACCESS = 0.1
 """Access links of at most this share of the link space packets as pacing does."""
@@ -54,8 +58,13 @@ class Advice:
 
     @property
     def whole_packets(self) -> int | None:
-        """The buffer rounded down, as the papers' tables do, but at least one packet."""
-        return None if self.packets is None else max(1, int(self.packets))
+        """The buffer rounded down, as the papers' tables do, but at least one packet.
+
+        A buffer that rounding errors put just below a whole number counts as that number.
+        """
+        if self.packets is None:
+            return None
+        return max(1, math.floor(self.packets * (1 + ROUNDING)))
 
 
 @dataclass(frozen=True, slots=True)
