@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,28 @@ from goodqueue.cli.files import print_wrote
 from goodqueue.cli.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
 from goodqueue.errors import RequestError
 from goodqueue.outdir import check_file
-from goodqueue.papers.cells import Cell, Reproduction, Verdict, remarks
+from goodqueue.papers.cells import Cell, Finding, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
+from goodqueue.papers.tally import LEGEND, controls, of_all, once, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from goodqueue.papers.tally import Control
     from goodqueue.study.runner import Runner
 
-COLOURS = {Verdict.MATCHES: "green", Verdict.SHAPE: "yellow", Verdict.NOT: "red"}
+COLOURS = {
+    Verdict.MATCHES: "green",
+    Verdict.SHAPE: "yellow",
+    Verdict.NOT: "red",
+    Finding.HOLDS: "green",
+    Finding.UNDECIDED: "yellow",
+    Finding.UNREPRODUCED: "red",
+    Finding.CONTRADICTED: "red",
+    Finding.ELSEWHERE: "red",
+}
 
 CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on what its text claims"
 
@@ -105,7 +116,9 @@ def reproduce_papers(request: ReproduceRequest) -> int:
     if request.json:
         print_json(_as_dict(found, interrupted=interrupted))
     elif len(found) > 1:
-        stdout().print(_summary(found))
+        for made in summary(found):
+            stdout().print(made)
+        stdout().print(LEGEND, markup=False)
     if interrupted:
         stderr().print(goes_on(runner.lasting))
     return EXIT_INTERRUPTED if interrupted else 0
@@ -168,6 +181,9 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
         console.print(_table(quantity, list(cells)))
     if any(cell.published is None and cell.verdict for cell in done.cells):
         console.print(CLAIMS, markup=False)
+    console.print(f"cells: {tally(done.cells).text() or 'nothing to match'}", markup=False)
+    if made := _controls(done.cells):
+        console.print(made)
     for note, members in remarks(done.cells).items():
         console.print(f"{note}: {_rows(members)}", markup=False)
     console.print()
@@ -175,7 +191,8 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
 
 def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
     first = cells[0]
-    headers = [*first.row, "paper", "ours", "one run lies in"]
+    lies = "one run lies in" if first.finding is None else "95 % interval"
+    headers = [*first.row, "paper", "ours", lies]
     headers += [beside.label for beside in first.beside]
     headers += [*first.variants, ""]
     lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
@@ -197,12 +214,42 @@ def _rows(cells: Sequence[Cell]) -> str:
     return "at " + ", ".join(shown) if len(shown) <= 6 else f"{len(shown)} rows"
 
 
-def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> object:
-    rows = []
-    for one, done in found:
-        counts = done.count()
-        rows.append([f"{one.paper} {one.name}", *(str(counts[verdict]) for verdict in Verdict)])
-    return table("Cells", ["", *(str(verdict) for verdict in Verdict)], rows)
+def _controls(cells: Sequence[Cell]) -> object | None:
+    """Matches of models that are wrong on purpose, beside ours; None without such models."""
+    rows = [
+        [one.name, one.quantity, *map(str, (one.cells, one.ours, one.ours_weak)), *_matches(one)]
+        for one in controls(cells)
+    ]
+    heads = ["", "", "cells", "ours match", "weakly", "control matches", "weakly"]
+    return table("Controls: models that are wrong on purpose", heads, rows) if rows else None
+
+
+def _matches(one: Control) -> tuple[str, str]:
+    return str(one.matches), str(one.weak)
+
+
+def summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[object]:
+    """Counts of figures, of conclusions and of controls; repeated cells count once in the total."""
+    named = [(f"{one.paper} {one.name}", done.cells) for one, done in found]
+    named.append(("all, repeated cells once", once(found)))
+    counts = [(name, tally(cells)) for name, cells in named]
+    figures = [[name, *map(str, count.figures.values())] for name, count in counts]
+    yield table("Figures", ["", *counts[0][1].figures], figures)
+    conclusions = [
+        [name, *map(str, count.findings.values())]
+        for name, count in counts
+        if any(count.findings.values())
+    ]
+    if conclusions:
+        yield table("Conclusions", ["", *map(str, Finding)], conclusions)
+    rows = [
+        [name, one.name, *map(str, (one.cells, one.ours, one.ours_weak)), *_matches(one)]
+        for name, cells in named
+        for one in of_all(cells)
+    ]
+    if rows:
+        heads = ["", "", "cells", "ours match", "weakly", "control matches", "weakly"]
+        yield table("Controls: models that are wrong on purpose", heads, rows)
 
 
 def _as_dict(
@@ -212,8 +259,17 @@ def _as_dict(
         "schema_version": 1,
         "experiments": [_outline(one) | {"sentences": list(done.sentences)} for one, done in found],
         "cells": [cell for one, done in found for cell in _cells(one, done)],
+        "counts": [
+            {"paper": one.paper, "experiment": one.name} | _counts(done.cells)
+            for one, done in found
+        ],
+        "total": _counts(once(found)),
         "interrupted": interrupted,
     }
+
+
+def _counts(cells: Sequence[Cell]) -> dict[str, Any]:
+    return tally(cells).as_dict() | {"controls": [asdict(one) for one in controls(cells)]}
 
 
 def _outline(one: Experiment) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,20 @@ class Verdict(StrEnum):
     NOT = "does not match"
 
 
+class Finding(StrEnum):
+    """What is to be thought of a conclusion of a paper, for a pair of rows.
+
+    `UNREPRODUCED`: the paper's figures bear it out, ours do not. `CONTRADICTED`: neither do.
+    `ELSEWHERE`: it fails under conditions of which the paper prints no figures.
+    """
+
+    HOLDS = "holds"
+    UNDECIDED = "undecided"
+    UNREPRODUCED = "not reproduced"
+    CONTRADICTED = "contradicted by the paper"
+    ELSEWHERE = "fails elsewhere"
+
+
 WEAK = "a match with an interval wider than half of our mean, which says little"
 
 
@@ -35,13 +49,15 @@ class Spread:
         mean: over the runs.
         low: lower end of the prediction interval for one run.
         high: its upper end.
-        error: standard error of the mean; 0 where runs are not a sample.
+        error: standard error of the mean; 0 where nothing is left to chance.
+        count: how many runs the mean is taken over.
     """
 
     mean: float
     low: float
     high: float
     error: float = 0.0
+    count: int = 1
 
     @classmethod
     def exact(cls, value: float) -> Spread:
@@ -63,12 +79,18 @@ class Spread:
         if count == 1:
             return cls.exact(mean)
         half = prediction_half_width(deviation, count)
-        return cls(mean, max(mean - half, least), mean + half, deviation / math.sqrt(count))
+        low = max(mean - half, least)
+        return cls(mean, low, mean + half, deviation / math.sqrt(count), count)
 
     @classmethod
     def of_range(cls, values: Sequence[float]) -> Spread:
-        """The range, which needs no law: n values hold one more with probability (n-1)/(n+1)."""
-        return cls(fmean(values), min(values), max(values))
+        """The range, which needs no law: n values hold one more with probability (n-1)/(n+1).
+
+        The error is that of independent values; of evenly spaced phases it is an upper bound.
+        """
+        count = len(values)
+        error = stdev(values) / math.sqrt(count) if count > 1 else 0.0
+        return cls(fmean(values), min(values), max(values), error, count)
 
     def explains(self, printed: str, tolerance: float = 0.0) -> bool:
         """Whether some value in here, rounded or cut to the printed digits, is printed so.
@@ -136,6 +158,10 @@ class Cell:
         remark: what is known if it does not match.
         beside: other simulators' figures.
         variants: ours under other settings, or measured in another way, by name.
+        controls: figures of models that are wrong on purpose, by name.
+        finding: the verdict on a conclusion; None of a figure.
+        repeats: the experiment of the same paper in which the same run is a cell already; "" if
+            there is none.
     """
 
     row: Mapping[str, str]
@@ -149,10 +175,15 @@ class Cell:
     remark: Remark | None = None
     beside: Sequence[Beside] = ()
     variants: Mapping[str, Spread] = field(default_factory=dict)
+    controls: Mapping[str, Spread] = field(default_factory=dict)
+    finding: Finding | None = None
+    repeats: str = ""
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> Verdict | Finding | None:
         """None if nothing was published that could match."""
+        if self.finding is not None:
+            return self.finding
         if self.published is not None and self.ours.explains(self.published, self.tolerance):
             return Verdict.MATCHES
         if self.shape is not None or self.published is not None:
@@ -176,6 +207,13 @@ class Cell:
         width = self.ours.high - self.ours.low
         return self.verdict is Verdict.MATCHES and width > abs(self.ours.mean) / 2
 
+    def controlled(self, name: str) -> Cell:
+        """The same published figure beside that of a model that is wrong on purpose.
+
+        Shapes are not tested of it: it matches, weakly or not, or does not.
+        """
+        return replace(self, ours=self.controls[name], shape=None, controls={})
+
     @property
     def said(self) -> str:
         """The note, or that a match says little."""
@@ -193,12 +231,19 @@ class Cell:
             "high": _finite(self.ours.high),
             "tolerance": self.tolerance,
             "verdict": None if self.verdict is None else str(self.verdict),
+            "conclusion": self.finding is not None,
             "note": self.note,
             "weak": self.weak,
             "beside": {
                 one.label: _as_dict(one.spread) | {"agrees": one.agrees} for one in self.beside
             },
             "variants": {name: _as_dict(spread) for name, spread in self.variants.items()},
+            "controls": {
+                name: _as_dict(spread)
+                | {"matches": self.controlled(name).verdict is Verdict.MATCHES}
+                for name, spread in self.controls.items()
+            },
+            "repeats": self.repeats or None,
         }
 
 
@@ -215,10 +260,6 @@ class Reproduction:
     cells: Sequence[Cell]
     sentences: Sequence[str] = ()
     pictures: Callable[[], Sequence[Picture]] = tuple
-
-    def count(self) -> dict[Verdict, int]:
-        """How many cells have each verdict."""
-        return {one: sum(cell.verdict is one for cell in self.cells) for one in Verdict}
 
 
 def remarks(cells: Sequence[Cell]) -> dict[str, list[Cell]]:

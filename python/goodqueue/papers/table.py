@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
-from goodqueue.papers.conclusions import Conclusion
+from goodqueue.papers.conclusions import Conclusion, Sample
 from goodqueue.papers.shapes import TESTS
 from goodqueue.study.plan import run_of, variant_of
 
@@ -156,6 +156,11 @@ class TableExperiment:
         self.variants: dict[str, Mapping[str, Any]] = {PLAIN: {}} | {
             variant["name"]: variant for variant in data.get("variant", ())
         }
+        own = {control["name"]: control for control in data.get("control", ())}
+        self.models = self.variants | own
+        self.controls = [
+            name for name, entry in self.models.items() if name in own or entry.get("control")
+        ]
 
     @property
     def is_compared(self) -> bool:
@@ -166,10 +171,10 @@ class TableExperiment:
         """Every run with the place of its row and its variant."""
         texts = {
             name: self._folder.joinpath(variant.get("scenario", self._data["scenario"]))
-            for name, variant in self.variants.items()
+            for name, variant in self.models.items()
         }
         for place, row in enumerate(self.rows):
-            for name, variant in self.variants.items():
+            for name, variant in self.models.items():
                 text = texts[name].read_bytes()
                 for value in self.open.values:
                     overrides = [
@@ -179,7 +184,7 @@ class TableExperiment:
                             for column, key in self.keys.items()
                             for template in key.get("set", ())
                         ),
-                        *variant.get("set", ()),
+                        *(self._filled(text, name, row) for text in variant.get("set", ())),
                         *(template.format(value) for template in self.open.set),
                     ]
                     pairs = [_override(text) for text in overrides]
@@ -188,6 +193,10 @@ class TableExperiment:
                     made = variant_of(scenario, parameters, place)
                     for seed in self.open.seeds:
                         yield place, name, run_of(made, seed)
+
+    def _filled(self, template: str, model: str, row: Row) -> str:
+        """An override of a variant as it is, one of a control with the columns of the row."""
+        return template if model in self.variants else template.format(**row)
 
     def write_traces(self, target: Path) -> str:
         """Runs the cell that `[traces]` names and writes what its authors worked with.
@@ -228,18 +237,45 @@ class TableExperiment:
 
     def concluded(self, spreads: Spreads) -> Iterator[Cell]:
         """What the paper concludes, under every variant."""
-        rows = [{key: row[key] for key in self.keys} for row in self.rows]
+        printed = {one.column: self._printed(one.column) for one in self.conclusions}
         for one in self.conclusions:
             quantity = self._quantity(one)
             for name in self.variants:
-                ours = [spreads[place, name][one.column] for place in range(len(rows))]
+                samples = [
+                    Sample(
+                        {key: row[key] for key in self.keys},
+                        spreads[place, name][one.column],
+                        printed[one.column][place] if name == PLAIN else None,
+                    )
+                    for place, row in enumerate(self.rows)
+                ]
                 under = {"variant": name or AS_RUN} if len(self.variants) > 1 else {}
-                yield from one.cells(rows, ours, quantity, under)
+                yield from one.cells(samples, quantity, under)
+
+    def _printed(self, column: str) -> list[float | None]:
+        """What the paper prints of a column, for every row: here, or in tables that it repeats."""
+        if column in self.rows[0]:
+            texts = [row[column] for row in self.rows]
+        else:
+            texts = [""] * len(self.rows)
+            for entry in self._data.get("printed", ()):
+                rows = csv.DictReader(
+                    self._folder.joinpath(entry["file"]).read_text("utf-8").splitlines()
+                )
+                known = [row for row in rows if entry.get("where", {}).items() <= row.items()]
+                for place, row in enumerate(self.rows):
+                    if entry["row"].items() <= row.items():
+                        texts[place] = next(
+                            (one[column] for one in known if _is_same(one, row)), texts[place]
+                        )
+        return [float(text) if text else None for text in texts]
 
     def _quantity(self, one: Conclusion) -> str:
         """A conclusion and how it is tested, in words."""
         key, label = self.keys[one.along], self.columns[one.column].label
         at = f"{key['label']} {one.of} over {one.over} {key.get('unit', '')}".strip()
+        if one.average:
+            at = f"{at}, means over every {self.keys[one.average]['label']}"
         return f'"{one.says}": {label}, {at}, {one.bound}'
 
     def _spreads(self, runner: Runner) -> Spreads:
@@ -288,6 +324,7 @@ class TableExperiment:
                 }
                 if "also" in entry:
                     variants[entry["also"]["label"]] = spreads[place, PLAIN][_also(column)]
+                controls = {name: spreads[place, name][column] for name in self.controls}
                 found = [other.beside(place, column, ours[place]) for other in besides]
                 cells.append(
                     Cell(
@@ -302,6 +339,8 @@ class TableExperiment:
                         self.remark(row, column),
                         [beside for beside in found if beside is not None],
                         variants,
+                        controls,
+                        repeats=self._repeats(row),
                     )
                 )
         return cells
@@ -313,6 +352,12 @@ class TableExperiment:
             if of_row and entry.get("column", column) == column:
                 return Remark(entry["text"], entry.get("reads"))
         return None
+
+    def _repeats(self, row: Row) -> str:
+        """The experiment in which the run of a row stands already."""
+        entries = self._data.get("repeat", ())
+        found = (entry["of"] for entry in entries if entry["row"].items() <= row.items())
+        return str(next(found, ""))
 
     def published_shapes(self) -> Iterator[tuple[str, bool]]:
         """Every test of a shape, and whether the published figures have it."""
@@ -431,6 +476,11 @@ class _Other:
         errors = self._data["standard_errors"] * math.hypot(ours.error, theirs.error)
         allowed = max(self._data["tolerance"] * abs(mean), errors)
         return Beside(label, theirs, abs(ours.mean - mean) <= allowed)
+
+
+def _is_same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether two rows agree in every column that both have."""
+    return all(other[column] == value for column, value in one.items() if column in other)
 
 
 def _also(column: str) -> str:
