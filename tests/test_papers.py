@@ -234,19 +234,18 @@ def test_a_conclusion_is_a_bound_on_the_ratio_of_rows_that_differ_in_one_key() -
 
 def test_a_conclusion_may_be_of_means_over_a_key() -> None:
     samples = [
-        Sample({"half": half, "buffer": buffer}, Spread(value, value, value, error, 30), printed)
-        for half, buffer, value, error, printed in (
-            ("left", "2", 10, 1.0, 100),
-            ("left", "50", 30, 3.0, 300),
-            ("right", "5", 10, 0.0, 50),
+        Sample({"half": half, "buffer": buffer}, Spread.of_seeds(values), printed)
+        for half, buffer, values, printed in (
+            ("left", "2", [9.0, 10.0, 11.0], 100),
+            ("left", "50", [31.0, 30.0, 29.0], 300),
+            ("right", "5", [10.0, 10.0, 10.0], 50),
         )
     ]
     better = Conclusion("better", "x", "half", "right", "left", least=1, average="buffer")
     (found,) = better.cells(samples, "", {})
     assert (found.row, found.published, found.verdict) == ({}, "0.250", Finding.CONTRADICTED)
-    assert found.ours.mean == 0.5
-    # As if all errors went the same way: a tenth of the mean.
-    assert found.ours.error == pytest.approx(0.05)
+    # Seed by seed the rows of the left add up to 40.
+    assert (found.ours.low, found.ours.mean, found.ours.high) == (0.5, 0.5, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -270,29 +269,53 @@ def test_an_interval_that_straddles_a_bound_decides_nothing(
     assert one.finding(Spread((low + high) / 2, low, high), printed) is finding
 
 
-def test_the_interval_of_a_ratio_is_students() -> None:
-    # Errors of 3 and 4 %: 5 % together. Of 12 runs each Welch has 625/(81 + 256) x 11 = 20.4
-    # degrees of freedom, and t = 2.083.
-    times = ratio(Spread(200, 0, 999, 6.0, 12), Spread(100, 0, 999, 4.0, 12))
+def test_the_interval_of_a_ratio_is_students_of_pairs() -> None:
+    above, below = [206.0, 194.0, 206.0, 194.0], [104.0, 104.0, 96.0, 96.0]
+    times = ratio(Spread.of_seeds(above), Spread.of_seeds(below))
     assert times.mean == 2.0
-    assert math.log(times.high / 2) == pytest.approx(2.0834 * 0.05, rel=1e-3)
-    assert math.log(2 / times.low) == pytest.approx(2.0834 * 0.05, rel=1e-3)
-    assert ratio(Spread.exact(0.0), Spread(100, 96, 104, 2.0, 12)) == Spread.exact(0.0)
+    # 3 and 4 % to either side are 5 % together, by sqrt(4/3) in a sample of 4; t of 3 is 3.182.
+    half = 3.1824 * 0.05 * math.sqrt(4 / 3) / math.sqrt(4)
+    assert math.log(times.high / 2) == pytest.approx(half, rel=1e-3)
+    assert math.log(2 / times.low) == pytest.approx(half, rel=1e-3)
+    # Runs that differ by the same share under every seed have an exact ratio.
+    twice = ratio(Spread.of_seeds(above), Spread.of_seeds([value / 2 for value in above]))
+    assert (twice.low, twice.high) == (2.0, 2.0)
+    assert ratio(Spread.exact(0.0), Spread.of_seeds(below)) == Spread.exact(0.0)
     assert ratio(Spread.exact(3.0), Spread.exact(2.0)) == Spread.exact(1.5)
 
 
-def test_the_interval_of_a_ratio_holds_it_in_95_of_100() -> None:
+@pytest.mark.parametrize("common", [0.0, 6.0])
+def test_the_interval_of_a_ratio_holds_it_in_95_of_100(common: float) -> None:
     random = np.random.default_rng(1)
     held = 0
     for _ in range(1000):
+        shared = random.normal(0, common, 12)
         above, below = (
-            Spread.of_seeds(list(random.normal(mean, deviation, 12)))
-            for mean, deviation in ((50, 5), (100, 5))
+            Spread.of_seeds(list(mean + mean / 100 * shared + random.normal(0, 5, 12)))
+            for mean in (50, 100)
         )
         times = ratio(above, below)
         held += times.low <= 0.5 <= times.high
     # Four standard deviations of 1000 with 95 %.
     assert abs(held - 950) < 4 * math.sqrt(1000 * 0.95 * 0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("ahmad2020", 0.870, 1.025), ("wisdom2021", 0.874, 0.977)]
+)
+def test_by_their_own_tables_the_proposed_buffers_have_not_more_throughput(
+    name: str, low: float, high: float
+) -> None:
+    one = next(one for one in TABLES if (one.paper, one.name) == (name, "proposed"))
+    same = {column: Spread.exact(1.0) for column in one.columns}
+    spreads = {(place, model): same for place in range(len(one.rows)) for model in one.models}
+    printed = [
+        float(cell.published)
+        for cell in one.concluded(spreads)
+        if cell.published and "better average throughput" in cell.quantity
+    ]
+    assert len(printed) == 9
+    assert (min(printed), max(printed)) == pytest.approx((low, high), abs=1e-3)
 
 
 @pytest.mark.parametrize("name", papers())
@@ -331,8 +354,8 @@ class TestData:
 def test_the_page_has_the_conclusions_that_come_out(name: str, tmp_path: Path) -> None:
     page = (ROOT / paper(name).page).read_text(encoding="utf-8")
     # Other tests are about these, whose runs take long.
-    for what in ("distances", "conclusions of table3"):
-        page = page.replace(f"<!-- {what} -->", "")
+    long = ("distances", "controls", "conclusions of (table3|proposed|cure.)")
+    page = re.sub(rf"<!-- ({'|'.join(long)}) -->", "", page)
     assert "<!-- conclusions of" in page
     with closing(Store.open(tmp_path / "store")) as store:
         assert filled(page, name, Runner(store, Threads())) == page

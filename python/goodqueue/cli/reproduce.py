@@ -124,22 +124,33 @@ def reproduce_papers(request: ReproduceRequest) -> int:
     return EXIT_INTERRUPTED if interrupted else 0
 
 
-def write_traces(
-    paper_name: str | None, table_name: str | None, target: Path, *, json: bool
+def write_traces(  # noqa: PLR0913 - which table, which cells, and where to
+    paper_name: str | None,
+    table_name: str | None,
+    target: Path,
+    rows: Sequence[str],
+    seed: int | None,
+    *,
+    json: bool,
 ) -> int:
-    """Writes the traces of the cell that a table names for it."""
+    """Writes the traces of cells of a table: of one into the directory, of several below it."""
     if paper_name is None or table_name is None:
         raise RequestError("traces are of one table: name it, as in ahmad2020 table4 --traces DIR")
     one = experiment(paper_name, table_name)
     if not isinstance(one, TableExperiment):
-        raise RequestError(f"{paper_name} {table_name} names no cell to write traces of")
-    said = one.write_traces(target)
-    files = sorted(path.name for path in target.iterdir())
+        raise RequestError(f"{paper_name} {table_name} is computed, and has no cells to trace")
+    cells = one.traced(rows, seed)
+    written = []
+    for cell in cells:
+        folder = target if len(cells) == 1 else target / cell.name
+        said = cell.write(folder)
+        files = sorted(path.name for path in folder.iterdir())
+        written.append({"cell": said, "directory": str(folder), "files": files})
+        if not json:
+            stdout().print(said, markup=False)
+            stdout().print(f"in {folder}: {', '.join(files)}", soft_wrap=True, markup=False)
     if json:
-        print_json({"cell": said, "directory": str(target), "files": files})
-        return 0
-    stdout().print(said, markup=False)
-    stdout().print(f"in {target}: {', '.join(files)}", soft_wrap=True, markup=False)
+        print_json({"schema_version": 1, "cells": written})
     return 0
 
 

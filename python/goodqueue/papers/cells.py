@@ -50,14 +50,14 @@ class Spread:
         low: lower end of the prediction interval for one run.
         high: its upper end.
         error: standard error of the mean; 0 where nothing is left to chance.
-        count: how many runs the mean is taken over.
+        values: of the runs, in the order of seeds or phases; none where they are not known.
     """
 
     mean: float
     low: float
     high: float
     error: float = 0.0
-    count: int = 1
+    values: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def exact(cls, value: float) -> Spread:
@@ -69,7 +69,8 @@ class Spread:
         """Student's prediction interval over independent seeds; no value is below `least`."""
         if len(values) == 1:
             return cls.exact(values[0])
-        return cls.of_sample(fmean(values), stdev(values), len(values), least)
+        made = cls.of_sample(fmean(values), stdev(values), len(values), least)
+        return replace(made, values=tuple(values))
 
     @classmethod
     def of_sample(
@@ -80,7 +81,7 @@ class Spread:
             return cls.exact(mean)
         half = prediction_half_width(deviation, count)
         low = max(mean - half, least)
-        return cls(mean, low, mean + half, deviation / math.sqrt(count), count)
+        return cls(mean, low, mean + half, deviation / math.sqrt(count))
 
     @classmethod
     def of_range(cls, values: Sequence[float]) -> Spread:
@@ -88,9 +89,8 @@ class Spread:
 
         The error is that of independent values; of evenly spaced phases it is an upper bound.
         """
-        count = len(values)
-        error = stdev(values) / math.sqrt(count) if count > 1 else 0.0
-        return cls(fmean(values), min(values), max(values), error, count)
+        error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+        return cls(fmean(values), min(values), max(values), error, tuple(values))
 
     def explains(self, printed: str, tolerance: float = 0.0) -> bool:
         """Whether some value in here, rounded or cut to the printed digits, is printed so.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from goodqueue.intervals import t_quantile
@@ -135,34 +135,30 @@ class Conclusion:
 
 
 def _averaged(samples: Sequence[Sample]) -> Sample:
-    """The mean of rows. Errors are averaged, too: runs of equal seeds are not independent."""
+    """The mean of rows, seed by seed."""
     if len(samples) == 1:
         return samples[0]
     spreads = [one.ours for one in samples]
     printed = [one.printed for one in samples if one.printed is not None]
-    mean = Spread(
-        fmean(one.mean for one in spreads),
-        fmean(one.low for one in spreads),
-        fmean(one.high for one in spreads),
-        fmean(one.error for one in spreads),
-        min(one.count for one in spreads),
-    )
+    means = [fmean(values) for values in zip(*(one.values for one in spreads), strict=True)]
+    exact = Spread.exact(fmean(one.mean for one in spreads))
     whole = fmean(printed) if len(printed) == len(samples) else None
-    return Sample(samples[0].row, mean, whole)
+    return Sample(samples[0].row, Spread.of_seeds(means) if means else exact, whole)
 
 
 def ratio(above: Spread, below: Spread) -> Spread:
     """Of two means, with Student's 95 % interval of its logarithm.
 
-    Degrees of freedom are Welch's. The two are taken as independent: common seeds make the
-    interval no wider. Without errors the ratio is exact.
+    Runs of the same seed are a pair, since they share what chance draws: what counts is how far
+    their shares of the two means differ. Where nothing is left to chance the ratio is exact.
     """
     mean = above.mean / below.mean
-    shares = [one.error / one.mean if one.mean else 0.0 for one in (above, below)]
-    error = math.hypot(*shares)
-    if error == 0:
+    if not above.values or not below.values or not above.mean:
         return Spread.exact(mean)
-    counts = (above.count, below.count)
-    parts = [share**4 / (count - 1) for share, count in zip(shares, counts, strict=True) if share]
-    half = t_quantile(error**4 / sum(parts)) * error
+    apart = [
+        one / above.mean - other / below.mean
+        for one, other in zip(above.values, below.values, strict=True)
+    ]
+    error = stdev(apart) / math.sqrt(len(apart))
+    half = t_quantile(len(apart) - 1) * error
     return Spread(mean, mean * math.exp(-half), mean * math.exp(half), mean * error)

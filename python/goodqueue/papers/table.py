@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -18,10 +19,12 @@ from weakref import WeakKeyDictionary
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
+from goodqueue.outdir import write_whole
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion, Sample
 from goodqueue.papers.shapes import TESTS
 from goodqueue.study.plan import run_of, variant_of
+from goodqueue.traces import gnuplot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +44,7 @@ PLAIN = ""
 """The variant that is compared with the paper."""
 
 AS_RUN = "as fitted"
-"""What it is called beside others."""
+"""What it is called beside others, unless the file names it (`plain`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,45 @@ class Open:
                 return Spread.exact(values[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A cell whose run is written as what its authors worked with.
+
+    Attributes:
+        row: its key columns.
+        seed: of the run.
+        why: why this seed; "" where it is the first.
+        scenario: what is run.
+        files: names of files by the traces that they hold.
+    """
+
+    row: Mapping[str, str]
+    seed: int
+    why: str
+    scenario: _core.Scenario
+    files: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """A name for its directory."""
+        return "-".join(re.sub(r"[^\w.]+", "_", value) for value in self.row.values())
+
+    def write(self, target: Path) -> str:
+        """Runs it and writes the files and a script for gnuplot; returns what was run."""
+        target.mkdir(parents=True, exist_ok=True)
+        files = {trace: target / file for trace, file in self.files.items()}
+        self.scenario.with_seed(self.seed).run(traces=list(files.items()))
+        windows = {
+            trace.removeprefix("cwnd:"): file
+            for trace, file in self.files.items()
+            if trace.startswith("cwnd:")
+        }
+        script = gnuplot(self.scenario.links[0], self.files["queue"], windows)
+        write_whole(target / "plot.gp", script)
+        cell = ", ".join(f"{key} {value}" for key, value in self.row.items())
+        return f"{cell}, seed {self.seed}{f': {self.why}' if self.why else ''}"
+
+
 def folder(paper: str) -> Traversable:
     """Where a paper's data are: the name of a package has no hyphens."""
     return files(__package__).joinpath(paper.replace("-", "_"))
@@ -198,32 +240,58 @@ class TableExperiment:
         """An override of a variant as it is, one of a control with the columns of the row."""
         return template if model in self.variants else template.format(**row)
 
-    def write_traces(self, target: Path) -> str:
-        """Runs the cell that `[traces]` names and writes what its authors worked with.
+    def traced(self, wanted: Sequence[str], seed: int | None = None) -> list[Traced]:
+        """The cells whose traces are written.
 
-        Returns:
-            What was run, in a sentence.
+        Args:
+            wanted: `KEY=VALUE` of the rows' keys, all of which must fit; `all` for every row. If
+                there are none, the cell that `[traces]` names, or every row if it names none.
+            seed: of the runs; None for the one that `[traces]` names for its cell, and else 1.
 
         Raises:
-            RequestError: if the table has no such cell.
+            RequestError: if the table has no such rows, or its runs no traces.
         """
-        wanted = self._data.get("traces")
-        if wanted is None:
+        traces = self._data.get("traces")
+        if traces is None:
             raise RequestError(
-                f"{self.paper} {self.name} names no cell to write traces of: its file has no table "
-                "[traces], as that of ahmad2020 table4 has"
+                f"{self.paper} {self.name} has no table [traces], which names the files to write: "
+                "those of ahmad2020 and wisdom2021 have"
             )
-        row, seed = wanted["row"], wanted["seed"]
-        fits = (
-            made.variant.scenario
-            for place, variant, made in self.runs()
-            if variant == PLAIN and row.items() <= self.rows[place].items()
-        )
-        scenario = next(fits).with_seed(seed)
-        target.mkdir(parents=True, exist_ok=True)
-        scenario.run(traces=[(trace, target / file) for trace, file in wanted["files"].items()])
-        cell = ", ".join(f"{self.keys[column]['label']} {value}" for column, value in row.items())
-        return f"{cell}, seed {seed}: {wanted['why']}"
+        named = traces.get("row", {})
+        rows = self._wanted(wanted) if wanted else named
+        firsts: dict[int, Run] = {}
+        for place, variant, made in self.runs():
+            if variant == PLAIN and rows.items() <= self.rows[place].items():
+                firsts.setdefault(place, made)
+        if not firsts:
+            said = ", ".join(f"{key}={value}" for key, value in rows.items())
+            raise RequestError(f"{self.paper} {self.name} has no row with {said}: {self._known()}")
+        found = []
+        for place, made in firsts.items():
+            row = {key: self.rows[place][key] for key in self.keys}
+            is_named = bool(named) and named.items() <= row.items()
+            own = traces.get("seed", 1) if is_named else 1
+            chosen = own if seed is None else seed
+            why = traces.get("why", "") if is_named and chosen == own else ""
+            found.append(Traced(row, chosen, why, made.variant.scenario, traces["files"]))
+        return found
+
+    def _wanted(self, texts: Sequence[str]) -> dict[str, str]:
+        """Values of keys, as typed."""
+        found = {}
+        for text in texts:
+            if text == "all":
+                continue
+            key, equals, value = text.partition("=")
+            if not equals or key not in self.keys:
+                raise RequestError(f"--row {text}: write KEY=VALUE, or all; {self._known()}")
+            found[key] = value
+        return found
+
+    def _known(self) -> str:
+        """The values of every key."""
+        values = {key: ", ".join(dict.fromkeys(row[key] for row in self.rows)) for key in self.keys}
+        return "; ".join(f"{key} is one of {those}" for key, those in values.items())
 
     def reproduce(self, runner: Runner) -> Reproduction:
         """Runs what is not known yet and sets ours beside the published figures."""
@@ -249,7 +317,8 @@ class TableExperiment:
                     )
                     for place, row in enumerate(self.rows)
                 ]
-                under = {"variant": name or AS_RUN} if len(self.variants) > 1 else {}
+                called = name or self._data.get("plain", AS_RUN)
+                under = {"variant": called} if len(self.variants) > 1 else {}
                 yield from one.cells(samples, quantity, under)
 
     def _printed(self, column: str) -> list[float | None]:
