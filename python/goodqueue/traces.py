@@ -83,6 +83,7 @@ def gnuplot(link: str, queue: str, windows: Mapping[str, str]) -> str:
     """
     lines = [
         "set terminal svg size 900,400",
+        "set autoscale xfix",
         "set xlabel 'time, s'",
         "set output 'queue.svg'",
         f"set ylabel 'waiting at {link}, packets' noenhanced",

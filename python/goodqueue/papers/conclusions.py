@@ -123,7 +123,7 @@ class Conclusion:
             finding = self.finding(times, printed)
             remark = Remark(self.because) if self.because and finding in FAILS else None
             yield Cell(
-                {**dict(rest), **under},
+                {**under, **dict(rest)},
                 quantity,
                 "",
                 DIGITS,
