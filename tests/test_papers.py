@@ -344,6 +344,17 @@ class TestData:
         said = {cell.quantity for cell in one.concluded(spreads)}
         assert len(said) == len(one.conclusions)
 
+    def test_a_row_that_repeats_another_experiment_is_the_same_run(
+        self, one: TableExperiment
+    ) -> None:
+        known = {each.name: each for each in TABLES if each.paper == one.paper}
+        for place, row in enumerate(one.rows):
+            wanted = one.repeats(row)
+            if wanted:
+                own = {run.identity for at, name, run in one.runs() if at == place and not name}
+                theirs = {run.identity for _, name, run in known[wanted].runs() if not name}
+                assert own <= theirs, row
+
     def test_what_is_open_says_how_its_interval_is_meant(self, one: TableExperiment) -> None:
         assert one.open.why
         # (n - 1)/(n + 1) of the range of n.

@@ -187,10 +187,15 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
     console.print(f"[bold]{one.paper} {one.name}[/]: {one.title}", soft_wrap=True)
     for sentence in done.sentences:
         console.print(sentence, markup=False)
-    for quantity, cells in groupby(done.cells, key=lambda cell: (cell.quantity, cell.unit)):
+    figures = [cell for cell in done.cells if cell.finding is None]
+    concluded = [cell for cell in done.cells if cell.finding is not None]
+    for quantity, cells in groupby(figures, key=lambda cell: (cell.quantity, cell.unit)):
         console.print()
         console.print(_table(quantity, list(cells)))
-    if any(cell.published is None and cell.verdict for cell in done.cells):
+    for text, cells in groupby(concluded, key=lambda cell: cell.quantity):
+        console.print(f"\n{text}", soft_wrap=True, markup=False)
+        console.print(_conclusion(list(cells)))
+    if any(cell.published is None and cell.verdict for cell in figures):
         console.print(CLAIMS, markup=False)
     console.print(f"cells: {tally(done.cells).text() or 'nothing to match'}", markup=False)
     if made := _controls(done.cells):
@@ -202,13 +207,17 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
 
 def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
     first = cells[0]
-    lies = "one run lies in" if first.finding is None else "95 % interval"
-    headers = [*first.row, "paper", "ours", lies]
+    headers = [*first.row, "paper", "ours", "one run lies in"]
     headers += [beside.label for beside in first.beside]
     headers += [*first.variants, ""]
     lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
     label, unit = quantity
     return table(f"{label}, {unit}" if unit else label, headers, lines)
+
+
+def _conclusion(cells: Sequence[Cell]) -> object:
+    lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
+    return table("", [*cells[0].row, "paper", "ours", "95 % interval", ""], lines)
 
 
 def _texts(cell: Cell) -> list[str]:

@@ -409,7 +409,7 @@ class TableExperiment:
                         [beside for beside in found if beside is not None],
                         variants,
                         controls,
-                        repeats=self._repeats(row),
+                        repeats=self.repeats(row),
                     )
                 )
         return cells
@@ -422,7 +422,7 @@ class TableExperiment:
                 return Remark(entry["text"], entry.get("reads"))
         return None
 
-    def _repeats(self, row: Row) -> str:
+    def repeats(self, row: Row) -> str:
         """The experiment in which the run of a row stands already."""
         entries = self._data.get("repeat", ())
         found = (entry["of"] for entry in entries if entry["row"].items() <= row.items())
