@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ import pytest
 import goodqueue
 from conftest import ROOT
 from conftest import goodqueue as command
+from goodqueue.api import load
+from goodqueue.papers.experiment import experiments
+from goodqueue.papers.table import TableExperiment
 
 NS2 = shutil.which("ns") or ""
 AWK = shutil.which("awk") or ""
@@ -223,6 +227,21 @@ def test_nam_shows_hosts_that_send_nothing(tmp_path: Path) -> None:
     assert {(words[4], words[6]) for words in queues} == {("4", "5"), ("5", "4")}
     drawn = [line.split()[-1] for line in lines if line.startswith("l ")]
     assert len(set(drawn)) >= 5, "senders fan out"
+
+
+@pytest.mark.parametrize("paper", ["ahmad2020", "wisdom2021"])
+def test_every_experiment_of_the_ns_2_studies_names_traces_that_there_are(
+    paper: str, tmp_path: Path
+) -> None:
+    for one in experiments(paper):
+        if isinstance(one, TableExperiment):
+            cells = one.traced(["all"])
+            assert len(cells) == len(one.rows)
+            assert len({cell.name for cell in cells}) == len(cells)
+            short = load(cells[0].scenario.resolved_toml(), set={"duration": "3s"})
+            replace(cells[0], scenario=short).write(tmp_path / one.name)
+            written = {path.name for path in (tmp_path / one.name).iterdir()}
+            assert written == {*cells[0].files.values(), "plot.gp"}
 
 
 @pytest.mark.skipif(not GNUPLOT, reason="gnuplot is not installed")

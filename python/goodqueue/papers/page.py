@@ -148,16 +148,16 @@ def conclusions(one: TableExperiment, runner: Runner) -> Iterator[Line]:
 def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
     """Ratios, grouped by the first key of their rows; intervals where they decide."""
     said = []
-    for (first,), group in groupby(cells, key=lambda cell: _places(one, cell.row, [*cell.row][:1])):
+    for first, group in groupby(cells, key=lambda cell: _places(one, cell.row, [*cell.row][:1])):
         members = list(group)
         means = [f"{cell.ours.mean:.{cell.digits}f}" for cell in members]
         if len(members) > MOST_NAMED:
             low, high = min(means, key=float), max(means, key=float)
-            said.append(f"{first}: {low} to {high}")
+            said.append(": ".join((*first, f"{low} to {high}")))
         else:
             rest = [_rest(one, cell) for cell in members]
             named = (f"{a} ({b})" if b else a for a, b in zip(means, rest, strict=True))
-            said.append(f"{first}: {', '.join(named)}")
+            said.append(": ".join((*first, ", ".join(named))))
     return "; ".join(said)
 
 
