@@ -15,10 +15,10 @@ from goodqueue.papers.cells import Verdict
 from goodqueue.papers.clustering_buffer.chance import BY_CHANCE, Chance
 from goodqueue.papers.clustering_buffer.fit import fit
 from goodqueue.papers.clustering_buffer.saw_tooth import SawTooth
-from goodqueue.papers.clustering_buffer.stream import Stream, friendly_decrease, smoothed
 from goodqueue.papers.experiment import experiment
 from goodqueue.papers.table import folder
 from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
+from goodqueue.sizing.stream import Stream, friendly_decrease, smoothed
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads

@@ -28,7 +28,11 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 def cells(runner: Runner, table: str, quantity: str = "") -> list[Cell]:
     """What the table prints, not what the paper concludes from it."""
     found = experiment("gijsbers2011", table).reproduce(runner).cells
-    return [cell for cell in found if cell.published and quantity in cell.quantity]
+    return [
+        cell
+        for cell in found
+        if cell.published and cell.finding is None and quantity in cell.quantity
+    ]
 
 
 def test_all_of_table_1_comes_out_as_printed(runner: Runner) -> None:
@@ -74,6 +78,8 @@ def test_shapes_hold_at_any_phase(runner: Runner, name: str) -> None:
     data = tomllib.loads(PAPERS.joinpath("gijsbers2011", f"{name}.toml").read_text("utf-8"))
     data |= {"open": data["open"] | {"count": 2}, "variant": []}
     for cell in TableExperiment("gijsbers2011", name, data).reproduce(runner).cells:
+        if cell.finding is not None:
+            continue
         assert cell.shape, (cell.quantity, cell.row)
 
 

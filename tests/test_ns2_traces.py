@@ -6,12 +6,17 @@ import gzip
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import goodqueue
+from conftest import ROOT
 from conftest import goodqueue as command
+from goodqueue.api import load
+from goodqueue.papers.experiment import experiments
+from goodqueue.papers.table import TableExperiment
 
 NS2 = shutil.which("ns") or ""
 AWK = shutil.which("awk") or ""
@@ -106,6 +111,9 @@ def test_what_nam_plays_is_what_the_trace_says(tmp_path: Path) -> None:
     assert played == traces["tr"].read_text().splitlines()
 
 
+GNUPLOT = shutil.which("gnuplot")
+FITTED = ROOT / "python/goodqueue/papers/ahmad2020/fitted.toml"
+
 # Figure 4 of Ahmad, Wisdom, Isaac and Arinze (2020), as far as it can be read: the first datagram
 # is lost before the queue, the next four pass.
 FIGURE_4 = """\
@@ -155,11 +163,97 @@ def test_a_published_trace_comes_out_character_for_character(tmp_path: Path) -> 
         "out.tr",
         "out.nam",
         "WinFile",
+        "queue.dat",
+        "plot.gp",
     }
     assert (tmp_path / "cell" / "out.tr").read_text().startswith(FIGURE_4)
-    for refused in (["ahmad2020"], ["ahmad2020", "table3"], ["gijsbers2011", "figure2"]):
+    for refused in (
+        ["ahmad2020"],
+        ["ahmad2020", "figure5"],
+        ["gijsbers2011", "figure2"],
+        ["ahmad2020", "table3", "--row", "buffer=11"],
+        ["ahmad2020", "table3", "--row", "size=10"],
+        ["ahmad2020", "table3", "--row", "10"],
+    ):
         wrong = command("reproduce", *refused, "--traces", tmp_path / "none")
         assert wrong.returncode == 2, wrong.stdout
+        assert not (tmp_path / "none").exists()
+
+
+SLOW_ROWS = ("--row", "scheme=existing", "--row", "rate_mbps=0.05", "--row", "buffer={}")
+
+
+@pytest.mark.parametrize(("paper", "table"), [("ahmad2020", "table5"), ("wisdom2021", "table3")])
+def test_any_row_of_the_ns_2_studies_has_traces(paper: str, table: str, tmp_path: Path) -> None:
+    rows = [word.format(10) for word in SLOW_ROWS]
+    done = command("reproduce", paper, table, "--traces", tmp_path, *rows, "--seed", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert cell["cell"] == "scheme existing, rate_mbps 0.05, buffer 10, seed 3"
+    # A datagram of 1000 bytes every 0.4 s, from 0.1 s to 124 s.
+    lines = [line.split() for line in (tmp_path / "out.tr").read_text().splitlines()]
+    sent = [line for line in lines if line[0] == "+" and line[2:5] == ["1", "4", "cbr"]]
+    assert len(sent) == 310
+    # SYN, segments and datagrams cross the link, no more than it carries from 0.1 s to 124 s.
+    taken = [line for line in lines if line[0] == "-" and line[2:4] == ["4", "5"]]
+    assert {line[5] for line in taken} <= {"40", "592", "1000"}
+    assert sum(int(line[5]) for line in taken) * 8 <= 0.05e6 * 123.9 + 1000 * 8
+    waiting = [float(line.split()[1]) for line in (tmp_path / "queue.dat").read_text().splitlines()]
+    # RED counts 5000 bytes before an arrival: nine packets of 592, or fewer with datagrams.
+    assert 5 <= max(waiting) <= 9
+
+
+def test_rows_that_fit_have_a_directory_each(tmp_path: Path) -> None:
+    rows = ["--row", "link=0.05 Mb/s", "--row", "loss_percent=5", "--row", "buffer=3"]
+    one = command("reproduce", "ahmad2020", "conclusions", "--traces", tmp_path / "one", *rows)
+    assert one.returncode == 0, one.stderr
+    assert (tmp_path / "one" / "out.tr").is_file()
+    others = [*rows[:2], *rows[4:]]
+    two = command("reproduce", "wisdom2021", "conclusions", "--traces", tmp_path, *others)
+    assert two.returncode == 0, two.stderr
+    found = {path.parent.name for path in tmp_path.glob("*/out.tr")} - {"one"}
+    assert found == {f"0.05_Mb_s-{loss}-3" for loss in (0, 1, 5)}
+
+
+def test_nam_shows_hosts_that_send_nothing(tmp_path: Path) -> None:
+    trace = tmp_path / "out.nam"
+    settings = {"duration": "3s", "topology.link.bottleneck.rate": "50kbps"}
+    goodqueue.run(str(FITTED), set=settings, trace={"nam": trace})
+    lines = trace.read_text().splitlines()
+    shapes = {int(line.split()[4]): line.split()[10] for line in lines if line.startswith("n ")}
+    hosts, routers = dict.fromkeys((0, 1, 2, 3, 6, 7), "circle"), dict.fromkeys((4, 5), "box")
+    assert shapes == hosts | routers
+    queues = [line.split() for line in lines if line.startswith("q ")]
+    assert {(words[4], words[6]) for words in queues} == {("4", "5"), ("5", "4")}
+    drawn = [line.split()[-1] for line in lines if line.startswith("l ")]
+    assert len(set(drawn)) >= 5, "senders fan out"
+
+
+@pytest.mark.parametrize("paper", ["ahmad2020", "wisdom2021"])
+def test_every_experiment_of_the_ns_2_studies_names_traces_that_there_are(
+    paper: str, tmp_path: Path
+) -> None:
+    for one in experiments(paper):
+        if isinstance(one, TableExperiment):
+            cells = one.traced(["all"])
+            assert len(cells) == len(one.rows)
+            assert len({cell.name for cell in cells}) == len(cells)
+            short = load(cells[0].scenario.resolved_toml(), set={"duration": "3s"})
+            replace(cells[0], scenario=short).write(tmp_path / one.name)
+            written = {path.name for path in (tmp_path / one.name).iterdir()}
+            assert written == {*cells[0].files.values(), "plot.gp"}
+
+
+@pytest.mark.skipif(not GNUPLOT, reason="gnuplot is not installed")
+def test_gnuplot_draws_what_the_script_says(tmp_path: Path) -> None:
+    rows = [word.format(5) for word in SLOW_ROWS]
+    command("reproduce", "wisdom2021", "table4", "--traces", tmp_path, *rows)
+    done = subprocess.run(
+        [str(GNUPLOT), "plot.gp"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    for picture in ("queue.svg", "cwnd.svg"):
+        assert (tmp_path / picture).read_text().count("<path") > 5, picture
 
 
 UP_AND_DOWN = """

@@ -12,16 +12,28 @@ from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from conftest import ROOT, goodqueue, refused
-from goodqueue.cli.reproduce import CLAIMS, print_reproduction
-from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread, Verdict, printed_unit
-from goodqueue.papers.conclusions import Conclusion, ratio
+from goodqueue.cli.reproduce import CLAIMS, print_reproduction, summary
+from goodqueue.cli.terminal import stdout
+from goodqueue.papers import report
+from goodqueue.papers.cells import (
+    Cell,
+    Finding,
+    Remark,
+    Reproduction,
+    Spread,
+    Verdict,
+    printed_unit,
+)
+from goodqueue.papers.conclusions import Conclusion, Sample, ratio
 from goodqueue.papers.experiment import PAPERS, experiments, paper, papers
 from goodqueue.papers.page import filled
 from goodqueue.papers.shapes import TESTS
 from goodqueue.papers.table import TableExperiment
+from goodqueue.papers.tally import controls, once, tally
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
@@ -150,24 +162,160 @@ def test_shapes(
     assert TESTS[test](values, [1, 2, 3, 4], **parameters) is holds
 
 
+def test_weak_matches_are_counted_apart_in_every_summary(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    wide, narrow = Spread(10, 4, 16), Spread(10, 9, 11)
+    cells = [Cell({}, "", "", 0, "10", one) for one in (wide, wide, narrow)]
+    counts = tally(cells)
+    assert (counts.matches, counts.weak) == (1, 2)
+    assert counts.as_dict()["weak_matches"] == 2
+    one, done = experiments("clustering-buffer")[0], Reproduction(cells)
+    print_reproduction(one, done)
+    assert "1 matches, 2 weak matches" in capsys.readouterr().out
+    figures, *rest = summary([(one, done)])
+    stdout().print(figures)
+    printed = capsys.readouterr().out
+    assert re.search(rf"{one.name}\s+1\s+2\s+0\s+0\s*$", printed, re.MULTILINE)
+    assert not rest
+    report.write([(one, done)], tmp_path / "page.html", [], tmp_path)
+    page = (tmp_path / "page.html").read_text()
+    assert "<th>matches</th><th>weak matches</th>" in page
+    assert "<td>1</td><td>2</td><td>0</td><td>0</td>" in page
+
+
+def test_a_control_is_held_against_the_same_published_figures() -> None:
+    wrong = {"twice the loss": Spread(20, 19, 21)}
+    cells = [
+        Cell({}, "delay", "ms", 0, printed, Spread(10, 9, 11), shape=True, controls=wrong)
+        for printed in ("10", "20", None)
+    ]
+    cells.append(Cell({}, "lost", "", 0, "20", Spread(10, 0, 20), controls=wrong))
+    delay, lost = controls(cells)
+    assert (delay.quantity, delay.cells, lost.cells) == ("delay", 2, 1)
+    assert (delay.ours, delay.ours_weak, delay.matches, delay.weak) == (1, 0, 1, 0)
+    assert (lost.ours, lost.ours_weak, lost.matches, lost.weak) == (0, 1, 1, 0)
+
+
+def test_a_run_that_stands_in_two_tables_counts_once() -> None:
+    table4, table5 = (
+        next(one for one in TABLES if (one.paper, one.name) == ("gijsbers2011", name))
+        for name in ("table4", "table5")
+    )
+    first = Reproduction([Cell({"window": "100000"}, "x", "", 0, "1", Spread.exact(1))])
+    again = Reproduction(
+        [
+            Cell({"buffer": "100"}, "x", "", 0, "1", Spread.exact(1), repeats="table4"),
+            Cell({"buffer": "50"}, "x", "", 0, "2", Spread.exact(2)),
+        ]
+    )
+    assert len(once([(table4, first), (table5, again)])) == 2
+    # Alone it counts in full.
+    assert len(once([(table5, again)])) == 2
+
+
+def sample(rate: str, buffer: str, value: float, printed: float | None = None) -> Sample:
+    return Sample({"rate": rate, "buffer": buffer}, Spread.exact(value), printed)
+
+
 def test_a_conclusion_is_a_bound_on_the_ratio_of_rows_that_differ_in_one_key() -> None:
-    rows = [{"rate": rate, "buffer": buffer} for rate in ("1", "2") for buffer in ("5", "10", "50")]
-    ours = [Spread.exact(value) for value in (10, 20, 30, 10, 11, 12)]
+    samples = [
+        *(sample("1", "5", 10), sample("1", "10", 20), sample("1", "50", 30)),
+        *(sample("2", "5", 10), sample("2", "10", 11), sample("2", "50", 12)),
+    ]
     says = Conclusion("doubles", "x", along="buffer", of="10", over="5", least=2, because="why")
-    first, second = says.cells(rows, ours, "x doubles", {"variant": "sink"})
+    first, second = says.cells(samples, "x doubles", {"variant": "sink"})
     assert first.row == {"rate": "1", "variant": "sink"}
-    assert (first.ours, first.verdict, first.note) == (Spread.exact(2.0), Verdict.SHAPE, "")
-    assert (second.ours.mean, second.verdict, second.note) == (1.1, Verdict.NOT, "why")
+    assert (first.ours, first.verdict, first.note) == (Spread.exact(2.0), Finding.HOLDS, "")
+    assert (second.ours.mean, second.verdict, second.note) == (1.1, Finding.ELSEWHERE, "why")
     only = Conclusion("grows", "x", "buffer", "50", "10", row={"rate": "2"})
-    assert [cell.row for cell in only.cells(rows, ours, "", {})] == [{"rate": "2"}]
+    assert [cell.row for cell in only.cells(samples, "", {})] == [{"rate": "2"}]
 
 
-def test_a_ratio_is_as_uncertain_as_both_figures() -> None:
-    # 3 % above and 4 % below: 5 % together.
-    times = ratio(Spread(200, 194, 206), Spread(100, 96, 104))
+def test_a_conclusion_may_be_of_means_over_a_key() -> None:
+    samples = [
+        Sample({"half": half, "buffer": buffer}, Spread.of_seeds(values), printed)
+        for half, buffer, values, printed in (
+            ("left", "2", [9.0, 10.0, 11.0], 100),
+            ("left", "50", [31.0, 30.0, 29.0], 300),
+            ("right", "5", [10.0, 10.0, 10.0], 50),
+        )
+    ]
+    better = Conclusion("better", "x", "half", "right", "left", least=1, average="buffer")
+    (found,) = better.cells(samples, "", {})
+    assert (found.row, found.published, found.verdict) == ({}, "0.250", Finding.CONTRADICTED)
+    # Seed by seed the rows of the left add up to 40.
+    assert (found.ours.low, found.ours.mean, found.ours.high) == (0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "printed", "finding"),
+    [
+        (1.0, 1.2, None, Finding.HOLDS),
+        (1.0, 1.2, 0.5, Finding.HOLDS),
+        (0.9, 1.1, 1.1, Finding.UNDECIDED),
+        (0.8, 0.99, 1.1, Finding.UNREPRODUCED),
+        (0.8, 0.99, 0.9, Finding.CONTRADICTED),
+        (0.8, 0.99, None, Finding.ELSEWHERE),
+        (1.9, 2.1, 1.5, Finding.UNDECIDED),
+        (2.1, 2.2, 1.5, Finding.UNREPRODUCED),
+        (0.9, 2.1, 1.5, Finding.UNDECIDED),
+    ],
+)
+def test_an_interval_that_straddles_a_bound_decides_nothing(
+    low: float, high: float, printed: float | None, finding: Finding
+) -> None:
+    one = Conclusion("x", "x", "x", "x", "x", least=1, most=2)
+    assert one.finding(Spread((low + high) / 2, low, high), printed) is finding
+
+
+def test_the_interval_of_a_ratio_is_students_of_pairs() -> None:
+    above, below = [206.0, 194.0, 206.0, 194.0], [104.0, 104.0, 96.0, 96.0]
+    times = ratio(Spread.of_seeds(above), Spread.of_seeds(below))
     assert times.mean == 2.0
-    assert (times.low, times.high) == pytest.approx((1.9, 2.1))
-    assert ratio(Spread(0, 0, 1), Spread(100, 96, 104)) == Spread.exact(0.0)
+    # 3 and 4 % to either side are 5 % together, by sqrt(4/3) in a sample of 4; t of 3 is 3.182.
+    half = 3.1824 * 0.05 * math.sqrt(4 / 3) / math.sqrt(4)
+    assert math.log(times.high / 2) == pytest.approx(half, rel=1e-3)
+    assert math.log(2 / times.low) == pytest.approx(half, rel=1e-3)
+    # Runs that differ by the same share under every seed have an exact ratio.
+    twice = ratio(Spread.of_seeds(above), Spread.of_seeds([value / 2 for value in above]))
+    assert (twice.low, twice.high) == (2.0, 2.0)
+    assert ratio(Spread.exact(0.0), Spread.of_seeds(below)) == Spread.exact(0.0)
+    assert ratio(Spread.exact(3.0), Spread.exact(2.0)) == Spread.exact(1.5)
+
+
+@pytest.mark.parametrize("common", [0.0, 6.0])
+def test_the_interval_of_a_ratio_holds_it_in_95_of_100(common: float) -> None:
+    random = np.random.default_rng(1)
+    held = 0
+    for _ in range(1000):
+        shared = random.normal(0, common, 12)
+        above, below = (
+            Spread.of_seeds(list(mean + mean / 100 * shared + random.normal(0, 5, 12)))
+            for mean in (50, 100)
+        )
+        times = ratio(above, below)
+        held += times.low <= 0.5 <= times.high
+    # Four standard deviations of 1000 with 95 %.
+    assert abs(held - 950) < 4 * math.sqrt(1000 * 0.95 * 0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("ahmad2020", 0.870, 1.025), ("wisdom2021", 0.874, 0.977)]
+)
+def test_by_their_own_tables_the_proposed_buffers_have_not_more_throughput(
+    name: str, low: float, high: float
+) -> None:
+    one = next(one for one in TABLES if (one.paper, one.name) == (name, "proposed"))
+    same = {column: Spread.exact(1.0) for column in one.columns}
+    spreads = {(place, model): same for place in range(len(one.rows)) for model in one.models}
+    printed = [
+        float(cell.published)
+        for cell in one.concluded(spreads)
+        if cell.published and "better average throughput" in cell.quantity
+    ]
+    assert len(printed) == 9
+    assert (min(printed), max(printed)) == pytest.approx((low, high), abs=1e-3)
 
 
 @pytest.mark.parametrize("name", papers())
@@ -196,6 +344,17 @@ class TestData:
         said = {cell.quantity for cell in one.concluded(spreads)}
         assert len(said) == len(one.conclusions)
 
+    def test_a_row_that_repeats_another_experiment_is_the_same_run(
+        self, one: TableExperiment
+    ) -> None:
+        known = {each.name: each for each in TABLES if each.paper == one.paper}
+        for place, row in enumerate(one.rows):
+            wanted = one.repeats(row)
+            if wanted:
+                own = {run.identity for at, name, run in one.runs() if at == place and not name}
+                theirs = {run.identity for _, name, run in known[wanted].runs() if not name}
+                assert own <= theirs, row
+
     def test_what_is_open_says_how_its_interval_is_meant(self, one: TableExperiment) -> None:
         assert one.open.why
         # (n - 1)/(n + 1) of the range of n.
@@ -206,8 +365,8 @@ class TestData:
 def test_the_page_has_the_conclusions_that_come_out(name: str, tmp_path: Path) -> None:
     page = (ROOT / paper(name).page).read_text(encoding="utf-8")
     # Other tests are about these, whose runs take long.
-    for what in ("distances", "conclusions of table3"):
-        page = page.replace(f"<!-- {what} -->", "")
+    long = ("distances", "controls", "conclusions of (table3|proposed|cure.)")
+    page = re.sub(rf"<!-- ({'|'.join(long)}) -->", "", page)
     assert "<!-- conclusions of" in page
     with closing(Store.open(tmp_path / "store")) as store:
         assert filled(page, name, Runner(store, Threads())) == page
@@ -226,7 +385,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell
         done = goodqueue("reproduce", "gijsbers2011", table, "--json", "--store", store)
         assert done.returncode == 0, done.stderr
         cells: Cells = json.loads(done.stdout)["cells"]
-        return cells
+        return [cell for cell in cells if not cell["conclusion"]]
 
     return of
 
@@ -237,7 +396,7 @@ def test_ours_agrees_with_an_independent_simulation_to_a_printed_digit(
 ) -> None:
     data = tomllib.loads(PAPERS.joinpath("gijsbers2011", f"{table}.toml").read_text("utf-8"))
     # The phases that it ran.
-    data |= {"open": data["open"] | {"count": 30}, "variant": []}
+    data |= {"open": data["open"] | {"count": 30}, "variant": [], "conclusion": []}
     one = TableExperiment("gijsbers2011", table, data)
     with closing(Store.open(tmp_path / "store")) as store:
         cells = one.reproduce(Runner(store, Threads())).cells

@@ -29,9 +29,11 @@ from goodqueue.sizing.rules import (
     tiny,
     window_decrease,
 )
+from goodqueue.sizing.rules.rule import Advice, loss_rate
 from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
 from goodqueue.sizing.theory import promised, theory_only, without
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
+from goodqueue.validation import linux_deep
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
 
@@ -269,6 +271,49 @@ def test_throughput() -> None:
     assert rate * 8 * 1460 == pytest.approx(0.304e6, rel=3e-3)
 
 
+def recorded_behind_deep_buffers() -> list[linux_deep.Recording]:
+    return [one for one in linux_deep.recordings() if one.control == "cubic"]
+
+
+def recorded_link(recording: linux_deep.Recording) -> Link:
+    path = (recording.rate_bps, (recording.rtt_ms / 1e3,), recording.flows)
+    return Link(*path, congestion_control="cubic", max_loss_rate=0.01)
+
+
+@pytest.mark.parametrize("recording", recorded_behind_deep_buffers(), ids=lambda one: one.name)
+def test_loss_of_cubic_is_that_of_linux(recording: linux_deep.Recording) -> None:
+    estimate = loss_rate(recorded_link(recording), recording.limit)
+    assert recording.figures["loss"] / 1.6 < estimate < 1.6 * recording.figures["loss"]
+
+
+def test_more_buffer_does_not_promise_less_loss_to_cubic_where_linux_has_none() -> None:
+    """Linux 6.18 lost 2.19, 2.07 and 2.90 % behind 291, 800 and 1745 packets."""
+    first, second, deepest = recorded_behind_deep_buffers()
+    its_link = recorded_link(first)
+    estimates = [loss_rate(its_link, one.limit) for one in (first, second, deepest)]
+    assert estimates[0] < estimates[1] < estimates[2]
+    assert min(loss_rate(its_link, limit) for limit in range(300, 20_000, 100)) > 0.01
+    reno = replace(its_link, congestion_control="reno")
+    assert loss_rate(reno, deepest.limit) == pytest.approx((0.87 * 40 / (1745 + 425 / 3)) ** 2)
+
+
+def test_loss_of_cubic_with_short_round_trips_is_that_of_the_reno_friendly_region() -> None:
+    """RFC 9438, Table 2, round trips of 10 ms: windows of 12, 38 and 120 at 10^-2, 10^-3, 10^-4."""
+    for window, loss in [(12, 1e-2), (38, 1e-3), (120, 1e-4)]:
+        packets_per_s = 100 * window / 0.01
+        its_link = Link(12_000 * packets_per_s, (0.001,), 100, congestion_control="cubic")
+        assert loss_rate(its_link, 0.009 * packets_per_s) == pytest.approx(loss, rel=0.1)
+
+
+def test_no_rule_promises_a_loss_that_cubic_does_not_keep() -> None:
+    """A bandwidth-delay product of 1745 packets: the round trips of the deepest recording."""
+    deepest = recorded_behind_deep_buffers()[-1]
+    long_way = replace(recorded_link(deepest), rtts_s=(1.2318,))
+    assert int(long_way.bdp_packets) == 1745
+    assert theory_only(long_way) is None
+    assert theory_only(replace(long_way, congestion_control="reno")) is not None
+
+
 @pytest.mark.parametrize(
     ("rule", "its_link", "words"),
     [
@@ -295,8 +340,9 @@ def test_throughput() -> None:
         ("mm1k", link(flows=10, max_loss_rate=0.01), "Poisson"),
         ("fluid_stability", link(flows=10), "no fluid"),
         ("vendor_500ms", link(max_delay_s=0.1), "above the bound"),
-        ("claim_5_10_kB", link(), "uplink of 1 Mb/s"),
-        ("claim_3_6_packets", link(), "0.05 to 0.5"),
+        ("claim_3_6_packets", link(), "uplink of 1 Mb/s"),
+        ("claim_5_10_kB", link(), "0.05 to 0.5"),
+        ("claim_5_10_packets", link(), "0.05 to 0.5"),
         ("flow_proportional", link(flows=2), "idle"),
         ("window_decrease", link(flows=50, rtts_s=(0.02, 0.1)), "out of step"),
     ],
@@ -318,8 +364,9 @@ def test_broken_assumptions_are_named(rule: str, its_link: Link, words: str) -> 
         ("tiny", link(flows=100, paced=True, min_utilization=0.8)),
         ("capacity_ratio", link(flows=10, input_rate_bps=1e9)),
         ("core_to_access", link(flows=10, access_rate_bps=1e6, min_utilization=0.8)),
-        ("claim_5_10_kB", Link(1e6, (0.02,), 1)),
-        ("claim_3_6_packets", Link(0.5e6, (0.1,), 3, packet_bytes=552)),
+        ("claim_3_6_packets", Link(1e6, (0.02,), 1)),
+        ("claim_5_10_kB", Link(0.5e6, (0.1,), 3, packet_bytes=592)),
+        ("claim_5_10_packets", Link(0.5e6, (0.1,), 3, packet_bytes=592)),
     ],
 )
 def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
@@ -409,3 +456,17 @@ def test_every_rule_is_documented() -> None:
     for rule in RULES:
         row = f"| `{rule.name}` | {rule.title} | {rule.equation} | {'; '.join(rule.assumptions)} |"
         assert f"{row} {rule.source} |" in page
+
+
+@pytest.mark.parametrize(
+    ("packets", "whole"),
+    [(249.99999999999997, 250), (644.9999999999998, 645), (249.9999, 249), (0.2, 1), (None, None)],
+)
+def test_rounding_errors_cost_no_packet(packets: float | None, whole: int | None) -> None:
+    assert Advice(packets).whole_packets == whole
+
+
+def test_a_bandwidth_delay_product_of_250_packets_is_250_packets() -> None:
+    bdp = next(rule for rule in RULES if rule.name == "bdp")
+    for rate_bps, rtt_s in ((30e6, 0.1), (50e6, 0.06), (10e6, 0.3), (300e6, 0.01)):
+        assert bdp.advise(Link(rate_bps, (rtt_s,), 1)).whole_packets == 250

@@ -1,13 +1,16 @@
 """Flows that lose chosen packets, against what ns-2 did with them; runs without ns-2."""
 
 import csv
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from goodqueue.api import run
 from goodqueue.validation.variants import (
     CASES,
+    SCENARIO,
     Case,
     Comparison,
     Transmission,
@@ -72,3 +75,100 @@ def test_both_simulators_are_told_the_same() -> None:
     assert case.ns2_arguments[1:4] == ["tcp=Sack1", "drops=14,28", "limited_transmit=1"]
     assert case.overrides["topology.link.slow.drop_list"] == (14, 28)
     assert case.overrides["tcp.recovery"] == "sack"
+
+
+# From ns-2.35, `ns tools/ns2/drops.tcl tcp=AGENT drops=N,N,... buffer=N`: how many transmissions
+# in five seconds, the sum of their times since the start, and, with `trace=slow`, each loss at the
+# slow link as microseconds:packet. Patterns of losses are random. A `queue-limit` of 5 overflows,
+# one of 20 does not.
+OVERFLOWS = Path(__file__).with_name("data") / "ns2-overflows.csv"
+WITH_ROOM, TOO_SHORT = 20, 5
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """One run of ns-2 with a queue of `buffer` packets, the one in service included."""
+
+    case: Case
+    buffer: int
+    transmissions: int
+    sum_us: int
+    dropped: tuple[Transmission, ...]
+
+
+def overflows(buffer: int) -> list[Overflow]:
+    with OVERFLOWS.open(encoding="utf-8", newline="") as rows:
+        return [_overflow(row) for row in csv.DictReader(rows) if int(row["buffer"]) == buffer]
+
+
+def _overflow(row: dict[str, str]) -> Overflow:
+    drops = tuple(map(int, row["lost"].split()))
+    pairs = [pair.split(":") for pair in row["dropped_us"].split()]
+    return Overflow(
+        Case(row["agent"], drops, limited_transmit=True, settings="default"),
+        int(row["buffer"]),
+        int(row["transmissions"]),
+        int(row["sum_us"]),
+        tuple(Transmission(int(time), int(packet)) for time, packet in pairs),
+    )
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our run of it: when the sender sends, and what happens to data at the slow link."""
+
+    sent_us: list[int]
+    events: pl.DataFrame
+
+    @property
+    def dropped(self) -> tuple[Transmission, ...]:
+        lost = self.events.filter(pl.col("event") == "dropped").select("time_us", "packet")
+        return tuple(Transmission(*row) for row in lost.iter_rows())
+
+
+def simulated(recorded: Overflow) -> Ours:
+    limit = {"topology.link.slow.queue.limit": f"{recorded.buffer - 1}p"}
+    packets = run(SCENARIO, set=recorded.case.overrides | limit, packets=True).packets
+    assert packets is not None
+    forward = packets.filter(pl.col("direction") == "forward")
+    sent = forward.filter(pl.col("event") == "sent")["time_s"]
+    columns = forward.filter(pl.col("link") == "slow").select(
+        "event",
+        packet=-(-pl.col("sequence") // 1000),
+        time_us=((pl.col("time_s") - sent[0]) * 1e6).round().cast(pl.Int64),
+    )
+    return Ours([round((time - sent[0]) * 1e6) for time in sent], columns)
+
+
+def test_random_losses_are_those_of_ns2_where_no_queue_overflows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[1])
+    recorded = overflows(WITH_ROOM)
+    assert len(recorded) == 24
+    for ns2 in recorded:
+        assert len(ns2.dropped) == len(ns2.case.drops), "only chosen packets are lost"
+        ours = simulated(ns2)
+        assert ours.dropped == ns2.dropped, ns2.case.name
+        assert (len(ours.sent_us), sum(ours.sent_us)) == (ns2.transmissions, ns2.sum_us)
+
+
+def test_where_a_queue_overflows_a_tie_may_decide_who_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """ns-2 goes by rounding errors where an arrival and the end of a transmission fall together."""
+    monkeypatch.chdir(Path(__file__).parents[1])
+    alike = 0
+    for ns2 in overflows(TOO_SHORT):
+        ours = simulated(ns2)
+        if ours.dropped == ns2.dropped:
+            assert (len(ours.sent_us), sum(ours.sent_us)) == (ns2.transmissions, ns2.sum_us)
+            alike += 1
+            continue
+        only_there = min(set(ns2.dropped) - set(ours.dropped))
+        assert only_there < min(set(ours.dropped) - set(ns2.dropped)), "ns-2 loses another first"
+        at = ours.events.filter(pl.col("time_us") == only_there.time_us)
+        assert {"arrived", "service_started"} <= set(at["event"]), ns2.case.name
+        began = at.filter(pl.col("event") == "service_started")["packet"]
+        assert only_there.packet not in began, "another packet's transmission ended at that instant"
+    assert alike == 13

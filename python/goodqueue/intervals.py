@@ -52,8 +52,13 @@ def prediction_half_width(deviation: float, count: int, confidence: float = 0.95
     return _quantile(count, confidence) * deviation * math.sqrt(1 + 1 / count)
 
 
-def _quantile(count: int, confidence: float) -> float:
-    """Student's, two-sided, of so many values."""
+def t_quantile(freedom: float, confidence: float = 0.95) -> float:
+    """Student's t, two-sided, for so many degrees of freedom."""
     from scipy.special import stdtrit  # a fifth of a second to import, so not before it is used
 
-    return float(stdtrit(count - 1, (1 + confidence) / 2))
+    return float(stdtrit(freedom, (1 + confidence) / 2))
+
+
+def _quantile(count: int, confidence: float) -> float:
+    """Student's, two-sided, of so many values."""
+    return t_quantile(count - 1, confidence)

@@ -68,19 +68,32 @@ def _shown(scenario: Scenario) -> list[str]:
 
 
 def _script(scenario: Scenario) -> str:
-    """What gnuplot makes pictures with: `gnuplot plot.gp` in the directory."""
-    curves = [
-        f"'cwnd-{flow}.dat' using 1:2 with steps title '{flow}' noenhanced"
-        for flow in _shown(scenario)
-    ]
+    """The script of a directory with every trace."""
+    windows = {flow: f"cwnd-{flow}.dat" for flow in _shown(scenario)}
+    return gnuplot(scenario.links[0], "queue.dat", windows)
+
+
+def gnuplot(link: str, queue: str, windows: Mapping[str, str]) -> str:
+    """What gnuplot makes pictures with: `gnuplot plot.gp` in the directory.
+
+    Args:
+        link: the link whose queue is drawn.
+        queue: the file of packets waiting there.
+        windows: the files of congestion windows, by the names of flows.
+    """
     lines = [
         "set terminal svg size 900,400",
+        "set autoscale xfix",
         "set xlabel 'time, s'",
         "set output 'queue.svg'",
-        f"set ylabel 'waiting at {scenario.links[0]}, packets' noenhanced",
-        "plot 'queue.dat' using 1:2 with steps notitle",
+        f"set ylabel 'waiting at {link}, packets' noenhanced",
+        f"plot '{queue}' using 1:2 with steps notitle",
     ]
-    if curves:
+    if windows:
+        curves = [
+            f"'{file}' using 1:2 with steps title '{flow}' noenhanced"
+            for flow, file in windows.items()
+        ]
         lines += [
             "set output 'cwnd.svg'",
             "set ylabel 'cwnd, segments'",

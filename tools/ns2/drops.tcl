@@ -6,10 +6,12 @@
 # kb/s and 100 ms with a queue of 8 to the sink, a window of 28 packets, a start at 1 s. drops=N,N,...
 # names the packets lost before the slow link, counted from 0 in order of arrival. Results: ns-2's trace of
 # the sender's link, whose lines with `+` are what TCP sends. settings=tests takes the settings of those
-# tests, which keep what ns-2 did before 2003 to 2006; settings=default is ns-2.35 as it comes.
+# tests, which keep what ns-2 did before 2003 to 2006; settings=default is ns-2.35 as it comes. buffer=N is
+# the `queue-limit` of the slow link, and trace=slow traces that link instead, whose lines with `d` are
+# packets lost there.
 
 array set opt {
-    tcp Sack1  drops 14  limited_transmit 1  settings default
+    tcp Sack1  drops 14  limited_transmit 1  settings default  buffer 8  trace fast
 }
 foreach argument $argv {
     set pair [split $argument =]
@@ -35,9 +37,13 @@ set router [$ns node]
 set receiver [$ns node]
 $ns duplex-link $sender $router 8Mb 0ms DropTail
 $ns duplex-link $router $receiver 800Kb 100ms DropTail
-$ns queue-limit $router $receiver 8
+$ns queue-limit $router $receiver $opt(buffer)
 $ns queue-limit $receiver $router 8
-$ns trace-queue $sender $router stdout
+if {$opt(trace) == "slow"} {
+    $ns trace-queue $router $receiver stdout
+} else {
+    $ns trace-queue $sender $router stdout
+}
 
 set losses [new ErrorModel/List]
 $losses droplist [split $opt(drops) ,]

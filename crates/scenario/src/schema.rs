@@ -1,7 +1,7 @@
 //! The JSON Schema and the tables of the documentation, made from the lists the parser reads by.
 
 use crate::spec::{Key, Kind, REQUIRED, SCENARIO, Spec};
-use crate::units::{format_size, format_span};
+use crate::units::{WithUnits, format_size, format_span, pattern};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -66,12 +66,12 @@ fn reference(spec: &'static Spec, definitions: &mut Map<String, Value>) -> Value
 
 /// A number with one of these units.
 fn units(units: &str) -> Value {
-    json!({ "type": "string", "pattern": format!("^[0-9]+([.][0-9]+)?({units})$") })
+    json!({ "type": "string", "pattern": format!("^[0-9]+([.][0-9]+)?( ?)({units})$") })
 }
 
-const RATE_UNITS: &str = "bps|kbps|Mbps|Gbps|Tbps";
-const SPAN_UNITS: &str = "ps|ns|us|ms|s|min|h";
-const SIZE_UNITS: &str = "B|kB|MB|GB|KiB|MiB|GiB";
+fn with_units(kind: WithUnits) -> Value {
+    units(&pattern(kind))
+}
 
 fn value(kind: Kind, definitions: &mut Map<String, Value>) -> Value {
     match kind {
@@ -84,16 +84,16 @@ fn value(kind: Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Fraction => json!({ "anyOf": [
             { "type": "number", "minimum": 0, "maximum": 1 },
-            { "type": "string", "pattern": "^[0-9]+([.][0-9]+)?%?$" },
+            { "type": "string", "pattern": "^[0-9]+([.][0-9]+)?( ?%)?$" },
         ] }),
         Kind::Percent => units("%"),
-        Kind::Rate => units(RATE_UNITS),
-        Kind::Span { .. } => units(SPAN_UNITS),
-        Kind::Size { .. } => units(SIZE_UNITS),
-        Kind::Packets { .. } => units("p"),
+        Kind::Rate => with_units(WithUnits::Rate),
+        Kind::Span { .. } => with_units(WithUnits::Span),
+        Kind::Size { .. } => with_units(WithUnits::Size),
+        Kind::Packets { .. } => with_units(WithUnits::Packets),
         Kind::Limit => json!({ "anyOf": [
             { "const": "unlimited" },
-            units(&format!("p|bdp|{SIZE_UNITS}|{SPAN_UNITS}")),
+            with_units(WithUnits::Limit),
         ] }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Integers { max } => json!({

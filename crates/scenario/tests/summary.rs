@@ -122,3 +122,27 @@ fn a_window_limited_flow_gets_what_its_window_allows() {
         assert_eq!(summary["links"]["bottleneck"]["drops"].as_u64(), Some(0));
     }
 }
+
+/// Seven flows overload 100 kb/s, so that packets wait for longer than the warm-up lasts.
+#[test]
+fn loss_is_a_share_where_packets_are_dropped_long_after_their_arrival() {
+    let text = r#"
+        schema_version = 1
+        duration = "3s"
+        warmup = "1s"
+        [topology]
+        shape = "dumbbell"
+        bottleneck = { rate = "100kbps", delay = "10ms", queue = { kind = "fq_codel" } }
+        [[flow]]
+        name = "bulk"
+        count = 7
+        workload = { kind = "bulk" }
+    "#;
+    let scenario = Scenario::parse(text.as_bytes(), "overload.toml", &[]);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    let network = scenario.network();
+    let outcome = goodqueue_sim::run(&network);
+    let link = &outcome.links[0];
+    assert!(link.arrivals > 0 && link.drops <= link.arrivals, "{link:?}");
+    assert!((0.0..=1.0).contains(&link.loss_rate));
+}

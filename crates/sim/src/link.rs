@@ -244,7 +244,7 @@ impl Queue {
     fn lose(&mut self, now: Time, packet: &Packet, reason: DropReason) -> DropReason {
         self.drops += 1;
         if let Some(meter) = &mut self.meter {
-            meter.loss(now, packet, reason);
+            meter.loss(now, now, packet, reason);
         }
         reason
     }

@@ -39,13 +39,16 @@ impl Window {
 /// Counts and distributions of one link over the measured window.
 ///
 /// Backlog is what waits, without the frame in transmission. A packet's queueing delay is the
-/// time from its arrival to the start of its transmission.
+/// time from its arrival to the start of its transmission. Losses and marks are those of the packets
+/// that arrived in the window, whatever the time at which their fate was decided; a packet that
+/// still waits at the end of the run has arrived and is not lost.
 #[derive(Clone, Debug)]
 pub struct LinkMeter {
     window: Window,
     arrivals: u64,
     departures: u64,
-    departed_ip_bytes: u64,
+    /// IP bytes sent in the window; of a transmission that its edge cuts, in proportion.
+    sent_ip_bytes: u64,
     drops: [u64; DropReason::COUNT],
     marks: [u64; DropReason::COUNT],
     duplicates: u64,
@@ -77,28 +80,28 @@ struct Shares {
     groups: Arc<[(u32, u32)]>,
     /// The only group, if there are not several.
     only: Option<u32>,
-    /// IP bytes by group; empty where only one crosses the link.
-    departed: Vec<u64>,
+    /// IP bytes sent in the window, by group; empty where only one group crosses the link.
+    sent: Vec<u64>,
 }
 
 impl Shares {
     fn crossed_by(&mut self, group: u32) {
-        if self.departed.is_empty() && self.only.replace(group).is_some_and(|only| only != group) {
+        if self.sent.is_empty() && self.only.replace(group).is_some_and(|only| only != group) {
             let most = self.groups.iter().map(|(_, group)| *group as usize).max();
             let most = most.unwrap_or(0);
-            self.departed = vec![0; most + 1];
+            self.sent = vec![0; most + 1];
             self.only = None;
         }
     }
 
     #[inline]
-    fn departure(&mut self, packet: &Packet) {
-        if !self.departed.is_empty() {
+    fn sent(&mut self, packet: &Packet, ip_bytes: u32) {
+        if !self.sent.is_empty() {
             let next = self
                 .groups
                 .partition_point(|(first, _)| *first <= packet.flow.0);
             let (_, group) = self.groups[next - 1];
-            self.departed[group as usize] += u64::from(packet.size);
+            self.sent[group as usize] += u64::from(ip_bytes);
         }
     }
 
@@ -108,7 +111,7 @@ impl Shares {
             return Vec::new();
         }
         let share = |bytes| bytes as f64 / total as f64;
-        let several = self.departed.iter().enumerate();
+        let several = self.sent.iter().enumerate();
         let several = several.filter(|(_, bytes)| **bytes > 0);
         let several = several.map(|(group, bytes)| (group as u32, share(*bytes)));
         self.only
@@ -161,7 +164,7 @@ impl LinkMeter {
             window,
             arrivals: 0,
             departures: 0,
-            departed_ip_bytes: 0,
+            sent_ip_bytes: 0,
             drops: [0; DropReason::COUNT],
             marks: [0; DropReason::COUNT],
             duplicates: 0,
@@ -175,7 +178,7 @@ impl LinkMeter {
             shares: Shares {
                 groups,
                 only: None,
-                departed: Vec::new(),
+                sent: Vec::new(),
             },
             bursts,
             backlog: Backlog::default(),
@@ -200,9 +203,9 @@ impl LinkMeter {
         self.arrivals += u64::from(now >= self.window.from);
     }
 
-    /// A packet was lost.
-    pub fn loss(&mut self, now: Time, packet: &Packet, reason: DropReason) {
-        if !self.window.contains(now) {
+    /// A packet that had arrived at `arrival` was lost.
+    pub fn loss(&mut self, arrival: Time, now: Time, packet: &Packet, reason: DropReason) {
+        if !self.follows(arrival, now) {
             return;
         }
         self.drops[reason as usize] += 1;
@@ -218,9 +221,14 @@ impl LinkMeter {
         }
     }
 
-    /// The queue marked a packet.
-    pub fn mark(&mut self, now: Time, reason: DropReason) {
-        self.marks[reason as usize] += u64::from(self.window.contains(now));
+    /// The queue marked a packet that had arrived at `arrival`.
+    pub fn mark(&mut self, arrival: Time, now: Time, reason: DropReason) {
+        self.marks[reason as usize] += u64::from(self.follows(arrival, now));
+    }
+
+    /// Returns true if a packet that arrived at `arrival` is among those whose fate counts.
+    fn follows(&self, arrival: Time, now: Time) -> bool {
+        self.window.from <= arrival && now <= self.window.to
     }
 
     /// The link made a copy of a packet.
@@ -270,8 +278,7 @@ impl LinkMeter {
         }
         if begins && end <= self.window.to {
             self.departures += 1;
-            self.departed_ip_bytes += u64::from(packet.size);
-            self.shares.departure(packet);
+            self.sent(packet, packet.size);
             self.busy += end - start;
         } else {
             self.service_at_the_edge(start, end, packet);
@@ -283,8 +290,7 @@ impl LinkMeter {
         if self.window.contains(now) {
             self.arrivals += 1;
             self.departures += 1;
-            self.departed_ip_bytes += u64::from(packet.size);
-            self.shares.departure(packet);
+            self.sent(packet, packet.size);
             self.waits_ns.record(0, 1);
         }
     }
@@ -300,12 +306,18 @@ impl LinkMeter {
     /// A transmission that does not lie in the window from beginning to end.
     #[cold]
     fn service_at_the_edge(&mut self, start: Time, end: Time, packet: &Packet) {
-        if self.window.contains(end) {
-            self.departures += 1;
-            self.departed_ip_bytes += u64::from(packet.size);
-            self.shares.departure(packet);
-        }
-        self.busy += self.window.overlap(start, end);
+        self.departures += u64::from(self.window.contains(end));
+        let inside = self.window.overlap(start, end);
+        self.busy += inside;
+        let bytes = u128::from(packet.size) * u128::from(inside.0) / u128::from((end - start).0);
+        self.sent(packet, bytes as u32);
+    }
+
+    /// So many IP bytes of a packet were sent in the window.
+    #[inline]
+    fn sent(&mut self, packet: &Packet, ip_bytes: u32) {
+        self.sent_ip_bytes += u64::from(ip_bytes);
+        self.shares.sent(packet, ip_bytes);
     }
 
     /// The backlog held until now, for `dwell` of the window.
@@ -339,8 +351,8 @@ impl LinkMeter {
             utilization: self
                 .utilization
                 .unwrap_or_else(|| self.busy.as_secs_f64() / seconds),
-            throughput_bps: self.departed_ip_bytes as f64 * 8.0 / seconds,
-            shares: self.shares.outcome(self.departed_ip_bytes),
+            throughput_bps: self.sent_ip_bytes as f64 * 8.0 / seconds,
+            shares: self.shares.outcome(self.sent_ip_bytes),
             busy_periods: BusyPeriods {
                 count: self.busy_periods,
                 mean_s: (self.busy_periods > 0)
@@ -449,8 +461,12 @@ mod tests {
         for value in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
             meter.average(second(11), value);
         }
-        meter.loss(second(9), &packet, DropReason::Overlimit);
-        meter.loss(second(15), &packet, DropReason::LinkLoss);
+        meter.loss(second(9), second(9), &packet, DropReason::Overlimit);
+        // It arrived before the window: it is not among the arrivals, nor among the losses.
+        meter.loss(second(9), second(11), &packet, DropReason::TargetExceeded);
+        meter.mark(second(9), second(11), DropReason::TargetExceeded);
+        meter.loss(second(10), second(15), &packet, DropReason::LinkLoss);
+        meter.mark(second(10), second(15), DropReason::Early);
         // Transmission from 8 to 12 s: 2 s of it inside; waited 0.
         meter.service(second(8), second(8), second(12), &packet);
         // From 19 to 21 s: 1 s inside, and it does not end inside.
@@ -467,7 +483,9 @@ mod tests {
         let link = meter.finish("link");
         assert_eq!((link.arrivals, link.departures), (1, 1));
         assert_eq!((link.drops, link.drops_by), (1, [0, 0, 0, 0, 1]));
+        assert_eq!((link.marks, link.marks_by), (1, [0, 1, 0, 0, 0]));
         assert!((link.utilization - 0.3).abs() < 1e-12);
+        // Half of the bytes of each of the two transmissions lies inside.
         assert!((link.throughput_bps - 800.0).abs() < 1e-9);
         assert!((link.backlog_packets.mean.unwrap() - 0.6).abs() < 1e-12);
         let (mean, variance) = (5.0, 4.0);

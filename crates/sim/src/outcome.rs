@@ -37,7 +37,7 @@ pub struct LinkOutcome {
     /// Share of the time the transmitter was busy; where its rate changes, the share of the bits
     /// it could have sent that it did send.
     pub utilization: f64,
-    /// IP bits whose transmission ended, per second.
+    /// IP bits sent, per second; of a transmission that the window's edge cuts, in proportion.
     pub throughput_bps: f64,
     /// The share of that of each group of flows that had any, by the groups' numbers.
     pub shares: Vec<(u32, f64)>,
@@ -47,15 +47,16 @@ pub struct LinkOutcome {
     pub arrivals: u64,
     /// Packets whose transmission ended.
     pub departures: u64,
-    /// Packets lost, all reasons.
+    /// Packets that arrived and were lost by the end of the run, all reasons. What still waits then is
+    /// not lost.
     pub drops: u64,
     /// The drops by their reason, at the index `reason as usize`.
     pub drops_by: [u64; DropReason::COUNT],
-    /// Packets marked, all reasons.
+    /// Packets that arrived and were marked by the end of the run, all reasons.
     pub marks: u64,
     /// The marks by their reason.
     pub marks_by: [u64; DropReason::COUNT],
-    /// Drops over arrivals; 0 without arrivals.
+    /// Drops over arrivals, from 0 to 1; 0 without arrivals.
     pub loss_rate: f64,
     /// How fairly bulk flows shared it.
     pub fairness: Fairness,
@@ -149,11 +150,11 @@ pub struct FlowOutcome {
     /// IP bits that reached the server's host, per second, headers and duplicates included; of a
     /// session, those that reached either host.
     pub throughput_bps: f64,
-    /// Packets the client sent, the server's host received, and links lost on the way there.
+    /// Packets that the client sent.
     pub packets_sent: u64,
     /// Packets that reached the server's host.
     pub packets_received: u64,
-    /// Forward packets lost.
+    /// Of the packets that the client sent, those that links had lost by the end of the run.
     pub packets_lost: u64,
     /// Delays of data on the way to the server's host: of TCP, of segments with payload.
     pub one_way: OneWayDelay,

@@ -135,7 +135,7 @@ impl ServedLink {
             if let Some(packet) = self.lost_at_end.take()
                 && let Some(meter) = &mut self.meter
             {
-                meter.loss(now, &packet, DropReason::LinkLoss);
+                meter.loss(packet.arrived, now, &packet, DropReason::LinkLoss);
             }
         } else if self.busy_until.is_some() || self.ready_at != Some(now) {
             return None;
@@ -284,12 +284,12 @@ impl ServedLink {
                 Verdict::Dropped(packet, reason) => {
                     self.drops += 1;
                     if let Some(meter) = &mut self.meter {
-                        meter.loss(now, packet, *reason);
+                        meter.loss(packet.arrived, now, packet, *reason);
                     }
                 }
-                Verdict::Marked(_, reason) => {
+                Verdict::Marked(packet, reason) => {
                     if let Some(meter) = &mut self.meter {
-                        meter.mark(now, *reason);
+                        meter.mark(packet.arrived, now, *reason);
                     }
                 }
             }

@@ -5,8 +5,8 @@ use crate::{LinkConfig, Network};
 use goodqueue_queue::Limit;
 use goodqueue_types::{Direction, FlowId, LinkId, Packet, Time};
 
-/// Drops and marks in the window by flow, direction and link. A place for each is there from the
-/// start, so that counting allocates nothing.
+/// Drops and marks of the packets that hosts sent in the window, by flow, direction and link. A place
+/// for each is there from the start, so that counting allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Signals {
     window: Window,
@@ -90,7 +90,7 @@ impl Signals {
     }
 
     fn find(&mut self, link: LinkId, packet: &Packet, now: Time) -> Option<&mut Signal> {
-        if !self.window.contains(now) {
+        if packet.sent < self.window.from || now > self.window.to {
             return None;
         }
         let key = Signal::key(packet.flow, packet.direction, link);

@@ -262,7 +262,7 @@ impl<'a> Reference<'a> {
                 Verdict::Dropped(packet, reason) => self.lose(index, packet, now, reason),
                 Verdict::Marked(packet, reason) => {
                     if let Some(meter) = &mut self.links[index].meter {
-                        meter.mark(now, reason);
+                        meter.mark(packet.arrived, now, reason);
                     }
                     let id = LinkId(index as u32);
                     if !self.has(Mutation::MarksNotBlamed) {
@@ -330,7 +330,7 @@ impl<'a> Reference<'a> {
             link.arrivals -= 1;
         }
         if let Some(meter) = &mut link.meter {
-            meter.loss(now, &packet, reason);
+            meter.loss(packet.arrived, now, &packet, reason);
         }
         if !(reason == DropReason::LinkLoss && self.has(Mutation::LinkLossNotBlamed)) {
             self.signals.drop(LinkId(index as u32), &packet, now);

@@ -14,6 +14,8 @@ pub struct Histogram {
     total: u64,
     weighted_sum: u128,
     max: u64,
+    /// All bits of the smallest value are inverted, so that an empty histogram holds zeros alone.
+    inverted_min: u64,
 }
 
 impl Histogram {
@@ -28,6 +30,7 @@ impl Histogram {
         self.total += weight;
         self.weighted_sum += u128::from(value) * u128::from(weight);
         self.max = self.max.max(value);
+        self.inverted_min = self.inverted_min.max(!value);
     }
 
     /// Counts in a bin that is not there yet.
@@ -60,13 +63,14 @@ impl Histogram {
     }
 
     /// The smallest value with at least the share `q` of the weight at or below it, to within
-    /// half a bin (1.6 %); none if nothing was recorded.
+    /// half a bin (1.6 %), and neither below the smallest nor above the largest value recorded; none
+    /// if nothing was recorded.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let wanted = libm::ceil(q.clamp(0.0, 1.0) * self.total as f64).max(1.0) as u64;
         let mut below = 0;
         self.weights.iter().enumerate().find_map(|(bin, weight)| {
             below += weight;
-            (below >= wanted && below > 0).then(|| middle_of(bin).min(self.max))
+            (below >= wanted && below > 0).then(|| self.value_of(bin))
         })
     }
 
@@ -76,7 +80,12 @@ impl Histogram {
             .iter()
             .enumerate()
             .filter(|(_, weight)| **weight > 0)
-            .map(|(bin, weight)| (middle_of(bin).min(self.max), *weight))
+            .map(|(bin, weight)| (self.value_of(bin), *weight))
+    }
+
+    /// The middle of a bin that holds something, within the values recorded.
+    fn value_of(&self, bin: usize) -> u64 {
+        middle_of(bin).max(!self.inverted_min).min(self.max)
     }
 }
 
@@ -140,6 +149,18 @@ mod tests {
         histogram.record(0, 1000);
         assert_eq!(histogram.quantile(0.5), Some(0));
         assert_eq!(histogram.bins().next(), Some((0, 1000)));
+    }
+
+    #[test]
+    fn quantiles_lie_between_the_smallest_and_the_largest_value() {
+        let mut histogram = Histogram::default();
+        // One bin holds 992 to 1007 and has the middle 999.
+        histogram.record(1006, 3);
+        assert_eq!(histogram.quantile(0.5), Some(1006));
+        histogram.record(993, 1);
+        assert_eq!(histogram.quantile(0.5), Some(999));
+        let bins = |histogram: &Histogram| histogram.bins().collect::<Vec<_>>();
+        assert_eq!(bins(&histogram), [(999, 4)]);
     }
 
     /// docs/results.md promises 1/64.

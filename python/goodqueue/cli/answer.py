@@ -25,7 +25,7 @@ from goodqueue.sizing.result import buffer_dict
 from goodqueue.sizing.rules.bscl import for_loss
 from goodqueue.sizing.rules.rule import loss_rate
 from goodqueue.sizing.smallest import DROPS
-from goodqueue.sizing.theory import promised, without
+from goodqueue.sizing.theory import cubic_for_loss, least_loss, promised, without
 from goodqueue.sizing.trial import EPOCHS
 
 if TYPE_CHECKING:
@@ -298,15 +298,12 @@ def _infeasible_by_theory(answer: Answer) -> list[str]:
         for name, limit in promised(link).items()
     ]
     if link.max_loss_rate is not None:
-        needs = max(1, int(for_loss(link, link.max_loss_rate)))
-        lines.append(
-            f"a loss of {percent(link.max_loss_rate)} needs {_in_units(link, needs)} (bscl, "
-            "equation 22)"
-        )
+        lines.append(_for_loss(link, link.max_loss_rate))
     if link.max_delay_s is not None:
         room = max(1, int(link.max_delay_s / link.packet_time_s))
         lost = percent(loss_rate(link, room))
-        lines.append(f"the delay allows {packets(room)}; about {lost} are lost there (bscl, 18)")
+        source = "CUBIC, ± 45 %" if link.congestion_control == "cubic" else "bscl, 18"
+        lines.append(f"the delay allows {packets(room)}; about {lost} are lost there ({source})")
     ways = [
         f"give up {_names([name])}: {_in_units(link, limit)}"
         for name, limit in without(link).items()
@@ -315,6 +312,21 @@ def _infeasible_by_theory(answer: Answer) -> list[str]:
         *lines,
         *(ways or ["to give up one bound does not help: have fewer flows or more rate"]),
     ]
+
+
+def _for_loss(link: Link, bound: float) -> str:
+    """Which buffer keeps the bound on loss by formula."""
+    if link.congestion_control != "cubic":
+        needs = max(1, int(for_loss(link, bound)))
+        return f"a loss of {percent(bound)} needs {_in_units(link, needs)} (bscl, equation 22)"
+    limit = cubic_for_loss(link)
+    if limit is not None:
+        return f"a loss of {percent(bound)} needs {_in_units(link, limit)} (CUBIC, ± 45 %)"
+    lost, limit = least_loss(link)
+    return (
+        f"no buffer keeps a loss of {percent(bound)}: CUBIC is estimated to lose least, about "
+        f"{percent(lost)}, behind {_in_units(link, limit)}, and more buffer makes it lose more"
+    )
 
 
 def _achieved(answer: Answer, limit: int) -> str:

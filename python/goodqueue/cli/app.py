@@ -11,6 +11,7 @@ from goodqueue.cli.commands.qdisc import qdisc
 from goodqueue.cli.commands.reproduce import reproduce
 from goodqueue.cli.commands.run import run
 from goodqueue.cli.commands.size import size
+from goodqueue.cli.commands.smoothing import smoothing
 from goodqueue.cli.commands.studies import results, sweep
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ def _main(
 app.command("run")(run)
 app.command("analyze")(analyze)
 app.command("size")(size)
+app.command("smoothing")(smoothing)
 app.add_typer(qdisc, name="qdisc")
 app.command("sweep")(sweep)
 app.command("results")(results)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,16 @@ from goodqueue.cli.files import print_wrote
 from goodqueue.cli.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
 from goodqueue.errors import RequestError
 from goodqueue.outdir import check_file
-from goodqueue.papers.cells import VERDICTS, Cell, Finding, Reproduction, Verdict, remarks
+from goodqueue.papers.cells import Cell, Finding, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
+from goodqueue.papers.tally import LEGEND, controls, of_all, once, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from goodqueue.papers.tally import Control
     from goodqueue.study.runner import Runner
 
 COLOURS: dict[Verdict | Finding, str] = {
@@ -29,6 +31,8 @@ COLOURS: dict[Verdict | Finding, str] = {
     Finding.HOLDS: "green",
     Finding.UNDECIDED: "yellow",
     Finding.UNREPRODUCED: "red",
+    Finding.CONTRADICTED: "red",
+    Finding.ELSEWHERE: "red",
 }
 
 CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on what its text claims"
@@ -112,28 +116,41 @@ def reproduce_papers(request: ReproduceRequest) -> int:
     if request.json:
         print_json(_as_dict(found, interrupted=interrupted))
     elif len(found) > 1:
-        stdout().print(_summary(found))
+        for made in summary(found):
+            stdout().print(made)
+        stdout().print(LEGEND, markup=False)
     if interrupted:
         stderr().print(goes_on(runner.lasting))
     return EXIT_INTERRUPTED if interrupted else 0
 
 
-def write_traces(
-    paper_name: str | None, table_name: str | None, target: Path, *, json: bool
+def write_traces(  # noqa: PLR0913 - which table, which cells, and where to
+    paper_name: str | None,
+    table_name: str | None,
+    target: Path,
+    rows: Sequence[str],
+    seed: int | None,
+    *,
+    json: bool,
 ) -> int:
-    """Writes the traces of the cell that a table names for it."""
+    """Writes the traces of cells of a table: of one into the directory, of several below it."""
     if paper_name is None or table_name is None:
         raise RequestError("traces are of one table: name it, as in ahmad2020 table4 --traces DIR")
     one = experiment(paper_name, table_name)
     if not isinstance(one, TableExperiment):
-        raise RequestError(f"{paper_name} {table_name} names no cell to write traces of")
-    said = one.write_traces(target)
-    files = sorted(path.name for path in target.iterdir())
+        raise RequestError(f"{paper_name} {table_name} is computed, and has no cells to trace")
+    cells = one.traced(rows, seed)
+    written = []
+    for cell in cells:
+        folder = target if len(cells) == 1 else target / cell.name
+        said = cell.write(folder)
+        files = sorted(path.name for path in folder.iterdir())
+        written.append({"cell": said, "directory": str(folder), "files": files})
+        if not json:
+            stdout().print(said, markup=False)
+            stdout().print(f"in {folder}: {', '.join(files)}", soft_wrap=True, markup=False)
     if json:
-        print_json({"cell": said, "directory": str(target), "files": files})
-        return 0
-    stdout().print(said, markup=False)
-    stdout().print(f"in {target}: {', '.join(files)}", soft_wrap=True, markup=False)
+        print_json({"schema_version": 1, "cells": written})
     return 0
 
 
@@ -170,11 +187,19 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
     console.print(f"[bold]{one.paper} {one.name}[/]: {one.title}", soft_wrap=True)
     for sentence in done.sentences:
         console.print(sentence, markup=False)
-    for quantity, cells in groupby(done.cells, key=lambda cell: (cell.quantity, cell.unit)):
+    figures = [cell for cell in done.cells if cell.finding is None]
+    concluded = [cell for cell in done.cells if cell.finding is not None]
+    for quantity, cells in groupby(figures, key=lambda cell: (cell.quantity, cell.unit)):
         console.print()
         console.print(_table(quantity, list(cells)))
-    if any(cell.published is None and cell.verdict for cell in done.cells):
+    for text, cells in groupby(concluded, key=lambda cell: cell.quantity):
+        console.print(f"\n{text}", soft_wrap=True, markup=False)
+        console.print(_conclusion(list(cells)))
+    if any(cell.published is None and cell.verdict for cell in figures):
         console.print(CLAIMS, markup=False)
+    console.print(f"cells: {tally(done.cells).text() or 'nothing to match'}", markup=False)
+    if made := _controls(done.cells):
+        console.print(made)
     for note, members in remarks(done.cells).items():
         console.print(f"{note}: {_rows(members)}", markup=False)
     console.print()
@@ -188,6 +213,11 @@ def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
     lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
     label, unit = quantity
     return table(f"{label}, {unit}" if unit else label, headers, lines)
+
+
+def _conclusion(cells: Sequence[Cell]) -> object:
+    lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
+    return table("", [*cells[0].row, "paper", "ours", cells[0].interval_of, ""], lines)
 
 
 def _texts(cell: Cell) -> list[str]:
@@ -205,12 +235,42 @@ def _rows(cells: Sequence[Cell]) -> str:
     return "at " + ", ".join(shown) if len(shown) <= 6 else f"{len(shown)} rows"
 
 
-def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> object:
-    rows = []
-    for one, done in found:
-        counts = done.count()
-        rows.append([f"{one.paper} {one.name}", *(str(counts[verdict]) for verdict in VERDICTS)])
-    return table("Cells", ["", *map(str, VERDICTS)], rows)
+def _controls(cells: Sequence[Cell]) -> object | None:
+    """Matches of models that are wrong on purpose, beside ours; None without such models."""
+    rows = [
+        [one.name, one.quantity, *map(str, (one.cells, one.ours, one.ours_weak)), *_matches(one)]
+        for one in controls(cells)
+    ]
+    heads = ["", "", "cells", "ours match", "weakly", "control matches", "weakly"]
+    return table("Controls: models that are wrong on purpose", heads, rows) if rows else None
+
+
+def _matches(one: Control) -> tuple[str, str]:
+    return str(one.matches), str(one.weak)
+
+
+def summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[object]:
+    """Counts of figures, of conclusions and of controls; repeated cells count once in the total."""
+    named = [(f"{one.paper} {one.name}", done.cells) for one, done in found]
+    named.append(("all, repeated cells once", once(found)))
+    counts = [(name, tally(cells)) for name, cells in named]
+    figures = [[name, *map(str, count.figures.values())] for name, count in counts]
+    yield table("Figures", ["", *counts[0][1].figures], figures)
+    conclusions = [
+        [name, *map(str, count.findings.values())]
+        for name, count in counts
+        if any(count.findings.values())
+    ]
+    if conclusions:
+        yield table("Conclusions", ["", *map(str, Finding)], conclusions)
+    rows = [
+        [name, one.name, *map(str, (one.cells, one.ours, one.ours_weak)), *_matches(one)]
+        for name, cells in named
+        for one in of_all(cells)
+    ]
+    if rows:
+        heads = ["", "", "cells", "ours match", "weakly", "control matches", "weakly"]
+        yield table("Controls: models that are wrong on purpose", heads, rows)
 
 
 def _as_dict(
@@ -220,8 +280,17 @@ def _as_dict(
         "schema_version": 1,
         "experiments": [_outline(one) | {"sentences": list(done.sentences)} for one, done in found],
         "cells": [cell for one, done in found for cell in _cells(one, done)],
+        "counts": [
+            {"paper": one.paper, "experiment": one.name} | _counts(done.cells)
+            for one, done in found
+        ],
+        "total": _counts(once(found)),
         "interrupted": interrupted,
     }
+
+
+def _counts(cells: Sequence[Cell]) -> dict[str, Any]:
+    return tally(cells).as_dict() | {"controls": [asdict(one) for one in controls(cells)]}
 
 
 def _outline(one: Experiment) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -25,15 +25,18 @@ class Verdict(StrEnum):
 
 
 class Finding(StrEnum):
-    """What is to be thought of a conclusion of a paper, in one of its rows or of ours."""
+    """What is to be thought of a conclusion of a paper, for a pair of rows.
+
+    `UNREPRODUCED`: the paper's figures bear it out, ours do not. `CONTRADICTED`: neither do.
+    `ELSEWHERE`: it fails under conditions of which the paper prints no figures.
+    """
 
     HOLDS = "holds"
     UNDECIDED = "undecided"
     UNREPRODUCED = "not reproduced"
+    CONTRADICTED = "contradicted by the paper"
+    ELSEWHERE = "fails elsewhere"
 
-
-VERDICTS: tuple[Verdict | Finding, ...] = (*Verdict, *Finding)
-"""All that may be thought of a cell."""
 
 WEAK = "a match with an interval wider than half of our mean, which says little"
 
@@ -46,13 +49,15 @@ class Spread:
         mean: over the runs.
         low: lower end of the prediction interval for one run.
         high: its upper end.
-        error: standard error of the mean; 0 where runs are not a sample.
+        error: standard error of the mean; 0 where nothing is left to chance.
+        values: of the runs, in the order of seeds or phases; none where they are not known.
     """
 
     mean: float
     low: float
     high: float
     error: float = 0.0
+    values: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def exact(cls, value: float) -> Spread:
@@ -64,7 +69,8 @@ class Spread:
         """Student's prediction interval over independent seeds; no value is below `least`."""
         if len(values) == 1:
             return cls.exact(values[0])
-        return cls.of_sample(fmean(values), stdev(values), len(values), least)
+        made = cls.of_sample(fmean(values), stdev(values), len(values), least)
+        return replace(made, values=tuple(values))
 
     @classmethod
     def of_sample(
@@ -74,12 +80,17 @@ class Spread:
         if count == 1:
             return cls.exact(mean)
         half = prediction_half_width(deviation, count)
-        return cls(mean, max(mean - half, least), mean + half, deviation / math.sqrt(count))
+        low = max(mean - half, least)
+        return cls(mean, low, mean + half, deviation / math.sqrt(count))
 
     @classmethod
     def of_range(cls, values: Sequence[float]) -> Spread:
-        """The range, which needs no law: n values hold one more with probability (n-1)/(n+1)."""
-        return cls(fmean(values), min(values), max(values))
+        """The range, which needs no law: n values hold one more with probability (n-1)/(n+1).
+
+        The error is that of independent values; of evenly spaced phases it is an upper bound.
+        """
+        error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+        return cls(fmean(values), min(values), max(values), error, tuple(values))
 
     def explains(self, printed: str, tolerance: float = 0.0) -> bool:
         """Whether some value in here, rounded or cut to the printed digits, is printed so.
@@ -147,7 +158,10 @@ class Cell:
         remark: what is known if it does not match.
         beside: other simulators' figures.
         variants: ours under other settings, or measured in another way, by name.
+        controls: figures of models that are wrong on purpose, by name.
         finding: the verdict on a conclusion; None of a figure.
+        repeats: the experiment of the same paper in which the same run is a cell already; "" if
+            there is none.
         asked: the bound that decides between the verdicts, in words; "" if none is stated. Where
             there is a finding too, the ends of `ours` are those of the mean's 95 % interval.
     """
@@ -163,7 +177,9 @@ class Cell:
     remark: Remark | None = None
     beside: Sequence[Beside] = ()
     variants: Mapping[str, Spread] = field(default_factory=dict)
+    controls: Mapping[str, Spread] = field(default_factory=dict)
     finding: Finding | None = None
+    repeats: str = ""
     asked: str = ""
 
     @property
@@ -190,14 +206,21 @@ class Cell:
 
     @property
     def interval_of(self) -> str:
-        """What the ends of `ours` are about, as the head of a column."""
-        return "one run lies in" if self.finding is None else "the mean lies in"
+        """Head of the column with the ends of `ours`."""
+        return "one run lies in" if self.finding is None else "95 % interval"
 
     @property
     def weak(self) -> bool:
         """Whether it matches, of an interval wider than half of our mean."""
         width = self.ours.high - self.ours.low
         return self.verdict is Verdict.MATCHES and width > abs(self.ours.mean) / 2
+
+    def controlled(self, name: str) -> Cell:
+        """The same published figure beside that of a model that is wrong on purpose.
+
+        Shapes are not tested of it: it matches, weakly or not, or does not.
+        """
+        return replace(self, ours=self.controls[name], shape=None, controls={})
 
     @property
     def said(self) -> str:
@@ -217,12 +240,19 @@ class Cell:
             "tolerance": self.tolerance,
             "verdict": None if self.verdict is None else str(self.verdict),
             "asked": self.asked or None,
+            "conclusion": self.finding is not None,
             "note": self.note,
             "weak": self.weak,
             "beside": {
                 one.label: _as_dict(one.spread) | {"agrees": one.agrees} for one in self.beside
             },
             "variants": {name: _as_dict(spread) for name, spread in self.variants.items()},
+            "controls": {
+                name: _as_dict(spread)
+                | {"matches": self.controlled(name).verdict is Verdict.MATCHES}
+                for name, spread in self.controls.items()
+            },
+            "repeats": self.repeats or None,
         }
 
 
@@ -239,10 +269,6 @@ class Reproduction:
     cells: Sequence[Cell]
     sentences: Sequence[str] = ()
     pictures: Callable[[], Sequence[Picture]] = tuple
-
-    def count(self) -> dict[Verdict | Finding, int]:
-        """How many cells have each verdict."""
-        return {one: sum(cell.verdict is one for cell in self.cells) for one in VERDICTS}
 
 
 def remarks(cells: Sequence[Cell]) -> dict[str, list[Cell]]:

@@ -4,6 +4,7 @@ In the root of the source tree. A page says where a table goes and which one it 
 nobody sees who reads it:
 
     <!-- distances -->                    paper, other simulators and ours, for all tables
+    <!-- controls -->                     what models that are wrong on purpose match
     <!-- figures of EXPERIMENT -->        our figures over the last key of the rows
     <!-- conclusions of EXPERIMENT -->    where what the paper concludes holds, and where not
     <!-- counts -->                       how many cells of each experiment have each verdict
@@ -20,9 +21,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue.papers.cells import VERDICTS, Finding, Reproduction, Verdict
+from goodqueue.papers.cells import Finding
 from goodqueue.papers.experiment import experiment, experiments, paper
 from goodqueue.papers.table import TableExperiment
+from goodqueue.papers.tally import controls, tally
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 Line = list[str]
 
 MARKED = re.compile(
-    r"(?P<head><!-- (?P<what>distances|figures of|conclusions of|counts|claims) ?"
+    r"(?P<head><!-- (?P<what>distances|controls|figures of|conclusions of|counts|claims) ?"
     r"(?P<name>\S*) -->\n)"
     r".*?(?P<end><!-- end -->)",
     re.DOTALL,
@@ -55,6 +57,8 @@ def filled(text: str, name: str, runner: Runner) -> str:
                 lines = counts(name, runner)
             case "claims":
                 lines = claims(name, runner)
+            case "controls":
+                lines = wrong_models(name, runner)
             case "figures of":
                 lines = figures(_table(name, found["name"]), runner)
             case _:
@@ -67,20 +71,43 @@ def filled(text: str, name: str, runner: Runner) -> str:
 
 def distances(name: str, runner: Runner) -> Iterator[Line]:
     """How far the paper, another simulator and ours are apart, by table and quantity."""
+    tables = _compared(name, runner)
+    theirs = tables["all"][0].beside[0].label
+    heads = ["", "paper and ours", f"paper and {theirs}", f"{theirs} and ours"]
+    verdicts = tally(tables["all"]).figures
+    yield [*heads, *verdicts, f"means that agree with {theirs}"]
+    yield ["---"] * (len(heads) + len(verdicts) + 1)
+    for title, cells in tables.items():
+        for quantity in dict.fromkeys(cell.quantity for cell in cells):
+            members = [cell for cell in cells if cell.quantity == quantity]
+            yield [f"{title}: {quantity}", *_distances(members)]
+
+
+def _compared(name: str, runner: Runner) -> dict[str, Sequence[Cell]]:
+    """Cells by table, and all of them."""
     tables = {
         one.name.replace("table", "Table "): one.reproduce(runner).cells
         for one in experiments(name)
         if isinstance(one, TableExperiment) and one.is_compared
     }
-    tables["all"] = [cell for cells in tables.values() for cell in cells]
-    theirs = tables["all"][0].beside[0].label
-    heads = ["", "paper and ours", f"paper and {theirs}", f"{theirs} and ours"]
-    yield [*heads, *map(str, Verdict), f"means that agree with {theirs}"]
-    yield ["---"] * (len(heads) + len(Verdict) + 1)
-    for title, cells in tables.items():
-        for quantity in dict.fromkeys(cell.quantity for cell in cells):
-            members = [cell for cell in cells if cell.quantity == quantity]
-            yield [f"{title}: {quantity}", *_distances(members)]
+    return {**tables, "all": [cell for cells in tables.values() for cell in cells]}
+
+
+def wrong_models(name: str, runner: Runner) -> Iterator[Line]:
+    """How often ours matches, and a model that is wrong on purpose, by quantity."""
+    yield [
+        "wrong on purpose",
+        "quantity",
+        "figures",
+        "ours match",
+        "weakly",
+        "it matches",
+        "weakly",
+    ]
+    yield ["---"] * 7
+    for one in controls(_compared(name, runner)["all"]):
+        counts = (one.cells, one.ours, one.ours_weak, one.matches, one.weak)
+        yield [one.name, one.quantity, *map(str, counts)]
 
 
 def _distances(cells: Sequence[Cell]) -> Iterator[str]:
@@ -92,8 +119,7 @@ def _distances(cells: Sequence[Cell]) -> Iterator[str]:
             yield f"{100 * fmean(abs(a / b - 1) for a, b in zip(one, other, strict=True)):.1f} %"
         else:
             yield f"{fmean(abs(a - b) for a, b in zip(one, other, strict=True)):.1f}"
-    for verdict in Verdict:
-        yield str(sum(cell.verdict is verdict for cell in cells))
+    yield from map(str, tally(cells).figures.values())
     yield f"{sum(bool(cell.beside[0].agrees) for cell in cells)} of {len(cells)}"
 
 
@@ -116,30 +142,38 @@ def figures(one: TableExperiment, runner: Runner) -> Iterator[Line]:
 
 def conclusions(one: TableExperiment, runner: Runner) -> Iterator[Line]:
     """Every conclusion with the ratios with which it holds, and with which it does not."""
-    known = {quantity.label for quantity in one.columns.values()}
-    cells = [cell for cell in one.reproduce(runner).cells if cell.quantity not in known]
-    yield ["it says, and what is asked of a ratio", "holds", "does not hold"]
-    yield ["---"] * 3
+    cells = [cell for cell in one.reproduce(runner).cells if cell.finding is not None]
+    shown = [each for each in Finding if any(cell.finding is each for cell in cells)]
+    yield ["it says, and what is asked of a ratio", *map(str, shown)]
+    yield ["---"] * (1 + len(shown))
     for quantity, group in groupby(cells, key=lambda cell: cell.quantity):
         members = list(group)
-        sides = ([cell for cell in members if cell.shape is holds] for holds in (True, False))
+        sides = ([cell for cell in members if cell.finding is each] for each in shown)
         yield [quantity, *(_ratios(one, side) for side in sides)]
 
 
 def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
-    """By the first key of their rows."""
+    """Ratios, grouped by the first key of their rows; intervals where they decide."""
     said = []
-    for (first,), group in groupby(cells, key=lambda cell: _places(one, cell.row, [*cell.row][:1])):
+    for first, group in groupby(cells, key=lambda cell: _places(one, cell.row, [*cell.row][:1])):
         members = list(group)
         means = [f"{cell.ours.mean:.{cell.digits}f}" for cell in members]
         if len(members) > MOST_NAMED:
             low, high = min(means, key=float), max(means, key=float)
-            said.append(f"{first}: {low} to {high}")
+            said.append(": ".join((*first, f"{low} to {high}")))
         else:
-            rest = [", ".join(_places(one, cell.row, [*cell.row][1:])) for cell in members]
+            rest = [_rest(one, cell) for cell in members]
             named = (f"{a} ({b})" if b else a for a, b in zip(means, rest, strict=True))
-            said.append(f"{first}: {', '.join(named)}")
+            said.append(": ".join((*first, ", ".join(named))))
     return "; ".join(said)
+
+
+def _rest(one: TableExperiment, cell: Cell) -> str:
+    """What else is said of a ratio: its other keys, and the interval of one that is undecided."""
+    said = [*_places(one, cell.row, [*cell.row][1:])]
+    if cell.finding is Finding.UNDECIDED:
+        said.append(cell.ours.text(cell.digits))
+    return ", ".join(said)
 
 
 OURS = '"ours: '
@@ -154,11 +188,12 @@ def counts(name: str, runner: Runner) -> Iterator[Line]:
     ours = [cell for cell in every if cell.quantity.startswith(OURS)]
     if ours:
         found["of these ours, not the paper's"] = ours
-    yield ["", *map(str, VERDICTS)]
-    yield ["---"] * (1 + len(VERDICTS))
-    for label, cells in found.items():
-        verdicts = Reproduction(cells).count()
-        yield [label, *(str(verdicts[verdict] or "") for verdict in VERDICTS)]
+    verdicts = {label: tally(cells).every for label, cells in found.items()}
+    heads = list(verdicts["all"])
+    yield ["", *heads]
+    yield ["---"] * (1 + len(heads))
+    for label, counted in verdicts.items():
+        yield [label, *(str(counted[head] or "") for head in heads)]
 
 
 def claims(name: str, runner: Runner) -> Iterator[Line]:

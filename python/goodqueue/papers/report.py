@@ -7,12 +7,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from goodqueue import page
-from goodqueue.papers.cells import VERDICTS, Finding, Verdict
+from goodqueue.papers import tally
+from goodqueue.papers.cells import Finding, Verdict
 from goodqueue.papers.drawn import drawn
 from goodqueue.papers.experiment import paper
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from goodqueue.papers.cells import Cell, Reproduction
@@ -22,9 +23,11 @@ LEGEND = (
     "A published figure <em>matches</em> if it lies in our 95 % prediction interval for one run, "
     "rounded or cut to the digits printed; it <em>matches in shape</em> if it does not, but named "
     "tests of the shape of its row hold. Where the paper prints no number the verdict is on what "
-    "its text claims. A claim <em>holds</em> if the 95 % interval of our mean lies within the "
-    "bound asked, is <em>not reproduced</em> if the interval lies outside, and is "
-    "<em>undecided</em> if an end of the bound lies within the interval."
+    "its text claims. A conclusion is a bound on a mean or on a ratio of means: it "
+    "<em>holds</em> if the 95 % interval lies within the bound, and is <em>undecided</em> if it "
+    "straddles the bound. Outside the bound it is <em>contradicted by the paper</em> if the "
+    "paper's own figures break it, too, and else <em>not reproduced</em>; it "
+    "<em>fails elsewhere</em> in rows and under variants of which the paper prints no figures."
 )
 
 CLASSES: dict[Verdict | Finding, str] = {
@@ -34,6 +37,8 @@ CLASSES: dict[Verdict | Finding, str] = {
     Finding.HOLDS: "matches",
     Finding.UNDECIDED: "shape",
     Finding.UNREPRODUCED: "not",
+    Finding.CONTRADICTED: "not",
+    Finding.ELSEWHERE: "not",
 }
 
 
@@ -51,7 +56,7 @@ def write(
         command: the arguments that yielded them, after `goodqueue`.
         store: where runs are kept, and beside them pictures.
     """
-    body = [f"<p>{LEGEND}</p>", _counts(found)]
+    body = [f"<p>{LEGEND}</p>", f"<p>{tally.LEGEND}</p>", _counts(found), _controls(found)]
     for name, group in groupby(found, key=lambda pair: pair[0].paper):
         of = paper(name)
         body.append(f"<h2>{escape(of.title)}</h2>")
@@ -64,16 +69,39 @@ def write(
 def _counts(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
     rows = []
     for one, done in found:
-        counts = done.count()
-        cells = "".join(f"<td>{counts[verdict]}</td>" for verdict in VERDICTS)
         where = f"{one.paper}-{one.name}"
-        rows.append(f'<tr><td><a href="#{where}">{where}</a></td>{cells}</tr>')
-    head = "".join(f"<th>{verdict}</th>" for verdict in VERDICTS)
-    return f"<table><tr><th>cells</th>{head}</tr>{''.join(rows)}</table>"
+        rows.append((f'<a href="#{where}">{where}</a>', tally.tally(done.cells)))
+    rows.append(("all, repeated cells once", tally.tally(tally.once(found))))
+    lines = "".join(_line(name, counts.every.values()) for name, counts in rows)
+    head = "".join(f"<th>{label}</th>" for label in rows[0][1].every)
+    return f"<table><tr><th>cells</th>{head}</tr>{lines}</table>"
+
+
+def _controls(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
+    lines = "".join(
+        _line(
+            f"{one.paper}-{one.name}",
+            (
+                escape(each.name),
+                escape(each.quantity),
+                *(each.cells, each.ours, each.ours_weak, each.matches, each.weak),
+            ),
+        )
+        for one, done in found
+        for each in tally.controls(done.cells)
+    )
+    heads = ("control", "", "cells", "ours match", "weakly", "control matches", "weakly")
+    head = "".join(f"<th>{label}</th>" for label in ("", *heads))
+    caption = "<caption>Controls: models that are wrong on purpose</caption>"
+    return f"<table>{caption}<tr>{head}</tr>{lines}</table>" if lines else ""
+
+
+def _line(name: str, values: Iterable[object]) -> str:
+    return f"<tr><td>{name}</td>{''.join(f'<td>{value}</td>' for value in values)}</tr>"
 
 
 def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in done.count().items() if count)
+    counts = tally.tally(done.cells).text()
     return [
         f'<h3 id="{one.paper}-{one.name}">{escape(one.title)}</h3>',
         *(f"<p>{escape(sentence)}</p>" for sentence in done.sentences),

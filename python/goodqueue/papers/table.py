@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -18,10 +19,12 @@ from weakref import WeakKeyDictionary
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
+from goodqueue.outdir import write_whole
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
-from goodqueue.papers.conclusions import Conclusion
+from goodqueue.papers.conclusions import Conclusion, Sample
 from goodqueue.papers.shapes import TESTS
 from goodqueue.study.plan import run_of, variant_of
+from goodqueue.traces import gnuplot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +44,7 @@ PLAIN = ""
 """The variant that is compared with the paper."""
 
 AS_RUN = "as fitted"
-"""What it is called beside others."""
+"""What it is called beside others, unless the file names it (`plain`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,45 @@ class Open:
                 return Spread.exact(values[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A cell whose run is written as what its authors worked with.
+
+    Attributes:
+        row: its key columns.
+        seed: of the run.
+        why: why this seed; "" where it is the first.
+        scenario: what is run.
+        files: names of files by the traces that they hold.
+    """
+
+    row: Mapping[str, str]
+    seed: int
+    why: str
+    scenario: _core.Scenario
+    files: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """A name for its directory."""
+        return "-".join(re.sub(r"[^\w.]+", "_", value) for value in self.row.values())
+
+    def write(self, target: Path) -> str:
+        """Runs it and writes the files and a script for gnuplot; returns what was run."""
+        target.mkdir(parents=True, exist_ok=True)
+        files = {trace: target / file for trace, file in self.files.items()}
+        self.scenario.with_seed(self.seed).run(traces=list(files.items()))
+        windows = {
+            trace.removeprefix("cwnd:"): file
+            for trace, file in self.files.items()
+            if trace.startswith("cwnd:")
+        }
+        script = gnuplot(self.scenario.links[0], self.files["queue"], windows)
+        write_whole(target / "plot.gp", script)
+        cell = ", ".join(f"{key} {value}" for key, value in self.row.items())
+        return f"{cell}, seed {self.seed}{f': {self.why}' if self.why else ''}"
+
+
 def folder(paper: str) -> Traversable:
     """Where a paper's data are: the name of a package has no hyphens."""
     return files(__package__).joinpath(paper.replace("-", "_"))
@@ -156,6 +198,11 @@ class TableExperiment:
         self.variants: dict[str, Mapping[str, Any]] = {PLAIN: {}} | {
             variant["name"]: variant for variant in data.get("variant", ())
         }
+        own = {control["name"]: control for control in data.get("control", ())}
+        self.models = self.variants | own
+        self.controls = [
+            name for name, entry in self.models.items() if name in own or entry.get("control")
+        ]
 
     @property
     def is_compared(self) -> bool:
@@ -166,10 +213,10 @@ class TableExperiment:
         """Every run with the place of its row and its variant."""
         texts = {
             name: self._folder.joinpath(variant.get("scenario", self._data["scenario"]))
-            for name, variant in self.variants.items()
+            for name, variant in self.models.items()
         }
         for place, row in enumerate(self.rows):
-            for name, variant in self.variants.items():
+            for name, variant in self.models.items():
                 text = texts[name].read_bytes()
                 for value in self.open.values:
                     overrides = [
@@ -179,7 +226,7 @@ class TableExperiment:
                             for column, key in self.keys.items()
                             for template in key.get("set", ())
                         ),
-                        *variant.get("set", ()),
+                        *(self._filled(text, name, row) for text in variant.get("set", ())),
                         *(template.format(value) for template in self.open.set),
                     ]
                     pairs = [_override(text) for text in overrides]
@@ -189,32 +236,62 @@ class TableExperiment:
                     for seed in self.open.seeds:
                         yield place, name, run_of(made, seed)
 
-    def write_traces(self, target: Path) -> str:
-        """Runs the cell that `[traces]` names and writes what its authors worked with.
+    def _filled(self, template: str, model: str, row: Row) -> str:
+        """An override of a variant as it is, one of a control with the columns of the row."""
+        return template if model in self.variants else template.format(**row)
 
-        Returns:
-            What was run, in a sentence.
+    def traced(self, wanted: Sequence[str], seed: int | None = None) -> list[Traced]:
+        """The cells whose traces are written.
+
+        Args:
+            wanted: `KEY=VALUE` of the rows' keys, all of which must fit; `all` for every row. If
+                there are none, the cell that `[traces]` names, or every row if it names none.
+            seed: of the runs; None for the one that `[traces]` names for its cell, and else 1.
 
         Raises:
-            RequestError: if the table has no such cell.
+            RequestError: if the table has no such rows, or its runs no traces.
         """
-        wanted = self._data.get("traces")
-        if wanted is None:
+        traces = self._data.get("traces")
+        if traces is None:
             raise RequestError(
-                f"{self.paper} {self.name} names no cell to write traces of: its file has no table "
-                "[traces], as that of ahmad2020 table4 has"
+                f"{self.paper} {self.name} has no table [traces], which names the files to write: "
+                "those of ahmad2020 and wisdom2021 have"
             )
-        row, seed = wanted["row"], wanted["seed"]
-        fits = (
-            made.variant.scenario
-            for place, variant, made in self.runs()
-            if variant == PLAIN and row.items() <= self.rows[place].items()
-        )
-        scenario = next(fits).with_seed(seed)
-        target.mkdir(parents=True, exist_ok=True)
-        scenario.run(traces=[(trace, target / file) for trace, file in wanted["files"].items()])
-        cell = ", ".join(f"{self.keys[column]['label']} {value}" for column, value in row.items())
-        return f"{cell}, seed {seed}: {wanted['why']}"
+        named = traces.get("row", {})
+        rows = self._wanted(wanted) if wanted else named
+        firsts: dict[int, Run] = {}
+        for place, variant, made in self.runs():
+            if variant == PLAIN and rows.items() <= self.rows[place].items():
+                firsts.setdefault(place, made)
+        if not firsts:
+            said = ", ".join(f"{key}={value}" for key, value in rows.items())
+            raise RequestError(f"{self.paper} {self.name} has no row with {said}: {self._known()}")
+        found = []
+        for place, made in firsts.items():
+            row = {key: self.rows[place][key] for key in self.keys}
+            is_named = bool(named) and named.items() <= row.items()
+            own = traces.get("seed", 1) if is_named else 1
+            chosen = own if seed is None else seed
+            why = traces.get("why", "") if is_named and chosen == own else ""
+            found.append(Traced(row, chosen, why, made.variant.scenario, traces["files"]))
+        return found
+
+    def _wanted(self, texts: Sequence[str]) -> dict[str, str]:
+        """Values of keys, as typed."""
+        found = {}
+        for text in texts:
+            if text == "all":
+                continue
+            key, equals, value = text.partition("=")
+            if not equals or key not in self.keys:
+                raise RequestError(f"--row {text}: write KEY=VALUE, or all; {self._known()}")
+            found[key] = value
+        return found
+
+    def _known(self) -> str:
+        """The values of every key."""
+        values = {key: ", ".join(dict.fromkeys(row[key] for row in self.rows)) for key in self.keys}
+        return "; ".join(f"{key} is one of {those}" for key, those in values.items())
 
     def reproduce(self, runner: Runner) -> Reproduction:
         """Runs what is not known yet and sets ours beside the published figures."""
@@ -228,18 +305,46 @@ class TableExperiment:
 
     def concluded(self, spreads: Spreads) -> Iterator[Cell]:
         """What the paper concludes, under every variant."""
-        rows = [{key: row[key] for key in self.keys} for row in self.rows]
+        printed = {one.column: self._printed(one.column) for one in self.conclusions}
         for one in self.conclusions:
             quantity = self._quantity(one)
             for name in self.variants:
-                ours = [spreads[place, name][one.column] for place in range(len(rows))]
-                under = {"variant": name or AS_RUN} if len(self.variants) > 1 else {}
-                yield from one.cells(rows, ours, quantity, under)
+                samples = [
+                    Sample(
+                        {key: row[key] for key in self.keys},
+                        spreads[place, name][one.column],
+                        printed[one.column][place] if name == PLAIN else None,
+                    )
+                    for place, row in enumerate(self.rows)
+                ]
+                called = name or self._data.get("plain", AS_RUN)
+                under = {"variant": called} if len(self.variants) > 1 else {}
+                yield from one.cells(samples, quantity, under)
+
+    def _printed(self, column: str) -> list[float | None]:
+        """What the paper prints of a column, for every row: here, or in tables that it repeats."""
+        if column in self.rows[0]:
+            texts = [row[column] for row in self.rows]
+        else:
+            texts = [""] * len(self.rows)
+            for entry in self._data.get("printed", ()):
+                rows = csv.DictReader(
+                    self._folder.joinpath(entry["file"]).read_text("utf-8").splitlines()
+                )
+                known = [row for row in rows if entry.get("where", {}).items() <= row.items()]
+                for place, row in enumerate(self.rows):
+                    if entry["row"].items() <= row.items():
+                        texts[place] = next(
+                            (one[column] for one in known if _is_same(one, row)), texts[place]
+                        )
+        return [float(text) if text else None for text in texts]
 
     def _quantity(self, one: Conclusion) -> str:
         """A conclusion and how it is tested, in words."""
         key, label = self.keys[one.along], self.columns[one.column].label
         at = f"{key['label']} {one.of} over {one.over} {key.get('unit', '')}".strip()
+        if one.average:
+            at = f"{at}, means over every {self.keys[one.average]['label']}"
         return f'"{one.says}": {label}, {at}, {one.bound}'
 
     def _spreads(self, runner: Runner) -> Spreads:
@@ -288,6 +393,7 @@ class TableExperiment:
                 }
                 if "also" in entry:
                     variants[entry["also"]["label"]] = spreads[place, PLAIN][_also(column)]
+                controls = {name: spreads[place, name][column] for name in self.controls}
                 found = [other.beside(place, column, ours[place]) for other in besides]
                 cells.append(
                     Cell(
@@ -302,6 +408,8 @@ class TableExperiment:
                         self.remark(row, column),
                         [beside for beside in found if beside is not None],
                         variants,
+                        controls,
+                        repeats=self.repeats(row),
                     )
                 )
         return cells
@@ -313,6 +421,12 @@ class TableExperiment:
             if of_row and entry.get("column", column) == column:
                 return Remark(entry["text"], entry.get("reads"))
         return None
+
+    def repeats(self, row: Row) -> str:
+        """The experiment in which the run of a row stands already."""
+        entries = self._data.get("repeat", ())
+        found = (entry["of"] for entry in entries if entry["row"].items() <= row.items())
+        return str(next(found, ""))
 
     def published_shapes(self) -> Iterator[tuple[str, bool]]:
         """Every test of a shape, and whether the published figures have it."""
@@ -431,6 +545,11 @@ class _Other:
         errors = self._data["standard_errors"] * math.hypot(ours.error, theirs.error)
         allowed = max(self._data["tolerance"] * abs(mean), errors)
         return Beside(label, theirs, abs(ours.mean - mean) <= allowed)
+
+
+def _is_same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether two rows agree in every column that both have."""
+    return all(other[column] == value for column, value in one.items() if column in other)
 
 
 def _also(column: str) -> str:

@@ -7,12 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodqueue.sizing.rules import bdp, bscl, sqrt_n, window_decrease
+from goodqueue.sizing.rules.rule import loss_rate
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 PROMISING = (bdp.RULE, sqrt_n.RULE, window_decrease.RULE, bscl.RULE)
 """The rules that ask for utilisation. Their checks say where they do not promise what is asked."""
+
+STEP = 1.05
+MOST_BDPS = 100
+"""Limits from one packet to so many bandwidth-delay products, in such steps, are looked at for the
+loss of CUBIC: the estimate has a minimum, and no closed form."""
 
 
 def promised(link: Link) -> dict[str, int]:
@@ -50,3 +56,25 @@ def without(link: Link) -> dict[str, int]:
         name: theory_only(other) for name, other in given_up.items() if other != link and link.flows
     }
     return {name: packets for name, packets in found.items() if packets is not None}
+
+
+def limits(link: Link) -> list[int]:
+    """The limits at which the loss of CUBIC is estimated, in packets, rising."""
+    last = max(MOST_BDPS * link.bdp_packets, MOST_BDPS * link.flows)
+    steps = math.ceil(math.log(last) / math.log(STEP))
+    return sorted({round(STEP**step) for step in range(steps + 1)})
+
+
+def cubic_for_loss(link: Link) -> int | None:
+    """The smallest limit in packets whose estimated loss of CUBIC keeps the bound on loss.
+
+    None if no limit does: more buffer makes round trips longer, and so loses more.
+    """
+    bound = link.max_loss_rate
+    assert bound is not None  # it was asked for
+    return next((limit for limit in limits(link) if loss_rate(link, limit) <= bound), None)
+
+
+def least_loss(link: Link) -> tuple[float, int]:
+    """The least loss of CUBIC that is estimated for any limit, and that limit in packets."""
+    return min((loss_rate(link, limit), limit) for limit in limits(link))

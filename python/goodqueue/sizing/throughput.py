@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import math
 
+CUBIC_DECREASE = 0.3
+"""Share of its window that CUBIC gives up on a loss (RFC 9438, section 4.6)."""
+
+ROUND_TRIPS_BESIDE_K = 3
+"""Between two losses CUBIC grows for K, and three round trips pass: until the loss is known, in
+recovery, and until the window has followed the cubic curve."""
+
+LONGEST_SHARE_OF_K = 0.8
+"""Windows grow in longer round trips no more than in one of 0.8 K, as simulations show."""
+
 
 def mathis_bps(segment_bytes: int, rtt_s: float, loss_rate: float, ack_every: int = 1) -> float:
     """Reno's goodput in bits per second: (MSS/T) sqrt(3/(2 b p)).
@@ -35,4 +45,31 @@ def cubic_epoch_s(window_packets: float) -> float:
 
     K = cbrt(W (1 - 0.7) / 0.4) (RFC 9438, equation 2).
     """
-    return math.cbrt(window_packets * 0.3 / 0.4)
+    return math.cbrt(window_packets * CUBIC_DECREASE / 0.4)
+
+
+def reno_friendly_loss_rate(window_packets: float) -> float:
+    """Loss of a CUBIC flow that keeps this window as Reno would: W = sqrt(3 / 2p).
+
+    RFC 9438, section 4.3: its average window with alpha = 3 (1 - beta) / (1 + beta).
+    """
+    return 3 / (2 * window_packets * window_packets)
+
+
+def cubic_overflow_loss_rate(window_packets: float, rtt_s: float) -> float:
+    """Share lost by CUBIC flows that fill a drop-tail queue: what they add before they know of it.
+
+    Our own estimate, held against Linux 6.18 (docs/congestion-controls.md). In a round trip a
+    window grows by a share d of itself: for K it grows by 0.3 W (1 + d) / K. So d = 0.3 x (1 + d)
+    with x = R / K. Where the queue overflows, one packet and d W more are lost per flow and event,
+    and W (K / R + 3) are sent from one event to the next. It lies within 45 % of simulations for
+    windows of 10 to 200 packets and round trips of 0.05 K to K. In d, x counts as 0.8 at most.
+
+    Args:
+        window_packets: W, packets in flight per flow when the queue is full.
+        rtt_s: R, the round-trip time with the queue full.
+    """
+    k = cubic_epoch_s(window_packets)
+    grown = CUBIC_DECREASE * min(rtt_s / k, LONGEST_SHARE_OF_K)
+    lost = 1 + grown / (1 - grown) * window_packets
+    return lost / (window_packets * (k / rtt_s + ROUND_TRIPS_BESIDE_K))

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 
 from goodqueue.api import load
 from goodqueue.validation.compare import estimate
-from goodqueue.validation.reading import LINUX_READING, LINUX_RIG
+from goodqueue.validation.linux_reading import (
+    LINUX_DEEP,
+    LINUX_DEEP_READING,
+    LINUX_READING,
+    LINUX_RIG,
+    LINUX_TRIED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,15 +137,21 @@ def verdict(comparisons: Sequence[Comparison], *, known: bool = False) -> list[s
     ]
 
 
-def section(comparisons: Sequence[Comparison], seeds: range) -> str:
-    """The part of the report."""
+def section(comparisons: Sequence[Comparison], seeds: range, deep: str) -> str:
+    """The part of the report.
+
+    Args:
+        comparisons: one per recording on the link of 10 Mb/s.
+        seeds: of our runs.
+        deep: the table of the recordings behind deep buffers.
+    """
     rows = ["\n".join([_HEADING, "| --- " * 8 + "|"]), *(_row(row) for row in comparisons)]
     met = sum(all(row.agrees(metric) for metric in JUDGED) for row in comparisons)
     return (
         f"{LINUX_RIG}\nSeeds {seeds[0]} to {seeds[-1]}; "
         f"**{met} of {len(comparisons)} rows agree.**\n\n"
         + "\n".join(rows)
-        + f"\n\n{LINUX_READING}"
+        + f"\n\n{LINUX_READING}\n{LINUX_DEEP}\n{deep}\n\n{LINUX_DEEP_READING}\n{LINUX_TRIED}"
     )
 
 

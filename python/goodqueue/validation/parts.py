@@ -11,6 +11,7 @@ from goodqueue.parallel import workers
 from goodqueue.validation import (
     chains,
     linux,
+    linux_deep,
     ns3,
     ns3_queues,
     ns3_report,
@@ -152,13 +153,14 @@ def ns3_disciplines(seeds: range) -> Part:
 def linux_recordings(seeds: range) -> Part:
     """Every recording of Linux."""
     with workers(PROCESSES) as threads:
-        comparisons = [
-            linux.Comparison(recording, _results(runs))
-            for recording, runs in linux.submit(threads, seeds)
+        started, deep_started = linux.submit(threads, seeds), linux_deep.submit(threads, seeds)
+        comparisons = [linux.Comparison(recording, _results(runs)) for recording, runs in started]
+        deep = [
+            linux_deep.Comparison(recording, _results(runs)) for recording, runs in deep_started
         ]
     return Part(
-        linux.section(comparisons, seeds),
-        linux.verdict(comparisons),
+        linux.section(comparisons, seeds, linux_deep.table(deep)),
+        linux.verdict(comparisons) + linux_deep.verdict(deep),
         linux.verdict(comparisons, known=True),
     )
 

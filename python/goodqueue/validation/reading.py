@@ -18,17 +18,21 @@ buffers sized from them against those from the truth in
 READING = """\
 ### Reading
 
-* **The `ns2` profile is ns-2's TCP, packet for packet.** One flow that loses chosen packets sends
-  what ns-2 sends, to the microsecond, whichever the agent
+* **The `ns2` profile is ns-2's TCP, packet for packet where no queue overflows.** One flow that
+  loses chosen packets sends what ns-2 sends, to the microsecond, whichever the agent
   (`crates/testkit/tests/ns2_transmissions.rs`). S3, which has no chance in it, agrees in every
   digit of utilisation, loss and backlog. With many flows chance remains: each simulator draws its
   own start times.
-* **Ties differ.** Where an arrival and the end of a transmission fall on one instant, ns-2 goes by
-  the order of scheduling and by rounding errors; we say that a frame whose transmission ends has
-  left. A lone flow that does not yet fill its link meets this tie in every round trip: with a
-  buffer far below the bandwidth-delay product it loses another packet of the same burst. In S4 the
-  senders are as fast as the bottleneck, so that arrivals of different flows tie all the time; here
-  they take turns at random. Under an order that lasts, one flow would shut the others out.
+* **Ties differ.** An arrival and the end of a transmission may fall on one instant: on a link that
+  a lone flow does not yet fill, this happens in every round trip. Here a frame whose transmission
+  ends has left. In ns-2 rounding errors of the clock decide: on the link of "loss by loss" with a
+  `queue-limit` of 5, 24 random patterns of losses meet 937 such ties, and ns-2 handles the arrival
+  first in 103 of them. If the queue is full it then loses that packet, and here a later packet of
+  the same burst is lost. So 13 of these 24 patterns are the same packet for packet, and with a
+  `queue-limit` of 20, which never overflows, all 24 are (`tests/test_variants.py`). No switch of
+  ours can do as ns-2 does, since there is no rule in it. In S4 the senders are as fast as the
+  bottleneck, so that arrivals of different flows tie all the time; here they take turns at random.
+  Under an order that lasts, one flow would shut the others out.
 * **The phase of the clock** by which ns-2 measures round trips is random per flow; ours starts with
   the run, and start times are jittered by one tick. It moves timeouts by 10 ms.
 * **S4** has nearly all of its losses in its start-up, which is not measured. The few that remain
@@ -63,53 +67,6 @@ STUDIES_READING = """
   phase of ns-2's clock moves a timeout by a tick or its sink delays the ACK of a duplicate.
 * **RED's limit** is in bytes, and compared before the arrival is added, in both.
 * **Loss counts** are of datagrams alone, a few of 310, and vary by their square root between runs.
-"""
-
-LINUX_RIG = """\
-## Against Linux 6.18
-
-Recordings of a real kernel (`python/goodqueue/validation/linux-6.18.csv`): iperf3 between two
-network namespaces, joined by a small forwarder in user space on TUN devices without offload
-headers, so that every packet is at most an MTU of 1500 bytes. Forward: 10 Mbit/s counted in IP
-bytes, drop tail with so many packets waiting beside the one in service, 20 ms; back: 20 ms of delay
-alone. Linux 6.18, HZ 250, default TCP settings but for socket buffers of 4 MB and more; no `fq`, so
-BBR paces inside TCP. All flows start together, figures cover 11 to 69 s, and a ping of 84 bytes
-every 0.1 s shares the queue. The forwarder delivered 30 to 50 µs late on average, and once in a run
-3 to 35 ms.
-
-Ours: `scenarios/linux-bottleneck.toml`, the `linux` profile, starts jittered by up to 5 ms.
-Criteria, in brackets: utilisation within 1 point (2 with buffers below half a bandwidth-delay
-product), mean queue within 10 % or half a packet, drops within 25 % or two; all of that twice for
-BBR, whose gain cycle begins at random; and two standard deviations of the repeats, where there are
-any.
-"""
-
-LINUX_READING = """\
-* **Bursts decide the drops.** Linux sends in units of two segments at this rate, and lets an odd
-  segment wait if the next ACK is expected within a millisecond
-  (`tcp.details.segmentation_offload`). Segment by segment one flow of Reno lost 28 % more than
-  recorded with 33 packets and 57 % more with 133, four flows 27 % more with 33, and BBR's queue of
-  8 was shorter by half. If odd segments waited whenever the ACK is due within half a round trip, as
-  in older kernels, CUBIC with 33 packets would lose 60 % more than recorded.
-* **Pings take part.** One flow loses one or two segments per epoch, and one more if a ping takes a
-  place in the full queue before the loss is noticed; sometimes the ping itself is lost.
-* **Reno, one flow, 33 packets** uses 0.4 points more of the link than Linux. The window after a
-  loss is just the bandwidth-delay product: lateness anywhere is lost time there, and here nothing
-  is late.
-* **BBR, four flows, 33 packets** lose an eighth of all they send. Flows of ours lost half more than
-  Linux's until BBR had Linux's long-term estimate of the bandwidth, which takes such a link for a
-  policed one and keeps its rate for 48 round trips.
-* **BBR, one flow, 8 packets** loses as Linux does and uses as much of the link; the mean queue
-  misses by 0.04 packets what is allowed. Linux's queue under BBR is half a packet to a packet
-  longer with every buffer. The likely reason is noise in the recording: BBR takes the largest of
-  ten round trips' rate samples for the bandwidth and paces one per cent below it, so that between
-  probes its queue drains by a third of a packet per round trip. Here every sample is exact. The
-  forwarder's lateness, 30 to 50 µs on average and more at times within the 42 ms that a sample
-  covers, raises the largest of some hundred samples above the link's rate and uses the margin up.
-  With all samples 0.3 % too high this row agrees; with 0.6 % the mean queues of one flow become
-  2.3, 7.7 and 7.7 packets. Linux's rule for delayed ACKs concerns segments below the full size
-  only, and its ticks lengthen the 200 ms of a round-trip measurement by at most 4 ms: neither
-  matters here.
 """
 
 VARIANTS = """\

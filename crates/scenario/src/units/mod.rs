@@ -1,7 +1,8 @@
 //! Values with units: the one place where they are read and written.
 //!
-//! A value is a decimal number directly followed by its unit (`2Mbps`, `1.5ms`). It must be exact
-//! in the unit the simulator counts in (bits per second, picoseconds, bytes): nothing is rounded.
+//! A value is a decimal number followed by its unit (`2Mbps`, `1.5ms`), with at most one space between
+//! them. What results print is read again (`2 Mb/s`, `8 packets`). A value must be exact in the unit
+//! that the simulator counts in (bits per second, picoseconds, bytes): nothing is rounded.
 
 mod quantity;
 
@@ -92,7 +93,44 @@ impl Decimal<'_> {
     }
 }
 
-/// Splits `12.5ms` into 12.5 and `ms`.
+impl Quantity {
+    /// The unit that is meant by what was written.
+    fn unit<'a>(&self, written: &'a str) -> &'a str {
+        let spelling = self.spellings.iter().find(|known| known.0 == written);
+        spelling.map_or(written, |known| known.1)
+    }
+}
+
+/// The kinds of values that have units, for the schema.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WithUnits {
+    Rate,
+    Span,
+    Size,
+    Packets,
+    Limit,
+}
+
+/// The units of a kind of value and their other spellings, as alternatives of a regular expression.
+pub(crate) fn pattern(kind: WithUnits) -> String {
+    let quantities: &[Quantity] = match kind {
+        WithUnits::Rate => &[RATE],
+        WithUnits::Span => &[SPAN],
+        WithUnits::Size => &[SIZE],
+        WithUnits::Packets => &[PACKETS],
+        WithUnits::Limit => &[LIMIT, SIZE, SPAN],
+    };
+    let read = |quantity: &Quantity| {
+        let names: Vec<&str> = quantity.units.iter().map(|unit| unit.0).collect();
+        let spellings = quantity.spellings.iter();
+        let spellings = spellings.filter(|(_, unit)| names.contains(unit));
+        let spellings: Vec<&str> = spellings.map(|spelling| spelling.0).collect();
+        [names, spellings].concat().join("|")
+    };
+    quantities.iter().map(read).collect::<Vec<_>>().join("|")
+}
+
+/// Splits `12.5ms` or `12.5 ms` into 12.5 and `ms`.
 fn split<'a>(quantity: &Quantity, text: &'a str) -> Result<(Decimal<'a>, &'a str), UnitError> {
     let Quantity { noun, example, .. } = quantity;
     let as_in = format!("write {noun} with its unit, as in \"{example}\"");
@@ -121,10 +159,14 @@ fn split<'a>(quantity: &Quantity, text: &'a str) -> Result<(Decimal<'a>, &'a str
     if unit.starts_with(['e', 'E']) && unit[1..].starts_with(|c: char| "+-0123456789".contains(c)) {
         return refuse("has an exponent");
     }
+    let unit = unit.strip_prefix(' ').unwrap_or(unit);
     if unit.starts_with(char::is_whitespace) {
         let help = format!("write \"{number}{}\"", shorten(unit.trim()));
         return Err(UnitError::new(
-            format!("\"{}\" has a space before its unit", shorten(text)),
+            format!(
+                "\"{}\" has more than one space before its unit",
+                shorten(text)
+            ),
             help,
         ));
     }
@@ -135,7 +177,7 @@ fn split<'a>(quantity: &Quantity, text: &'a str) -> Result<(Decimal<'a>, &'a str
             digits,
             scale: fraction.len() as u32,
         },
-        unit,
+        quantity.unit(unit),
     ))
 }
 
@@ -245,6 +287,15 @@ pub fn parse_span(text: &str) -> Result<Span, UnitError> {
 /// Says what is wrong and what to write instead.
 pub fn parse_spans(text: &str) -> Result<StatedSpans, UnitError> {
     let Some((first, last)) = text.split_once("..") else {
+        if let Some((first, last)) = text.split_once(['-', '\u{2013}'])
+            && parse_span(first).is_ok()
+            && parse_span(last).is_ok()
+        {
+            return Err(UnitError::new(
+                format!("\"{}\" is not a range", shorten(text)),
+                format!("write \"{first}..{last}\""),
+            ));
+        }
         let listed: Result<Vec<Span>, UnitError> = text.split(',').map(parse_span).collect();
         return listed.map(StatedSpans::Listed);
     };
@@ -276,7 +327,10 @@ pub fn parse_limit(text: &str) -> Result<StatedLimit, UnitError> {
         return Ok(StatedLimit::Unlimited);
     }
     let (number, unit) = split(&LIMIT, text)?;
-    let known = |quantity: &Quantity| quantity.units.iter().any(|known| known.0 == unit);
+    let known = |quantity: &Quantity| {
+        let unit = quantity.unit(unit);
+        quantity.units.iter().any(|known| known.0 == unit)
+    };
     match unit {
         "p" => parse_packets_within(text, 0, MOST_PACKETS).map(StatedLimit::Packets),
         "bdp" => match number.times(MILLION) {
@@ -311,7 +365,7 @@ fn refuse_limit(number: &str, unit: &str) -> UnitError {
 /// Says what is wrong and what to write instead.
 pub fn parse_fraction(text: &str) -> Result<f64, UnitError> {
     let (number, percent) = match text.strip_suffix('%') {
-        Some(number) => (number, true),
+        Some(number) => (number.strip_suffix(' ').unwrap_or(number), true),
         None => (text, false),
     };
     let plain = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.');

@@ -8,6 +8,8 @@ pub(super) struct Quantity {
     /// Unit of a written zero.
     pub zero: &'static str,
     pub units: &'static [(&'static str, u64)],
+    /// Other spellings of a unit that are read as well, each with the unit: those that results print.
+    pub spellings: &'static [(&'static str, &'static str)],
     /// (written, message, help); `#` stands for the number.
     pub traps: &'static [(&'static str, &'static str, &'static str)],
 }
@@ -22,6 +24,18 @@ pub(super) const RATE: Quantity = Quantity {
         ("Mbps", 1_000_000),
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
+    ],
+    spellings: &[
+        ("b/s", "bps"),
+        ("kb/s", "kbps"),
+        ("Mb/s", "Mbps"),
+        ("Gb/s", "Gbps"),
+        ("Tb/s", "Tbps"),
+        ("bit/s", "bps"),
+        ("kbit/s", "kbps"),
+        ("Mbit/s", "Mbps"),
+        ("Gbit/s", "Gbps"),
+        ("Tbit/s", "Tbps"),
     ],
     traps: &[
         (
@@ -89,21 +103,6 @@ pub(super) const RATE: Quantity = Quantity {
             "\"kbit\" is not a unit here",
             "write \"#kbps\" for kilobits per second",
         ),
-        (
-            "Mb/s",
-            "\"Mb/s\" is not a unit here",
-            "write \"#Mbps\" for megabits per second",
-        ),
-        (
-            "Gb/s",
-            "\"Gb/s\" is not a unit here",
-            "write \"#Gbps\" for gigabits per second",
-        ),
-        (
-            "kb/s",
-            "\"kb/s\" is not a unit here",
-            "write \"#kbps\" for kilobits per second",
-        ),
     ],
 };
 
@@ -120,21 +119,13 @@ pub(super) const SPAN: Quantity = Quantity {
         ("min", 60_000_000_000_000),
         ("h", 3_600_000_000_000_000),
     ],
+    // The micro sign and the Greek letter.
+    spellings: &[("\u{b5}s", "us"), ("\u{3bc}s", "us")],
     traps: &[
         (
             "m",
             "\"#m\" is ambiguous",
             "write \"#ms\" for milliseconds or \"#min\" for minutes",
-        ),
-        (
-            "µs",
-            "\"µs\" is not a unit here",
-            "write \"#us\" for microseconds",
-        ),
-        (
-            "μs",
-            "\"μs\" is not a unit here",
-            "write \"#us\" for microseconds",
         ),
         (
             "msec",
@@ -182,6 +173,7 @@ pub(super) const SIZE: Quantity = Quantity {
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
     ],
+    spellings: &[],
     traps: &[
         (
             "KB",
@@ -238,6 +230,7 @@ pub(super) const LIMIT: Quantity = Quantity {
     example: "100p",
     zero: "p",
     units: &[("p", 1), ("bdp", 1)],
+    spellings: &[("packets", "p"), ("packet", "p"), ("BDP", "bdp")],
     traps: &[
         (
             "pkts",
@@ -249,13 +242,7 @@ pub(super) const LIMIT: Quantity = Quantity {
             "\"pkt\" is not a unit here",
             "write \"#p\" for packets",
         ),
-        (
-            "packets",
-            "\"packets\" is not a unit here",
-            "write \"#p\" for packets",
-        ),
         ("P", "\"P\" is not a unit here", "write \"#p\" for packets"),
-        ("BDP", "\"BDP\" is not a unit here", "write \"#bdp\""),
         (
             "m",
             "\"#m\" is ambiguous",

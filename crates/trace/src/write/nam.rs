@@ -38,15 +38,33 @@ impl<W: Write> NamTrace<W> {
     }
 }
 
-/// Where a node stands, from left to right: 0 sends, 1 forwards, 2 receives.
+/// Where a node is drawn, from left to right: 0 sends, 1 forwards, 2 receives.
+///
+/// A node that no flow uses and that hangs on a single other node is a host: it is drawn on the side of
+/// the senders if a sender hangs on the same node, and else on that of the receivers.
 fn column(wiring: &Wiring, node: u32) -> u8 {
-    let sends = wiring.flows.iter().any(|flow| flow.client == node);
-    let receives = wiring.flows.iter().any(|flow| flow.server == node);
-    match (sends, receives) {
+    let sends = |node| wiring.flows.iter().any(|flow| flow.client == node);
+    let receives = |node| wiring.flows.iter().any(|flow| flow.server == node);
+    match (sends(node), receives(node)) {
         (true, false) => 0,
         (false, true) => 2,
-        _ => 1,
+        (true, true) => 1,
+        (false, false) => match neighbours(wiring, node).as_slice() {
+            [router] if neighbours(wiring, *router).into_iter().any(sends) => 0,
+            [_] => 2,
+            _ => 1,
+        },
     }
+}
+
+/// The nodes that share a link with a node.
+fn neighbours(wiring: &Wiring, node: u32) -> Vec<u32> {
+    let ends = wiring.links.iter().filter_map(|wire| match node {
+        _ if wire.from == node => Some(wire.to),
+        _ if wire.to == node => Some(wire.from),
+        _ => None,
+    });
+    ends.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
 fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
@@ -197,5 +215,36 @@ impl<W: Write> TraceWriter for NamTrace<W> {
             self.put(&hop)?;
         }
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::hops::{Terminals, Wire};
+
+    /// Two routers, 4 and 5; node 0 sends to 6 across them; 2 and 7 hang on them and are idle.
+    #[test]
+    fn hosts_without_a_flow_are_drawn_as_hosts_on_the_side_where_they_hang() {
+        let both = |from, to| [(from, to), (to, from)];
+        let ends = [both(0, 4), both(4, 5), both(5, 6), both(2, 4), both(7, 5)];
+        let links = ends.as_flattened().iter().map(|&(from, to)| Wire {
+            from,
+            to,
+            ..Wire::default()
+        });
+        let wiring = Wiring {
+            links: links.collect(),
+            flows: vec![Terminals {
+                client: 0,
+                server: 6,
+                port: 0,
+                kind: "",
+                mss: 552,
+            }],
+            routes: Vec::new(),
+        };
+        let columns = [0, 2, 4, 5, 6, 7].map(|node| column(&wiring, node));
+        assert_eq!(columns, [0, 0, 1, 1, 2, 2]);
     }
 }

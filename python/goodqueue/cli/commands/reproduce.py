@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import JobsOption, JsonOption, refuse_stray
+from goodqueue.cli.commands.options import JobsOption, JsonOption, in_range, refuse_stray
 
 
 def reproduce(  # noqa: PLR0913 - options of one command
@@ -31,9 +31,21 @@ def reproduce(  # noqa: PLR0913 - options of one command
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Instead, write what the authors worked with of one cell of the table: ns-2's "
-            "out.tr, nam's out.nam, the window file.",
+            help="Instead, write what the authors worked with of cells of the table: ns-2's "
+            "out.tr, nam's out.nam, the window file, the queue, and a script for gnuplot.",
         ),
+    ] = None,
+    row: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="With --traces: the rows, as in buffer=10, or all; may be given several times. By "
+            "default the cell that the table names, or every row.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="N", callback=in_range, help="With --traces: of the runs."),
     ] = None,
     jobs: JobsOption = None,
     store: Annotated[
@@ -58,13 +70,15 @@ def reproduce(  # noqa: PLR0913 - options of one command
         "--jobs": jobs is not None,
         "--store": store is not None,
     }
+    of_traces = {"--row": bool(row), "--seed": seed is not None}
     if listing:
-        stray = {"TABLE": table is not None, "--traces": traces is not None, **of_runs}
+        stray = {"TABLE": table is not None, "--traces": traces is not None, **of_runs, **of_traces}
         refuse_stray(stray, "goes without --list")
         return list_papers(paper, json=json)
     if traces is not None:
         refuse_stray(of_runs, "goes without --traces")
-        return write_traces(paper, table, traces, json=json)
+        return write_traces(paper, table, traces, row or [], seed, json=json)
+    refuse_stray(of_traces, "goes with --traces")
     request = ReproduceRequest(
         paper,
         table,

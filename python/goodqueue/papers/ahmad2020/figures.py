@@ -50,7 +50,7 @@ class Figure:
         from goodqueue.papers.experiment import experiment
 
         cells = [
-            self._shown(cell, loss)
+            self._shown(cell, table, loss)
             for table, loss in TABLES.items()
             for cell in experiment(self.paper, table).reproduce(runner).cells
             if cell.quantity in self.quantities
@@ -60,12 +60,12 @@ class Figure:
             cells.sort(key=lambda cell: cell.quantity)
         return Reproduction(cells, (), partial(self._pictures, cells))
 
-    def _shown(self, cell: Cell, loss: str) -> Cell:
+    def _shown(self, cell: Cell, table: str, loss: str) -> Cell:
         rest = {k: v for k, v in cell.row.items() if k not in {*self.row, self.panels}}
         quantity = cell.quantity
         if self.panels:
             quantity = f"{quantity} at {cell.row[self.panels]} Mb/s"
-        return replace(cell, row={"loss": loss, **rest}, quantity=quantity)
+        return replace(cell, row={"loss": loss, **rest}, quantity=quantity, repeats=table)
 
     def _pictures(self, cells: Sequence[Cell]) -> Sequence[Picture]:
         from goodqueue.plots.papers import comparison

@@ -14,15 +14,16 @@ import numpy as np
 from goodqueue.intervals import t_interval
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
 from goodqueue.papers.clustering_buffer.fit import fit
-from goodqueue.papers.clustering_buffer.stream import Stream, friendly_decrease, smoothed
+from goodqueue.sizing.smoothing import wandering_packets
+from goodqueue.sizing.stream import Stream, friendly_decrease, smoothed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.intervals import Interval
     from goodqueue.papers.clustering_buffer.fit import Array
-    from goodqueue.papers.clustering_buffer.stream import Smoothed
     from goodqueue.plots.style import Picture
+    from goodqueue.sizing.stream import Smoothed
     from goodqueue.study.runner import Runner
 
 LOSSES = (10, 30, 100, 300, 1000)
@@ -33,15 +34,10 @@ INCREASES = (1.0, 0.25)
 WINDOW = 20
 REPLICATES = 40
 
-BY_CHANCE = math.sqrt(math.pi / 8) / 3
+BY_CHANCE = wandering_packets(1, 1 / 1.5)
 """B / ((R T)^2 sqrt(M)) of a long friendly stream of M losses at random, whatever its increase.
 
-With losses of chance p the window W follows dW = a - b W per loss. About its mean, where
-a = b p W^2, deviations decay at 2 b p W a round trip and are driven by a noise of variance
-b^2 W^2 p W. So what is delivered in K round trips has a variance of K b^2 W^2 p W / (2 b p W)^2
-= K W / (4 p): neither a nor b is left. M losses take K = M / (p W): a deviation of sqrt(M) / (2 p),
-with 1/p = (R T)^2 / 1.5. Played at its mean rate such a stream is a Brownian bridge, which falls
-below its start by sqrt(pi/8) of the deviation on average.
+Its losses lie (R T)^2 / 1.5 packets apart.
 """
 
 REMARK = Remark(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from goodqueue.intervals import Interval
-    from goodqueue.papers.clustering_buffer.stream import Smoothed, Stream
+    from goodqueue.sizing.stream import Smoothed, Stream
 
 
 def saw_tooth(grid: Sequence[Stream], found: Sequence[Smoothed], repair: float) -> Picture:

@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
     fluid.RULE,
     vendor.RULE_250,
     vendor.RULE_500,
+    claims.RULE_UPLINK,
     claims.RULE_KILOBYTES,
-    claims.RULE_RED,
-    claims.RULE_DROP_TAIL,
+    claims.RULE_PACKETS,
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from goodqueue.sizing.throughput import cubic_overflow_loss_rate, reno_friendly_loss_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +22,9 @@ BURST_PACKETS = 2
 
 DELAYED_ACK = 0.87
 """sqrt(3/4): R = 0.87 M / (T sqrt p) with one ACK for two segments, (2) of Dhamdhere et al."""
+
+ROUNDING = 1e-9
+"""Relative error that a formula's floating-point arithmetic may make."""
 
 SLOW_ACCESS = 0.1
 """Access links of at most this share of the link space packets as pacing does."""
@@ -52,8 +58,13 @@ class Advice:
 
     @property
     def whole_packets(self) -> int | None:
-        """The buffer rounded down, as the papers' tables do, but at least one packet."""
-        return None if self.packets is None else max(1, int(self.packets))
+        """The buffer rounded down, as the papers' tables do, but at least one packet.
+
+        A buffer that rounding errors put just below a whole number counts as that number.
+        """
+        if self.packets is None:
+            return None
+        return max(1, math.floor(self.packets * (1 + ROUNDING)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +163,19 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
 
 
 def loss_rate(link: Link, packets: float) -> float:
-    """Loss of N Reno flows with delayed ACKs that fill link and buffer, at most 1.
+    """Loss of N flows that fill link and buffer, at most 1.
 
-    Equation (18) of Dhamdhere et al.: p = (0.87 N / (C_e T_e + B))^2.
+    Reno with delayed ACKs: equation (18) of Dhamdhere et al., p = (0.87 N / (C_e T_e + B))^2.
+    CUBIC: the larger of two estimates, its Reno-friendly region and what its windows add before a
+    loss is known. The second grows with the round-trip time, and so with the buffer.
     """
-    return min(1.0, (DELAYED_ACK * link.flows / (link.local_bdp_packets + packets)) ** 2)
+    window = (link.local_bdp_packets + packets) / link.flows
+    if link.congestion_control == "cubic":
+        rtt = link.mean_rtt_s + link.seconds(packets)
+        lost = max(reno_friendly_loss_rate(window), cubic_overflow_loss_rate(window, rtt))
+    else:
+        lost = (DELAYED_ACK / window) ** 2
+    return min(1.0, lost)
 
 
 def sends_in_bursts(link: Link) -> bool:

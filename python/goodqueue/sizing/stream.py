@@ -5,6 +5,7 @@ The mean window is R T: from the rate that is asked for, and from how long the s
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from goodqueue.study.model import Run
     from goodqueue.study.runner import Runner
 
-MSS = 1000
+LADDER_BPS = 8e6
+"""Bit rate of the segment in `stream.toml`: its length in seconds sets how many bytes it has."""
+
 METRICS = ("stream.smoothing_buffer_bytes", "stream.mean_segment_time_s")
 OPENING = 2
 """Round trips from the start until the first byte comes: the handshake, and the request."""
@@ -40,6 +43,9 @@ class Stream:
         rtt_s: T in seconds.
         losses: how many parts of equal length the stream has; a loss lies between two of them.
         at_random: whether each packet is lost with the chance that gives as many losses.
+        offset: the share of a tooth that lies before the stream begins; of losses at even
+            distances only.
+        packet_bytes: payload of a packet.
     """
 
     increase: float
@@ -48,6 +54,8 @@ class Stream:
     rtt_s: float
     losses: int
     at_random: bool = False
+    offset: float = 0.0
+    packet_bytes: int = 1000
 
     @property
     def peak(self) -> float:
@@ -62,13 +70,24 @@ class Stream:
     @property
     def packets(self) -> int:
         """Of the whole stream; what is lost between two teeth is sent again, and counts there."""
-        return self.losses * self.apart - (0 if self.at_random else self.losses - 1)
+        return self.losses * self.apart - (0 if self.at_random else len(self.places))
+
+    @property
+    def places(self) -> list[int]:
+        """Losses at even distances: how many packets of the stream lie before each."""
+        last = self.losses + 1 if self.offset else self.losses
+        return [round((part - self.offset) * self.apart) for part in range(1, last)]
 
     @property
     def start(self) -> int:
-        """The first window: the foot of a tooth, or its mean where teeth are random."""
-        share = 1 - self.decrease / (2 if self.at_random else 1)
-        return max(round(share * self.peak), 1)
+        """The first window: where on a tooth the stream begins, or the mean of random teeth.
+
+        From the foot to a window w the flow sends (w^2 - foot^2) / (2 a) packets.
+        """
+        if self.at_random:
+            return max(round(self.window), 1)
+        foot = (1 - self.decrease) * self.peak
+        return max(round(math.sqrt(foot**2 + 2 * self.increase * self.offset * self.apart)), 1)
 
     def run(self, seed: int = 1) -> Run:
         """The scenario under a seed."""
@@ -79,7 +98,8 @@ class Stream:
             ("flow.stream.tcp.congestion_control.beta", f"{self.decrease:.9f}"),
             ("flow.stream.tcp.initial_window", f"{self.start}p"),
             ("flow.stream.tcp.initial_ssthresh", f"{self.start}p"),
-            ("flow.stream.workload.segment", f"{self.packets}ms"),  # 1000 B in 1 ms at 8 Mb/s
+            ("flow.stream.tcp.mss", f"{self.packet_bytes}B"),
+            ("flow.stream.workload.segment", f"{self._segment_us}us"),
             ("duration", f"{round(20 * self.packets * self.rtt_s / self.window) + 100}s"),
         ]
         text = files(__package__).joinpath("stream.toml").read_bytes()
@@ -87,12 +107,15 @@ class Stream:
         parameters = {"increase": self.increase, "window": self.window, "rtt_s": self.rtt_s}
         return run_of(variant_of(scenario, parameters), seed)
 
+    @property
+    def _segment_us(self) -> int:
+        return round(self.packets * self.packet_bytes * 8 / LADDER_BPS * 1e6)
+
     def _lost(self) -> tuple[str, str]:
         if self.at_random:
             chance = f'{{ probability = {1 / self.apart:.9f}, of = "data" }}'
             return ("topology.bottleneck.loss", chance)
-        places = [part * self.apart for part in range(1, self.losses)]
-        return ("topology.bottleneck.drop_list", str(places))
+        return ("topology.bottleneck.drop_list", str(self.places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +135,6 @@ def smoothed(runner: Runner, wanted: Sequence[tuple[Stream, int]]) -> list[Smoot
     """Runs streams, each under a seed."""
     figures = runner.figures([stream.run(seed) for stream, seed in wanted], METRICS)
     return [
-        Smoothed(size / MSS, stream.packets / (time / stream.rtt_s - OPENING))
+        Smoothed(size / stream.packet_bytes, stream.packets / (time / stream.rtt_s - OPENING))
         for (stream, _), (size, time) in zip(wanted, figures, strict=True)
     ]

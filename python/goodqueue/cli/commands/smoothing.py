@@ -1,0 +1,121 @@
+"""`goodqueue smoothing` as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.commands.options import (
+    JobsOption,
+    JsonOption,
+    SeedOption,
+    SetOption,
+    overrides,
+    refuse_stray,
+)
+
+REPLICATES = 40
+
+
+def smoothing(  # noqa: PLR0913 - options of one command
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]", help="A scenario with a video flow, in place of a description."
+        ),
+    ] = None,
+    *,
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help="Mean rate of the stream, payload, as in 3Mbps."),
+    ] = None,
+    rtt: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Round-trip time, as in 100ms.")
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long the stream plays, as in 60s.")
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="Packets by which the window grows per round trip; by default 1, of a file that "
+            "of the flow.",
+        ),
+    ] = None,
+    beta: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of the window given up on a loss; by default 2a/(3 + a), which is as fast "
+            "as Reno, of a file that of the flow.",
+        ),
+    ] = None,
+    packet: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Payload of a packet; by default 1000B.")
+    ] = None,
+    flow: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The video flow of the scenario.")
+    ] = None,
+    set_: SetOption = None,
+    quick: Annotated[bool, typer.Option("--quick", help="The law only, at once.")] = False,
+    replicates: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=2, max=10_000, help=f"Runs of each kind, by default {REPLICATES}."
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where runs are kept; by default ~/.cache/goodqueue/smoothing."
+        ),
+    ] = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Find what a player must store of a stream that AIMD carries, to play at its mean rate.
+
+    By the law of the saw-tooth and by simulation; docs/clustering-buffer.md says where it ends.
+    """
+    from goodqueue.api import load
+    from goodqueue.cli.smoothing import Runs, smooth_described, smooth_file, smooth_quick
+    from goodqueue.sizing.playout import FilePlayout, PlayoutQuestion
+
+    runs = Runs(replicates or REPLICATES, jobs, store)
+    of_runs = {
+        "--replicates": replicates is not None,
+        "--jobs": jobs is not None,
+        "--store": store is not None,
+        "--seed": seed is not None,
+    }
+    if file is not None:
+        of_stream = {
+            "--rate": rate is not None,
+            "--rtt": rtt is not None,
+            "--duration": duration is not None,
+            "--packet": packet is not None,
+        }
+        refuse_stray(of_stream, f"describes a stream without a file, and {file} has its own")
+        refuse_stray({"--quick": quick}, "needs --rate and --rtt: those of a file are simulated")
+        scenario = load(file, set=overrides(set_), seed=seed)
+        return smooth_file(FilePlayout(scenario, flow, alpha, beta), runs, json=json)
+    refuse_stray(
+        {"--flow": flow is not None, "--set": bool(set_)},
+        "belongs to a scenario file, and none is named",
+    )
+    if rate is None or rtt is None or duration is None:
+        raise typer.BadParameter(
+            "name a scenario file, or describe the stream with --rate, --rtt and --duration, as in "
+            "goodqueue smoothing --rate 3Mbps --rtt 100ms --duration 60s"
+        )
+    question = PlayoutQuestion(
+        rate, rtt, duration, 1.0 if alpha is None else alpha, beta, packet or "1000B"
+    )
+    if quick:
+        refuse_stray(of_runs, "is about runs, and --quick makes none")
+        return smooth_quick(question, json=json)
+    return smooth_described(question, runs, 1 if seed is None else seed, json=json)

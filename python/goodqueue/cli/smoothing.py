@@ -1,0 +1,128 @@
+"""`goodqueue smoothing`: what a player must store of an AIMD stream, printed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.terminal import (
+    goes_on,
+    number,
+    print_json,
+    progress,
+    rate,
+    size_of,
+    stderr,
+    stdout,
+    table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from goodqueue.sizing.playout import Estimate, FilePlayout, Playout, PlayoutQuestion, Units
+    from goodqueue.study.runner import Runner
+
+COLUMNS = ("packets", "bytes", "ms", "BDP")
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """How much is run and where it is kept."""
+
+    replicates: int
+    jobs: int | None
+    store: Path | None
+
+
+def smooth_quick(question: PlayoutQuestion, *, json: bool) -> int:
+    """Prints the law alone; returns the exit code."""
+    _print(question.law(), json=json)
+    return 0
+
+
+def smooth_described(question: PlayoutQuestion, runs: Runs, seed: int, *, json: bool) -> int:
+    """Prints the law and simulations of a stream that is described; returns the exit code."""
+    question.stream()
+    return _run(lambda runner: question.answer(runner, runs.replicates, seed), runs, json=json)
+
+
+def smooth_file(which: FilePlayout, runs: Runs, *, json: bool) -> int:
+    """Prints the law and simulations of a scenario's video flow; returns the exit code."""
+    return _run(lambda runner: which.answer(runner, runs.replicates), runs, json=json)
+
+
+def _run(answer: Callable[[Runner], Playout], runs: Runs, *, json: bool) -> int:
+    with _runner(runs) as runner:
+        try:
+            found = answer(runner)
+        except KeyboardInterrupt:
+            stderr().print(goes_on(runner.lasting))
+            return EXIT_INTERRUPTED
+    _print(found, json=json)
+    return 0
+
+
+@contextmanager
+def _runner(runs: Runs) -> Iterator[Runner]:
+    from goodqueue.study.runner import Runner, user_store
+    from goodqueue.study.threads import Threads
+
+    with user_store("smoothing", runs.store) as store, progress() as bar:
+        task = bar.add_task("streams", total=None)
+        done = 0
+
+        def on_run(left: int) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, completed=done, total=done + left)
+
+        yield Runner(store, Threads(runs.jobs), on_run)
+
+
+def _print(found: Playout, *, json: bool) -> None:
+    if json:
+        print_json(found.as_dict())
+        return
+    units, console = found.units, stdout()
+    tooth_s = found.apart * found.rtt_s / units.window
+    console.print(
+        f"A stream of {rate(units.rate_bps)} in packets of {units.packet_bytes:,} B, round-trip "
+        f"time {number(1000 * found.rtt_s)} ms: {number(units.window)} packets in a round trip.",
+        soft_wrap=True,
+        markup=False,
+    )
+    console.print(
+        f"AIMD({found.increase:g}, {found.decrease:.3g}): a loss every {number(found.apart)} "
+        f"packets, which is {number(tooth_s)} s; {number(found.losses)} in "
+        f"{number(found.duration_s)} s.",
+        soft_wrap=True,
+        markup=False,
+    )
+    console.print()
+    rows = [[one.by, *_texts(one, units)] for one in found.estimates]
+    console.print(table("Smoothing buffer", ["", *COLUMNS], rows))
+    counts = [one.replicates for one in found.estimates if one.replicates]
+    if counts:
+        once = "; from the foot of a tooth, as the law has it, one run" if 1 in counts else ""
+        console.print(
+            f"Simulated: means of {max(counts)} runs with their 95 % interval{once}. ms are "
+            "playing time.",
+            soft_wrap=True,
+            markup=False,
+        )
+
+
+def _texts(one: Estimate, units: Units) -> list[str]:
+    """A buffer in every unit, with its interval in the same."""
+    means, halves = units.of(one.packets.mean), units.of(one.packets.half_width)
+    texts = [
+        (number(means["packets"]), number(halves["packets"])),
+        (size_of(means["bytes"]), size_of(halves["bytes"])),
+        (number(1000 * means["seconds"]), number(1000 * halves["seconds"])),
+        (number(means["bdp"]), number(halves["bdp"])),
+    ]
+    return [f"{mean} ± {half}" if one.replicates > 1 else mean for mean, half in texts]

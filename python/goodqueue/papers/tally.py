@@ -1,0 +1,129 @@
+"""Counts of verdicts, for every summary: on the terminal, in JSON, on a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.papers.cells import Finding, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from goodqueue.papers.cells import Cell, Reproduction
+    from goodqueue.papers.experiment import Experiment
+
+WEAK_MATCHES = "weak matches"
+
+LEGEND = (
+    "A weak match has an interval wider than half of our mean. A control is a model that is wrong "
+    "on purpose, held against the same published figures: where it matches as often as ours, a "
+    "match says nothing."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many cells have each verdict.
+
+    Attributes:
+        matches: published figures that match, weak matches apart.
+        weak: published figures that match, of an interval wider than half of our mean.
+        shape: figures that match in shape only.
+        fails: figures that do not match.
+        findings: conclusions, by what was found.
+    """
+
+    matches: int
+    weak: int
+    shape: int
+    fails: int
+    findings: dict[Finding, int]
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """Counts of figures, by their labels."""
+        return {
+            str(Verdict.MATCHES): self.matches,
+            WEAK_MATCHES: self.weak,
+            str(Verdict.SHAPE): self.shape,
+            str(Verdict.NOT): self.fails,
+        }
+
+    @property
+    def every(self) -> dict[str, int]:
+        """Counts of figures and of conclusions, by their labels."""
+        return self.figures | {str(one): count for one, count in self.findings.items()}
+
+    def text(self) -> str:
+        """What there is, in words."""
+        return ", ".join(f"{count} {label}" for label, count in self.every.items() if count)
+
+    def as_dict(self) -> dict[str, int]:
+        """For JSON."""
+        return {label.replace(" ", "_"): count for label, count in self.every.items()}
+
+
+def tally(cells: Sequence[Cell]) -> Tally:
+    """Counts the verdicts of cells."""
+    verdicts = [cell.verdict for cell in cells]
+    weak = sum(cell.weak for cell in cells)
+    return Tally(
+        matches=verdicts.count(Verdict.MATCHES) - weak,
+        weak=weak,
+        shape=verdicts.count(Verdict.SHAPE),
+        fails=verdicts.count(Verdict.NOT),
+        findings={one: verdicts.count(one) for one in Finding},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A model that is wrong on purpose, beside ours: matches of a quantity.
+
+    Attributes:
+        name: what is wrong.
+        quantity: the quantity of the cells; "" for those of all.
+        cells: how many published figures both are held against.
+        ours: matches of our model, weak ones apart.
+        ours_weak: weak matches of our model.
+        matches: matches of the control, weak ones apart.
+        weak: weak matches of the control.
+    """
+
+    name: str
+    quantity: str
+    cells: int
+    ours: int
+    ours_weak: int
+    matches: int
+    weak: int
+
+
+def controls(cells: Sequence[Cell]) -> Iterator[Control]:
+    """What each control of these cells matches, by quantity."""
+    for name in dict.fromkeys(name for cell in cells for name in cell.controls):
+        members = [cell for cell in cells if name in cell.controls and cell.published is not None]
+        for quantity in dict.fromkeys(cell.quantity for cell in members):
+            yield _control(name, quantity, [one for one in members if one.quantity == quantity])
+
+
+def of_all(cells: Sequence[Cell]) -> Iterator[Control]:
+    """What each control of these cells matches, all quantities together."""
+    for name in dict.fromkeys(name for cell in cells for name in cell.controls):
+        members = [cell for cell in cells if name in cell.controls and cell.published is not None]
+        yield _control(name, "", members)
+
+
+def _control(name: str, quantity: str, cells: Sequence[Cell]) -> Control:
+    ours, wrong = tally(cells), tally([cell.controlled(name) for cell in cells])
+    counts = (ours.matches, ours.weak, wrong.matches, wrong.weak)
+    return Control(name, quantity, len(cells), *counts)
+
+
+def once(found: Sequence[tuple[Experiment, Reproduction]]) -> list[Cell]:
+    """The cells of experiments, each run once: without those that repeat one of another."""
+    names = {(one.paper, one.name) for one, _ in found}
+    return [
+        cell for one, done in found for cell in done.cells if (one.paper, cell.repeats) not in names
+    ]
