@@ -76,6 +76,37 @@ fn dctcp_swings_about_the_threshold_as_its_paper_says() {
     }
 }
 
+/// One DCTCP flow behind `dualpi2`, whose step of 1 ms is less than two packets at 20 Mb/s. The floor: a
+/// flow that halves its window whenever the path is full, without any buffer, has three quarters of
+/// the bandwidth-delay product in flight on average; DCTCP gives up α/2 ≤ 1/2 (RFC 8257 section 3.3).
+#[test]
+fn one_dctcp_flow_behind_dualpi2_keeps_the_link_busy() {
+    for profile in ["linux", "rfc"] {
+        let (link, ..) = simulate(&[
+            ("duration", "40s"),
+            ("warmup", "10s"),
+            ("topology.access", r#"{ rate = "1Gbps" }"#),
+            ("topology.bottleneck.rate", "20Mbps"),
+            ("topology.bottleneck.delay", "5ms"),
+            ("topology.bottleneck.queue", r#"{ kind = "dualpi2" }"#),
+            ("flow.0.rtt", "40ms"),
+            (
+                "tcp",
+                &format!(
+                    r#"{{ profile = "{profile}", congestion_control = "dctcp", ecn = "dctcp", l4s = true }}"#
+                ),
+            ),
+        ]);
+        println!(
+            "{profile}: {:.3} busy, {:.3} marked",
+            link.utilization,
+            link.marks as f64 / link.arrivals as f64
+        );
+        assert_eq!(link.drops, 0);
+        assert!(link.utilization > 0.75, "{profile}: {}", link.utilization);
+    }
+}
+
 /// RFC 3168 section 6.1.2: marks of one round trip halve the window once. While the queue never
 /// empties a round trip lasts as long as the window is large, so the window, growing from b/2 to b,
 /// is (2/3)(b³ − a³)/(b² − a²) = 7b/9 in the mean over time.

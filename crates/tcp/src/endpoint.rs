@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
 
-use crate::cc::{CongestionControl, Controller};
+use crate::cc::{CongestionControl, Controller, MarkSample};
 use crate::config::{Recovery, TcpConfig};
 use crate::delayed_ack::LinuxAcks;
 use crate::ecn::EcnState;
@@ -527,12 +527,17 @@ impl TcpEndpoint {
         if reports && kind == SegmentFlags::ACK.0 && segment.ack <= sender.max_sent {
             let acked = segment.ack.saturating_sub(sender.una);
             let feedback = ecn.feedback(segment.flags, acked, self.config.mss);
-            sender.marked += feedback.marked;
-            sender.echoed = feedback.echo && feedback.marked == 0;
+            sender.controller.on_marks(&MarkSample {
+                acked,
+                marked: feedback.marked,
+                acked_to: segment.ack,
+                sent_to: sender.max_sent,
+            });
+            sender.echoed = feedback.echo && (feedback.marked == 0 || feedback.marked >= acked);
             let losses = self.stats.fast_retransmits + self.stats.timeouts;
             if feedback.echo
                 && ecn.may_reduce(segment.ack, losses, sender.recover)
-                && sender.on_ecn_echo(now, &self.config)
+                && sender.on_ecn_echo(now, segment.ack, &self.config)
             {
                 self.stats.ecn_reductions += 1;
                 ecn.reduced(sender.max_sent);

@@ -267,7 +267,6 @@ impl Ledger {
             acked_to: turn.sender.una,
             sent_to: turn.sender.max_sent,
             is_window_limited: false,
-            marked: std::mem::take(&mut turn.sender.marked),
             rate: None,
             one_way_delay_s: turn.sender.one_way_delay(segment, turn.config),
         };

@@ -302,12 +302,13 @@ impl Sender {
         }
     }
 
-    /// An ECN echo (RFC 3168 section 6.1.2): the window falls as for a loss, and nothing is sent
-    /// again. While losses are repaired it has fallen already. Returns whether it fell.
-    pub fn on_ecn_echo(&mut self, now: Time, config: &TcpConfig) -> bool {
+    /// An ECN echo in an ACK of `ack` (RFC 3168 section 6.1.2): the window falls as for a loss, and
+    /// nothing is sent again. While losses are repaired it has fallen already. Returns whether it fell.
+    pub fn on_ecn_echo(&mut self, now: Time, ack: u64, config: &TcpConfig) -> bool {
         if let Some(ledger) = &mut self.ledger {
-            // The ACK that carries it comes next.
-            ledger.ecn_echo = ledger.state < CaState::Cwr;
+            // The ACK that carries it comes next. If it ends a reduction, it begins the next one.
+            let ends = ledger.state == CaState::Cwr && ack > ledger.high_seq;
+            ledger.ecn_echo = ledger.state < CaState::Cwr || ends;
             return ledger.ecn_echo;
         }
         if self.phase != Phase::Open {

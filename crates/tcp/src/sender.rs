@@ -89,11 +89,9 @@ pub(crate) struct Sender {
     pub scoreboard: Scoreboard,
     /// `una` at the last timeout.
     pub timed_out_at: u64,
-    /// The ACK at hand carries an ECN echo that does not say how much was marked: it does not grow
-    /// the window (RFC 3168 section 6.1.2). Controls that are told see for themselves.
+    /// The ACK at hand carries an ECN echo, and does not say that only part of what it acknowledges
+    /// was marked: it does not grow the window (RFC 3168 section 6.1.2).
     pub echoed: bool,
-    /// Bytes reported as marked that the congestion control has not seen yet.
-    pub marked: u64,
 
     pub rtt: RttEstimator,
     /// The newest sample that nobody has taken; [`Span::MAX`] if there is none.
@@ -157,7 +155,6 @@ impl Sender {
             scoreboard: Scoreboard::default(),
             timed_out_at: UNTIMED,
             echoed: false,
-            marked: 0,
             rtt: RttEstimator::new(&config.rto),
             sample: Span::MAX,
             timed_seq: UNTIMED,
@@ -428,7 +425,6 @@ impl Sender {
             acked,
             rtt,
             after_timeout,
-            marked: std::mem::take(&mut self.marked),
             delivered: acked,
             prior_in_flight: flight,
             in_flight: self.in_flight(),

@@ -4,7 +4,11 @@ mod common;
 mod peer;
 
 use common::simple;
-use goodqueue_tcp::{ENDLESS, EcnMode, InitialWindow, TcpConfig, TcpEndpoint};
+use goodqueue_tcp::cc::DctcpConfig;
+use goodqueue_tcp::{
+    CongestionControlConfig, ENDLESS, EcnMode, InitialSsthresh, InitialWindow, Profile, TcpConfig,
+    TcpEndpoint,
+};
 use goodqueue_types::{Ecn, Segment, SegmentFlags, Span, Time};
 use peer::{ACK, MSS, Peer, SYN, config};
 
@@ -226,6 +230,61 @@ fn a_loss_and_an_echo_are_one_reduction() {
         (peer.host.info().cwnd, peer.host.stats().ecn_reductions),
         (5 * MSS, 0)
     );
+}
+
+/// RFC 8257 section 3.3: the share of marks takes in the window that an ACK ends before the window is
+/// reduced by it. With g = 1 the share is that of the last window alone.
+#[test]
+fn a_reduction_goes_by_the_marks_of_the_window_that_its_ack_ends() {
+    let mut peer = Peer::new(config(|config| {
+        config.ecn = EcnMode::Dctcp;
+        config.congestion_control = CongestionControlConfig::Dctcp(DctcpConfig {
+            g: 1.0,
+            initial_alpha: 0.0,
+        });
+        config.initial_ssthresh = InitialSsthresh::Bytes(1000);
+        config.initial_window = InitialWindow::Segments(10);
+    }));
+    peer.host.connect(peer.now);
+    peer.listen();
+    peer.wait(100);
+    peer.say(peer.segment(0, 1, SYN.with(ACK).with(ECE), 0));
+    peer.host.write(ENDLESS);
+    peer.listen();
+    peer.say(peer.segment(1, 1 + MSS, ACK, 0));
+    // The window that ends with the next ACK: nine segments without marks, then one of two.
+    peer.say(peer.segment(1, 1 + 10 * MSS, ACK, 0));
+    let before = peer.host.info().cwnd;
+    peer.say(peer.segment(1, 1 + 12 * MSS, ACK.with(ECE), 0));
+    let expected = before - before * 2 / 11 / 2;
+    assert!(peer.host.info().cwnd.abs_diff(expected) <= 1, "{before}");
+}
+
+/// Linux 6.18 (`tcp_fastretrans_alert`): the ACK that ends a reduction begins the next if it carries an
+/// echo. The window does not grow in between.
+#[test]
+fn an_echo_in_the_ack_that_ends_a_reduction_begins_the_next() {
+    let mut linux = TcpConfig::profile(Profile::Linux);
+    linux.mss = MSS as u32;
+    linux.timestamps = None;
+    linux.ecn = EcnMode::Dctcp;
+    linux.congestion_control = CongestionControlConfig::Dctcp(DctcpConfig::default());
+    let mut peer = Peer::new(linux);
+    peer.host.connect(peer.now);
+    peer.listen();
+    peer.wait(100);
+    peer.say(peer.segment(0, 1, SYN.with(ACK).with(ECE), 0));
+    peer.host.write(ENDLESS);
+    peer.listen();
+    peer.wait(100);
+    peer.say(peer.segment(1, 1 + MSS, ACK.with(ECE), 0));
+    assert_eq!(peer.host.stats().ecn_reductions, 1);
+    for acked in 2..=10 {
+        peer.say(peer.segment(1, 1 + acked * MSS, ACK.with(ECE), 0));
+    }
+    assert_eq!(peer.host.stats().ecn_reductions, 1);
+    peer.say(peer.segment(1, 1 + 11 * MSS, ACK.with(ECE), 0));
+    assert_eq!(peer.host.stats().ecn_reductions, 2);
 }
 
 /// RFC 8257 section 3.2, figure 1: an ACK for two packets of a kind; at a change of kind, one for

@@ -3,8 +3,11 @@
 use goodqueue_types::Time;
 
 use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionSignal, Window};
-use crate::config::{SlowStart, TcpConfig};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionSignal, MarkSample, Window};
+use crate::config::{SlowStart, TcpConfig, WindowArithmetic};
+
+/// Linux's α is a count of these (`DCTCP_MAX_ALPHA`).
+const UNITS: f64 = 1024.0;
 
 /// Parameters of DCTCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +31,8 @@ impl Default for DctcpConfig {
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     window: Window,
+    /// Whether windows are whole segments and α has ten bits, as in Linux.
+    whole: bool,
     g: f64,
     /// Smoothed share of bytes marked.
     alpha: f64,
@@ -41,6 +46,8 @@ impl Dctcp {
     pub fn new(config: &TcpConfig, dctcp: DctcpConfig) -> Self {
         Self {
             window: Window::new(config, SlowStart::Classic),
+            whole: config.details.whole_segment_ssthresh
+                && config.details.window_arithmetic == WindowArithmetic::WholeBytes,
             g: dctcp.g,
             alpha: dctcp.initial_alpha,
             acked: 0,
@@ -49,39 +56,63 @@ impl Dctcp {
         }
     }
 
-    /// RFC 8257 section 3.3, steps 1 to 8.
-    fn count(&mut self, sample: &AckSample) {
-        self.acked += sample.delivered.max(sample.acked);
-        self.marked += sample.marked;
-        if self.window_end.is_some_and(|end| sample.acked_to <= end) || self.acked == 0 {
-            return;
+    /// α after a window with this share of marks, as Linux 6.18 reckons (`dctcp_update_alpha`): a
+    /// decrease of less than a unit takes all there is.
+    fn alpha_in_ten_bits(&self, share: f64) -> f64 {
+        let units = self.alpha * UNITS;
+        let less = (units * self.g).floor();
+        let kept = if less == 0.0 { 0.0 } else { units - less };
+        let more = (share * UNITS * self.g).floor();
+        (kept + more).min(UNITS) / UNITS
+    }
+
+    /// The window after an echo (RFC 8257 section 3.3, step 9): cwnd falls, whatever is in flight.
+    fn after_echo(&self) -> f64 {
+        let cwnd = self.window.cwnd();
+        if self.whole {
+            // `dctcp_ssthresh`: the reduction is whole segments, and none if it is less than one.
+            let mss = self.window.mss();
+            let segments = (cwnd / mss).floor();
+            return (segments - (segments * self.alpha / 2.0).floor()) * mss;
         }
-        if self.window_end.is_some() {
-            let share = (self.marked as f64 / self.acked as f64).min(1.0);
-            self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
-        }
-        self.window_end = Some(sample.sent_to);
-        (self.acked, self.marked) = (0, 0);
+        // Reductions come each round trip and may be less than a segment: what has been acknowledged
+        // towards the next segment counts as RFC 5681's equation 3 has it, or the window could not grow.
+        libm::round((cwnd + self.window.earned()) * (1.0 - self.alpha / 2.0))
     }
 }
 
 impl CongestionControl for Dctcp {
     fn on_ack(&mut self, sample: &AckSample) {
-        self.count(sample);
         self.window.grow(sample, 1.0);
     }
 
-    fn observe(&mut self, sample: &AckSample) {
-        self.count(sample);
+    /// RFC 8257 section 3.3, steps 1 to 8.
+    fn on_marks(&mut self, sample: &MarkSample) {
+        self.acked += sample.acked;
+        self.marked += sample.marked;
+        // In Linux a window ends with its last byte, in the RFC with the first beyond it.
+        let reached = sample.acked_to + u64::from(self.whole);
+        if self.window_end.is_some_and(|end| reached <= end) || self.acked == 0 {
+            return;
+        }
+        if self.window_end.is_some() {
+            let share = (self.marked as f64 / self.acked as f64).min(1.0);
+            self.alpha = if self.whole {
+                self.alpha_in_ten_bits(share)
+            } else {
+                (1.0 - self.g) * self.alpha + self.g * share
+            };
+        }
+        self.window_end = Some(sample.sent_to);
+        (self.acked, self.marked) = (0, 0);
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
-        let keep = match event.signal {
-            // Section 3.3, step 9; section 3.5: losses as before.
-            CongestionSignal::EcnEcho => 1.0 - self.alpha / 2.0,
-            CongestionSignal::Loss => 0.5,
-        };
-        self.window.decrease_to(libm::round(event.basis * keep));
+        match event.signal {
+            CongestionSignal::EcnEcho => self.window.decrease_to(self.after_echo()),
+            // RFC 8257 section 3.5: losses as before.
+            CongestionSignal::Loss => self.window.decrease(event.basis, 0.5),
+        }
     }
 
     fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>) {
@@ -121,15 +152,13 @@ mod tests {
             },
         );
         for n in 1..=40u64 {
-            control.on_ack(&AckSample {
+            control.on_marks(&MarkSample {
                 acked: 1000,
-                delivered: 1000,
                 // One of four.
                 marked: if n % 4 == 0 { 1000 } else { 0 },
                 acked_to: n * 1000,
                 // Windows of eight.
                 sent_to: n * 1000 + 7000,
-                ..AckSample::default()
             });
         }
         // The windows of ACKs 2 to 9, 10 to 17, 18 to 25 and 26 to 33.
@@ -146,6 +175,110 @@ mod tests {
             ..CongestionEvent::default()
         });
         assert!((control.window() / before - (1.0 - expected / 2.0)).abs() < 1e-4);
+    }
+
+    /// A control with a window of so many segments and so many bytes more.
+    fn with_window(profile: Profile, segments: u64, bytes: u64, alpha: f64) -> Dctcp {
+        let mut config = TcpConfig::profile(profile);
+        config.mss = 1000;
+        let mut control = Dctcp::new(
+            &config,
+            DctcpConfig {
+                initial_alpha: alpha,
+                ..DctcpConfig::default()
+            },
+        );
+        control.set_window((segments * 1000 + bytes) as f64);
+        control
+    }
+
+    /// The event of an echo that finds `in_flight` bytes outstanding, as each profile makes it.
+    fn echo(in_flight: u64) -> CongestionEvent {
+        CongestionEvent {
+            basis: in_flight as f64,
+            signal: CongestionSignal::EcnEcho,
+            in_flight,
+            ..CongestionEvent::default()
+        }
+    }
+
+    /// Linux 6.18 `dctcp_ssthresh`: the window less the product of window and α, shifted right by
+    /// eleven bits, and two segments at least. A reduction of less than a segment is none.
+    #[test]
+    fn linux_cuts_the_reduction_not_the_window() {
+        for (window, ten_bits, expected) in [
+            (66_u64, 31_u32, 66_u64), // 2046 / 2048
+            (66, 32, 65),             // 2112 / 2048
+            (66, 63, 64),             // 4158 / 2048
+            (66, 512, 50),            // 16.5
+            (5, 300, 5),
+            (5, 1024, 3),
+            (3, 1024, 2),
+            (2, 1024, 2),
+            (1000, 1, 1000),
+            (1000, 1024, 500),
+        ] {
+            let mut control = with_window(Profile::Linux, window, 0, f64::from(ten_bits) / 1024.0);
+            control.on_congestion_event(&echo(window * 1000));
+            let row = (window, ten_bits);
+            assert_eq!(control.cwnd(), expected * 1000, "{row:?}");
+            assert_eq!(control.ssthresh(), expected * 1000, "{row:?}");
+        }
+    }
+
+    /// Linux 6.18 `dctcp_update_alpha` with a `dctcp_shift_g` of 4: α less α / 16, or less all of α if that
+    /// is no unit of 1/1024, and 64 times the packets marked over those delivered, cut.
+    #[test]
+    fn linux_keeps_alpha_in_ten_bits() {
+        for (before, marked, delivered, expected) in [
+            (1024_u32, 0_u64, 10_u64, 960_u32),
+            (960, 0, 10, 900),
+            (900, 0, 10, 844), // 56.25
+            (17, 0, 10, 16),
+            (15, 0, 10, 0),
+            (15, 1, 10, 6), // 6.4
+            (0, 1, 65, 0),  // 64 / 65
+            (0, 2, 65, 1),
+            (0, 65, 65, 64),
+            (1024, 7, 7, 1024),
+        ] {
+            let mut control = with_window(Profile::Linux, 10, 0, f64::from(before) / 1024.0);
+            control.on_marks(&MarkSample {
+                acked: 1000,
+                acked_to: 1,
+                sent_to: 1000,
+                ..MarkSample::default()
+            });
+            // The window ends when all that was outstanding is acknowledged.
+            control.on_marks(&MarkSample {
+                acked: delivered * 1000,
+                marked: marked * 1000,
+                acked_to: 1000,
+                sent_to: 2000,
+            });
+            let row = (before, marked, delivered);
+            let units = control.alpha * 1024.0;
+            assert!(
+                (units - f64::from(expected)).abs() < 1e-9,
+                "{row:?}: {units}"
+            );
+        }
+    }
+
+    /// RFC 8257 section 3.3, step 9: what falls is cwnd. What is in flight lacks the part of a segment
+    /// that the window has beyond whole ones, and what the ACK has just taken away.
+    #[test]
+    fn an_echo_lowers_the_window_not_the_flight() {
+        let mut control = with_window(Profile::Rfc, 4, 900, 0.125);
+        control.on_congestion_event(&echo(4000));
+        assert_eq!(control.cwnd(), 4900 - 306); // 4900 / 16 = 306.25
+        // A loss goes by what is in flight (RFC 5681 equation 4; RFC 8257 section 3.5).
+        let mut control = with_window(Profile::Rfc, 8, 900, 0.125);
+        control.on_congestion_event(&CongestionEvent {
+            signal: CongestionSignal::Loss,
+            ..echo(8000)
+        });
+        assert_eq!(control.cwnd(), 4000);
     }
 
     /// Alizadeh and others, "Data center TCP", SIGCOMM 2010: the queue stays about the marking

@@ -65,8 +65,6 @@ pub struct AckSample {
     pub sent_to: u64,
     /// Whether the window, and not the application, limited what was sent.
     pub is_window_limited: bool,
-    /// Bytes that the receiver reports as marked with congestion experienced (DCTCP, `AccECN`).
-    pub marked: u64,
     /// The delivery rate, where the sender keeps track of it.
     pub rate: Option<RateSample>,
     /// Change of the one-way delay against an unknown offset, from timestamps, in seconds.
@@ -100,6 +98,20 @@ impl RateSample {
         }
         self.delivered as f64 / self.interval.as_secs_f64()
     }
+}
+
+/// What an ACK of a connection with ECN says about marks (RFC 8257 section 3.3). Byte counts are of
+/// payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkSample {
+    /// Bytes newly acknowledged in order.
+    pub acked: u64,
+    /// Bytes that the receiver reports as marked with congestion experienced (DCTCP, `AccECN`).
+    pub marked: u64,
+    /// The acknowledgement number.
+    pub acked_to: u64,
+    /// The highest sequence number sent.
+    pub sent_to: u64,
 }
 
 /// What asks for a smaller window.
@@ -157,6 +169,9 @@ pub trait CongestionControl: std::fmt::Debug {
     /// An ACK that cannot change the window because recovery or a reduction sets it: only for
     /// what a control measures.
     fn observe(&mut self, _sample: &AckSample) {}
+    /// An ACK of a connection with ECN, in whatever state the sender is and before anything else is made
+    /// of it: a reduction that it asks for goes by what it says.
+    fn on_marks(&mut self, _sample: &MarkSample) {}
     /// Recovery ended: all that was outstanding when it began is acknowledged.
     fn on_recovery_exit(&mut self, _now: Time) {}
     /// The last congestion event or timeout was spurious: go back to the numbers before it.
@@ -287,6 +302,10 @@ impl CongestionControl for Controller {
 
     fn observe(&mut self, sample: &AckSample) {
         dispatch!(self, control => control.observe(sample));
+    }
+
+    fn on_marks(&mut self, sample: &MarkSample) {
+        dispatch!(self, control => control.on_marks(sample));
     }
 
     fn on_recovery_exit(&mut self, now: Time) {

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use goodqueue_types::{Bytes, RandomStream, Rate, Span, Time};
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, CongestionSignal, Controller, RateSample,
+    AckSample, CongestionControl, CongestionEvent, CongestionSignal, Controller, MarkSample,
+    RateSample,
 };
 use crate::config::{CongestionControlConfig, InitialSsthresh, TcpConfig};
 
@@ -260,6 +261,12 @@ impl Bottleneck {
             self.recover = None;
             self.control.on_recovery_exit(self.now);
         }
+        self.control.on_marks(&MarkSample {
+            acked: if packet.is_lost { 0 } else { self.mss },
+            marked: if packet.is_marked { self.mss } else { 0 },
+            acked_to: packet.end,
+            sent_to: self.sent,
+        });
         let asks = if packet.is_lost {
             self.lost += self.mss;
             Some(CongestionSignal::Loss)
@@ -288,7 +295,6 @@ impl Bottleneck {
             is_window_limited: true,
             in_recovery,
             lost: if packet.is_lost { self.mss } else { 0 },
-            marked: if packet.is_marked { self.mss } else { 0 },
             ..AckSample::default()
         };
         if !packet.is_lost {
@@ -405,7 +411,6 @@ mod anything {
                 acked_to: b.0,
                 sent_to: b.1,
                 is_window_limited: flags.2,
-                marked: b.2,
                 rate,
                 one_way_delay_s,
             })

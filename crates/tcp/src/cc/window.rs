@@ -113,6 +113,11 @@ impl Window {
         }
     }
 
+    /// The part of the next segment of congestion avoidance that ACKs have earned so far, in bytes.
+    pub fn earned(&self) -> f64 {
+        f64::from(self.mss) * (self.credit / self.cwnd).min(1.0)
+    }
+
     /// A step of growth in the arithmetic chosen (RFC 5681: "at least one byte").
     #[inline]
     fn step(&self, bytes: f64) -> f64 {
