@@ -4,7 +4,7 @@ use crate::flow::FlowGroup;
 use crate::layout::{AccessDelays, HostPair};
 use crate::path::Path;
 use crate::scenario::Scenario;
-use crate::topology::{DuplexLink, LinkDirection};
+use crate::topology::{DuplexLink, LinkDirection, Shape};
 use goodqueue_queue::Limit;
 use goodqueue_sim::{FlowConfig, LinkConfig, Network};
 use goodqueue_types::{Hosts, LinkId, RandomStream, Span, Time};
@@ -108,28 +108,36 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
         .map(|(id, flow)| {
             let group = &scenario.flows[flow.group];
             let pair = scenario.topology.access.is_some().then_some(flow.host);
-            // Without access links every flow is a host of its own.
-            let host = pair.unwrap_or(id);
-            let (forward, reverse) = routes(
-                group.paths.of(flow.index),
-                scenario.topology.trunk.len(),
-                pair,
-            );
+            let path = group.paths.of(flow.index);
+            let (forward, reverse) = routes(path, scenario.topology.trunk.len(), pair);
             FlowConfig {
                 name: group.flow_name(flow.index),
                 group: flow.group as u32,
                 start: start(scenario.seed, group, flow.index, id as u64),
                 forward,
                 reverse,
-                hosts: Hosts {
-                    client: (2 * host) as u16,
-                    server: (2 * host + 1) as u16,
-                },
+                hosts: hosts(scenario, path, pair, id),
                 dscp: group.dscp,
                 workload: group.workload.clone(),
             }
         })
         .collect()
+}
+
+/// The hosts at both ends of flow `id`. Those with links of their own are `pair`. Without such links a
+/// node of a graph is a host; the nodes of a row are routers, where every flow has hosts of its own.
+fn hosts(scenario: &Scenario, path: &Path, pair: Option<usize>, id: usize) -> Hosts {
+    if pair.is_none() && scenario.topology.shape == Shape::Graph {
+        return Hosts {
+            client: path.from as u16,
+            server: path.to as u16,
+        };
+    }
+    let host = pair.unwrap_or(id);
+    Hosts {
+        client: (2 * host) as u16,
+        server: (2 * host + 1) as u16,
+    }
 }
 
 fn start(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Time {

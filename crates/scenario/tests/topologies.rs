@@ -462,3 +462,65 @@ tcp = {{ mss = \"1460B\", receive_window = \"146kB\", ack_every = {ack_every} }}
         assert!((back - k.min(1.0)).abs() < 0.002, "{ratio}: {back}");
     }
 }
+
+/// Two homes behind one CAKE: eight flows start at one node, one at the other. CAKE shares between the
+/// hosts that send first (tc-cake(8), dual-srchost and triple-isolate), so that each home gets half.
+#[test]
+fn flows_that_start_at_one_node_of_a_graph_are_one_host() {
+    let text = |more: &str| {
+        format!(
+            r#"schema_version = 1
+duration = "20s"
+warmup = "5s"
+[topology]
+shape = "graph"
+queue = {{ limit = "1000p" }}
+{more}
+[[topology.link]]
+name = "many"
+from = "many"
+to = "shop"
+rate = "100Mbps"
+delay = "1ms"
+[[topology.link]]
+name = "one"
+from = "one"
+to = "shop"
+rate = "100Mbps"
+delay = "1ms"
+[[topology.link]]
+name = "uplink"
+from = "shop"
+to = "internet"
+rate = "10Mbps"
+delay = "10ms"
+queue = {{ kind = "cake", isolation = "dual-srchost" }}
+reverse = {{ queue = {{ limit = "1000p" }} }}
+[[flow]]
+name = "many"
+count = 8
+from = "many"
+to = "internet"
+workload = {{ kind = "poisson", rate = "9Mbps", packet = "1000B" }}
+[[flow]]
+name = "one"
+from = "one"
+to = "internet"
+workload = {{ kind = "poisson", rate = "9Mbps", packet = "1000B" }}
+"#
+        )
+    };
+    let network = good(&text("")).network();
+    let hosts: Vec<_> = network.flows.iter().map(|flow| flow.hosts).collect();
+    assert!(hosts[..8].iter().all(|pair| *pair == hosts[0]), "{hosts:?}");
+    assert_ne!(hosts[0].client, hosts[8].client);
+    assert_eq!(hosts[0].server, hosts[8].server);
+    assert_ne!(hosts[0].client, hosts[0].server);
+    let outcome = run(&network);
+    let all: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
+    let share = outcome.flows[8].goodput_bps / all;
+    assert!((share - 0.5).abs() < 0.05, "{share}");
+    // Flows with links of their own come from hosts of their own.
+    let network = good(&text("access = { rate = \"1Gbps\" }")).network();
+    assert_ne!(network.flows[0].hosts, network.flows[1].hosts);
+}

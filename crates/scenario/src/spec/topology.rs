@@ -35,7 +35,8 @@ const ACCESS: Key = key(
     "none",
     "{ rate = \"1Gbps\", delay = \"1ms\" }",
     "The link of every host; its direction is from the host into the network, `reverse` is towards the host. \
-     Without it hosts stand on the routers themselves.",
+     Without it hosts stand on the nodes themselves: in a graph, star or tree a node is one host for all flows \
+     that start or end there; in a dumbbell or chain every flow has hosts of its own.",
 );
 const FAR_ACCESS: Key = key(
     "far_access",
