@@ -1,6 +1,6 @@
 //! What `TCP_INFO` would report.
 
-use goodqueue_tcp::ConnectionState;
+use goodqueue_tcp::{ConnectionState, Limited, TimeLimited};
 use goodqueue_types::{Span, Time};
 
 use super::connection::Connection;
@@ -45,9 +45,21 @@ pub fn look_up(connection: &Connection, now: Time, name: &str) -> Option<f64> {
         "total_retrans" => count(connection.endpoint.stats().retransmitted_segments),
         "bytes_retrans" => count(connection.endpoint.stats().retransmitted_bytes),
         "bytes_acked" => count(connection.endpoint.stats().acked_bytes),
+        "busy_time" => micros(Some(busy_time(&connection.endpoint.time_limited(now)))),
+        "rwnd_limited" => {
+            let spent = connection.endpoint.time_limited(now);
+            micros(Some(spent[Limited::ReceiverWindow as usize]))
+        }
         "options" => count(options(connection)),
         _ => None,
     }
+}
+
+/// How long data waited or were outstanding, for whatever reason.
+fn busy_time(spent: &TimeLimited) -> Span {
+    spent[Limited::Congestion as usize]
+        + spent[Limited::ReceiverWindow as usize]
+        + spent[Limited::Application as usize]
 }
 
 /// `TCPI_OPT_*`: what the two ends have agreed on.
@@ -67,11 +79,10 @@ fn options(connection: &Connection) -> u64 {
 }
 
 /// Fields that the kernel reports and the model does not keep.
-const NOT_MODELLED: [&str; 30] = [
+const NOT_MODELLED: [&str; 28] = [
     "SK_MEMINFO_RCVBUF",
     "TCPI_OPT_ECN_SEEN",
     "tcpi_ato",
-    "tcpi_busy_time",
     "tcpi_bytes_received",
     "tcpi_bytes_sent",
     "tcpi_data_segs_in",
@@ -94,7 +105,6 @@ const NOT_MODELLED: [&str; 30] = [
     "tcpi_rcv_ssthresh",
     "tcpi_rcv_wnd",
     "tcpi_rehash",
-    "tcpi_rwnd_limited",
     "tcpi_segs_in",
     "tcpi_segs_out",
     "tcpi_sndbuf_limited",
