@@ -5,6 +5,7 @@ use crate::config::refuse_small_limit;
 use crate::pi2::{Pi2Params, Pi2Vars, refuse_coupling};
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Ecn, Packet, RandomStream, Span, Time};
+use std::collections::VecDeque;
 
 /// Above what the low-latency queue marks every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,9 @@ pub struct DualPi2Config {
     pub pi2: Pi2Params,
     /// Above what the low-latency queue marks every packet (`step_thresh`). Default 1 ms.
     pub step: StepThreshold,
+    /// The step spares packets that find fewer packets waiting in the low-latency queue
+    /// (`min_qlen_step`). Default 0: it spares none.
+    pub least_backlog: u64,
     /// k: how much more often low-latency packets are marked than the square root of the classic
     /// drop probability (`coupling_factor`). Default 2.
     pub coupling: f64,
@@ -61,6 +65,7 @@ impl DualPi2Config {
             limit,
             pi2: Pi2Params::linux(),
             step: StepThreshold::Delay(Span::from_millis(1)),
+            least_backlog: 0,
             coupling: 2.0,
             drop_overload: true,
             drop_early: false,
@@ -90,6 +95,7 @@ impl Configuration for DualPi2Config {
             vars: Pi2Vars::new(&self.pi2),
             credit: self.initial_credit(),
             low_latency: Fifo::default(),
+            spared: VecDeque::new(),
             classic: Fifo::default(),
         }
     }
@@ -126,6 +132,8 @@ pub struct DualPi2 {
     /// Whose turn it is: the classic queue's when positive.
     credit: i64,
     low_latency: Fifo,
+    /// Whether the step spares each packet of the low-latency queue; empty if it spares none.
+    spared: VecDeque<bool>,
     classic: Fifo,
 }
 
@@ -147,6 +155,8 @@ enum Decision {
 struct Taken {
     packet: Packet,
     low_latency: bool,
+    /// Whether the step spares it.
+    spared: bool,
     /// By how much sending it changes the credit.
     credit: i64,
 }
@@ -228,6 +238,7 @@ impl DualPi2 {
         Some(Taken {
             packet,
             low_latency,
+            spared: low_latency && self.spared.pop_front().unwrap_or(false),
             credit: weight * context.frame_bytes(&packet) as i64,
         })
     }
@@ -279,8 +290,11 @@ impl QueueDiscipline for DualPi2 {
         } else {
             &mut self.classic
         };
+        let spared = queue.backlog().packets < self.config.least_backlog;
         if let Err(packet) = queue.push(context, Limit::Unlimited, packet) {
             context.drop(packet, DropReason::Overlimit);
+        } else if low_latency && self.config.least_backlog > 0 {
+            self.spared.push_back(spared);
         }
     }
 
@@ -290,6 +304,7 @@ impl QueueDiscipline for DualPi2 {
             let Taken {
                 mut packet,
                 low_latency,
+                spared,
                 credit,
             } = taken;
             let decision = if self.config.drop_early {
@@ -302,7 +317,7 @@ impl QueueDiscipline for DualPi2 {
                 continue;
             }
             // A packet that is marked already is not reported twice.
-            if low_latency && decision == Decision::Pass {
+            if low_latency && !spared && decision == Decision::Pass {
                 self.step(context, &mut packet);
             }
             self.credit += credit;
@@ -414,6 +429,22 @@ mod tests {
         let mut rig = dual(|config| config.step = StepThreshold::Packets(1));
         rig.enqueue(3, 1500, Capable1);
         assert_eq!(served(&mut rig, 3), [Experienced, Capable1, Capable1]);
+    }
+
+    /// Linux 6.18: `apply_step` is set on arrival if `min_qlen_step` packets or more wait in the
+    /// low-latency queue.
+    #[test]
+    fn the_step_spares_packets_that_found_few_waiting() {
+        let mut rig = dual(|config| config.least_backlog = 2);
+        rig.enqueue(4, 1500, Capable1);
+        rig.at(Span::from_millis(2));
+        let expected = [Capable1, Capable1, Experienced, Experienced];
+        assert_eq!(served(&mut rig, 4), expected);
+        // What waits in the classic queue does not count.
+        rig.enqueue(9, 1500, NotCapable);
+        rig.enqueue(1, 1500, Capable1);
+        rig.at(Span::from_millis(5));
+        assert_eq!(served(&mut rig, 1), [Capable1]);
     }
 
     /// A queue whose probability has grown to one, with packets of both kinds waiting.

@@ -107,6 +107,35 @@ fn one_dctcp_flow_behind_dualpi2_keeps_the_link_busy() {
     }
 }
 
+/// At 10 Mb/s a packet takes longer than the step of 1 ms. The `DualPI2` that the L4S project tested in
+/// 2020 spared packets that found fewer than two waiting, as `min_qlen_step 2` does in Linux 6.17, and two flows
+/// used the link. The floor is that of a window that is halved without a buffer.
+#[test]
+fn the_step_can_spare_short_queues_on_slow_links() {
+    for profile in ["linux", "rfc"] {
+        let (link, ..) = simulate(&[
+            ("duration", "40s"),
+            ("warmup", "10s"),
+            ("topology.access", r#"{ rate = "1Gbps" }"#),
+            ("topology.bottleneck.rate", "10Mbps"),
+            ("topology.bottleneck.delay", "5ms"),
+            (
+                "topology.bottleneck.queue",
+                r#"{ kind = "dualpi2", min_qlen_step = "2p" }"#,
+            ),
+            ("flow.0.rtt", "40ms"),
+            (
+                "tcp",
+                &format!(
+                    r#"{{ profile = "{profile}", congestion_control = "dctcp", ecn = "dctcp", l4s = true }}"#
+                ),
+            ),
+        ]);
+        println!("{profile}: {:.3} busy", link.utilization);
+        assert!(link.utilization > 0.75, "{profile}: {}", link.utilization);
+    }
+}
+
 /// RFC 3168 section 6.1.2: marks of one round trip halve the window once. While the queue never
 /// empties a round trip lasts as long as the window is large, so the window, growing from b/2 to b,
 /// is (2/3)(b³ − a³)/(b² − a²) = 7b/9 in the mean over time.

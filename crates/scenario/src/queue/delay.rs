@@ -163,6 +163,7 @@ impl Keys for DualPi2Config {
             limit,
             pi2,
             step,
+            least_backlog,
             coupling,
             drop_overload,
             drop_early,
@@ -171,6 +172,7 @@ impl Keys for DualPi2Config {
         v.visit("limit", limit)?;
         Keys::visit(v, pi2)?;
         v.visit("step_thresh", step)?;
+        v.visit("min_qlen_step", least_backlog)?;
         v.visit("coupling_factor", coupling)?;
         v.visit("drop_on_overload", drop_overload)?;
         v.visit("drop_enqueue", drop_early)?;

@@ -471,6 +471,7 @@ fn dualpi2(config: &DualPi2Config) -> Written {
         limit,
         pi2,
         step,
+        least_backlog,
         coupling,
         drop_overload,
         drop_early,
@@ -492,8 +493,12 @@ fn dualpi2(config: &DualPi2Config) -> Written {
         StepThreshold::Packets(packets) => format!("{packets}p"),
         StepThreshold::Delay(delay) => write_time("step_thresh", *delay)?,
     };
+    let spared = match least_backlog {
+        0 => String::new(),
+        packets => format!(" min_qlen_step {packets}"),
+    };
     Ok(format!(
-        "dualpi2 limit {limit} target {} tupdate {} alpha {} beta {} step_thresh {step} \
+        "dualpi2 limit {limit} target {} tupdate {} alpha {} beta {} step_thresh {step}{spared} \
          coupling_factor {} {} {} classic_protection {classic_percent}%",
         write_time("target", pi2.target)?,
         write_time("tupdate", pi2.tupdate)?,

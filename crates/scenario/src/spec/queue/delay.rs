@@ -252,6 +252,16 @@ pub(super) static DUALPI2: Spec = Spec {
             "\"2p\"",
             "Above this delay, or this many packets behind it, every low-latency packet is marked.",
         ),
+        key(
+            "min_qlen_step",
+            Kind::Packets {
+                min: 0,
+                max: 1_000_000,
+            },
+            "\"0p\"",
+            "\"2p\"",
+            "The step spares a packet that finds fewer packets waiting in the low-latency queue.",
+        ),
         COUPLING,
         key(
             "drop_on_overload",

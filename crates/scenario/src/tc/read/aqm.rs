@@ -376,10 +376,7 @@ pub(super) fn dualpi2(options: &mut Options<'_>, notes: &mut Vec<String>) -> Rea
                 options.value(word)?;
                 notes.push("memlimit is left out: packets take only their bytes here".to_owned());
             }
-            "min_qlen_step" => match packets(options.value(word)?)? {
-                0 => {}
-                _ => return options.unknown(word, &["step_thresh"]),
-            },
+            "min_qlen_step" => config.least_backlog = packets(options.value(word)?)?,
             // There are no aggregates to split.
             "l4s_ect" | "split_gso" | "no_split_gso" => {}
             _ => {
