@@ -129,6 +129,10 @@ pub(crate) struct Ledger {
     /// How often reordering was seen.
     pub reordering_events: u32,
     pub reduction: Option<Reduction>,
+    /// When the last reduction began.
+    pub reduced_at: Time,
+    /// Segments SACKed before the ACK at hand.
+    pub sacked_before: u32,
     pub undo: Undo,
     /// F-RTO has yet to decide whether the timeout was spurious.
     pub frto: bool,
@@ -178,6 +182,8 @@ impl Ledger {
             reordering: config.duplicate_ack_threshold,
             reordering_events: 0,
             reduction: None,
+            reduced_at: Time::ZERO,
+            sacked_before: 0,
             undo: Undo::default(),
             frto: false,
             ecn_echo: false,
@@ -215,6 +221,7 @@ impl Ledger {
             ..Seen::default()
         };
         let prior_in_flight = self.records.in_flight();
+        self.sacked_before = self.records.sacked_out;
         let (delivered, lost) = (self.rate.delivered, self.records.lost);
         if !old {
             seen.not_duplicate |= turn.sender.update_window(segment);

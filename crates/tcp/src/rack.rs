@@ -20,6 +20,8 @@ pub(crate) struct Rack {
     rtt: Span,
     /// Something was delivered since losses were last looked for.
     pub advanced: bool,
+    /// A retransmission sent since the last reduction was found lost.
+    pub lost_again: bool,
     /// `RACK.reo_wnd_mult`.
     steps: u32,
     persist: u32,
@@ -35,6 +37,7 @@ impl Default for Rack {
             end: 0,
             rtt: Span::ZERO,
             advanced: false,
+            lost_again: false,
             steps: 1,
             persist: 0,
             dsack_seen: false,
@@ -127,7 +130,8 @@ impl Ledger {
     fn detect_losses(&mut self, turn: &Turn<'_>) -> Option<Span> {
         let window = self.reordering_window(turn);
         let (newest, rtt) = ((self.rack.sent, self.rack.end), self.rack.rtt);
-        let mut wait = None;
+        let (mut wait, mut lost_again) = (None, false);
+        let reduced_at = self.reduced_at;
         self.records.visit_by_time(|records, index| {
             let record = records.get(index);
             if (record.sent, record.end) >= newest {
@@ -135,12 +139,14 @@ impl Ledger {
             }
             let due = record.sent.saturating_add(rtt).saturating_add(window);
             if turn.now >= due {
+                lost_again |= record.lost && record.resent && record.sent >= reduced_at;
                 records.mark_lost(index);
             } else {
                 wait = wait.max(Some(due - turn.now));
             }
             true
         });
+        self.rack.lost_again |= lost_again;
         wait
     }
 
@@ -160,6 +166,7 @@ impl Ledger {
 
     /// One of the timers.
     pub fn on_timeout(&mut self, turn: &mut Turn<'_>) {
+        self.sacked_before = self.records.sacked_out;
         if self.records.is_empty() {
             self.timer = Timer::Retransmit;
             return;
@@ -176,7 +183,9 @@ impl Ledger {
         let (in_flight, lost) = (self.records.in_flight(), self.records.lost);
         self.detect_losses(turn);
         if self.records.in_flight() != in_flight {
-            if self.state != CaState::Recovery {
+            if self.state == CaState::Recovery {
+                self.reduce_again(turn);
+            } else {
                 self.enter_recovery(turn, false);
             }
             if !self.rules.control_sets_window {

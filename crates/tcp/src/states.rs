@@ -4,6 +4,7 @@
 use goodqueue_types::Span;
 
 use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
+use crate::config::{DecreaseBasis, RecoveryWindow};
 use crate::ledger::{Ledger, Resend, Seen, Timer, Turn};
 use crate::prr::Reduction;
 use crate::stats::{CaState, Phase};
@@ -82,13 +83,27 @@ impl Ledger {
             self.try_open(turn, seen);
         }
         self.identify_losses(turn, seen);
-        if self.state != CaState::Recovery {
-            if self.records.lost_out == 0 {
-                return;
-            }
+        if self.state == CaState::Recovery {
+            self.reduce_again(turn);
+        } else if self.records.lost_out == 0 {
+            return;
+        } else {
             self.enter_recovery(turn, seen.ecn_echo);
         }
         self.resend = Resend::Lost;
+    }
+
+    /// A retransmission sent since the last reduction is lost: that is another sign of congestion (RFC
+    /// 5681 section 4.3, RFC 8985 section 3.4). Proportional rate reduction sends no more than arrives
+    /// instead, as in Linux.
+    pub fn reduce_again(&mut self, turn: &mut Turn<'_>) {
+        let lost_again = std::mem::take(&mut self.rack.lost_again);
+        if lost_again && self.rules.recovery_window == RecoveryWindow::Ssthresh {
+            self.undo
+                .arm(turn.sender.una, self.records.resent_out, false);
+            self.undo.restores = false;
+            self.start_reduction(turn);
+        }
     }
 
     fn advance_loss(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
@@ -224,6 +239,8 @@ impl Ledger {
         self.high_seq = turn.sender.max_sent;
         turn.sender.recover = self.high_seq;
         self.probe = None;
+        self.reduced_at = turn.now;
+        self.rack.lost_again = false;
         let prior = self.window(turn.sender);
         let event = self.event(turn, signal);
         turn.sender.controller.on_congestion_event(&event);
@@ -235,10 +252,24 @@ impl Ledger {
     fn event(&self, turn: &Turn<'_>, signal: CongestionSignal) -> CongestionEvent {
         CongestionEvent {
             now: turn.now,
-            basis: turn.sender.decrease_basis(turn.config),
+            basis: self.decrease_basis(turn),
             signal,
             in_flight: u64::from(self.records.in_flight()) * self.rules.mss,
         }
+    }
+
+    /// What a reduction halves. FlightSize counts neither data SACKed nor the data that left instead
+    /// (RFC 5681 section 3.2 of limited transmit), but the data that the ACK at hand shows to have
+    /// arrived (RFC 9937 section 6.1, `RecoverFS`). All outstanding data would be more with each round
+    /// that a hole stays open, and so would ssthresh.
+    fn decrease_basis(&self, turn: &Turn<'_>) -> f64 {
+        let basis = turn.sender.decrease_basis(turn.config);
+        let delivered = match turn.config.details.decrease_basis {
+            DecreaseBasis::FlightSize => self.sacked_before.min(self.records.sacked_out),
+            DecreaseBasis::LessDuplicates => self.records.sacked_out,
+            _ => 0,
+        };
+        (basis - (u64::from(delivered) * self.rules.mss) as f64).max(0.0)
     }
 
     /// The window of recovery after an ACK.
@@ -269,10 +300,14 @@ impl Ledger {
         turn.stats.timeouts += 1;
         self.mark_lost_by_timeout(turn);
         let fresh = self.state < CaState::Recovery;
+        let at_ssthresh = self.rules.recovery_window == RecoveryWindow::Ssthresh;
         let reduces = self.state <= CaState::Disorder
             || self.high_seq <= turn.sender.una
-            || (self.state == CaState::Loss && self.backoff == 0);
+            || (self.state == CaState::Loss && self.backoff == 0)
+            // The retransmission is lost: Linux, whose window is small by then, leaves it at that.
+            || (self.state == CaState::Recovery && at_ssthresh);
         if reduces {
+            self.reduced_at = turn.now;
             self.undo.restores = true;
             self.undo
                 .arm(turn.sender.una, self.records.resent_out, false);
