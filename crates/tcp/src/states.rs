@@ -250,9 +250,14 @@ impl Ledger {
     }
 
     fn event(&self, turn: &Turn<'_>, signal: CongestionSignal) -> CongestionEvent {
+        let basis = self.decrease_basis(turn, self.sacked_before.min(self.records.sacked_out));
+        self.event_from(turn, signal, basis)
+    }
+
+    fn event_from(&self, turn: &Turn<'_>, signal: CongestionSignal, basis: f64) -> CongestionEvent {
         CongestionEvent {
             now: turn.now,
-            basis: self.decrease_basis(turn),
+            basis,
             signal,
             in_flight: u64::from(self.records.in_flight()) * self.rules.mss,
         }
@@ -261,15 +266,19 @@ impl Ledger {
     /// What a reduction halves. FlightSize counts neither data SACKed nor the data that left instead
     /// (RFC 5681 section 3.2 of limited transmit), but the data that the ACK at hand shows to have
     /// arrived (RFC 9937 section 6.1, `RecoverFS`). All outstanding data would be more with each round
-    /// that a hole stays open, and so would ssthresh.
-    fn decrease_basis(&self, turn: &Turn<'_>) -> f64 {
+    /// that a hole stays open, and so would ssthresh. Where no SACK says what arrived, the window is
+    /// the bound: a loss never raises it.
+    fn decrease_basis(&self, turn: &Turn<'_>, sacked_before: u32) -> f64 {
         let basis = turn.sender.decrease_basis(turn.config);
         let delivered = match turn.config.details.decrease_basis {
-            DecreaseBasis::FlightSize => self.sacked_before.min(self.records.sacked_out),
+            DecreaseBasis::FlightSize => sacked_before,
             DecreaseBasis::LessDuplicates => self.records.sacked_out,
-            _ => 0,
+            DecreaseBasis::Outstanding => 0,
+            _ => return basis,
         };
-        (basis - (u64::from(delivered) * self.rules.mss) as f64).max(0.0)
+        let mss = self.rules.mss;
+        let window = u64::from(self.window(turn.sender)) * mss;
+        (basis - (u64::from(delivered) * mss) as f64).clamp(0.0, window as f64)
     }
 
     /// The window of recovery after an ACK.
@@ -298,6 +307,8 @@ impl Ledger {
     /// be lost).
     pub fn on_retransmission_timeout(&mut self, turn: &mut Turn<'_>) {
         turn.stats.timeouts += 1;
+        // The count of what was delivered does not survive a timeout without SACK.
+        let basis = self.decrease_basis(turn, self.records.sacked_out);
         self.mark_lost_by_timeout(turn);
         let fresh = self.state < CaState::Recovery;
         let at_ssthresh = self.rules.recovery_window == RecoveryWindow::Ssthresh;
@@ -312,7 +323,7 @@ impl Ledger {
             self.undo
                 .arm(turn.sender.una, self.records.resent_out, false);
         }
-        let event = reduces.then(|| self.event(turn, CongestionSignal::Loss));
+        let event = reduces.then(|| self.event_from(turn, CongestionSignal::Loss, basis));
         let sender = &mut *turn.sender;
         sender.controller.on_retransmission_timeout(event.as_ref());
         let in_flight = u64::from(self.records.in_flight());
