@@ -2,7 +2,7 @@
 
 use super::AckSample;
 use super::slow_start::{ExitRule, Verdict};
-use crate::config::{SlowStart, TcpConfig, WindowArithmetic};
+use crate::config::{LossDetection, Recovery, SlowStart, TcpConfig, WindowArithmetic};
 
 /// A congestion window in bytes with its threshold.
 ///
@@ -19,6 +19,9 @@ pub struct Window {
     whole_segment_ssthresh: bool,
     /// Most segments that an ACK adds in slow start; `u32::MAX` if there is no limit.
     slow_start_limit: u32,
+    /// After a timeout everything is sent again, so that an ACK may cover much that arrived before:
+    /// one segment is the limit there, whatever else is (RFC 3465 section 2.3).
+    goes_back: bool,
     /// None: classic.
     exit_rule: Option<Box<ExitRule>>,
     /// The window before the last decrease, not a number if there was none, and the threshold.
@@ -39,6 +42,8 @@ impl Window {
             arithmetic: config.details.window_arithmetic,
             whole_segment_ssthresh: config.details.whole_segment_ssthresh,
             slow_start_limit: config.details.slow_start_limit.unwrap_or(u32::MAX),
+            goes_back: config.loss_detection == LossDetection::DuplicateAcks
+                || matches!(config.recovery, Recovery::Tahoe | Recovery::Reno),
             exit_rule: ExitRule::new(config.slow_start, slow_start).map(Box::new),
             cwnd_before: f64::NAN,
             ssthresh_before: 0,
@@ -76,7 +81,7 @@ impl Window {
         let mut step = match self.slow_start_limit {
             _ if !self.byte_counting => mss,
             // RFC 3465 section 2.3: L = 2, but 1 in the slow start after a timeout.
-            u32::MAX => acked,
+            u32::MAX if !(sample.after_timeout && self.goes_back) => acked,
             _ if sample.after_timeout => acked.min(mss),
             limit => acked.min(f64::from(limit) * mss),
         };
