@@ -256,8 +256,9 @@ impl Sender {
             Recovery::NewReno => covers_more,
             Recovery::Sack => covers_more || self.recover == 0,
             // Tahoe goes back N after a fast retransmit, too: what it sends again in vain is
-            // answered by duplicate ACKs, which must not start it all over.
-            Recovery::Tahoe if guard == FastRetransmitGuard::AfterTimeout => covers_more,
+            // answered by duplicate ACKs, which must not start it all over. It is never without
+            // guard.
+            Recovery::Tahoe if guard != FastRetransmitGuard::Always => covers_more,
             Recovery::Tahoe | Recovery::Reno => match guard {
                 FastRetransmitGuard::Never => true,
                 FastRetransmitGuard::AfterTimeout => self.phase == Phase::Open,
@@ -270,9 +271,14 @@ impl Sender {
     pub fn enter_fast_recovery(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         stats.fast_retransmits += 1;
         let details = &config.details;
+        let mut basis = self.decrease_basis(config);
+        if self.phase == Phase::GoBackN && details.decrease_basis == DecreaseBasis::FlightSize {
+            // Without guard: what go-back-N has not sent again yet is not in flight.
+            basis = basis.min((self.next - self.una) as f64);
+        }
         let event = CongestionEvent {
             now,
-            basis: self.decrease_basis(config),
+            basis,
             in_flight: self.in_flight(),
             ..CongestionEvent::default()
         };
@@ -342,7 +348,12 @@ impl Sender {
         let window = self.window as f64;
         match config.details.decrease_basis {
             DecreaseBasis::FlightSize => {
-                outstanding.saturating_sub(self.limited_transmitted) as f64
+                let flight = outstanding.saturating_sub(self.limited_transmitted) as f64;
+                if self.controller.lowers_window() {
+                    flight.min(self.controller.window())
+                } else {
+                    flight
+                }
             }
             DecreaseBasis::Outstanding => outstanding as f64,
             DecreaseBasis::LessDuplicates => {

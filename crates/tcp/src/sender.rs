@@ -9,7 +9,7 @@
 use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller};
-use crate::config::TcpConfig;
+use crate::config::{Recovery, TcpConfig};
 use crate::ledger::{Ledger, Turn};
 use crate::limits::{Chronograph, Limited};
 use crate::pacing::Pacer;
@@ -340,7 +340,10 @@ impl Sender {
         self.budget = u32::MAX;
         self.deaf = false;
         self.asked_to_send = true;
-        if config.details.new_ack_lifts_guard {
+        // INET, which has no SACK and whose Tahoe does not go back: both need their guard (RFC 6675
+        // section 5.1).
+        let lifts = config.details.new_ack_lifts_guard;
+        if lifts && matches!(config.recovery, Recovery::Reno | Recovery::NewReno) {
             self.recover = 0;
         }
     }

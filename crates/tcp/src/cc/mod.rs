@@ -211,6 +211,12 @@ pub(crate) enum Controller {
 }
 
 impl Controller {
+    /// Whether a loss takes a share of the window (Floyd, Handley and Padhye 2000 of `gaimd`, Kelly
+    /// 2003 of `scalable`), and not of what is in flight as RFC 5681 and RFC 9438 have it.
+    pub fn lowers_window(&self) -> bool {
+        matches!(self, Self::Gaimd(_) | Self::Scalable(_))
+    }
+
     pub fn new(config: &TcpConfig) -> Self {
         let window = || Window::new(config, SlowStart::Classic);
         match config.congestion_control {
