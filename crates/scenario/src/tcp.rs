@@ -13,6 +13,7 @@ use goodqueue_tcp::{
     RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
     TimingRule, WindowArithmetic,
 };
+use goodqueue_types::Span;
 
 words! {
     Profile { "rfc" = Rfc, "inet2011" = Inet2011, "ns2" = Ns2, "linux" = Linux }
@@ -331,10 +332,15 @@ fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
         return Err(table.problem("mss", "segment and header exceed an IP packet", help));
     }
     congestion::check(table, config)?;
+    check_guard(table, config)?;
     let rto = &config.rto;
     if rto.minimum > rto.maximum || rto.initial > rto.maximum {
         let message = "the timer's maximum is below its minimum or initial value";
         return Err(table.problem("rto", message, "write a larger \"maximum\""));
+    }
+    if rto.estimator == RttEstimatorConfig::Ns2Ticks && rto.granularity == Span::ZERO {
+        let message = "the estimator \"ns2_ticks\" counts ticks, and \"granularity\" is 0";
+        return Err(table.problem("rto", message, "write granularity = \"10ms\", as in ns-2"));
     }
     if config
         .details
@@ -345,6 +351,23 @@ fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
         return Err(table.problem("rto", message, "write a larger \"maximum\""));
     }
     Ok(())
+}
+
+/// A fast retransmit of what had arrived is answered by a duplicate ACK. Where one is enough, that
+/// must not start the next fast retransmit.
+fn check_guard(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
+    let details = &config.details;
+    let guarded = !details.new_ack_lifts_guard
+        && (config.recovery == Recovery::NewReno
+            || details.fast_retransmit_guard == FastRetransmitGuard::Always);
+    let counts = matches!(config.recovery, Recovery::Reno | Recovery::NewReno);
+    if config.duplicate_ack_threshold > 1 || guarded || !counts {
+        return Ok(());
+    }
+    let message = "one duplicate ACK starts a fast retransmit, and its own duplicate the next";
+    let help = "write duplicate_ack_threshold = 3, or details = { fast_retransmit_guard = \
+                \"always\", new_ack_lifts_guard = false }";
+    Err(table.problem("duplicate_ack_threshold", message, help))
 }
 
 /// Writes every switch as an inline TOML table that reads back the same.
