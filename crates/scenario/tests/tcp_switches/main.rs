@@ -72,54 +72,40 @@ fn any_combination_keeps_sane() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Combinations that lost most of what they sent, or sent for ever what had arrived.
+/// Combinations that lost from a third to nine tenths of what they sent.
 #[test]
 fn former_storms_are_over() {
-    let road = |flows, rtt_ms, pipe, buffer| Road {
-        flows,
-        rtt_ms,
-        pipe,
-        buffer,
-        seed: 1,
-    };
-    let forty = || road(40, (47, 167), 4, 3);
-    let few = || road(8, (100, 100), 25, 10);
-    for (road, tcp) in [
+    let mut faults = Vec::new();
+    for ((flows, rtt_ms, pipe, buffer, seed), tcp) in [
         (
-            forty(),
+            (40, (47, 167), 4, 3, 1),
             "congestion_control = \"cubic\"\nloss_detection = \"rack\"",
         ),
         (
-            forty(),
-            "loss_detection = \"rack\"\ndetails = { decrease_basis = \"outstanding\" }",
+            (8, (100, 100), 15, 20, 722_596_549_532_410),
+            "loss_detection = \"rack\"\nrto = { minimum = \"200ms\" }\ndetails = { decrease_basis = \
+             \"outstanding\" }",
         ),
         (
-            few(),
-            "recovery = \"newreno\"\nloss_detection = \"rack\"\ndetails = { slow_start_limit = \
-             \"unlimited\" }",
+            (5, (10, 30), 8, 20, 2_494_499_571_223_996),
+            "profile = \"linux\"\ncongestion_control = \"scalable\"\nrecovery = \"newreno\"\n\
+             details = { decrease_basis = \"flight_size\" }",
         ),
         (
-            few(),
-            "profile = \"linux\"\nrecovery = \"newreno\"\ndetails = { decrease_basis = \
-             \"flight_size\" }",
-        ),
-        (
-            road(5, (100, 100), 4, 20),
-            "recovery = \"newreno\"\ninitial_window = \"3p\"\ndetails = { new_ack_lifts_guard = \
-             true }",
-        ),
-        (
-            road(2, (10, 10), 4, 8),
-            "recovery = \"tahoe\"\nack_rule = \"linux\"\ndetails = { slow_start_limit = \
-             \"unlimited\", fast_retransmit_guard = \"never\" }",
-        ),
-        (
-            road(2, (100, 100), 8, 3),
-            "recovery = \"tahoe\"\nmss = \"1000B\"\ndetails = { new_ack_lifts_guard = true }",
+            (1, (100, 100), 8, 20, 1),
+            "congestion_control = \"scalable\"\nack_every = 1",
         ),
     ] {
+        let road = Road {
+            flows,
+            rtt_ms,
+            pipe,
+            buffer,
+            seed,
+        };
         let (fault, seen) =
             look_at(road, &format!("[tcp]\n{tcp}\n")).unwrap_or_else(|| panic!("refused: {tcp}"));
-        assert_eq!(fault, None, "{tcp}: {seen:.4?}");
+        faults.extend(fault.map(|fault| format!("{fault:?} {seen:.4?}\n{tcp}")));
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

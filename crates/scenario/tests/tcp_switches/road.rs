@@ -219,7 +219,13 @@ fn most_resent(tcp: &TcpConfig, seen: &Seen) -> f64 {
     } else {
         seen.timeouts
     };
-    10.0 + 1.5 * seen.ever_lost + 4.0 * seen.window * goes_back
+    // With a threshold of one each copy that arrives twice calls for another.
+    let copies = if tcp.duplicate_ack_threshold == 1 {
+        3.0
+    } else {
+        1.5
+    };
+    10.0 + copies * seen.ever_lost + 4.0 * seen.window * goes_back
 }
 
 /// Two fifths of what the link and the receive window let through while no flow waits for a timeout;
@@ -241,7 +247,7 @@ fn least_goodput(road: Road, tcp: &TcpConfig, seen: &Seen) -> f64 {
 }
 
 /// Three times the law for many flows that repair several losses of a window at once, six times for
-/// others. NewReno repairs one in a round trip, so that the losses of its first slow start, and of
+/// others and for Scalable TCP, which gives up so little that several losses follow one another. NewReno repairs one in a round trip, so that the losses of its first slow start, and of
 /// what it sends until they are repaired, reach far into the run: a twentieth. So much Westwood loses,
 /// too, which keeps what the path carries; BBR, which keeps twice that in flight, three tenths. Beside
 /// it what slow start may lose after each timeout.
@@ -250,6 +256,7 @@ fn most_lost(road: Road, tcp: &TcpConfig, seen: &Seen) -> f64 {
         (Control::Bbr(_) | Control::Bbr3(_), _) => 0.3 * seen.sent,
         (Control::Westwood(_), _) => 0.05 * seen.sent,
         (_, Recovery::NewReno) => 6.0 * seen.law + 0.05 * seen.sent,
+        (Control::Scalable(_), _) => 6.0 * seen.law,
         (_, Recovery::Sack) if road.flows >= 5 => 3.0 * seen.law,
         _ => 6.0 * seen.law,
     };

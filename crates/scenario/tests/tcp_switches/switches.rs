@@ -34,8 +34,9 @@ fn samples(table: &str, name: &str) -> Option<&'static [&'static str]> {
         ("rto", "minimum") => &["\"200ms\"", "\"1s\""],
         ("rto", "maximum") => &["\"60s\"", "\"120s\""],
         ("rto", "granularity") => &["\"1ms\"", "\"10ms\"", "\"100ms\""],
-        ("details", "slow_start_limit") => &["\"1p\"", "\"2p\"", "\"unlimited\""],
-        ("details", "recovery_burst") => &["\"1p\"", "\"2p\"", "\"unlimited\""],
+        ("details", "slow_start_limit" | "recovery_burst") => {
+            &["\"1p\"", "\"2p\"", "\"unlimited\""]
+        }
         ("details", "rto_after_syn_loss") => &["\"3s\"", "\"none\""],
         ("details", "linear_syn_timeouts") => &["0", "4"],
         ("details", "tsl_initial_window") => &["\"1p\"", "\"3p\""],
