@@ -347,14 +347,10 @@ impl Sender {
         let outstanding = self.in_flight();
         let window = self.window as f64;
         match config.details.decrease_basis {
-            DecreaseBasis::FlightSize => {
-                let flight = outstanding.saturating_sub(self.limited_transmitted) as f64;
-                if self.controller.lowers_window() {
-                    flight.min(self.controller.window())
-                } else {
-                    flight
-                }
+            DecreaseBasis::FlightSize if self.controller.lowers_window() => {
+                self.flight_size().min(self.controller.window())
             }
+            DecreaseBasis::FlightSize => self.flight_size(),
             DecreaseBasis::Outstanding => outstanding as f64,
             DecreaseBasis::LessDuplicates => {
                 let left = u64::from(self.duplicate_acks) * u64::from(config.mss);
@@ -370,16 +366,21 @@ impl Sender {
     /// retransmission is lost, recovery goes on sending new data until the timer expires, and half
     /// of all that would let the next slow start overshoot again.
     fn timeout_basis(&self, config: &TcpConfig) -> f64 {
-        let basis = self.decrease_basis(config);
         if config.details.decrease_basis == DecreaseBasis::FlightSize {
+            let basis = self.flight_size();
             // Each segment SACKed let one leave by limited transmit, which is taken off already.
             let sacked = self.scoreboard.sacked_bytes();
             let without_sack = self.inflation().max(0) as u64;
             let left = sacked.max(without_sack);
             (basis - left.saturating_sub(self.limited_transmitted) as f64).max(0.0)
         } else {
-            basis
+            self.decrease_basis(config)
         }
+    }
+
+    /// All outstanding but what limited transmit has let out (RFC 5681 section 3.2).
+    fn flight_size(&self) -> f64 {
+        self.in_flight().saturating_sub(self.limited_transmitted) as f64
     }
 
     pub fn inflated_window(&self) -> f64 {
