@@ -247,7 +247,8 @@ fn least_goodput(road: Road, tcp: &TcpConfig, seen: &Seen) -> f64 {
 }
 
 /// Three times the law for many flows that repair several losses of a window at once, six times for
-/// others and for Scalable TCP, which gives up so little that several losses follow one another. NewReno repairs one in a round trip, so that the losses of its first slow start, and of
+/// others and for Scalable TCP, which gives up so little that several losses follow one another, ten
+/// times for Tahoe, whose slow start after each loss may lose more. NewReno repairs one in a round trip, so that the losses of its first slow start, and of
 /// what it sends until they are repaired, reach far into the run: a twentieth. So much Westwood loses,
 /// too, which keeps what the path carries; BBR, which keeps twice that in flight, three tenths. Beside
 /// it what slow start may lose after each timeout.
@@ -257,6 +258,7 @@ fn most_lost(road: Road, tcp: &TcpConfig, seen: &Seen) -> f64 {
         (Control::Westwood(_), _) => 0.05 * seen.sent,
         (_, Recovery::NewReno) => 6.0 * seen.law + 0.05 * seen.sent,
         (Control::Scalable(_), _) => 6.0 * seen.law,
+        (_, Recovery::Tahoe) => 10.0 * seen.law,
         (_, Recovery::Sack) if road.flows >= 5 => 3.0 * seen.law,
         _ => 6.0 * seen.law,
     };
