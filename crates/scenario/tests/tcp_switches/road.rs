@@ -248,10 +248,11 @@ fn least_goodput(road: Road, tcp: &TcpConfig, seen: &Seen) -> f64 {
 
 /// Three times the law for many flows that repair several losses of a window at once, six times for
 /// others and for Scalable TCP, which gives up so little that several losses follow one another, ten
-/// times for Tahoe, whose slow start after each loss may lose more. NewReno repairs one in a round trip, so that the losses of its first slow start, and of
-/// what it sends until they are repaired, reach far into the run: a twentieth. So much Westwood loses,
-/// too, which keeps what the path carries; BBR, which keeps twice that in flight, three tenths. Beside
-/// it what slow start may lose after each timeout.
+/// times for Tahoe, whose slow start after each loss may lose more. NewReno repairs one loss in a round
+/// trip, so that the losses of its first slow start, and of what it sends until they are repaired, reach
+/// far into the run: a twentieth of what is sent. So much Westwood loses, too, which keeps what the path
+/// carries; BBR, which keeps twice that in flight, three tenths. Beside it what slow start may lose
+/// after each timeout.
 fn most_lost(road: Road, tcp: &TcpConfig, seen: &Seen) -> f64 {
     let by_law = match (&tcp.congestion_control, tcp.recovery) {
         (Control::Bbr(_) | Control::Bbr3(_), _) => 0.3 * seen.sent,
