@@ -105,8 +105,9 @@ enum Joined {
     Refused,
 }
 
-/// A line of packets: a ring whose length is a power of two, in which places need not be written
-/// before they are given out. Packets of equal time and rank keep the order in which they came.
+/// A line of packets: a ring in which places need not be written before they are given out. It
+/// grows by a quarter, because of a large network's memory it is a good part. Packets of equal time
+/// and rank keep the order in which they came.
 #[derive(Clone, Debug, Default)]
 struct SharedLine {
     ring: Vec<OnTheWay>,
@@ -118,7 +119,9 @@ impl SharedLine {
     /// Where in the ring the packet behind `before` others is.
     #[inline]
     fn at(&self, before: usize) -> usize {
-        (self.head + before) & (self.ring.len() - 1)
+        let at = self.head + before;
+        let beyond = at.wrapping_sub(self.ring.len());
+        if at < self.ring.len() { at } else { beyond }
     }
 
     /// The place behind the last.
@@ -135,8 +138,9 @@ impl SharedLine {
     fn grow(&mut self) {
         self.ring.rotate_left(self.head);
         self.head = 0;
-        self.ring
-            .resize((2 * self.length).max(16), OnTheWay::default());
+        let more = (self.length / 4).max(16);
+        self.ring.reserve_exact(more);
+        self.ring.resize(self.length + more, OnTheWay::default());
     }
 
     /// Puts what is in the place behind the last where its arrival belongs.
