@@ -107,8 +107,8 @@ impl Counts {
         }
     }
 
-    /// Keeps counts in four bytes at least, so that no count below 2³² makes them wider.
-    pub fn widen_to_four(&mut self) {
+    /// Keeps counts in four bytes at least.
+    fn widen_to_four(&mut self) {
         if let Width::Two(counts) = &self.0 {
             let mut wide = Vec::with_capacity(counts.capacity());
             wide.extend(counts.iter().map(|count| u32::from(*count)));
