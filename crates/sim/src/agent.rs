@@ -13,7 +13,7 @@ use crate::workload::{Behaviour, DATAGRAM_HEADER, Player};
 use crate::{Distribution, FlowOutcome, OneWayDelay, WorkloadConfig};
 use goodqueue_tcp::{Limited, TimeLimited};
 use goodqueue_types::{
-    Body, Counts, Direction, Ecn, FlowId, Histogram, Hosts, Packet, RandomStream, Span, Time,
+    Body, CompactHistogram, Counts, Direction, Ecn, FlowId, Hosts, Packet, RandomStream, Span, Time,
 };
 use std::cmp::Ordering;
 
@@ -50,7 +50,7 @@ struct Measurement {
     /// Counters when it began, from which results are counted.
     baseline: Counters,
     /// Round-trip times in nanoseconds, from the first sample on.
-    rtt_ns: Option<Box<Histogram>>,
+    rtt_ns: Option<Box<CompactHistogram>>,
     /// One-way delays of the data that reach it, where the flow sends data to it.
     delay: Option<Box<DelayMeter>>,
     /// Bytes delivered in each interval that is over, at the server of a bulk flow.
@@ -164,7 +164,7 @@ impl Agent {
     fn note_rtt(&mut self, rtt: Span) {
         if let Some(Measurement { rtt_ns, .. }) = self.measurement.as_deref_mut() {
             let rtt_ns = rtt_ns.get_or_insert_with(Box::default);
-            rtt_ns.record(rtt.0 / 1000, 1);
+            rtt_ns.record(rtt.0 / 1000);
         }
     }
 
@@ -340,7 +340,7 @@ impl Agent {
         let measurement = self.measurement.as_ref();
         let rtt_ns = measurement.and_then(|measured| measured.rtt_ns.as_deref());
         rtt_ns.map_or_else(Distribution::default, |rtt_ns| {
-            Distribution::of(rtt_ns, 1e9)
+            Distribution::of(&rtt_ns.into(), 1e9)
         })
     }
 
