@@ -136,6 +136,8 @@ impl Records {
         while self.order.front().is_some_and(|entry| entry.1 <= ack) {
             self.order.pop_front();
         }
+        give_back(&mut self.ring);
+        give_back(&mut self.order);
         if record.sacked {
             self.sacked_out = self.sacked_out.saturating_sub(1);
         }
@@ -315,6 +317,13 @@ fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
     queue.push_back(entry);
 }
 
+/// Gives back memory if three quarters of it are empty: what slow start needed, and nothing after it.
+fn give_back<T>(queue: &mut VecDeque<T>) {
+    if queue.len() < queue.capacity() / 4 && queue.capacity() > 16 {
+        queue.shrink_to(2 * queue.len() + 4);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -343,6 +352,21 @@ mod tests {
         (0..records.out() as usize)
             .filter(|&index| records.get(index).lost)
             .collect()
+    }
+
+    /// A window that was large once does not cost memory for ever.
+    #[test]
+    fn what_is_acknowledged_gives_its_memory_back() {
+        let mut records = Records::default();
+        for index in 0..1000 {
+            let mut record = *ten().get(0);
+            (record.seq, record.end) = (1 + index, 2 + index);
+            records.push(record, Snapshot::default());
+        }
+        assert!(records.ring.capacity() <= 1250);
+        while records.pop_below(991).is_some() {}
+        assert_eq!((records.out(), records.get(0).seq), (10, 991));
+        assert!(records.ring.capacity() <= 40 && records.order.capacity() <= 40);
     }
 
     /// RFC 6675: what is SACKed is not lost, what was sent again is not lost for the same reason.
