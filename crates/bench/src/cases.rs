@@ -121,6 +121,38 @@ fn growth(flows: u32) -> Case {
     }
 }
 
+/// The case of this name: one of [`all`], or `crowd-N` or `crowd-N-linux` for any number of flows N.
+pub fn named(name: &str) -> Option<Case> {
+    if let Some(crowd) = name.strip_prefix("crowd-") {
+        let (flows, linux) = match crowd.strip_suffix("-linux") {
+            Some(flows) => (flows, true),
+            None => (crowd, false),
+        };
+        return flows.parse().ok().map(|flows| self::crowd(flows, linux));
+    }
+    all().into_iter().find(|case| case.name == name)
+}
+
+/// So many flows on half a megabit per second each for five seconds, all active after the first,
+/// under the `rfc` or the `linux` profile: what an active flow takes in memory.
+fn crowd(flows: u32, linux: bool) -> Case {
+    let mut case = growth(flows);
+    let profile = if linux { "linux" } else { "rfc" };
+    case.name = format!("crowd-{flows}{}", if linux { "-linux" } else { "" });
+    case.ns2.clear();
+    case.duration_s = 5;
+    let own = [
+        ("duration", "5s".to_owned()),
+        ("warmup", "1s".to_owned()),
+        ("flow.bulk.start_interval", "0s".to_owned()),
+        ("flow.bulk.start_jitter", "1s".to_owned()),
+        ("tcp", format!("{{ profile = \"{profile}\" }}")),
+    ];
+    let own = own.map(|(key, value)| (key.to_owned(), value));
+    case.overrides.extend(own);
+    case
+}
+
 /// So many flows, and time for all of them to start.
 pub fn idle(flows: u32) -> Case {
     let mut case = growth(flows);

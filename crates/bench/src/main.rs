@@ -19,21 +19,22 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
     let names: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
-    let known = cases::all();
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| known.iter().all(|c| c.name != ***name))
-    {
-        let names: Vec<&str> = known.iter().map(|case| case.name.as_str()).collect();
-        eprintln!(
-            "error: no case \"{unknown}\"; there are {}",
-            names.join(", ")
-        );
-        return ExitCode::from(2);
+    let mut chosen = Vec::new();
+    for name in &names {
+        let Some(case) = cases::named(name) else {
+            let all = cases::all();
+            let known: Vec<&str> = all.iter().map(|case| case.name.as_str()).collect();
+            eprintln!(
+                "error: no case \"{name}\"; there are {}, and crowd-N and crowd-N-linux for N flows",
+                known.join(", ")
+            );
+            return ExitCode::from(2);
+        };
+        chosen.push(case);
     }
-    let chosen = known
-        .into_iter()
-        .filter(|c| names.is_empty() || names.iter().any(|n| **n == c.name));
+    if names.is_empty() {
+        chosen = cases::all();
+    }
     if flag("--queues") {
         report_queues(flag("--json"));
         return ExitCode::SUCCESS;
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     report(
-        chosen,
+        chosen.into_iter(),
         flag("--json"),
         !flag("--no-ns2") && ns2::is_installed(),
     );

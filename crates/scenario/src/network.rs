@@ -17,8 +17,10 @@ const FAR_DOWN: usize = 3;
 const LINKS_PER_PAIR: usize = 4;
 
 pub(crate) fn build(scenario: &Scenario) -> Network {
-    let mut links = Vec::new();
-    for (index, link) in scenario.topology.trunk.iter().enumerate() {
+    let hosts = &scenario.layout.hosts;
+    let trunk = &scenario.topology.trunk;
+    let mut links = Vec::with_capacity(2 * trunk.len() + LINKS_PER_PAIR * hosts.len());
+    for (index, link) in trunk.iter().enumerate() {
         let observed = Observed {
             observed: true,
             burst_gap: scenario.layout.traffic.effective_rtt(index),
@@ -28,12 +30,7 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
         let name = format!("{}.reverse", link.name);
         links.push(direction(&name, back, back.delay, observed));
     }
-    for (pair, rtt) in scenario
-        .layout
-        .hosts
-        .iter()
-        .zip(scenario.layout.host_rtts())
-    {
+    for (pair, rtt) in hosts.iter().zip(scenario.layout.host_rtts()) {
         let observed = Observed {
             observed: scenario.record_access,
             burst_gap: Some(rtt),

@@ -13,8 +13,9 @@ use crate::workload::{Behaviour, DATAGRAM_HEADER, Player};
 use crate::{Distribution, FlowOutcome, OneWayDelay, WorkloadConfig};
 use goodqueue_tcp::{Limited, TimeLimited};
 use goodqueue_types::{
-    Body, Direction, Ecn, FlowId, Histogram, Hosts, Packet, RandomStream, Span, Time,
+    Body, CompactHistogram, Counts, Direction, Ecn, FlowId, Hosts, Packet, RandomStream, Span, Time,
 };
+use std::cmp::Ordering;
 
 /// One end of a flow. Both engines make agents with [`agents`] and drive them alike: packets in
 /// order of arrival; timers before anything later, and after a delivery at the same instant.
@@ -48,12 +49,14 @@ const MICROSECOND: Span = Span::from_micros(1);
 struct Measurement {
     /// Counters when it began, from which results are counted.
     baseline: Counters,
-    /// Round-trip times in nanoseconds.
-    rtt_ns: Histogram,
+    /// Round-trip times in nanoseconds, from the first sample on.
+    rtt_ns: Option<Box<CompactHistogram>>,
     /// One-way delays of the data that reach it, where the flow sends data to it.
-    delay: Option<DelayMeter>,
-    /// Bytes delivered up to the end of each interval that is over, at the server of a bulk flow.
-    delivered: Vec<u64>,
+    delay: Option<Box<DelayMeter>>,
+    /// Bytes delivered in each interval that is over, at the server of a bulk flow.
+    delivered: Counts,
+    /// Bytes delivered up to the end of the last of them.
+    delivered_before: u64,
 }
 
 /// What counts from the warm-up on.
@@ -160,11 +163,8 @@ impl Agent {
     #[inline(never)]
     fn note_rtt(&mut self, rtt: Span) {
         if let Some(Measurement { rtt_ns, .. }) = self.measurement.as_deref_mut() {
-            if rtt_ns.total() == 0 {
-                // Room for samples up to 64 times the first, so that the loop does not allocate.
-                rtt_ns.reserve(rtt.0 / 1000 * 64);
-            }
-            rtt_ns.record(rtt.0 / 1000, 1);
+            let rtt_ns = rtt_ns.get_or_insert_with(Box::default);
+            rtt_ns.record(rtt.0 / 1000);
         }
     }
 
@@ -244,7 +244,8 @@ impl Agent {
             self.next_mark += self.interval;
         }
         while self.next_mark <= now && measurement.delivered.len() < INTERVALS {
-            measurement.delivered.push(bytes);
+            let before = std::mem::replace(&mut measurement.delivered_before, bytes);
+            measurement.delivered.push(bytes - before);
             self.next_mark += self.interval;
         }
         if measurement.delivered.len() == INTERVALS {
@@ -254,12 +255,15 @@ impl Agent {
 
     fn begin_measurement(&mut self) {
         let is_tcp = self.behaviour.tcp_stats().is_some();
-        let meter = || DelayMeter::new(MICROSECOND * u64::from(self.floor_us), !is_tcp);
+        let floor = MICROSECOND * u64::from(self.floor_us);
+        let meter = || Box::new(DelayMeter::new(floor, !is_tcp));
+        let baseline = self.counters(self.next_mark);
         self.measurement = Some(Box::new(Measurement {
-            baseline: self.counters(self.next_mark),
-            rtt_ns: Histogram::default(),
+            baseline,
+            rtt_ns: None,
             delay: (self.floor_us < u32::MAX).then(meter),
-            delivered: Vec::new(),
+            delivered: Counts::default(),
+            delivered_before: baseline.delivered_bytes,
         }));
     }
 
@@ -268,18 +272,18 @@ impl Agent {
         stats.map_or(0, |stats| stats.delivered_bytes)
     }
 
-    /// What the server of a bulk flow delivered in each interval of the window.
-    pub(crate) fn delivered_by_interval(&self) -> Vec<u64> {
+    /// Bytes that the server of a bulk flow delivered in an interval of the window.
+    pub(crate) fn delivered_in(&self, interval: usize) -> u64 {
         let Some(measurement) = self.measurement.as_deref() else {
-            return vec![0; INTERVALS];
+            return 0;
         };
-        let mut ends = measurement.delivered.clone();
-        ends.resize(INTERVALS, self.delivered_bytes());
-        let mut before = measurement.baseline.delivered_bytes;
-        let parts = ends.into_iter();
-        parts
-            .map(|end| end - std::mem::replace(&mut before, end))
-            .collect()
+        // Nothing happened here since the interval under way began, or it is the last one.
+        let over = measurement.delivered.len();
+        match interval.cmp(&over) {
+            Ordering::Less => measurement.delivered.get(interval),
+            Ordering::Equal => self.delivered_bytes() - measurement.delivered_before,
+            Ordering::Greater => 0,
+        }
     }
 
     /// When a bulk flow's last byte was acknowledged.
@@ -333,16 +337,17 @@ impl Agent {
     }
 
     fn rtt_s(&self) -> Distribution {
-        let rtt_ns = self.measurement.as_ref().map(|measured| &measured.rtt_ns);
+        let measurement = self.measurement.as_ref();
+        let rtt_ns = measurement.and_then(|measured| measured.rtt_ns.as_deref());
         rtt_ns.map_or_else(Distribution::default, |rtt_ns| {
-            Distribution::of(rtt_ns, 1e9)
+            Distribution::of(&rtt_ns.into(), 1e9)
         })
     }
 
     /// Delays of the data that reached it, if the flow sends data to it.
     fn one_way_delay(&self) -> OneWayDelay {
         let measurement = self.measurement.as_ref();
-        let delay = measurement.and_then(|measurement| measurement.delay.as_ref());
+        let delay = measurement.and_then(|measurement| measurement.delay.as_deref());
         delay.map_or_else(OneWayDelay::default, DelayMeter::outcome)
     }
 

@@ -1,7 +1,10 @@
 //! One-way delays of a flow's packets, and how they vary.
 
 use crate::{Distribution, OneWayDelay};
-use goodqueue_types::{Histogram, Packet, Span, Time};
+use goodqueue_types::{CompactHistogram, Histogram, Packet, Span, Time};
+
+/// 2^10 ns, a microsecond, to 2^36 ns, a minute; and one for what does not vary.
+const OCTAVES: usize = 27;
 
 /// Delays of the packets that reach one host.
 #[derive(Clone, Debug)]
@@ -9,7 +12,7 @@ pub struct DelayMeter {
     /// What every packet takes at least, in nanoseconds: histograms hold the rest, so that their
     /// errors are relative to what varies.
     floor_ns: u64,
-    above_floor_ns: Histogram,
+    above_floor_ns: CompactHistogram,
     least_ns: u64,
     /// When the first packet that came was sent.
     first_sent: Time,
@@ -23,7 +26,7 @@ pub struct DelayMeter {
 struct Variation {
     /// Number and delay of the last packet that came.
     last: Option<(u64, u64)>,
-    ipdv_ns: Histogram,
+    ipdv_ns: CompactHistogram,
 }
 
 impl DelayMeter {
@@ -32,7 +35,7 @@ impl DelayMeter {
     pub fn new(floor: Span, pairs: bool) -> Self {
         Self {
             floor_ns: floor.0 / 1_000,
-            above_floor_ns: Histogram::default(),
+            above_floor_ns: CompactHistogram::default(),
             least_ns: u64::MAX,
             first_sent: Time::ZERO,
             last_arrival: Time::ZERO,
@@ -49,7 +52,7 @@ impl DelayMeter {
         if above_ns < self.least_ns {
             self.note_least(above_ns, packet.sent);
         }
-        self.above_floor_ns.record(above_ns, 1);
+        self.above_floor_ns.record(above_ns);
         if let Some(variation) = &mut self.variation {
             variation.arrival(packet.number, delay_ns);
         }
@@ -60,12 +63,11 @@ impl DelayMeter {
     fn note_least(&mut self, above_ns: u64, sent: Time) {
         if self.least_ns == u64::MAX {
             self.first_sent = sent;
-            // Room for what varies up to 64 times the first delay, so that the loop does not
-            // allocate; and for 64 ms at least.
-            let room = 64 * (self.floor_ns + above_ns).max(1_000_000);
-            self.above_floor_ns.reserve(room);
+            // Room for what varies between a microsecond and a minute, so that the loop does not
+            // allocate.
+            self.above_floor_ns.reserve_octaves(OCTAVES);
             if let Some(variation) = &mut self.variation {
-                variation.ipdv_ns.reserve(room);
+                variation.ipdv_ns.reserve_octaves(OCTAVES);
             }
         }
         self.least_ns = above_ns;
@@ -75,7 +77,7 @@ impl DelayMeter {
     pub fn outcome(&self) -> OneWayDelay {
         let floor = self.floor_ns as f64;
         let seconds = |ns: f64| (floor + ns) / 1e9;
-        let histogram = &self.above_floor_ns;
+        let histogram = &Histogram::from(&self.above_floor_ns);
         let any = histogram.total() > 0;
         let least = any.then_some(self.least_ns);
         // A bin's middle may lie below the least value in it.
@@ -104,7 +106,7 @@ impl DelayMeter {
                 .variation
                 .as_ref()
                 .map_or_else(Distribution::default, |variation| {
-                    Distribution::of(&variation.ipdv_ns, 1e9)
+                    Distribution::of(&(&variation.ipdv_ns).into(), 1e9)
                 }),
         }
     }
@@ -117,7 +119,7 @@ impl Variation {
         if let Some((last, last_ns)) = self.last
             && last + 1 == number
         {
-            self.ipdv_ns.record(delay_ns.abs_diff(last_ns), 1);
+            self.ipdv_ns.record(delay_ns.abs_diff(last_ns));
         }
         self.last = Some((number, delay_ns));
     }

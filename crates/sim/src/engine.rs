@@ -18,6 +18,7 @@
 
 mod core;
 
+pub(crate) use self::core::Host;
 use self::core::{Core, Crossed};
 use crate::agent::{flow_outcome, receiver_of};
 use crate::event_queue::{Event, Kind};

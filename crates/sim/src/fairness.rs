@@ -21,11 +21,11 @@ pub struct Fairness {
     pub interval_s: f64,
 }
 
-/// A bulk flow's life and what it delivered in each interval.
-struct Delivery {
+/// A bulk flow's life, and the bytes that it delivered in an interval by the interval's number.
+struct Delivery<B> {
     from: Time,
     to: Time,
-    bytes: Vec<u64>,
+    bytes: B,
 }
 
 /// The length of an interval.
@@ -44,32 +44,39 @@ pub fn add_fairness<'a>(
         from: network.warmup,
         to: network.end,
     };
-    let mut of_links: Vec<Vec<usize>> = vec![Vec::new(); network.links.len()];
+    let mut of_links: Vec<Vec<usize>> = vec![Vec::new(); outcome.links.len()];
+    let observed = network.links.iter().map(|link| link.observed);
+    let places = observed.scan(0, |before, observed| {
+        let place = observed.then_some(*before);
+        *before += usize::from(observed);
+        Some(place)
+    });
+    let places: Vec<Option<usize>> = places.collect();
     let mut deliveries = Vec::new();
     for (flow, (client, server)) in network.flows.iter().zip(agents) {
         if !matches!(flow.workload, WorkloadConfig::Bulk { .. }) {
             continue;
         }
         for LinkId(link) in &flow.forward {
-            of_links[*link as usize].push(deliveries.len());
+            if let Some(place) = places[*link as usize] {
+                of_links[place].push(deliveries.len());
+            }
         }
         deliveries.push(Delivery {
             from: flow.start,
             to: client.finished_at().unwrap_or(Time::MAX),
-            bytes: server.delivered_by_interval(),
+            bytes: |interval| server.delivered_in(interval),
         });
     }
-    let observed = network.links.iter().zip(&of_links);
-    let observed = observed.filter(|(link, _)| link.observed);
-    for (link, (_, flows)) in outcome.links.iter_mut().zip(observed) {
-        let flows: Vec<&Delivery> = flows.iter().map(|flow| &deliveries[*flow]).collect();
+    for (link, flows) in outcome.links.iter_mut().zip(&of_links) {
+        let flows: Vec<&Delivery<_>> = flows.iter().map(|flow| &deliveries[*flow]).collect();
         link.fairness = fairness(window, &flows);
     }
 }
 
-fn fairness(window: Window, flows: &[&Delivery]) -> Fairness {
+fn fairness<B: Fn(usize) -> u64>(window: Window, flows: &[&Delivery<B>]) -> Fairness {
     let interval = interval(window);
-    let index = |from: Time, to: Time, bytes: &dyn Fn(&Delivery) -> u64| {
+    let index = |from: Time, to: Time, bytes: &dyn Fn(&Delivery<B>) -> u64| {
         let there = flows
             .iter()
             .filter(|flow| flow.from <= from && to <= flow.to);
@@ -78,12 +85,14 @@ fn fairness(window: Window, flows: &[&Delivery]) -> Fairness {
     };
     let of_interval = |number: usize| {
         let from = window.from + interval * number as u64;
-        index(from, from + interval, &|flow| flow.bytes[number])
+        index(from, from + interval, &|flow| (flow.bytes)(number))
     };
     let indices: Vec<f64> = (0..INTERVALS).filter_map(of_interval).collect();
     let sum: f64 = indices.iter().sum();
     Fairness {
-        index: index(window.from, window.to, &|flow| flow.bytes.iter().sum()),
+        index: index(window.from, window.to, &|flow| {
+            (0..INTERVALS).map(&flow.bytes).sum()
+        }),
         mean: (!indices.is_empty()).then(|| sum / indices.len() as f64),
         min: indices.into_iter().reduce(f64::min),
         interval_s: interval.as_secs_f64(),
@@ -121,15 +130,15 @@ mod tests {
             from: second(100),
             to: second(200),
         };
-        let flow = |from, to, bytes: &dyn Fn(usize) -> u64| Delivery {
+        let flow = |from, to, bytes: fn(usize) -> u64| Delivery {
             from: second(from),
             to,
-            bytes: (0..INTERVALS).map(bytes).collect(),
+            bytes,
         };
         // By turns 3 and 1, then always 1, and one that is there from 190.5 s on.
-        let by_turns = flow(0, Time::MAX, &|second| if second % 2 == 0 { 3 } else { 1 });
-        let steady = flow(0, Time::MAX, &|_| 1);
-        let late = flow(190, second(195), &|second| u64::from(second >= 90));
+        let by_turns = flow(0, Time::MAX, |second| if second % 2 == 0 { 3 } else { 1 });
+        let steady = flow(0, Time::MAX, |_| 1);
+        let late = flow(190, second(195), |second| u64::from(second >= 90));
         let fairness = fairness(window, &[&by_turns, &steady, &late]);
         assert!((fairness.interval_s - 1.0).abs() < 1e-12);
         // 200 and 100.

@@ -21,6 +21,7 @@ mod link;
 mod link_meter;
 mod loss;
 mod loss_bursts;
+mod memory;
 mod network;
 mod outcome;
 mod path;
@@ -44,6 +45,7 @@ pub use law::{Empirical, Law};
 pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use loss_bursts::meters;
+pub use memory::{BYTES_PER_LINK, BYTES_PER_PACKET, FlowMemory, memory_per_flow};
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };

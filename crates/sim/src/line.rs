@@ -13,6 +13,9 @@ use goodqueue_types::{Packet, Time};
 /// never moves more than some kilobytes.
 const MOST_PASSED: usize = 16;
 
+/// Rings of more places than this give memory back: fewer packets cost little, and come and go.
+const LARGE: usize = 1024;
+
 /// A packet on its way to the link of the line it is in.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnTheWay {
@@ -79,7 +82,7 @@ impl Lines {
 
     /// Takes the packet that arrives with `event`, and tells what comes next in its line. None if
     /// the event is out of date, because another packet has come before the one it announced.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, event: Event) -> Option<(&OnTheWay, Option<Event>)> {
         let shared = self.shared.len();
         match self.shared.get_mut(event.index()) {
@@ -105,12 +108,17 @@ enum Joined {
     Refused,
 }
 
-/// A line of packets: a ring whose length is a power of two, in which places need not be written
-/// before they are given out. Packets of equal time and rank keep the order in which they came.
+/// A line of packets: a ring in which places need not be written before they are given out. Packets
+/// of equal time and rank keep the order in which they came.
+///
+/// Packets on their way are a good part of a large network's memory. A ring grows by an eighth, and
+/// a large one gives back what slow start needed and nobody needs any more.
 #[derive(Clone, Debug, Default)]
 struct SharedLine {
     ring: Vec<OnTheWay>,
     head: usize,
+    /// The place behind the last packet.
+    end: usize,
     length: usize,
 }
 
@@ -118,7 +126,15 @@ impl SharedLine {
     /// Where in the ring the packet behind `before` others is.
     #[inline]
     fn at(&self, before: usize) -> usize {
-        (self.head + before) & (self.ring.len() - 1)
+        let at = self.head + before;
+        let beyond = at.wrapping_sub(self.ring.len());
+        if at < self.ring.len() { at } else { beyond }
+    }
+
+    /// The place that comes after one.
+    #[inline(always)]
+    fn after(&self, at: usize) -> usize {
+        if at + 1 == self.ring.len() { 0 } else { at + 1 }
     }
 
     /// The place behind the last.
@@ -127,32 +143,49 @@ impl SharedLine {
         if self.length == self.ring.len() {
             self.grow();
         }
-        let at = self.at(self.length);
-        &mut self.ring[at]
+        &mut self.ring[self.end]
     }
 
     #[cold]
     fn grow(&mut self) {
         self.ring.rotate_left(self.head);
         self.head = 0;
-        self.ring
-            .resize((2 * self.length).max(16), OnTheWay::default());
+        self.end = self.length;
+        let more = (self.length / 8).max(16);
+        self.ring.reserve_exact(more);
+        self.ring.resize(self.length + more, OnTheWay::default());
+    }
+
+    /// Gives back memory if a quarter of a large ring is empty. Its head must be its first place:
+    /// all that is in line then lies before the rest.
+    #[cold]
+    fn shrink(&mut self) {
+        let enough = self.length + self.length / 8 + 16;
+        if self.ring.len() > LARGE && self.length < self.ring.len() / 4 * 3 {
+            self.end = self.length;
+            self.ring.truncate(enough);
+            self.ring.shrink_to_fit();
+        }
     }
 
     /// Puts what is in the place behind the last where its arrival belongs.
     #[inline(always)]
     fn join(&mut self, event: Event, hop: u32) -> Joined {
-        let at = self.at(self.length);
-        self.ring[at].event = event;
-        self.ring[at].hop = hop;
+        let at = self.end;
+        let place = &mut self.ring[at];
+        place.event = event;
+        place.hop = hop;
         if self.length == 0 {
             self.length = 1;
+            self.end = self.after(at);
             return Joined::First;
         }
-        if self.ring[self.at(self.length - 1)].event > event {
+        let last = if at == 0 { self.ring.len() } else { at } - 1;
+        if self.ring[last].event > event {
             return self.pass(event);
         }
         self.length += 1;
+        self.end = self.after(at);
         Joined::Behind
     }
 
@@ -173,6 +206,7 @@ impl SharedLine {
             self.ring.swap(this, next);
         }
         self.length += 1;
+        self.end = self.after(self.end);
         if passed + 1 == self.length {
             Joined::First
         } else {
@@ -187,7 +221,10 @@ impl SharedLine {
         if self.length == 0 || self.ring[at].event != event {
             return None;
         }
-        self.head = self.at(1);
+        if at == 0 {
+            self.shrink();
+        }
+        self.head = self.after(at);
         self.length -= 1;
         let next = (self.length > 0).then(|| self.ring[self.head].event);
         Some((&self.ring[at], next))
@@ -322,6 +359,35 @@ mod tests {
             assert_eq!(join(&mut lines, time, time), None);
         }
         assert!(drain(&mut lines, head.unwrap()).into_iter().eq(10..50));
+    }
+
+    #[test]
+    fn a_large_ring_gives_back_what_it_does_not_need() {
+        let mut lines = Lines::new(1, 1);
+        let most = 8 * LARGE as u64;
+        let mut next = join(&mut lines, 0, 0);
+        for time in 1..most {
+            join(&mut lines, time, time);
+        }
+        let mut last = most;
+        let mut expected = 0;
+        // One comes for every two that leave, until few are left; then as many as leave.
+        while expected < 4 * most {
+            let (taken, event) = lines.take(next.unwrap()).unwrap();
+            assert_eq!(taken.packet.number, expected);
+            next = event;
+            if lines.shared[0].length < 100 || expected % 2 == 0 {
+                join(&mut lines, last, last);
+                last += 1;
+            }
+            expected += 1;
+        }
+        assert!(lines.shared[0].ring.capacity() < 2 * LARGE);
+        assert!(
+            drain(&mut lines, next.unwrap())
+                .into_iter()
+                .eq(expected..last)
+        );
     }
 
     #[test]

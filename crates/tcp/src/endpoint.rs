@@ -8,6 +8,7 @@ use crate::cc::{CongestionControl, Controller, MarkSample};
 use crate::config::{Recovery, TcpConfig};
 use crate::delayed_ack::LinuxAcks;
 use crate::ecn::EcnState;
+use crate::ledger::Ledger;
 use crate::limits::{Limited, TimeLimited};
 use crate::opening::Opening;
 use crate::receiver::{AckDue, Receiver};
@@ -39,6 +40,8 @@ pub struct TcpEndpoint {
     pub(crate) reset: Option<Box<Reset>>,
     /// The peer had closed before our FIN first left: nothing of the connection stays after its ACK.
     closes_last: bool,
+    /// The profile keeps records of transmissions, as Linux: it answers Linux's window probes.
+    answers_probes: bool,
     /// The ECN field for the segment polled last.
     transmit_ecn: Ecn,
     /// `TS.Recent` and `Last.ACK.sent` of RFC 7323 section 4.3.
@@ -53,6 +56,17 @@ impl TcpEndpoint {
         Self::with_controller(config, controller)
     }
 
+    /// A closed endpoint that takes data and never [writes](Self::write) any: its acknowledgements are
+    /// those of any other, but it has no memory of what it sent, nor a congestion control of its own.
+    pub fn receiving(config: Arc<TcpConfig>) -> Self {
+        let answers_probes = Ledger::if_needed(&config, &Controller::new(&config)).is_some();
+        let sender = Sender::of_nothing(&config);
+        Self {
+            answers_probes,
+            ..Self::with_sender(config, sender)
+        }
+    }
+
     /// A closed endpoint with a congestion control of the caller's.
     pub fn with_congestion_control(
         config: Arc<TcpConfig>,
@@ -62,8 +76,14 @@ impl TcpEndpoint {
     }
 
     fn with_controller(config: Arc<TcpConfig>, controller: Controller) -> Self {
+        let sender = Sender::new(&config, controller);
+        Self::with_sender(config, sender)
+    }
+
+    fn with_sender(config: Arc<TcpConfig>, sender: Sender) -> Self {
         Self {
-            sender: Sender::new(&config, controller),
+            answers_probes: sender.ledger.is_some(),
+            sender,
             receiver: Receiver::new(&config),
             stats: TcpStats::default(),
             ecn: EcnState::new(config.ecn, config.l4s),
@@ -432,7 +452,7 @@ impl TcpEndpoint {
     /// (RFC 9293 section 3.10.7.4).
     #[cold]
     fn answer_window_probe(&mut self, segment: &Segment) {
-        if self.sender.ledger.is_some() && segment.seq + 1 == self.receiver.next {
+        if self.answers_probes && segment.seq + 1 == self.receiver.next {
             self.receiver.ack_due = AckDue::NowPure;
         }
     }

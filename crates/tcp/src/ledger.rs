@@ -10,8 +10,8 @@ use crate::cc::{AckSample, CongestionControl};
 use crate::config::{LossDetection, Recovery, RecoveryWindow, SackVariant, TcpConfig};
 use crate::prr::Reduction;
 use crate::rack::{Probe, Rack};
-use crate::rate::DeliveryRate;
-use crate::records::Records;
+use crate::rate::{DeliveryRate, Snapshot};
+use crate::records::{Record, Records};
 use crate::rtt::MinRtt;
 use crate::sender::Sender;
 use crate::stats::{CaState, TcpStats};
@@ -168,7 +168,7 @@ impl Ledger {
                 rate_samples,
                 mss: u64::from(config.mss),
             },
-            records: Records::default(),
+            records: Records::new(rate_samples),
             state: CaState::Open,
             high_seq: 0,
             rack: Rack::default(),
@@ -397,7 +397,7 @@ impl Ledger {
             let record = *self.records.get(index);
             // Only whole segments count.
             if record.seq >= block.0 && record.end <= block.1 && !record.sacked {
-                self.deliver(turn, &record);
+                self.deliver(turn, &record, self.records.snapshot(index));
                 seen.sacked = true;
                 if !record.ever_resent {
                     let highest = turn.sender.scoreboard.highest();
@@ -415,14 +415,13 @@ impl Ledger {
     }
 
     /// Books a delivery with RACK and with the rate.
-    fn deliver(&mut self, turn: &Turn<'_>, record: &crate::records::Record) {
+    fn deliver(&mut self, turn: &Turn<'_>, record: &Record, snapshot: Snapshot) {
         let echo_is_older =
             record.ever_resent && turn.sender.echo_before(turn.config.timestamp(record.sent));
         if !echo_is_older || record.sacked {
             self.rack.on_delivered(record, turn.now, self.min_rtt.get());
         }
-        self.rate
-            .on_delivered(record.snapshot, record.sent, record.end);
+        self.rate.on_delivered(snapshot, record.sent, record.end);
     }
 
     /// Books the cumulative acknowledgement.
@@ -443,7 +442,7 @@ impl Ledger {
         let mut popped = 0;
         let mut late = u64::MAX;
         let sacked_before = self.records.sacked_out;
-        while let Some(record) = self.records.pop_below(ack) {
+        while let Some((record, snapshot)) = self.records.pop_below(ack) {
             popped += 1;
             if record.ever_resent {
                 seen.resent_acked = true;
@@ -455,7 +454,7 @@ impl Ledger {
                 seen.acked_sent = Some((since, record.sent));
             }
             if !record.sacked {
-                self.deliver(turn, &record);
+                self.deliver(turn, &record, snapshot);
             }
         }
         if self.records.is_empty() {

@@ -15,6 +15,21 @@ pub(crate) struct Snapshot {
     app_limited: bool,
 }
 
+impl Snapshot {
+    /// What is known where nobody asks for rates.
+    pub fn of_delivered(delivered: u64) -> Self {
+        Self {
+            delivered,
+            ..Self::default()
+        }
+    }
+
+    /// Segments delivered.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+}
+
 /// What is kept of the delivery to turn ACKs into rates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeliveryRate {

@@ -16,8 +16,8 @@ pub(crate) struct Record {
     pub end: u64,
     /// When it was last transmitted.
     pub sent: Time,
-    /// The delivery counts at that time.
-    pub snapshot: Snapshot,
+    /// Segments delivered by then: of its [snapshot](Records::snapshot) what everybody needs.
+    pub delivered: u64,
     pub sacked: bool,
     /// Thought to be lost; stays set while its retransmission is in flight.
     pub lost: bool,
@@ -34,6 +34,9 @@ pub(crate) struct Record {
 pub(crate) struct Records {
     /// In sequence.
     ring: VecDeque<Record>,
+    /// The delivery counts when each was last transmitted, if anybody asks for delivery rates: they
+    /// would double the size of a record.
+    snapshots: Option<VecDeque<Snapshot>>,
     /// Transmissions in order of time: when, and the end of the record. An entry is void once its
     /// record is acknowledged, SACKed, marked lost or sent again.
     order: VecDeque<(Time, u64)>,
@@ -54,6 +57,14 @@ pub(crate) struct Records {
 }
 
 impl Records {
+    /// No records yet; delivery counts are kept with them if `rate_samples` says so.
+    pub fn new(rate_samples: bool) -> Self {
+        Self {
+            snapshots: rate_samples.then(VecDeque::new),
+            ..Self::default()
+        }
+    }
+
     /// Segments outstanding.
     pub fn out(&self) -> u32 {
         self.ring.len() as u32
@@ -85,36 +96,55 @@ impl Records {
         self.ring.partition_point(|record| record.end <= position)
     }
 
+    /// The delivery counts when a record was last transmitted; the delivered segments alone if
+    /// nobody asks for delivery rates.
+    pub fn snapshot(&self, index: usize) -> Snapshot {
+        match &self.snapshots {
+            Some(snapshots) => snapshots[index],
+            None => Snapshot::of_delivered(self.ring[index].delivered),
+        }
+    }
+
     /// Books new data.
-    pub fn push(&mut self, record: Record) {
+    pub fn push(&mut self, record: Record, snapshot: Snapshot) {
         debug_assert!(
             self.ring
                 .back()
                 .is_none_or(|last| last.end == record.seq || last.end <= record.seq)
         );
-        self.order.push_back((record.sent, record.end));
-        self.ring.push_back(record);
+        push_tight(&mut self.order, (record.sent, record.end));
+        push_tight(&mut self.ring, record);
+        if let Some(snapshots) = &mut self.snapshots {
+            push_tight(snapshots, snapshot);
+        }
     }
 
-    /// Takes the first record if it ends at or below `ack`; a record that `ack` cuts loses its head.
-    pub fn pop_below(&mut self, ack: u64) -> Option<Record> {
+    /// Takes the first record if it ends at or below `ack`, with its [snapshot](Self::snapshot); a
+    /// record that `ack` cuts loses its head.
+    pub fn pop_below(&mut self, ack: u64) -> Option<(Record, Snapshot)> {
         let first = self.ring.front_mut()?;
         if first.end > ack {
             first.cut |= first.seq < ack;
             first.seq = first.seq.max(ack);
             return None;
         }
+        let snapshot = self.snapshot(0);
         let record = self.ring.pop_front()?;
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.pop_front();
+        }
         while self.order.front().is_some_and(|entry| entry.1 <= ack) {
             self.order.pop_front();
         }
+        give_back(&mut self.ring);
+        give_back(&mut self.order);
         if record.sacked {
             self.sacked_out = self.sacked_out.saturating_sub(1);
         }
         self.waiting -= u32::from(record.lost && !record.resent);
         self.lost_out -= u32::from(record.lost);
         self.resent_out -= u32::from(record.resent);
-        Some(record)
+        Some((record, snapshot))
     }
 
     /// Nothing is outstanding: whatever order entries are left mean nothing.
@@ -238,8 +268,11 @@ impl Records {
         let record = &mut self.ring[index];
         record.ever_resent = true;
         record.sent = now;
-        record.snapshot = snapshot;
-        self.order.push_back((now, record.end));
+        record.delivered = snapshot.delivered();
+        push_tight(&mut self.order, (now, record.end));
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots[index] = snapshot;
+        }
     }
 
     /// Visits transmissions in order of time, as long as `visit` says so. What `visit` marks lost,
@@ -276,6 +309,21 @@ impl Records {
     }
 }
 
+/// Appends to a queue that grows by a quarter, not to twice its size: thousands of flows have one.
+fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
+    if queue.len() == queue.capacity() {
+        queue.reserve_exact((queue.len() / 4).max(4));
+    }
+    queue.push_back(entry);
+}
+
+/// Gives back memory if three quarters of it are empty: what slow start needed, and nothing after it.
+fn give_back<T>(queue: &mut VecDeque<T>) {
+    if queue.len() < queue.capacity() / 4 && queue.capacity() > 16 {
+        queue.shrink_to(2 * queue.len() + 4);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,17 +332,18 @@ mod tests {
     fn ten() -> Records {
         let mut records = Records::default();
         for index in 0..10 {
-            records.push(Record {
+            let record = Record {
                 seq: 1 + 1000 * index,
                 end: 1 + 1000 * (index + 1),
                 sent: Time(index),
-                snapshot: Snapshot::default(),
+                delivered: 0,
                 sacked: false,
                 lost: false,
                 resent: false,
                 ever_resent: false,
                 cut: false,
-            });
+            };
+            records.push(record, Snapshot::default());
         }
         records
     }
@@ -303,6 +352,21 @@ mod tests {
         (0..records.out() as usize)
             .filter(|&index| records.get(index).lost)
             .collect()
+    }
+
+    /// A window that was large once does not cost memory for ever.
+    #[test]
+    fn what_is_acknowledged_gives_its_memory_back() {
+        let mut records = Records::default();
+        for index in 0..1000 {
+            let mut record = *ten().get(0);
+            (record.seq, record.end) = (1 + index, 2 + index);
+            records.push(record, Snapshot::default());
+        }
+        assert!(records.ring.capacity() <= 1250);
+        while records.pop_below(991).is_some() {}
+        assert_eq!((records.out(), records.get(0).seq), (10, 991));
+        assert!(records.ring.capacity() <= 40 && records.order.capacity() <= 40);
     }
 
     /// RFC 6675: what is SACKed is not lost, what was sent again is not lost for the same reason.

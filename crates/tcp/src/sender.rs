@@ -8,8 +8,8 @@
 
 use goodqueue_types::{Segment, Span, Time};
 
-use crate::cc::{AckSample, CongestionControl, Controller};
-use crate::config::{Recovery, TcpConfig};
+use crate::cc::{AckSample, CongestionControl, Controller, Reno, Window};
+use crate::config::{Recovery, SlowStart, TcpConfig};
 use crate::ledger::{Ledger, Turn};
 use crate::limits::{Chronograph, Limited};
 use crate::pacing::Pacer;
@@ -130,6 +130,20 @@ pub(crate) struct Sender {
 impl Sender {
     pub fn new(config: &TcpConfig, controller: Controller) -> Self {
         let ledger = Ledger::if_needed(config, &controller);
+        Self::with_ledger_of(config, controller, ledger)
+    }
+
+    /// A sender that never has data to send: without records, and with the smallest control.
+    pub fn of_nothing(config: &TcpConfig) -> Self {
+        let window = Window::new(config, SlowStart::Classic);
+        Self::with_ledger_of(config, Controller::Reno(Reno::new(window)), None)
+    }
+
+    fn with_ledger_of(
+        config: &TcpConfig,
+        controller: Controller,
+        ledger: Option<Box<Ledger>>,
+    ) -> Self {
         Self {
             una: 0,
             next: 0,

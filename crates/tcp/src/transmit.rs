@@ -96,17 +96,18 @@ impl Ledger {
         if u64::from(chunk.len) < self.rules.mss {
             sender.small_end = end;
         }
-        self.records.push(Record {
+        let record = Record {
             seq: chunk.seq,
             end,
             sent: now,
-            snapshot,
+            delivered: snapshot.delivered(),
             sacked: false,
             lost: false,
             resent: false,
             ever_resent: false,
             cut: false,
-        });
+        };
+        self.records.push(record, snapshot);
         if let Some(reduction) = &mut self.reduction {
             reduction.out += 1;
         }

@@ -1,5 +1,7 @@
 //! A histogram of bounded size with bounded relative error, for quantiles of anything integral.
 
+use crate::compact::CompactHistogram;
+
 /// Bins per octave above the exact range.
 const SUB_BINS: u64 = 1 << SUB_BITS;
 const SUB_BITS: u32 = 5;
@@ -7,7 +9,8 @@ const SUB_BITS: u32 = 5;
 /// Weighted counts of `u64` values in log-linear bins: exact below 64, then 32 bins per octave,
 /// so that a quantile read off is within 1.6 % of a value that was recorded.
 ///
-/// Grows to the largest value seen, at most 15 KiB; two histograms of equal input are equal.
+/// Grows to the largest value seen, at most 15 KiB; two histograms of equal input are equal. Where
+/// there are thousands, a [`CompactHistogram`] takes less.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     weights: Vec<u64>,
@@ -89,8 +92,26 @@ impl Histogram {
     }
 }
 
+impl From<&CompactHistogram> for Histogram {
+    fn from(compact: &CompactHistogram) -> Self {
+        let mut weights = Vec::new();
+        for (bin, weight) in compact.weights() {
+            weights.resize(bin, 0);
+            weights.push(weight);
+        }
+        Self {
+            weights,
+            total: compact.total(),
+            weighted_sum: compact.weighted_sum(),
+            max: compact.max(),
+            inverted_min: compact.inverted_min(),
+        }
+    }
+}
+
+/// The number of a value's bin.
 #[inline]
-fn bin_of(value: u64) -> usize {
+pub(crate) fn bin_of(value: u64) -> usize {
     if value < 2 * SUB_BINS {
         return value as usize;
     }

@@ -3,6 +3,8 @@
 //! Integers decide, floats advise: instants and durations are whole picoseconds, rates whole
 //! bits per second, sizes whole bytes, so that equal seeds give equal bytes on every machine.
 
+mod compact;
+mod counts;
 mod framing;
 mod histogram;
 mod packet;
@@ -10,6 +12,8 @@ mod random;
 mod rate;
 mod time;
 
+pub use compact::CompactHistogram;
+pub use counts::Counts;
 pub use framing::{Cells, Framing};
 pub use histogram::Histogram;
 pub use packet::{

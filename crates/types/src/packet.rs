@@ -118,23 +118,50 @@ pub struct SackBlock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlocks {
     blocks: [SackBlock; 4],
-    // As wide as its padding would make it: a copy then reads just what was written.
-    count: u32,
+    count: Count,
+}
+
+/// How many SACK blocks there are.
+///
+/// As wide as its padding would make it: a copy then reads just what was written. A number that
+/// can be anything would make every packet eight bytes longer: [`Body`] puts what it holds here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u32)]
+enum Count {
+    #[default]
+    None,
+    One,
+    Two,
+    Three,
+    Four,
+}
+
+impl Count {
+    /// One more; none after four.
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::None => Some(Self::One),
+            Self::One => Some(Self::Two),
+            Self::Two => Some(Self::Three),
+            Self::Three => Some(Self::Four),
+            Self::Four => None,
+        }
+    }
 }
 
 impl SackBlocks {
     /// Appends the block `start..end` of a segment that acknowledges `ack`; false when full.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) -> bool {
-        if self.count as usize == self.blocks.len() {
+        let Some(count) = self.count.next() else {
             return false;
-        }
+        };
         let offset = start as i64 - ack as i64;
         debug_assert!(end > start && i32::try_from(offset).is_ok());
         self.blocks[self.count as usize] = SackBlock {
             offset: offset as i32,
             length: (end - start) as u32,
         };
-        self.count += 1;
+        self.count = count;
         true
     }
 
@@ -153,7 +180,7 @@ impl SackBlocks {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.count == Count::None
     }
 }
 

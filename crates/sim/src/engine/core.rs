@@ -101,7 +101,8 @@ impl<P: Probe> Core<P> {
         for hop in routing.hops.iter().filter(|hop| hop.link != STRETCH) {
             in_its_hop[hop.link as usize] = hop.transmitter.is_some();
         }
-        let (mut links, mut served) = (Vec::new(), Vec::new());
+        let room = network.links.len();
+        let (mut links, mut served) = (Vec::with_capacity(room), Vec::with_capacity(room));
         for (index, meter) in meters(network, window).into_iter().enumerate() {
             let config = &network.links[index];
             if config.fifo_limit().is_some() {

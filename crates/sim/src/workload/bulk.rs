@@ -28,9 +28,17 @@ impl TcpHost {
         }
     }
 
-    /// The receiver, listening from the start.
+    /// A server that may answer, listening from the start.
     pub fn server(config: Arc<TcpConfig>) -> Self {
-        let mut endpoint = TcpEndpoint::new(config);
+        Self::listening(TcpEndpoint::new(config))
+    }
+
+    /// A server that only takes data, listening from the start.
+    pub fn sink(config: Arc<TcpConfig>) -> Self {
+        Self::listening(TcpEndpoint::receiving(config))
+    }
+
+    fn listening(mut endpoint: TcpEndpoint) -> Self {
         endpoint.listen();
         Self {
             endpoint,

@@ -73,7 +73,7 @@ impl Behaviour {
             }
             WorkloadConfig::Bulk { tcp, bytes } => [
                 Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
-                Self::Tcp(TcpHost::server(tcp.clone())),
+                Self::Tcp(TcpHost::sink(tcp.clone())),
             ],
             WorkloadConfig::Echo { tcp, bytes, reply } => [
                 Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),

@@ -1,7 +1,7 @@
 //! What came of a stream of datagrams, as its receiver sees it.
 
 use crate::Distribution;
-use goodqueue_types::{Histogram, Packet, Time};
+use goodqueue_types::{CompactHistogram, Packet, Time};
 
 /// Packets that arrived in time, late, or not at all. They count from the first that arrived to the
 /// last (RFC 3550 appendix A.3): the receiver does not know of others.
@@ -13,7 +13,7 @@ pub struct Receipts {
     late: u64,
     heard: Heard,
     /// One-way delays in nanoseconds.
-    delay_ns: Histogram,
+    delay_ns: CompactHistogram,
 }
 
 /// Which of the latest packets came already; links can copy packets.
@@ -47,7 +47,7 @@ impl Receipts {
             numbers: None,
             late: 0,
             heard: Heard::default(),
-            delay_ns: Histogram::default(),
+            delay_ns: CompactHistogram::default(),
         }
     }
 
@@ -62,9 +62,9 @@ impl Receipts {
         self.late += u64::from(late);
         if self.delay_ns.total() == 0 {
             // Room for delays up to 64 times the first, so that the loop does not allocate.
-            self.delay_ns.reserve(delay.0 / 1_000 * 64);
+            self.delay_ns.reserve_octaves(7);
         }
-        self.delay_ns.record(delay.0 / 1_000, 1);
+        self.delay_ns.record(delay.0 / 1_000);
     }
 
     /// How many should have come.
@@ -86,6 +86,6 @@ impl Receipts {
 
     /// One-way delays of those that came, late or not.
     pub fn delays(&self) -> Distribution {
-        Distribution::of(&self.delay_ns, 1e9)
+        Distribution::of(&(&self.delay_ns).into(), 1e9)
     }
 }

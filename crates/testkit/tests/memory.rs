@@ -1,0 +1,89 @@
+//! What an active flow takes in memory, packets on their way included.
+//!
+//! `cargo test -p goodqueue-testkit --test memory -- --nocapture` prints the figures of
+//! docs/performance.md.
+
+use goodqueue_queue::Limit;
+use goodqueue_sim::{
+    BYTES_PER_PACKET, FlowMemory, NoProbe, Simulation, WorkloadConfig, memory_per_flow,
+};
+use goodqueue_tcp::{Profile, TcpConfig};
+use goodqueue_testkit::dumbbell::Dumbbell;
+use goodqueue_types::{Rate, Span, Time};
+use std::sync::Arc;
+
+const FLOWS: u64 = 5_000;
+
+/// Bytes for each of 5,000 bulk flows that share 0.5 Mb/s each over 40 ms and 20 ms of buffer: once
+/// the simulation is built, and after the time in which all have sent for two seconds and more.
+fn bytes_per_flow(profile: Profile) -> Bytes {
+    let second = Time::ZERO + Span::from_secs(1);
+    let dumbbell = Dumbbell {
+        seed: 1,
+        rate: Rate(500_000 * FLOWS),
+        access_rate: Rate(100_000_000),
+        limit: Limit::Bytes(500_000 * FLOWS / 8 / 50),
+        round_trip: Span::from_millis(40),
+        warmup: second,
+        end: Time::ZERO + Span::from_secs(3),
+    };
+    let tcp = Arc::new(TcpConfig::profile(profile));
+    let flow = |number| {
+        let start = Time::ZERO + Span::from_secs(1) * number / FLOWS;
+        let tcp = tcp.clone();
+        (start, WorkloadConfig::Bulk { tcp, bytes: None })
+    };
+    let network = dumbbell.network((0..FLOWS).map(flow).collect());
+    let mut simulation = None;
+    let idle = allocation_counter::measure(|| {
+        simulation = Some(Simulation::new(&network, NoProbe));
+    });
+    let mut simulation = simulation.expect("made just now");
+    let active = allocation_counter::measure(|| simulation.run_until(network.end));
+    let (outcome, _) = simulation.complete();
+    assert!(outcome.links[0].utilization > 0.9, "nothing happened");
+    let per_flow = |bytes: i64| bytes as usize / FLOWS as usize;
+    // What is on its way at the bottleneck's rate, over the round trip with a full buffer.
+    let packets = 500_000.0 * 0.06 / 8.0 / 1500.0;
+    Bytes {
+        at_rest: per_flow(idle.bytes_current),
+        active: per_flow(idle.bytes_current + active.bytes_current),
+        estimate: memory_per_flow(&network.flows[0]),
+        estimated_packets: (packets * BYTES_PER_PACKET as f64) as usize,
+    }
+}
+
+/// Bytes per flow.
+#[derive(Debug)]
+struct Bytes {
+    at_rest: usize,
+    active: usize,
+    estimate: FlowMemory,
+    estimated_packets: usize,
+}
+
+/// Runs the flows of a profile, and checks them and the estimate against each other.
+fn check(profile: Profile, most: usize) {
+    let bytes = bytes_per_flow(profile);
+    println!("{profile:?}: {bytes:?}");
+    assert!(bytes.active < most, "{} bytes per flow", bytes.active);
+    let active = bytes.estimate.active + bytes.estimated_packets;
+    for (estimate, measured) in [
+        (bytes.estimate.at_rest, bytes.at_rest),
+        (active, bytes.active),
+    ] {
+        let error = estimate.abs_diff(measured);
+        assert!(error < measured / 8, "{estimate} estimated, {measured}");
+    }
+}
+
+#[test]
+fn an_active_flow_costs_less_than_four_kilobytes() {
+    check(Profile::Rfc, 4_000);
+}
+
+/// Not yet four: docs/performance.md says what they consist of.
+#[test]
+fn an_active_flow_of_linux_costs_less_than_six_kilobytes() {
+    check(Profile::Linux, 6_000);
+}

@@ -1,0 +1,165 @@
+//! A list of counts in two bytes each, for as long as that is enough.
+
+/// Counts of `u64`, kept in two bytes each until one of them no longer fits, then in four or eight.
+#[derive(Clone, Debug)]
+pub struct Counts(Width);
+
+#[derive(Clone, Debug)]
+enum Width {
+    Two(Vec<u16>),
+    Four(Vec<u32>),
+    Eight(Vec<u64>),
+}
+
+/// Does the same with a list of each width.
+macro_rules! each {
+    ($self:expr, $counts:ident => $do:expr) => {
+        match $self {
+            Width::Two($counts) => $do,
+            Width::Four($counts) => $do,
+            Width::Eight($counts) => $do,
+        }
+    };
+}
+
+impl Default for Counts {
+    /// An empty list, which owns no memory.
+    fn default() -> Self {
+        Self(Width::Two(Vec::new()))
+    }
+}
+
+impl Counts {
+    /// Adds `amount` to the count at `index`. Returns false, and does nothing, if there is none.
+    #[inline]
+    pub fn add(&mut self, index: usize, amount: u64) -> bool {
+        let fits = match &mut self.0 {
+            Width::Two(counts) => {
+                let Some(count) = counts.get_mut(index) else {
+                    return false;
+                };
+                let sum = u16::try_from(u64::from(*count).saturating_add(amount));
+                *count = sum.unwrap_or(*count);
+                sum.is_ok()
+            }
+            Width::Four(counts) => {
+                let Some(count) = counts.get_mut(index) else {
+                    return false;
+                };
+                let sum = u32::try_from(u64::from(*count).saturating_add(amount));
+                *count = sum.unwrap_or(*count);
+                sum.is_ok()
+            }
+            Width::Eight(counts) => {
+                let Some(count) = counts.get_mut(index) else {
+                    return false;
+                };
+                *count += amount;
+                true
+            }
+        };
+        if !fits {
+            self.widen(index, amount);
+        }
+        true
+    }
+
+    /// Appends a count.
+    pub fn push(&mut self, count: u64) {
+        self.append_zeros(1);
+        self.add(self.len() - 1, count);
+    }
+
+    /// Appends so many counts of zero.
+    pub fn append_zeros(&mut self, number: usize) {
+        each!(&mut self.0, counts => counts.resize(counts.len() + number, 0));
+    }
+
+    /// Makes room for exactly so many more counts than there are.
+    pub fn reserve_exact(&mut self, additional: usize) {
+        each!(&mut self.0, counts => counts.reserve_exact(additional));
+    }
+
+    /// For how many counts there is room without an allocation.
+    pub fn capacity(&self) -> usize {
+        each!(&self.0, counts => counts.capacity())
+    }
+
+    /// How many counts there are.
+    pub fn len(&self) -> usize {
+        each!(&self.0, counts => counts.len())
+    }
+
+    /// Returns true if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The count at `index`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn get(&self, index: usize) -> u64 {
+        match &self.0 {
+            Width::Two(counts) => u64::from(counts[index]),
+            Width::Four(counts) => u64::from(counts[index]),
+            Width::Eight(counts) => counts[index],
+        }
+    }
+
+    /// Keeps counts in four bytes at least.
+    fn widen_to_four(&mut self) {
+        if let Width::Two(counts) = &self.0 {
+            let mut wide = Vec::with_capacity(counts.capacity());
+            wide.extend(counts.iter().map(|count| u32::from(*count)));
+            self.0 = Width::Four(wide);
+        }
+    }
+
+    /// Adds `amount`, with which the count does not fit: all counts get twice the bytes or more, and
+    /// as much room as before.
+    #[cold]
+    fn widen(&mut self, index: usize, amount: u64) {
+        let sum = self.get(index).saturating_add(amount);
+        if u32::try_from(sum).is_ok() {
+            self.widen_to_four();
+        } else {
+            let mut wide = Vec::with_capacity(self.capacity());
+            wide.extend((0..self.len()).map(|index| self.get(index)));
+            self.0 = Width::Eight(wide);
+        }
+        self.add(index, amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_outgrow_their_bytes_keep_their_values() {
+        let mut counts = Counts::default();
+        assert!(counts.is_empty() && !counts.add(0, 1));
+        counts.reserve_exact(8);
+        for value in [7, u64::from(u16::MAX), 0] {
+            counts.push(value);
+        }
+        assert!(counts.add(1, 0) && matches!(counts.0, Width::Two(_)));
+        assert!(counts.add(1, 1) && matches!(counts.0, Width::Four(_)));
+        assert!(counts.add(2, u64::from(u32::MAX)) && matches!(counts.0, Width::Four(_)));
+        assert!(counts.add(2, 1) && matches!(counts.0, Width::Eight(_)));
+        assert!(!counts.add(3, 1));
+        counts.push(u64::MAX);
+        let all: Vec<u64> = (0..counts.len()).map(|index| counts.get(index)).collect();
+        assert_eq!(all, [7, 1 << 16, 1 << 32, u64::MAX]);
+        assert!(counts.capacity() >= 8);
+    }
+
+    #[test]
+    fn two_bytes_become_eight_at_once() {
+        let mut counts = Counts::default();
+        counts.push(3);
+        counts.push(1 << 40);
+        assert_eq!((counts.get(0), counts.get(1)), (3, 1 << 40));
+    }
+}
