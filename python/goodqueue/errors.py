@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+
 
 class ScenarioError(ValueError):
     """A mistake in a scenario file, an override or a value with a unit.
@@ -38,6 +41,23 @@ class ScenarioError(ValueError):
 
 class RequestError(ValueError):
     """A request that cannot be met whatever the scenario: said before anything runs."""
+
+
+class DamageError(RequestError):
+    """What a study recorded is damaged on the disk: said in place of figures that may be wrong."""
+
+
+def os_error(error: BaseException) -> OSError | None:
+    """What the system refused, if an exception comes of that.
+
+    polars has exceptions of its own for what the system refuses, and names its number in the text.
+    """
+    if isinstance(error, OSError):
+        return error
+    number = re.search(r"\(os error (\d+)\)", str(error))
+    if number is None or not type(error).__module__.startswith("polars"):
+        return None
+    return OSError(int(number[1]), os.strerror(int(number[1])))
 
 
 class RuleError(AssertionError):
