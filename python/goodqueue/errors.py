@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 
@@ -50,14 +51,18 @@ class DamageError(RequestError):
 def os_error(error: BaseException) -> OSError | None:
     """What the system refused, if an exception comes of that.
 
-    polars has exceptions of its own for what the system refuses, and names its number in the text.
+    polars has exceptions of its own for what the system refuses: it names the number in the text,
+    or calls it an error of transport.
     """
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.errno is not None:
         return error
-    number = re.search(r"\(os error (\d+)\)", str(error))
-    if number is None or not type(error).__module__.startswith("polars"):
-        return None
-    return OSError(int(number[1]), os.strerror(int(number[1])))
+    if isinstance(error, OSError) or type(error).__module__.startswith("polars"):
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is not None:
+            return OSError(int(number[1]), os.strerror(int(number[1])))
+        if "transport error" in str(error):
+            return OSError(errno.EIO, os.strerror(errno.EIO))
+    return error if isinstance(error, OSError) else None
 
 
 class RuleError(AssertionError):

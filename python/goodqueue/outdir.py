@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError, os_error
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 MARKER = "summary.json"
 """The file that says a directory holds results of ours, which newer ones may replace."""
+
+LITTLE = 64 * 1024
+"""A write that fails with no more bytes left on the disk fails for lack of room."""
 
 FILES = "files"
 """What a directory of whole files is called until they are in place."""
@@ -91,7 +97,7 @@ def whole_file(target: Path) -> Iterator[Path]:
             return
         beside = target.resolve()  # a link stays one
         clear_leftovers(beside.parent, beside.name)
-        with unfinished_file(beside) as path:
+        with unfinished_file(beside) as path, _naming(target):
             yield path
 
 
@@ -118,7 +124,8 @@ def whole_directory(target: Path) -> Iterator[Path]:
         clear_leftovers(beside.parent, beside.name)
         with unfinished_directory(beside) as directory:
             directory.chmod(0o755)
-            yield directory
+            with _naming(target):
+                yield directory
             _replace(beside, directory)
 
 
@@ -132,7 +139,8 @@ def whole_files(folder: Path) -> Iterator[Path]:
     with _naming(folder):
         clear_leftovers(folder)
         with unfinished_directory(folder / FILES) as directory:
-            yield directory
+            with _naming(folder):
+                yield directory
             for path in sorted(directory.iterdir()):
                 path.replace(folder / path.name)
 
@@ -146,7 +154,15 @@ def _naming(target: Path) -> Iterator[None]:
         found = os_error(error)
         if found is None or (found.filename and ENDING not in str(found.filename)):
             raise
-        raise OSError(found.errno, found.strerror or str(found), str(target)) from error
+        number = errno.ENOSPC if found.errno == errno.EIO and _is_full(target) else found.errno
+        words = os.strerror(number) if number else found.strerror or str(found)
+        raise OSError(number, words, str(target)) from error
+
+
+def _is_full(target: Path) -> bool:
+    with suppress(OSError):
+        return shutil.disk_usage(target.resolve().parent).free < LITTLE
+    return False
 
 
 def _replace(target: Path, filled: Path) -> None:
