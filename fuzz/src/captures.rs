@@ -1,14 +1,7 @@
-//! Puts damaged and made-up files through all that reads them, with overflow checks on: captures of one
-//! or two tapping points, traces of ns-2 and logs of drops. Nothing may panic or hang; the most memory
-//! that the analysis took is told.
-//!
-//! `cargo run --release --manifest-path fuzz/Cargo.toml -- SECONDS SEED [FILE...]`, with captures and
-//! traces that are not packed, those of two sides of a link one after the other. Files that make it
-//! panic or hang are kept as `fuzz/crash-*`, and the program ends.
+//! Damaged and made-up files through all that reads captures: of one or two tapping points, traces of
+//! ns-2 and logs of drops. Nothing may panic or hang; the most memory that the analysis took is counted.
 
-mod damage;
-mod made_up;
-
+use crate::{below, damage, made_up};
 use goodqueue_passive::{FileError, Options, analyze_files};
 use goodqueue_types::RandomStream;
 use std::error::Error;
@@ -25,9 +18,9 @@ const SLOWEST_MADE_UP: Duration = Duration::from_secs(300);
 
 /// One or two files, and how they are looked at.
 pub struct Input {
-    files: Vec<Vec<u8>>,
-    drops: Option<Vec<f64>>,
-    link_rate_bps: Option<u64>,
+    pub files: Vec<Vec<u8>>,
+    pub drops: Option<Vec<f64>>,
+    pub link_rate_bps: Option<u64>,
 }
 
 /// What came of the rounds so far.
@@ -41,11 +34,12 @@ struct Count {
     most_kib: u64,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let seconds: u64 = arguments.next().ok_or("say how many seconds")?.parse()?;
-    let seed: u64 = arguments.next().ok_or("give a seed")?.parse()?;
-    let seeds = arguments.map(std::fs::read).collect::<Result<Vec<_>, _>>()?;
+/// Tries files for so many seconds; those that make it panic or hang are kept as `fuzz/crash-*`.
+pub fn run_for(seconds: u64, seed: u64, files: &[String]) -> Result<(), Box<dyn Error>> {
+    let seeds = files
+        .iter()
+        .map(std::fs::read)
+        .collect::<Result<Vec<_>, _>>()?;
     let mut random = RandomStream::new(seed, "fuzz", 0);
     let folder = std::env::temp_dir().join(format!("goodqueue-fuzz-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
@@ -74,14 +68,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     std::fs::remove_dir_all(folder)?;
-    println!("{seconds} s: {}: no fault", count.text());
+    println!("captures: {seconds} s: {}: no fault", count.text());
     Ok(())
 }
 
 impl Count {
     fn text(&self) -> String {
         format!(
-            "{} rounds, {} of them of long files, {} refused, {} packets, slowest {:.1} s, {} KiB",
+            "{} inputs, {} of them long files, {} refused, {} packets, slowest {:.2} s, {} KiB",
             self.rounds,
             self.made_up,
             self.refused,
@@ -102,10 +96,6 @@ fn memory_kib() -> Option<u64> {
 /// What making a file took is not the analysis's.
 fn forget_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-fn below(random: &mut RandomStream, limit: usize) -> usize {
-    (random.unit() * limit as f64) as usize
 }
 
 /// Writes the files down and forgets them.

@@ -87,8 +87,8 @@ fn pie_option(params: &mut PieParams, word: &str, options: &mut Options<'_>) -> 
         "target" => params.target = time(options.value(word)?)?,
         "tupdate" => params.tupdate = time(options.value(word)?)?,
         // Sixteenths.
-        "alpha" => params.alpha = number(options.value(word)?)? / 16.0,
-        "beta" => params.beta = number(options.value(word)?)? / 16.0,
+        "alpha" => params.alpha = f64::from(integer(options.value(word)?)?) / 16.0,
+        "beta" => params.beta = f64::from(integer(options.value(word)?)?) / 16.0,
         "ecn" => params.ecn = true,
         "noecn" => params.ecn = false,
         "bytemode" => params.bytemode = true,
