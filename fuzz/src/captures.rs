@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Files that are made up are long: one round of so many is theirs.
 const MADE_UP: usize = 400;
+/// One such file may take a minute: a run of fewer seconds has none.
+const LONG_FROM: u64 = 60;
 /// A round of damaged files that takes longer is taken to hang, even on a busy machine, ...
 const SLOWEST: Duration = Duration::from_secs(30);
 /// ... as is one of files of a million packets.
@@ -45,7 +47,7 @@ pub fn run_for(seconds: u64, seed: u64, files: &[String]) -> Result<(), Box<dyn 
     std::fs::create_dir_all(&folder)?;
     let (begin, mut count, mut told) = (Instant::now(), Count::default(), Duration::ZERO);
     while begin.elapsed().as_secs() < seconds {
-        let made_up = below(&mut random, MADE_UP) == 0;
+        let made_up = below(&mut random, MADE_UP) == 0 && seconds >= LONG_FROM;
         let mut input = if made_up {
             made_up::input(&mut random)
         } else {
