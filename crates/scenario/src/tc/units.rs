@@ -99,6 +99,10 @@ pub(super) fn packets(text: &str) -> Result<u64, UnitError> {
 }
 
 pub(super) fn integer(text: &str) -> Result<u32, UnitError> {
+    if text.contains('.') {
+        let message = format!("\"{}\" is not a number of tc", shorten(text));
+        return refuse(message, "tc writes a whole number here, as in 1024");
+    }
     let value = parse("a number", text, &[("", 1)], "1024")?;
     u32::try_from(value).or_else(|_| refuse(format!("{value} is too much"), "tc counts to 2^32"))
 }
