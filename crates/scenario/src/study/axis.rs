@@ -68,7 +68,8 @@ fn collect<'a>(node: &'a Node, path: &str, found: &mut Vec<(String, &'a Node)>) 
     }
 }
 
-fn offset(at: Origin) -> usize {
+/// Where something stands in the file.
+pub(crate) fn offset(at: Origin) -> usize {
     match at {
         Origin::File(offset) | Origin::Override(offset) => offset,
     }
