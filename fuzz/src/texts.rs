@@ -222,8 +222,9 @@ fn check_resolved(scenario: &Scenario) -> bool {
         assert_eq!(networks[0], networks[1]);
     }
     assert_eq!(scenario.buffers().len(), scenario.link_names().len());
-    for link in scenario.link_names() {
-        let _ = scenario.qdisc_commands(&link, false);
+    // Each call builds the whole network anew.
+    for link in scenario.link_names().iter().take(2) {
+        let _ = scenario.qdisc_commands(link, false);
     }
     true
 }
