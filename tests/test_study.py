@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,12 @@ import pytest
 from conftest import SMALL, goodqueue
 from goodqueue import RequestError, Results, ScenarioError, Study, load
 from goodqueue.intervals import t_interval
-from goodqueue.study.ledger import INSERT, Reading, open_to_write
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import digest, identity
 from goodqueue.study.store import Store
 from goodqueue.study.sweep import Sweep, Tally
 from goodqueue.study.threads import Threads
+from ledgers import rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -334,16 +333,10 @@ def test_tables_are_kept_if_asked_for(study: Path, tmp_path: Path) -> None:
 def test_results_of_another_version_are_told(study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     Study(study).run(folder)
-    with closing(open_to_write(folder)) as ledger:
-        rows = list(Reading(folder, ledger).rows())
-        ledger.execute("DELETE FROM runs")
-        ledger.executemany(
-            INSERT,
-            (
-                row._replace(version=0, identity=bytes([row.seed, row.variant] * 16)).sealed()
-                for row in rows
-            ),
-        )
+    rewrite(
+        folder,
+        lambda row: row._replace(version=0, identity=bytes([row.seed, row.variant] * 16)),
+    )
     done = goodqueue("sweep", study, "--out", folder)
     assert done.returncode == 2
     assert "12 runs of results version 0" in done.stderr

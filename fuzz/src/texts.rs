@@ -172,7 +172,7 @@ flow.up.tcp.congestion_control = ["reno", "cubic"]
 topology.bottleneck.delay = { from = "10ms", to = "30ms", step = "10ms" }
 [stop]
 width.up.goodput_bps = "2%"
-compare_to.tcp.congestion_control = "reno"
+compare_to.flow.up.tcp.congestion_control = "reno"
 [[plot]]
 kind = "pareto"
 x = "bottleneck.p99_queueing_delay_s"
