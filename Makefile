@@ -10,7 +10,11 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.json')
 
-.PHONY: help setup test lint demo bench validate which-queue gallery conformance docs lock clean
+# Of each fuzz target.
+SECONDS ?= 60
+SEED ?= 1
+
+.PHONY: help setup test lint fuzz demo bench validate which-queue gallery conformance docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -36,6 +40,7 @@ $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 test: setup lint ## set up, then lint and run every test
 	cargo test --locked --quiet
 	$(BIN)/python -m pytest
+	$(MAKE) --no-print-directory fuzz SECONDS=2
 
 lint: setup ## formatting, clippy, ruff and mypy
 	cargo fmt --all --check
@@ -43,6 +48,10 @@ lint: setup ## formatting, clippy, ruff and mypy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+fuzz: setup ## damaged files through every reader: make fuzz SECONDS=60 SEED=1
+	cargo build --locked --quiet --package goodqueue-fuzz
+	$(BIN)/python fuzz/run.py target/debug/goodqueue-fuzz $(SECONDS) $(SEED)
 
 demo: setup ## reproduce a published study of bufferbloat, then size its buffer
 	@$(BIN)/python -m goodqueue.demo

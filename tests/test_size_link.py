@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,6 +14,7 @@ from closed_forms import sawtooth_needs
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import RULES, Effort, Link, judge_rules, rtt_range, size_link
+from ledgers import rewrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,8 +151,7 @@ def test_an_older_store_is_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFi
     store = tmp_path / "runs"
     command = [*SMALL, "--replicates", "3", "--aqm", "pie", "--store", str(store)]
     assert run_command(command) == 0
-    with closing(sqlite3.connect(store / "ledger.sqlite")) as ledger, ledger:
-        ledger.execute("UPDATE runs SET version = version - 1")
+    rewrite(store, lambda row: row._replace(version=row.version - 1))
     assert run_command(command) == 0
     assert "--keep-both" not in capsys.readouterr().err
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from goodqueue.study.plan import digest, identity
 from goodqueue.study.store import Store
 from goodqueue.study.sweep import Sweep, Tally
 from goodqueue.study.threads import Threads
+from ledgers import rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -333,9 +333,10 @@ def test_tables_are_kept_if_asked_for(study: Path, tmp_path: Path) -> None:
 def test_results_of_another_version_are_told(study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     Study(study).run(folder)
-    with sqlite3.connect(folder / "ledger.sqlite") as ledger:
-        ledger.execute("UPDATE runs SET version = 0, identity = randomblob(32)")
-    ledger.close()
+    rewrite(
+        folder,
+        lambda row: row._replace(version=0, identity=bytes([row.seed, row.variant] * 16)),
+    )
     done = goodqueue("sweep", study, "--out", folder)
     assert done.returncode == 2
     assert "12 runs of results version 0" in done.stderr

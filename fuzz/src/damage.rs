@@ -1,6 +1,7 @@
 //! Files given as seeds, cut short and damaged: short inputs make many rounds.
 
-use crate::{Input, below};
+use crate::below;
+use crate::captures::Input;
 use goodqueue_types::RandomStream;
 
 /// So many bytes of a seed are taken at the most, from its beginning, where its headers are.
@@ -51,7 +52,15 @@ fn drops(random: &mut RandomStream) -> Vec<f64> {
 
 fn damage(bytes: &mut Vec<u8>, random: &mut RandomStream) {
     let place = below(random, bytes.len());
-    let interesting = [0_u32, 1, 0xFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x0A0D_0D0A];
+    let interesting = [
+        0_u32,
+        1,
+        0xFF,
+        0x7FFF_FFFF,
+        0x8000_0000,
+        0xFFFF_FFFF,
+        0x0A0D_0D0A,
+    ];
     match below(random, 6) {
         0 => bytes[place] = random.bits() as u8,
         1 => bytes[place] ^= 1 << below(random, 8),

@@ -1,7 +1,8 @@
 //! Long files that come up to the limits of what is remembered: of connections, of segments in flight,
 //! of losses, of links.
 
-use crate::{Input, below};
+use crate::below;
+use crate::captures::Input;
 use goodqueue_types::RandomStream;
 use std::fmt::Write;
 
@@ -23,7 +24,10 @@ pub fn input(random: &mut RandomStream) -> Input {
     for packet in packets.iter().filter(|packet| !packet.back) {
         if random.unit() >= loss {
             free = (free + 100 + random.bits() % 3000).max(packet.time + 10_000);
-            behind.push(Packet { time: free, ..*packet });
+            behind.push(Packet {
+                time: free,
+                ..*packet
+            });
         }
     }
     Input {
@@ -134,7 +138,11 @@ fn segment(
     if random.unit() < manner.again {
         packet.seq = 1 + within(random);
     } else {
-        let over = if random.unit() < manner.jump { piece } else { 0 };
+        let over = if random.unit() < manner.jump {
+            piece
+        } else {
+            0
+        };
         packet.seq = next.wrapping_add(over);
         *next = packet.seq.wrapping_add(piece);
     }
@@ -182,7 +190,16 @@ fn frame(packet: &Packet) -> Vec<u8> {
     bytes.extend(ends[1].1.to_be_bytes());
     bytes.extend(packet.seq.to_be_bytes());
     bytes.extend(packet.ack.to_be_bytes());
-    bytes.extend([(20 + options as u8) << 2, packet.flags, 0xFF, 0xFF, 0, 0, 0, 0]);
+    bytes.extend([
+        (20 + options as u8) << 2,
+        packet.flags,
+        0xFF,
+        0xFF,
+        0,
+        0,
+        0,
+        0,
+    ]);
     if let Some((start, end)) = packet.sack {
         bytes.extend([1, 1, 5, 10]);
         bytes.extend(start.to_be_bytes());
@@ -203,7 +220,11 @@ fn trace(random: &mut RandomStream) -> Vec<u8> {
             1 => "ack".to_owned(),
             other => format!("kind{other}"),
         };
-        let (from, to) = if below(random, 2) == 0 { (link, link + 1) } else { (link + 1, link) };
+        let (from, to) = if below(random, 2) == 0 {
+            (link, link + 1)
+        } else {
+            (link + 1, link)
+        };
         let number = match below(random, 1000) {
             0 => i64::MAX,
             1 => i64::MIN,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+
 
 class ScenarioError(ValueError):
     """A mistake in a scenario file, an override or a value with a unit.
@@ -38,6 +42,27 @@ class ScenarioError(ValueError):
 
 class RequestError(ValueError):
     """A request that cannot be met whatever the scenario: said before anything runs."""
+
+
+class DamageError(RequestError):
+    """What a study recorded is damaged on the disk: said in place of figures that may be wrong."""
+
+
+def os_error(error: BaseException) -> OSError | None:
+    """What the system refused, if an exception comes of that.
+
+    polars has exceptions of its own for what the system refuses: it names the number in the text,
+    or calls it an error of transport.
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        return error
+    if isinstance(error, OSError) or type(error).__module__.startswith("polars"):
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is not None:
+            return OSError(int(number[1]), os.strerror(int(number[1])))
+        if "transport error" in str(error):
+            return OSError(errno.EIO, os.strerror(errno.EIO))
+    return error if isinstance(error, OSError) else None
 
 
 class RuleError(AssertionError):

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, os_error
+from goodqueue.unfinished import (
+    ENDING,
+    OLD,
+    REPLACED,
+    clear_leftovers,
+    unfinished_directory,
+    unfinished_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 MARKER = "summary.json"
 """The file that says a directory holds results of ours, which newer ones may replace."""
+
+LITTLE = 64 * 1024
+"""A write that fails with no more bytes left on the disk fails for lack of room."""
+
+FILES = "files"
+"""What a directory of whole files is called until they are in place."""
 
 _OURS = {
     *(MARKER, "scenario.toml", "captions.txt"),
@@ -72,22 +87,18 @@ def whole_file(target: Path) -> Iterator[Path]:
     """Gives a path to write to, and puts it in place of `target` once it is on the disk.
 
     If writing fails, `target` keeps what it held. A device or a pipe is written to as it is.
+
+    Raises:
+        OSError: naming `target`, of what the system refuses.
     """
-    if not _is_replaced(target):
-        yield target
-        return
-    target = target.resolve()  # a link stays one
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    os.close(handle)
-    unfinished = Path(name)
-    try:
-        yield unfinished
-        unfinished.chmod(0o644)
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with _naming(target):
+        if not _is_replaced(target):
+            yield target
+            return
+        beside = target.resolve()  # a link stays one
+        clear_leftovers(beside.parent, beside.name)
+        with unfinished_file(beside) as path, _naming(target):
+            yield path
 
 
 def write_whole(target: Path, text: str) -> None:
@@ -107,27 +118,57 @@ def whole_directory(target: Path) -> Iterator[Path]:
     Until then `target` keeps what it held; if filling fails, it keeps it for good.
     """
     check_output(target)
-    target = target.resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    with _naming(target):
+        beside = target.resolve()
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        clear_leftovers(beside.parent, beside.name)
+        with unfinished_directory(beside) as directory:
+            directory.chmod(0o755)
+            with _naming(target):
+                yield directory
+            _replace(beside, directory)
+
+
+@contextmanager
+def whole_files(folder: Path) -> Iterator[Path]:
+    """Gives a directory to fill, and puts what it then holds into `folder`, file by file.
+
+    Raises:
+        OSError: naming `folder`, of what the system refuses; nothing is put there then.
+    """
+    with _naming(folder):
+        clear_leftovers(folder)
+        with unfinished_directory(folder / FILES) as directory:
+            with _naming(folder):
+                yield directory
+            for path in sorted(directory.iterdir()):
+                path.replace(folder / path.name)
+
+
+@contextmanager
+def _naming(target: Path) -> Iterator[None]:
+    """Names the target in what the system refuses, whichever library met with it."""
     try:
-        unfinished.chmod(0o755)
-        yield unfinished
-        _replace(target, unfinished)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        yield
+    except Exception as error:
+        found = os_error(error)
+        if found is None or (found.filename and ENDING not in str(found.filename)):
+            raise
+        number = errno.ENOSPC if found.errno == errno.EIO and _is_full(target) else found.errno
+        words = os.strerror(number) if number else found.strerror or str(found)
+        raise OSError(number, words, str(target)) from error
+
+
+def _is_full(target: Path) -> bool:
+    with suppress(OSError):
+        return shutil.disk_usage(target.resolve().parent).free < LITTLE
+    return False
 
 
 def _replace(target: Path, filled: Path) -> None:
     if not target.exists():
         filled.rename(target)
         return
-    outgoing = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    target.rename(outgoing / "old")
-    try:
+    with unfinished_directory(target, REPLACED) as outgoing:
+        target.rename(outgoing / OLD)
         filled.rename(target)
-    except OSError:
-        with suppress(OSError):
-            (outgoing / "old").rename(target)
-        raise
-    shutil.rmtree(outgoing, ignore_errors=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from goodqueue.flent import FlentFile, bulk_flows
 from goodqueue.outdir import write_whole
+from goodqueue.unfinished import scratch
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -36,9 +36,9 @@ def opened(
         yield list(files.items())
     else:
         made = FlentFile(scenario, flent)
-        with TemporaryDirectory() as folder:
-            yield [*files.items(), *made.traces(Path(folder))]
-            made.write(Path(folder))
+        with scratch() as folder:
+            yield [*files.items(), *made.traces(folder)]
+            made.write(folder)
     if not isinstance(wanted, Mapping):
         write_whole(Path(wanted, "plot.gp"), _script(scenario))
 

@@ -159,9 +159,20 @@ fn write_bytes(bytes: f64) -> String {
     plain(format_size(bytes as u64))
 }
 
-/// So many seconds.
+/// So many seconds, as a span that is read as the very same number.
 pub(crate) fn write_seconds(seconds: f64) -> String {
-    plain(format_span(Span::from_secs_f64(seconds)))
+    let nearest = Span::from_secs_f64(seconds);
+    // Above 2^52 ps the nearest may be one step of a float aside, or two.
+    let step = (nearest.0 >> 52).max(1);
+    let around = (0..=8).map(|steps| {
+        nearest
+            .0
+            .saturating_add(step * steps)
+            .saturating_sub(4 * step)
+    });
+    let same = |span: &Span| span.as_secs_f64().to_bits() == seconds.to_bits();
+    let exact = std::iter::once(nearest).chain(around.map(Span)).find(same);
+    plain(format_span(exact.unwrap_or(nearest)))
 }
 
 fn write(law: &Law, write: fn(f64) -> String) -> String {

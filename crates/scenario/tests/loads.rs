@@ -142,3 +142,28 @@ fn a_share_needs_a_link_that_the_data_cross() {
     assert!(wrong("load = \"160%\"").message.contains("above 100 %"));
     assert!(wrong("load = 0.6").message.contains("no unit"));
 }
+
+/// Above 2^52 ps (75 minutes) a number of seconds is no longer exact to the picosecond.
+#[test]
+fn long_intervals_are_the_same_after_they_are_written_out() {
+    let mut picos = 6_681_634_898_336_416_u64;
+    for _ in 0..3_000 {
+        picos = picos
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let interval = 1_000_000_000_000 + (picos >> 7) % (1 << (41 + picos % 16));
+        for intervals in ["exponential", "fixed"] {
+            let workload = format!(
+                "{{ kind = \"transfers\", size = \"30kB\", interval = \"{interval}ps\", \
+                 intervals = \"{intervals}\" }}"
+            );
+            let scenario = good(&workload);
+            let resolved = scenario.resolved_toml();
+            let again = Scenario::parse(resolved.as_bytes(), "resolved", &[]);
+            let again = again.unwrap_or_else(|error| panic!("{error}\n{resolved}"));
+            let networks = [&scenario, &again].map(|one| format!("{:?}", one.network()));
+            assert_eq!(networks[0], networks[1], "{interval}");
+            assert_eq!(again.resolved_toml(), resolved, "{interval}");
+        }
+    }
+}

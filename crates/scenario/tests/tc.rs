@@ -138,6 +138,26 @@ const NOT_LINUX: &[(&str, &str, &str)] = &[
         "4294967295B",
     ),
     (
+        r#"{ kind = "drop_tail", limit = "4294967296B" }"#,
+        "limit has 32 bits",
+        "4294967295B",
+    ),
+    (
+        r#"{ kind = "tbf", rate = "10Mbps", burst = "4294967296B", limit = "90kB" }"#,
+        "burst has 32 bits",
+        "4294967295B",
+    ),
+    (
+        r#"{ kind = "tbf", rate = "10Mbps", burst = "10kB", limit = "4294967296B" }"#,
+        "limit has 32 bits",
+        "4294967295B",
+    ),
+    (
+        r#"{ kind = "cake", memory_limit = "4294967296B" }"#,
+        "memory_limit has 32 bits",
+        "4294967295B",
+    ),
+    (
         r#"{ kind = "fq_codel", set_ways = 8 }"#,
         "\"set_ways\"",
         "default",

@@ -2,8 +2,8 @@
 
 Exit codes: 0 the question was answered; 2 the request or its input is at fault (one message says
 where and what to write instead); 3 `size` ran and no buffer keeps the bounds; 4 `sweep` ran and
-some of its runs failed; 130 interrupted, with what was finished left behind; 1 a fault of goodqueue
-itself.
+some of its runs failed; 5 `results --verify` found damage; 130 interrupted, with what was finished
+left behind; 1 a fault of goodqueue itself.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import signal
 import sys
 from typing import NoReturn
 
-from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.errors import RequestError, ScenarioError, os_error
 
 EXIT_BAD_INPUT = 2
 EXIT_NOT_FEASIBLE = 3
 EXIT_FAILED_RUNS = 4
+EXIT_DAMAGED = 5
 EXIT_INTERRUPTED = 130
 
 
@@ -53,13 +54,16 @@ def run_command(arguments: list[str]) -> int:
         return _refuse(str(error))
     except RequestError as error:
         return _refuse(f"error: {error}")
-    except OSError as error:
-        return _refuse(_of_file(error))
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if _is_command(arguments) else "goodqueue"
         # Of one option typer says which; of several it would only say that something is wrong.
         message = error.format_message().removeprefix("Invalid value: ")
         return _refuse(f"error: {message}\n  help: see `{command} --help`")
+    except Exception as error:
+        refused = os_error(error)
+        if refused is None:
+            raise
+        return _refuse(_of_file(refused))
     if code == EXIT_INTERRUPTED:  # a command's, or what typer makes of a KeyboardInterrupt
         print("interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0

@@ -20,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 answered; 2 bad input or usage; 3 no buffer keeps the bounds of `size`; "
-    "4 runs of `sweep` failed; 130 interrupted.",
+    "4 runs of `sweep` failed; 5 `results --verify` found damage; 130 interrupted.",
 )
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.cli.terminal import number, stdout, table
+from goodqueue.cli import EXIT_DAMAGED
+from goodqueue.cli.terminal import number, print_json, stdout, table
 from goodqueue.errors import RequestError
+from goodqueue.outdir import whole_file
 from goodqueue.study.results import Results
 from goodqueue.study.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import polars as pl
+
+    from goodqueue.study.verify import Findings
 
 MOST_PRINTED = 60
 
@@ -33,10 +38,14 @@ class ResultsRequest:
     export: Path | None
     merge: list[Path]
     json: bool
+    verify: bool = False
+    repair: bool = False
 
 
 def show_results(folder: Path, request: ResultsRequest) -> int:
     """Merges, filters, prints and exports; returns the exit code."""
+    if request.verify or request.repair:
+        return _inspect(folder, request)
     console = stdout()
     quiet = request.json
     if request.merge:
@@ -59,6 +68,42 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
         return 0
     _print(results, rows, request)
     return 0
+
+
+def _inspect(folder: Path, request: ResultsRequest) -> int:
+    """Lists what is damaged, or drops it; returns the exit code."""
+    from goodqueue.study.verify import repair, verify
+
+    others = (request.metrics, request.where, request.runs, request.failed, request.export)
+    if any(others) or request.merge or (request.verify and request.repair):
+        flag = "--repair" if request.repair else "--verify"
+        raise RequestError(f"{flag} looks at the whole folder; give no other option than --json")
+    found = repair(folder) if request.repair else verify(folder)
+    if request.json:
+        faults = [{"what": fault.what, "why": fault.why} for fault in found.faults]
+        facts = {"rows": found.rows, "tables": found.tables, "format": found.format}
+        print_json({**facts, "damage": faults, "repaired": request.repair})
+    else:
+        for line in _inspection(folder, found, repaired=request.repair):
+            stdout().print(line, markup=False, soft_wrap=True)
+    return EXIT_DAMAGED if found.faults and not request.repair else 0
+
+
+def _inspection(folder: Path, found: Findings, *, repaired: bool) -> Iterator[str]:
+    """What was found, a line each."""
+    yield from (f"damaged: {fault}" for fault in found.faults)
+    if found.format == 1:
+        yield (
+            "the ledger has no checksums (format 1), so a changed figure cannot be found; the next "
+            "sweep into the folder adds checksums of what it holds"
+        )
+    sound = f"{found.rows:,} rows and {found.tables:,} tables are sound"
+    if not found.faults:
+        yield f"{folder}: {sound}, nothing is damaged"
+    elif repaired:
+        yield f"{folder}: {sound}; the rest is dropped, and the next sweep runs it again"
+    else:
+        yield f"{folder}: {sound}; `goodqueue results {folder} --repair` drops the rest"
 
 
 def _rows(results: Results, request: ResultsRequest) -> pl.DataFrame:
@@ -87,14 +132,15 @@ def _first_look(results: Results) -> list[str]:
 
 def export(rows: pl.DataFrame, file: Path) -> None:
     """Writes a table by the suffix of its file."""
-    writers = {
-        ".csv": lambda: rows.write_csv(file),
-        ".parquet": lambda: rows.write_parquet(file),
-        ".json": lambda: rows.write_json(file),
+    writers: dict[str, Callable[[Path], object]] = {
+        ".csv": rows.write_csv,
+        ".parquet": rows.write_parquet,
+        ".json": rows.write_json,
     }
     if file.suffix not in writers:
         raise RequestError(f"--export {file}: name a file that ends in .csv, .parquet or .json")
-    writers[file.suffix]()
+    with whole_file(file) as path:
+        writers[file.suffix](path)
 
 
 def _print(results: Results, rows: pl.DataFrame, request: ResultsRequest) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goodqueue.outdir import whole_files
 from goodqueue.plots.columns import column
 from goodqueue.plots.study import check, study_picture
 from goodqueue.plots.study_table import Table
@@ -51,11 +52,12 @@ def draw(
 ) -> list[Path]:
     """Writes the pictures in each format, and their captions beside them in captions.txt."""
     paths, captions = [], []
-    for picture in pictures(results, plan):
-        paths += picture.save_as(target, formats)
-        captions.append(f"{picture.name}: {picture.caption}\n")
-    (target / "captions.txt").write_text("".join(captions), encoding="utf-8")
-    return paths
+    with whole_files(target) as directory:
+        for picture in pictures(results, plan):
+            paths += picture.save_as(directory, formats)
+            captions.append(f"{picture.name}: {picture.caption}\n")
+        (directory / "captions.txt").write_text("".join(captions), encoding="utf-8")
+    return [target / path.name for path in paths]
 
 
 def _held(variants: Sequence[Variant]) -> str:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import tomllib
 from collections import defaultdict
+from contextlib import closing
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from goodqueue.errors import RequestError
+from goodqueue.errors import DamageError, RequestError
 from goodqueue.intervals import t_interval
-from goodqueue.study.packing import Packing
+from goodqueue.study.ledger import TABLES, Reading, Row, damaged, open_to_read, read_table, told
 from goodqueue.study.plan import identity
 from goodqueue.study.stopping import anytime_interval
-from goodqueue.study.store import LEDGER, PACKINGS, STUDY, TABLES
+from goodqueue.study.store import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from goodqueue.study.model import StudyPlan
+    from goodqueue.study.packing import Packing
 
 RUN_COLUMNS = ("identity", "results_version", "wall_s", "host", "error")
 
@@ -39,12 +40,19 @@ class Results:
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
+        """Reads all rows.
+
+        Raises:
+            RequestError: if the folder holds no ledger of a study.
+            DamageError: if what it holds is damaged.
+        """
         self.folder = Path(folder)
-        if not (self.folder / LEDGER).is_file():
-            raise RequestError(
-                f"{self.folder} holds no {LEDGER}; name the folder that `goodqueue sweep` wrote"
-            )
-        self._wide, self.axes, self.metrics = _read(self.folder / LEDGER)
+        self._tables: dict[str, dict[str, str]] = {}
+        rows, packings = _rows(self.folder)
+        for row in rows:
+            if row.kept:
+                self._tables[row.identity.hex()] = row.checksums()
+        self._wide, self.axes, self.metrics = _frame(rows, packings)
 
     def __len__(self) -> int:
         return self._wide.height
@@ -108,7 +116,12 @@ class Results:
     def _watched(self) -> bool:
         """Whether the study in the folder has a stopping rule."""
         file = self.folder / STUDY
-        return file.is_file() and "stop" in tomllib.loads(file.read_text(encoding="utf-8"))
+        try:
+            return file.is_file() and "stop" in tomllib.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DamageError(
+                f"{file} is damaged ({error}); the next sweep of the study writes it again"
+            ) from None
 
     def of(self, plan: StudyPlan) -> pl.DataFrame:
         """The rows of `wide` that belong to a study and did not fail, in the order of its grid."""
@@ -159,11 +172,15 @@ class Results:
         `queueing-delays`, `flows`, `backlog`, `windows` or `rtt`, as `goodqueue.Result` has them.
         """
         path = self.folder / TABLES / f"{identity}.{name}.parquet"
-        if not path.is_file():
+        known = self._tables.get(identity, {}).get(name)
+        if known is None and not path.is_file():
             raise RequestError(
                 f"no {name} is kept of run {identity[:12]}: ask for it with [keep] in the study"
             )
-        return pl.read_parquet(path)
+        content, fault = read_table(path, known)
+        if fault is not None:
+            raise damaged(self.folder, [fault])
+        return pl.read_parquet(content)
 
     def _newest(self) -> pl.DataFrame:
         newest = pl.col("results_version") == pl.col("results_version").max()
@@ -201,29 +218,30 @@ def _near(name: str, names: Sequence[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def _read(path: Path) -> tuple[pl.DataFrame, list[str], list[str]]:
-    """All rows of a ledger, its axes and its metrics.
+def _rows(folder: Path) -> tuple[list[Row], dict[int, Packing]]:
+    """All rows of a ledger, and how their metrics are written."""
+    with closing(open_to_read(folder)) as connection, told(folder):
+        reading = Reading(folder, connection)
+        rows = list(reading.rows())
+    reading.refuse()
+    return rows, reading.packings
+
+
+def _frame(
+    found: list[Row], packings: dict[int, Packing]
+) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """The rows as a frame, its axes and its metrics.
 
     Runs whose metrics have the same names form one block of numbers.
     """
-    try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
-        packings = {row[0]: Packing(*row) for row in connection.execute(PACKINGS)}
-        blocks = defaultdict(list)
-        query = (
-            "SELECT names, metrics, variant, parameters, seed, lower(hex(identity)), version, "
-            "wall_s, host, error FROM runs"
-        )
-        for row in connection.execute(query):
-            blocks[row[0]].append(row)
-        connection.close()
-    except sqlite3.Error as error:
-        raise RequestError(f"{path}: {error}; is this the folder of a study?") from error
-    parameters = sorted({row[3] for rows in blocks.values() for row in rows})
+    blocks = defaultdict(list)
+    for row in found:
+        blocks[row.names].append(row)
+    parameters = sorted({row.parameters for row in found})
     parsed = {text: json.loads(text) for text in parameters}
     axes = list(dict.fromkeys(name for point in parsed.values() for name in point))
     parts = [
-        _block(rows, packings.get(number), parsed)
+        _block(rows, None if number is None else packings[number], parsed)
         for number, rows in sorted(blocks.items(), key=lambda item: item[0] or 0)
     ]
     if not parts:
@@ -238,21 +256,20 @@ def _read(path: Path) -> tuple[pl.DataFrame, list[str], list[str]]:
 
 
 def _block(
-    rows: list[tuple[Any, ...]], packing: Packing | None, parsed: dict[str, dict[str, object]]
+    rows: list[Row], packing: Packing | None, parsed: dict[str, dict[str, object]]
 ) -> pl.DataFrame:
     columns: list[pl.Series] = []
-    fields = list(zip(*rows, strict=True)) if rows else [()] * 10
-    points = [parsed[str(text)] for text in fields[3]]
+    points = [parsed[row.parameters] for row in rows]
     for axis in dict.fromkeys(name for point in parsed.values() for name in point):
         values = [point.get(axis) for point in points]
         if any(isinstance(value, float) for value in values):
             columns.append(pl.Series(axis, values, pl.Float64, strict=False))
         else:
             columns.append(pl.Series(axis, values, strict=False))
-    columns.append(pl.Series("seed", fields[4], pl.Int64))
+    columns.append(pl.Series("seed", [row.seed for row in rows], pl.Int64))
     if packing is not None:
         names = packing.names.split("\n")
-        blobs = b"".join(map(packing.unpack, fields[1]))
+        blobs = b"".join(packing.unpack(row.metrics or b"") for row in rows)
         numbers = np.frombuffer(blobs, "<f8").reshape(len(rows), len(names))
         numbers = np.ascontiguousarray(numbers.T)
         columns += [
@@ -260,12 +277,12 @@ def _block(
             for name, values in zip(names, numbers, strict=True)
         ]
     columns += [
-        pl.Series("_variant", fields[2], pl.Int64),
-        pl.Series("_parameters", fields[3], pl.String),
-        pl.Series("identity", fields[5], pl.String),
-        pl.Series("results_version", fields[6], pl.Int64),
-        pl.Series("wall_s", fields[7], pl.Float64),
-        pl.Series("host", fields[8], pl.String),
-        pl.Series("error", fields[9], pl.String),
+        pl.Series("_variant", [row.variant for row in rows], pl.Int64),
+        pl.Series("_parameters", [row.parameters for row in rows], pl.String),
+        pl.Series("identity", [row.identity.hex() for row in rows], pl.String),
+        pl.Series("results_version", [row.version for row in rows], pl.Int64),
+        pl.Series("wall_s", [row.wall_s for row in rows], pl.Float64),
+        pl.Series("host", [row.host for row in rows], pl.String),
+        pl.Series("error", [row.error for row in rows], pl.String),
     ]
     return pl.DataFrame(columns)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.errors import RequestError
+from goodqueue.errors import DamageError, RequestError
 from goodqueue.study.model import Keep, Run, Stop
 from goodqueue.study.store import Store
+from goodqueue.unfinished import scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -86,6 +86,9 @@ def user_store(name: str, own: Path | None = None) -> Iterator[Store]:
     """Where runs are kept from one call to the next: in the user's cache, or a folder of his own.
 
     For this call only, and not `lasting`, where the cache is read-only.
+
+    Raises:
+        DamageError: if what is kept there is damaged.
     """
     if own is not None:
         with closing(Store.open(own, keep_both=True)) as store:
@@ -94,11 +97,10 @@ def user_store(name: str, own: Path | None = None) -> Iterator[Store]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     try:
         store = Store.open(cache / "goodqueue" / name, keep_both=True)
+    except DamageError:
+        raise
     except RequestError:
-        with (
-            tempfile.TemporaryDirectory(prefix="goodqueue-") as folder,
-            closing(Store.open(Path(folder) / name)) as store,
-        ):
+        with scratch() as folder, closing(Store.open(folder / name)) as store:
             store.lasting = False
             yield store
         return

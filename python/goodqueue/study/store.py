@@ -1,7 +1,7 @@
 """The folder of a study: a ledger of runs, and the tables kept of them.
 
     study.toml          the study as resolved
-    ledger.sqlite       a row per run
+    ledger.sqlite       a row per run (ledger.py)
     tables/             <identity>.<table>.parquet, only if the study keeps tables
 
 A run is recorded once `record` has returned: killing the process loses none, and a power cut at
@@ -10,9 +10,8 @@ most those of the last second (the ledger is synced that often). A file of a tab
 
 from __future__ import annotations
 
-import json
+import io
 import math
-import shutil
 import sqlite3
 import time
 from contextlib import closing, contextmanager, suppress
@@ -22,50 +21,41 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.outdir import whole_file
+from goodqueue.study.ledger import (
+    INSERT,
+    LEDGER,
+    ROWS,
+    TABLES,
+    Reading,
+    Row,
+    checksum,
+    damaged,
+    open_to_read,
+    open_to_write,
+    parameters,
+    read_table,
+    told,
+    write_names,
+)
 from goodqueue.study.model import Keep
 from goodqueue.study.packing import Packing
+from goodqueue.unfinished import clear_leftovers, unfinished_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
     from goodqueue.study.model import Run, RunResult
 
-LEDGER = "ledger.sqlite"
+__all__ = ["LEDGER", "STUDY", "TABLES", "Store"]
+
 STUDY = "study.toml"
-TABLES = "tables"
 
 SYNC_S = 1.0
 """What a power cut may lose."""
 
-FORMAT = 1
-"""Version of the ledger's own tables."""
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS names (
-    id INTEGER PRIMARY KEY,
-    names TEXT NOT NULL UNIQUE,     -- of metrics, a line each
-    sample BLOB NOT NULL            -- metrics of the first run that has these
-);
-CREATE TABLE IF NOT EXISTS runs (
-    identity BLOB PRIMARY KEY,      -- SHA-256 over scenario, seed and results version
-    variant INTEGER NOT NULL,       -- place in the grid, for the order of rows only
-    parameters TEXT NOT NULL,       -- JSON: the value of each axis, by column
-    seed INTEGER NOT NULL,
-    version INTEGER NOT NULL,       -- results version of the engine
-    names INTEGER REFERENCES names, -- what the metrics are called
-    metrics BLOB,                   -- as packing.py has them; NULL if it failed
-    kept INTEGER NOT NULL,          -- tables beside: 1 series, 2 histograms, 4 flows
-    wall_s REAL NOT NULL,
-    host TEXT NOT NULL,
-    error TEXT
-);
-"""
-
-PACKINGS = "SELECT id, names, sample FROM names"
 FIGURES = "SELECT names, metrics FROM runs WHERE identity = ?"
-INSERT = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Store:
@@ -81,14 +71,14 @@ class Store:
         self.lasting = True
         self._connection = connection
         self._synced = time.monotonic()
-        self._packings = self._read_packings()
+        reading = Reading(folder, connection)
+        self._packings = {packing.names: packing for packing in reading.packings.values()}
         one: dict[str, str] = {}  # a text for all runs of a variant
         self._done: dict[bytes, tuple[int, str | None, str]] = {
-            identity: (kept, error, one.setdefault(parameters, parameters))
-            for identity, kept, error, parameters in self._rows(
-                "SELECT identity, kept, error, parameters FROM runs"
-            )
+            row.identity: (row.kept, row.error, one.setdefault(row.parameters, row.parameters))
+            for row in reading.rows()
         }
+        reading.refuse()
 
     @classmethod
     def open(cls, folder: Path | str, text: str | None = None, *, keep_both: bool = False) -> Store:
@@ -102,13 +92,21 @@ class Store:
         Raises:
             RequestError: if the folder holds something else, results of another version, or
                 cannot be written.
+            DamageError: if the ledger is damaged.
         """
         folder = Path(folder)
-        _check_folder(folder)
-        with _told(folder):
+        with told(folder):
+            _check_folder(folder)
             folder.mkdir(parents=True, exist_ok=True)
-            connection = _connect(folder)
-            store = cls(folder, connection)
+        connection = open_to_write(folder)
+        try:
+            with told(folder):
+                store = cls(folder, connection)
+        except BaseException:
+            connection.close()
+            raise
+        for place in (folder, folder / TABLES):
+            clear_leftovers(place)
         if not keep_both:
             try:
                 store.check_versions()
@@ -116,8 +114,12 @@ class Store:
                 store.close()
                 raise
         if text is not None:
-            with _told(folder):
-                _write_whole(folder / STUDY, text.encode())
+            try:
+                with told(folder):
+                    _write_whole(folder / STUDY, text.encode())
+            except RequestError:
+                store.close()
+                raise
         return store
 
     def check_versions(self) -> None:
@@ -151,13 +153,15 @@ class Store:
             found = self._done.get(run.identity)
             parameters = _parameters(run)
             if found is not None and found[2] != parameters:
-                changes.append((run.variant.index, parameters, run.identity))
+                changes.append((run.identity, run.variant.index, parameters))
                 self._done[run.identity] = (found[0], found[1], parameters)
-        if changes:
-            with self._transaction() as connection:
-                connection.executemany(
-                    "UPDATE runs SET variant = ?, parameters = ? WHERE identity = ?", changes
-                )
+        if not changes:
+            return
+        with self._transaction() as connection:
+            for identity, variant, parameters in changes:
+                for row in connection.execute(f"{ROWS} WHERE identity = ?", (identity,)).fetchall():
+                    changed = Row._make(row)._replace(variant=variant, parameters=parameters)
+                    connection.execute(INSERT, changed.sealed())
 
     def record(self, results: Sequence[RunResult], keep: Keep = Keep()) -> None:  # noqa: B008
         """Records runs, all in one transaction. When it returns, no end of the process loses them.
@@ -165,57 +169,80 @@ class Store:
         Raises:
             RequestError: if the disk is full; what was recorded before is whole.
         """
-        for result in results:
-            for name, table in result.tables.items():
-                self._write_table(result.run.identity, name, table)
+        checksums = [
+            {
+                name: self._write_table(result.run.identity, name, table)
+                for name, table in result.tables.items()
+            }
+            for result in results
+        ]
         version, mask = _core.results_version(), _mask(keep)
         with self._transaction() as connection:
-            rows = [self._row(connection, result, version, mask) for result in results]
+            rows = [
+                self._row(connection, result, version, mask, tables)
+                for result, tables in zip(results, checksums, strict=True)
+            ]
             connection.executemany(INSERT, rows)
         for row in rows:
-            self._done[row[0]] = (row[7], row[10], row[2])
+            self._done[row.identity] = (row.kept, row.error, row.parameters)
         if time.monotonic() - self._synced >= SYNC_S:
             self.sync()
 
     def _row(
-        self, connection: sqlite3.Connection, result: RunResult, version: int, mask: int
-    ) -> tuple[bytes, int, str, int, int, int | None, bytes | None, int, float, str, str | None]:
+        self,
+        connection: sqlite3.Connection,
+        result: RunResult,
+        version: int,
+        mask: int,
+        tables: Mapping[str, str],
+    ) -> Row:
         run, packing = result.run, None
         if result.error is None:
             packing = self._packing(connection, "\n".join(result.names), result.values)
-        return (
-            run.identity,
-            run.variant.index,
-            _parameters(run),
-            run.seed,
-            version,
-            None if packing is None else packing.id,
-            None if packing is None else packing.pack(result.values),
-            mask if packing else 0,
-            round(result.wall_s, 6),
-            result.host,
-            result.error,
-        )
-
-    def _read_packings(self) -> dict[str, Packing]:
-        return {row[1]: Packing(*row) for row in self._rows(PACKINGS)}
+        return Row(
+            identity=run.identity,
+            variant=run.variant.index,
+            parameters=_parameters(run),
+            seed=run.seed,
+            version=version,
+            names=None if packing is None else packing.id,
+            metrics=None if packing is None else packing.pack(result.values),
+            kept=mask if packing else 0,
+            tables=parameters(tables),
+            wall_s=round(float(result.wall_s), 6),
+            host=result.host,
+            error=result.error,
+        ).sealed()
 
     def _packing(self, connection: sqlite3.Connection, names: str, values: bytes) -> Packing:
-        """How metrics of these names are written; these values are the sample at first sight."""
+        """How metrics of these names are written; these values are the sample at first sight.
+
+        The transaction under way keeps other processes from taking the same number.
+        """
         if names not in self._packings:
-            insert = "INSERT OR IGNORE INTO names (names, sample) VALUES (?, ?)"
-            connection.execute(insert, (names, values))
-            (row,) = connection.execute(f"{PACKINGS} WHERE names = ?", (names,)).fetchall()
-            self._packings[names] = Packing(*row)
+            query = "SELECT id, names, sample FROM names WHERE names = ?"
+            found = connection.execute(query, (names,)).fetchone()
+            if found is None:
+                query = "SELECT coalesce(max(id), 0) + 1 FROM names"
+                (number,) = connection.execute(query).fetchone()
+                found = (number, names, values)
+                write_names(connection, [Packing(*found)])
+            self._packings[names] = Packing(*found)
         return self._packings[names]
 
-    def _write_table(self, identity: bytes, name: str, table: pl.DataFrame) -> None:
-        with _told(self.folder):
+    def _write_table(self, identity: bytes, name: str, table: pl.DataFrame) -> str:
+        """Writes a table; returns its checksum."""
+        content = io.BytesIO()
+        table.write_parquet(content)
+        self._write_file(f"{identity.hex()}.{name}.parquet", content.getvalue())
+        return checksum(content.getvalue())
+
+    def _write_file(self, name: str, content: bytes) -> None:
+        with told(self.folder):
             tables = self.folder / TABLES
             tables.mkdir(exist_ok=True)
-            target = tables / f"{identity.hex()}.{name}.parquet"
-            with whole_file(target) as path:
-                table.write_parquet(path)
+            with unfinished_file(tables / name) as path:
+                path.write_bytes(content)
 
     def values(
         self, identities: Iterable[bytes], metrics: Sequence[str]
@@ -231,6 +258,9 @@ class Store:
                 if blob is None:
                     yield identity, [math.nan] * len(metrics)
                     continue
+                if number not in packings:  # written by another process since
+                    reading = Reading(self.folder, self._connection)
+                    packings |= reading.packings
                 if number not in places:
                     places[number] = packings[number].places(metrics)
                 yield identity, packings[number].at(places[number], blob)
@@ -248,39 +278,48 @@ class Store:
         """
         if not (other / LEDGER).is_file():
             raise RequestError(f"{other} holds no {LEDGER}; name the folder of a study")
-        with _told(other), closing(_connect(other)) as connection:
-            packings = {row[0]: Packing(*row) for row in connection.execute(PACKINGS)}
-            rows = connection.execute("SELECT * FROM runs ORDER BY rowid")
-            wanted = [row for row in rows if self._lacks(row[0], row[10])]
-        for row in wanted:
-            self._copy_tables(other, row[0])
+        with closing(open_to_read(other)) as connection, told(other):
+            reading = Reading(other, connection)
+            rows = reading.rows(" ORDER BY rowid")
+            wanted = [row for row in rows if self._lacks(row.identity, row.error)]
+        reading.refuse()
+        wanted = [self._copy_tables(other, row) for row in wanted]
         with self._transaction() as connection:
-            for row in wanted:
-                number, blob = row[5:7]
-                if number is not None:
-                    theirs = packings[number]
-                    values = theirs.unpack(blob)
+            for place, row in enumerate(wanted):
+                taken = row
+                if row.names is not None and row.metrics is not None:
+                    theirs = reading.packings[row.names]
+                    values = theirs.unpack(row.metrics)
                     ours = self._packing(connection, theirs.names, values)
-                    number, blob = ours.id, ours.pack(values)
-                connection.execute(INSERT, (*row[:5], number, blob, *row[7:]))
+                    taken = row._replace(names=ours.id, metrics=ours.pack(values))
+                wanted[place] = taken.sealed()
+                connection.execute(INSERT, wanted[place])
         for row in wanted:
-            self._done[row[0]] = (row[7], row[10], row[2])
+            self._done[row.identity] = (row.kept, row.error, row.parameters)
         return len(wanted)
 
     def _lacks(self, identity: bytes, error: str | None) -> bool:
         found = self._done.get(identity)
         return found is None or (found[1] is not None and error is None)
 
-    def _copy_tables(self, other: Path, identity: bytes) -> None:
-        for table in (other / TABLES).glob(f"{identity.hex()}.*.parquet"):
-            with _told(self.folder):
-                (self.folder / TABLES).mkdir(exist_ok=True)
-                with whole_file(self.folder / TABLES / table.name) as path:
-                    shutil.copyfile(table, path)
+    def _copy_tables(self, other: Path, row: Row) -> Row:
+        """Copies what is kept of a run; returns its row, with checksums if it had none."""
+        known = row.checksums()
+        if not known and row.kept:  # format 1 has no checksums
+            beside = (other / TABLES).glob(f"{row.identity.hex()}.*.parquet")
+            known = {path.name.split(".")[1]: "" for path in sorted(beside)}
+        for name, expected in known.items():
+            file = f"{row.identity.hex()}.{name}.parquet"
+            content, fault = read_table(other / TABLES / file, expected or None)
+            if fault is not None:
+                raise damaged(other, [fault])
+            known[name] = checksum(content)
+            self._write_file(file, content)
+        return row._replace(tables=parameters(known))
 
     def sync(self) -> None:
         """Brings what is recorded onto the disk."""
-        with _told(self.folder):
+        with told(self.folder):
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         self._synced = time.monotonic()
 
@@ -300,7 +339,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with _told(self.folder):
+        with told(self.folder):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -308,12 +347,14 @@ class Store:
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
-                self._packings = self._read_packings()
+                with suppress(sqlite3.Error):
+                    found = Reading(self.folder, self._connection).packings.values()
+                    self._packings = {packing.names: packing for packing in found}
                 raise
 
 
 def _parameters(run: Run) -> str:
-    return json.dumps(run.variant.parameters, separators=(",", ":"), ensure_ascii=False)
+    return parameters(run.variant.parameters)
 
 
 def _mask(keep: Keep) -> int:
@@ -329,52 +370,6 @@ def _check_folder(folder: Path) -> None:
             raise RequestError(
                 f"{folder} holds {foreign} and no ledger of a study; name a new directory"
             )
-
-
-def _connect(folder: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(folder / LEDGER, timeout=60, isolation_level=None)
-    try:
-        _check_format(folder, connection)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(SCHEMA)
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _check_format(folder: Path, connection: sqlite3.Connection) -> None:
-    (found,) = connection.execute("PRAGMA user_version").fetchone()
-    if found not in {0, FORMAT}:
-        raise RequestError(
-            f"{folder / LEDGER} was written by another version of goodqueue (format {found}, "
-            f"this is {FORMAT}); name another folder"
-        )
-
-
-@contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """What the disk or the ledger refuse, in a sentence."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise RequestError(_sentence(folder, str(error))) from error
-    except OSError as error:
-        raise RequestError(_sentence(folder, error.strerror or str(error))) from error
-
-
-def _sentence(folder: Path, reason: str) -> str:
-    lower = reason.lower()
-    if "full" in lower or "no space" in lower:
-        return (
-            f"{folder}: the disk is full; what was recorded before is whole. Make room, and the "
-            "same command goes on from there"
-        )
-    if "not a database" in lower or "malformed" in lower:
-        return f"{folder / LEDGER} is no ledger of a study ({reason}); name another folder"
-    return f"{folder} cannot be written ({reason}); name another folder with --out"
 
 
 def _write_whole(target: Path, content: bytes) -> None:

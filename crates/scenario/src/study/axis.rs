@@ -8,6 +8,7 @@ use crate::error::{Checked, Origin, Problem, nearest, shorten};
 use crate::reader::Reader;
 use crate::spec::{COMPARISON, LABELLED};
 use serde_json::json;
+use std::collections::HashSet;
 
 /// Keys that are varied together, each with as many values.
 #[derive(Debug)]
@@ -68,7 +69,8 @@ fn collect<'a>(node: &'a Node, path: &str, found: &mut Vec<(String, &'a Node)>) 
     }
 }
 
-fn offset(at: Origin) -> usize {
+/// Where something stands in the file.
+pub(crate) fn offset(at: Origin) -> usize {
     match at {
         Origin::File(offset) | Origin::Override(offset) => offset,
     }
@@ -372,8 +374,9 @@ impl Swept {
     }
 
     fn check_values(&self) -> Checked<()> {
+        let mut seen = HashSet::new();
         for (index, one) in self.shown.iter().enumerate() {
-            if self.shown[..index].contains(one) {
+            if !seen.insert(one.to_string()) {
                 let message = format!("{} stands in this axis twice", shorten(&one.to_string()));
                 let help = "name each value once; replicates come from \"seeds\"";
                 return Err(Problem::new(

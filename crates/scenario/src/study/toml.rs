@@ -1,6 +1,6 @@
 //! Trees of values as TOML.
 
-use super::axis::leaves;
+use super::axis::{leaves, offset};
 use crate::document::{Entry, Node, Value};
 use crate::error::Origin;
 use crate::write::quote;
@@ -85,28 +85,61 @@ pub(crate) fn lines(node: &Node) -> String {
     entries(node).iter().map(line).collect()
 }
 
-/// `[sweep]`: axes by their paths, then what is zipped and excluded.
+/// `[sweep]`: axes by their paths, then what is zipped and excluded. Axes stay in their order: one that
+/// comes after a `[[sweep.zip]]` is written as such a table of a single key, which means the same.
 pub(crate) fn write_sweep(out: &mut String, node: &Node) {
-    let _ = write!(out, "\n[sweep]\n{}", axes(node));
-    for entry in entries(node) {
-        if let ("zip" | "exclude", Value::List(items)) = (&*entry.name, &entry.node.value) {
-            for item in items {
-                let _ = write!(out, "\n[[sweep.{}]]\n{}", entry.name, axes(item));
-            }
+    let zips = tables_of(node, "zip").into_iter();
+    let mut zips: Vec<(usize, String)> = zips.map(|item| (first(item), axes(item))).collect();
+    let before = zips.iter().map(|zip| zip.0).min().unwrap_or(usize::MAX);
+    let _ = write!(out, "\n[sweep]\n");
+    for (path, leaf) in axes_of(node) {
+        if offset(leaf.at) < before {
+            out.push_str(&axis(&path, leaf));
+        } else {
+            zips.push((offset(leaf.at), axis(&path, leaf)));
         }
     }
+    zips.sort_by_key(|zip| zip.0);
+    for (_, lines) in zips {
+        let _ = write!(out, "\n[[sweep.zip]]\n{lines}");
+    }
+    for item in tables_of(node, "exclude") {
+        let _ = write!(out, "\n[[sweep.exclude]]\n{}", axes(item));
+    }
+}
+
+/// The tables of a list of `[sweep]`.
+fn tables_of<'a>(node: &'a Node, name: &str) -> Vec<&'a Node> {
+    let entries = entries(node).into_iter();
+    let lists = entries.filter(|entry| &*entry.name == name);
+    let items = lists.filter_map(|entry| match &entry.node.value {
+        Value::List(items) => Some(items),
+        _ => None,
+    });
+    items.flatten().collect()
+}
+
+/// Where the first value of a table stands in the file.
+fn first(node: &Node) -> usize {
+    axes_of(node).first().map_or(0, |(_, leaf)| offset(leaf.at))
+}
+
+/// Values and their paths.
+fn axes_of(node: &Node) -> Vec<(String, &Node)> {
+    let mut found = leaves(node, "");
+    found.retain(|(path, _)| !matches!(path.as_str(), "zip" | "exclude"));
+    found
 }
 
 /// Values by their paths, a line each.
 fn axes(node: &Node) -> String {
-    let mut out = String::new();
-    for (path, node) in leaves(node, "") {
-        if !matches!(path.as_str(), "zip" | "exclude") {
-            let parts: Vec<String> = path.split('.').map(key).collect();
-            let _ = writeln!(out, "{} = {}", parts.join("."), inline_value(node));
-        }
-    }
-    out
+    let lines = axes_of(node).into_iter();
+    lines.map(|(path, leaf)| axis(&path, leaf)).collect()
+}
+
+fn axis(path: &str, leaf: &Node) -> String {
+    let parts: Vec<String> = path.split('.').map(key).collect();
+    format!("{} = {}\n", parts.join("."), inline_value(leaf))
 }
 
 /// The entries of a table in the order of the file.

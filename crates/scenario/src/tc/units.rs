@@ -71,14 +71,22 @@ pub(super) fn time(text: &str) -> Result<Span, UnitError> {
 }
 
 pub(super) fn size(text: &str) -> Result<u64, UnitError> {
-    parse("a size", text, SIZES, "15140b or 10Kb")
+    size_32(text).map(u64::from)
 }
 
-/// A size of at most 32 bits.
+/// A size; the kernel has 32 bits for those of queues and buckets.
 pub(super) fn size_32(text: &str) -> Result<u32, UnitError> {
-    let bytes = size(text)?;
+    let bytes = parse("a size", text, SIZES, "15140b or 10Kb")?;
     u32::try_from(bytes)
         .or_else(|_| refuse(format!("{bytes} bytes are too much"), "tc has 32 bits"))
+}
+
+/// A size as `tc` takes it.
+pub(super) fn write_size(key: &str, bytes: u64) -> Result<u32, UnitError> {
+    u32::try_from(bytes).or_else(|_| {
+        let message = format!("{key} has 32 bits in tc");
+        refuse(message, "write at most \"4294967295B\"")
+    })
 }
 
 pub(super) fn rate(text: &str) -> Result<Rate, UnitError> {
@@ -91,6 +99,10 @@ pub(super) fn packets(text: &str) -> Result<u64, UnitError> {
 }
 
 pub(super) fn integer(text: &str) -> Result<u32, UnitError> {
+    if text.contains('.') {
+        let message = format!("\"{}\" is not a number of tc", shorten(text));
+        return refuse(message, "tc writes a whole number here, as in 1024");
+    }
     let value = parse("a number", text, &[("", 1)], "1024")?;
     u32::try_from(value).or_else(|_| refuse(format!("{value} is too much"), "tc counts to 2^32"))
 }

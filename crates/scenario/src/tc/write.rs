@@ -1,6 +1,6 @@
 //! Our parameters as `tc` commands.
 
-use super::units::{write_rate, write_time};
+use super::units::{write_rate, write_size, write_time};
 use super::{ETHERNET_HEADER, refuse};
 use crate::queue::CakeCells;
 use crate::setting::Words;
@@ -96,7 +96,10 @@ fn options(queue: &QueueConfig, scale: Scale) -> Written {
     match queue {
         QueueConfig::DropTail(config) => match config.limit {
             Limit::Packets(packets) => Ok(format!("pfifo limit {packets}")),
-            Limit::Bytes(bytes) => Ok(format!("bfifo limit {}", scale.bytes(bytes))),
+            Limit::Bytes(bytes) => {
+                let limit = write_size("limit", scale.bytes(bytes))?;
+                Ok(format!("bfifo limit {limit}"))
+            }
             Limit::Unlimited => refuse(
                 "no fifo of Linux is without a limit",
                 "write a limit, as in limit = \"1000p\"",
@@ -120,7 +123,7 @@ fn options(queue: &QueueConfig, scale: Scale) -> Written {
         QueueConfig::Cake(config) => cake(config),
         QueueConfig::DualPi2(config) => dualpi2(config),
         QueueConfig::Sfq(config) => sfq(config),
-        QueueConfig::Tbf(config) => Ok(tbf(config, scale)),
+        QueueConfig::Tbf(config) => tbf(config, scale),
         QueueConfig::Prio(config) => prio(config),
         other => no_equivalent(other),
     }
@@ -261,12 +264,7 @@ fn fq_codel(config: &FqCodelConfig) -> Written {
         "flows that collide share a queue",
     )?;
     let limit = packets("fq_codel", *limit)?;
-    let memory = u32::try_from(*memory_limit).or_else(|_| {
-        refuse(
-            "memory_limit has 32 bits in tc",
-            "write at most \"4294967295B\"",
-        )
-    })?;
+    let memory = write_size("memory_limit", *memory_limit)?;
     Ok(format!(
         "fq_codel limit {limit} flows {flows} quantum {quantum} memory_limit {memory} drop_batch \
          {drop_batch} {}",
@@ -394,7 +392,10 @@ fn cake(config: &CakeConfig) -> Written {
         || "unlimited".to_owned(),
         |rate| format!("bandwidth {}", write_rate(rate)),
     );
-    let memory = memory_limit.map_or_else(String::new, |bytes| format!(" memlimit {bytes}"));
+    let memory = match memory_limit {
+        Some(bytes) => format!(" memlimit {}", write_size("memory_limit", *bytes)?),
+        None => String::new(),
+    };
     Ok(format!(
         "cake {bandwidth} {} {} rtt {}{}{memory} {framing}",
         diffserv.word(),
@@ -424,9 +425,7 @@ fn red(config: &LinuxRedConfig, scale: Scale) -> Written {
             "write the limit in bytes, as in limit = \"400kB\"",
         );
     };
-    if u32::try_from(scale.bytes(*limit)).is_err() {
-        return refuse("limit has 32 bits in tc", "write at most \"4294967295B\"");
-    }
+    write_size("limit", scale.bytes(*limit))?;
     Ok(format!(
         "red limit {} min {} max {} avpkt {} burst {burst} probability {probability} bandwidth \
          {}{}{}{}{}",
@@ -518,24 +517,29 @@ fn dualpi2(config: &DualPi2Config) -> Written {
     ))
 }
 
-fn tbf(config: &TbfConfig, scale: Scale) -> String {
+fn tbf(config: &TbfConfig, scale: Scale) -> Written {
     let TbfConfig {
         rate,
         burst,
         peak,
         inner,
     } = config;
-    let peak = peak.map_or_else(String::new, |peak| {
-        let rate = write_rate(scale.rate(peak.rate));
-        format!(" peakrate {rate} mtu {}", scale.bytes(peak.mtu))
-    });
+    let peak = match peak {
+        Some(peak) => {
+            let rate = write_rate(scale.rate(peak.rate));
+            let mtu = write_size("mtu", scale.bytes(peak.mtu))?;
+            format!(" peakrate {rate} mtu {mtu}")
+        }
+        None => String::new(),
+    };
+    let burst = write_size("burst", scale.bytes(*burst))?;
     // A shaper with a child has no use for a limit, which tc asks for all the same.
-    let limit = tbf_limit(inner).map_or(*burst, |bytes| scale.bytes(bytes));
-    format!(
-        "tbf rate {} burst {}{peak} limit {limit}",
-        write_rate(scale.rate(*rate)),
-        scale.bytes(*burst),
-    )
+    let limit = match tbf_limit(inner) {
+        Some(bytes) => write_size("limit", scale.bytes(bytes))?,
+        None => burst,
+    };
+    let rate = write_rate(scale.rate(*rate));
+    Ok(format!("tbf rate {rate} burst {burst}{peak} limit {limit}"))
 }
 
 fn prio(config: &PrioConfig) -> Written {

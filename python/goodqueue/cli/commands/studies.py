@@ -112,9 +112,16 @@ def results(  # noqa: PLR0913
             help="First take over the runs of this folder; may be given several times.",
         ),
     ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="List what is damaged; exit code 5 if anything is.")
+    ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Drop what is damaged; the next sweep runs it again."),
+    ] = False,
     json: JsonOption = False,
 ) -> int:
-    """List, filter, export and merge what studies recorded."""
+    """List, filter, export, merge and check what studies recorded."""
     from goodqueue.cli.results import ResultsRequest, show_results
 
     request = ResultsRequest(
@@ -126,5 +133,7 @@ def results(  # noqa: PLR0913
         export=export,
         merge=merge or [],
         json=json,
+        verify=verify,
+        repair=repair,
     )
     return show_results(folder, request)

@@ -87,8 +87,8 @@ fn pie_option(params: &mut PieParams, word: &str, options: &mut Options<'_>) -> 
         "target" => params.target = time(options.value(word)?)?,
         "tupdate" => params.tupdate = time(options.value(word)?)?,
         // Sixteenths.
-        "alpha" => params.alpha = number(options.value(word)?)? / 16.0,
-        "beta" => params.beta = number(options.value(word)?)? / 16.0,
+        "alpha" => params.alpha = f64::from(integer(options.value(word)?)?) / 16.0,
+        "beta" => params.beta = f64::from(integer(options.value(word)?)?) / 16.0,
         "ecn" => params.ecn = true,
         "noecn" => params.ecn = false,
         "bytemode" => params.bytemode = true,
@@ -136,7 +136,9 @@ pub(super) fn fq_pie(options: &mut Options<'_>, notes: &mut Vec<String>) -> Read
             "limit" => config.limit = Limit::Packets(packets(options.value(word)?)?),
             "flows" => config.flows = integer(options.value(word)?)?,
             "quantum" => config.quantum = size_32(options.value(word)?)?,
-            "ecn_prob" => config.pie.ecn_threshold = number(options.value(word)?)? / 100.0,
+            "ecn_prob" => {
+                config.pie.ecn_threshold = f64::from(integer(options.value(word)?)?) / 100.0;
+            }
             "memory_limit" => {
                 options.value(word)?;
                 notes.push("memory_limit is left out: only the limit in packets holds".to_owned());
@@ -361,7 +363,7 @@ pub(super) fn dualpi2(options: &mut Options<'_>, notes: &mut Vec<String>) -> Rea
             "tupdate" => config.pi2.tupdate = time(options.value(word)?)?,
             "alpha" => config.pi2.alpha = gain(options.value(word)?)?,
             "beta" => config.pi2.beta = gain(options.value(word)?)?,
-            "coupling_factor" => config.coupling = number(options.value(word)?)?,
+            "coupling_factor" => config.coupling = f64::from(integer(options.value(word)?)?),
             "step_thresh" => config.step = step(options.value(word)?)?,
             "drop_on_overload" => config.drop_overload = true,
             "overflow" => config.drop_overload = false,

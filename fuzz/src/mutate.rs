@@ -1,0 +1,141 @@
+//! Texts changed in a few places: pieces of other texts, values at the ends of their ranges, damage.
+
+use crate::below;
+use goodqueue_types::RandomStream;
+
+/// What makes interesting files where it does not belong.
+const PIECES: [&str; 48] = [
+    "=",
+    "\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\n",
+    ".",
+    ",",
+    "#",
+    "'",
+    "\\",
+    "-1",
+    "0",
+    "1",
+    "nan",
+    "inf",
+    "1e999",
+    "-0.0",
+    "1e-300",
+    "99999999999999999999",
+    "9223372036854775807",
+    "true",
+    "false",
+    "\"\"",
+    "\"0s\"",
+    "\"1ps\"",
+    "\"10ms\"",
+    "\"1000000s\"",
+    "\"0bps\"",
+    "\"1bps\"",
+    "\"10Tbps\"",
+    "\"0p\"",
+    "\"1p\"",
+    "\"1000000000p\"",
+    "\"1B\"",
+    "\"1TB\"",
+    "\"1bdp\"",
+    "\"1000bdp\"",
+    "\"0%\"",
+    "\"100%\"",
+    "\"unlimited\"",
+    "\"none\"",
+    "[[flow]]\n",
+    "kind = ",
+    "{ from = 1, to = 9, points = 3 }",
+    "\u{fffd}",
+    "\u{2028}",
+];
+
+/// One text of the corpus, changed in one place or a few: most changes make a text that is refused.
+pub fn text(corpus: &[Vec<u8>], random: &mut RandomStream) -> Vec<u8> {
+    let mut text = corpus[below(random, corpus.len())].clone();
+    loop {
+        change(&mut text, corpus, random);
+        if below(random, 3) > 0 {
+            return text;
+        }
+    }
+}
+
+fn change(text: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut RandomStream) {
+    let (place, end) = stretch(text, random);
+    let other = &corpus[below(random, corpus.len())];
+    match below(random, 10) {
+        0 => text.truncate(place),
+        1 => drop(text.drain(place..end)),
+        2 => {
+            let copy = text[place..end].to_vec();
+            let to = below(random, text.len() + 1);
+            drop(text.splice(to..to, copy));
+        }
+        3 => {
+            let (from, to) = stretch(other, random);
+            drop(text.splice(place..end, other[from..to].to_vec()));
+        }
+        4 => {
+            let (from, to) = line(other, random);
+            let (at, _) = line(text, random);
+            drop(text.splice(at..at, other[from..to].to_vec()));
+        }
+        5 => {
+            let (from, to) = line(text, random);
+            drop(text.drain(from..to));
+        }
+        6 if place < text.len() => text[place] ^= 1 << below(random, 8),
+        7 => digits(text, random),
+        _ => value(text, random),
+    }
+}
+
+/// Up to 40 bytes somewhere.
+fn stretch(text: &[u8], random: &mut RandomStream) -> (usize, usize) {
+    let place = below(random, text.len() + 1);
+    (place, (place + below(random, 40)).min(text.len()))
+}
+
+/// A line with its end.
+fn line(text: &[u8], random: &mut RandomStream) -> (usize, usize) {
+    let place = below(random, text.len() + 1);
+    let newline = |byte: &u8| *byte == b'\n';
+    let start = text[..place]
+        .iter()
+        .rposition(newline)
+        .map_or(0, |at| at + 1);
+    let end = text[place..].iter().position(newline);
+    (start, end.map_or(text.len(), |at| place + at + 1))
+}
+
+/// Puts other digits in the place of a number.
+fn digits(text: &mut Vec<u8>, random: &mut RandomStream) {
+    let from = below(random, text.len() + 1);
+    let Some(start) = text[from..].iter().position(u8::is_ascii_digit) else {
+        return;
+    };
+    let start = from + start;
+    let length = text[start..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let number = random.bits() >> below(random, 64);
+    drop(text.splice(start..start + length, number.to_string().into_bytes()));
+}
+
+/// Puts a piece in the place of what follows an equals sign or a space, up to the next.
+fn value(text: &mut Vec<u8>, random: &mut RandomStream) {
+    let from = below(random, text.len() + 1);
+    let ends = |byte: &u8| b" ,}]\n".contains(byte);
+    let start = text[from..].iter().position(|byte| b"= [".contains(byte));
+    let start = start.map_or(text.len(), |at| (from + at + 1).min(text.len()));
+    let length = text[start..].iter().position(ends).unwrap_or(0);
+    let piece = PIECES[below(random, PIECES.len())].bytes();
+    drop(text.splice(start..start + length, piece));
+}

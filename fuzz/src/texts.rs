@@ -1,0 +1,320 @@
+//! Scenario files, study files, lines of `tc` and traces of rates: refused with a message, or accepted and
+//! then the same after they are written out and read again.
+
+use crate::mutate;
+use goodqueue_queue::QueueConfig;
+use goodqueue_scenario::{
+    Scenario, ScenarioError, Study, parse_mahimahi, parse_qdisc, parse_rate_csv, qdisc_commands,
+    queue_toml,
+};
+use goodqueue_types::RandomStream;
+use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// An input that takes longer than this is taken to hang, even on a busy machine.
+const SLOWEST: Duration = Duration::from_secs(10);
+/// So many variants of a study are read, from its first on.
+const VARIANTS: usize = 8;
+
+/// Networks of more flows are not compared: printing them takes longer than reading the file.
+const COMPARED: usize = 1000;
+
+/// What is tried, and on what.
+pub struct Target {
+    name: &'static str,
+    corpus: Vec<Vec<u8>>,
+    /// Returns true if the input is accepted, panics if it is at fault.
+    check: fn(&[u8]) -> bool,
+}
+
+/// Tries changed texts for so many seconds.
+pub fn run_for(target: &Target, seconds: u64, seed: u64) -> Result<(), Box<dyn Error>> {
+    let mut random = RandomStream::new(seed, target.name, 0);
+    let begin = Instant::now();
+    let (mut inputs, mut refused, mut slowest) = (0_u64, 0_u64, Duration::ZERO);
+    let mut worst = Vec::new();
+    while begin.elapsed().as_secs() < seconds {
+        let text = mutate::text(&target.corpus, &mut random);
+        let started = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| (target.check)(&text)));
+        let took = started.elapsed();
+        inputs += 1;
+        refused += u64::from(matches!(outcome, Ok(false)));
+        if took > slowest {
+            slowest = took;
+            worst.clone_from(&text);
+        }
+        if outcome.is_err() || took > SLOWEST {
+            let file = format!("fuzz/crash-{}-{seed}-{inputs}", target.name);
+            std::fs::write(&file, &text)?;
+            return Err(
+                format!("{file} panics, changes by being written out, or took {took:?}").into(),
+            );
+        }
+    }
+    if let Ok(file) = std::env::var("FUZZ_SLOWEST") {
+        std::fs::write(file, worst)?;
+    }
+    println!(
+        "{}: {seconds} s: {inputs} inputs, {refused} refused, slowest {:.3} s: no fault",
+        target.name,
+        slowest.as_secs_f64()
+    );
+    Ok(())
+}
+
+/// Every file of a folder with this ending.
+fn files(folder: &str, ending: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        paths.push(entry?.path());
+    }
+    paths.retain(|path| path.extension().is_some_and(|found| found == ending));
+    paths.sort();
+    let texts = paths
+        .iter()
+        .map(std::fs::read)
+        .collect::<Result<Vec<_>, _>>()?;
+    if texts.is_empty() {
+        return Err(format!("{folder} has no .{ending} files; call this from the root").into());
+    }
+    Ok(texts)
+}
+
+/// Scenario files.
+pub fn scenario() -> Result<Target, Box<dyn Error>> {
+    Ok(Target {
+        name: "scenario",
+        corpus: files("scenarios", "toml")?,
+        check: check_scenario,
+    })
+}
+
+/// Study files.
+pub fn study() -> Result<Target, Box<dyn Error>> {
+    let mut corpus = files("studies", "toml")?;
+    corpus.extend(STUDIES.map(|text| text.as_bytes().to_vec()));
+    Ok(Target {
+        name: "study",
+        corpus,
+        check: check_study,
+    })
+}
+
+/// Lines of `tc`, shown and as commands.
+pub fn tc() -> Result<Target, Box<dyn Error>> {
+    let mut corpus = Vec::new();
+    for file in ["tc-shown.txt", "tc-refused.txt"] {
+        let text = std::fs::read_to_string(format!("crates/scenario/tests/{file}"))?;
+        let lines = text
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.is_empty());
+        corpus.extend(lines.filter_map(|line| Some(line.split('|').next()?.as_bytes().to_vec())));
+    }
+    let queues = goodqueue_queue::examples().into_iter();
+    let commands = queues.filter_map(|(_, queue)| qdisc_commands(&queue, 1514, 1500).ok());
+    corpus.extend(commands.map(|lines| lines.join("\n").into_bytes()));
+    Ok(Target {
+        name: "tc",
+        corpus,
+        check: check_tc,
+    })
+}
+
+/// Traces of a link's rate over time, as CSV and as mahimahi has them.
+pub fn rates() -> Target {
+    let corpus = [
+        "0,10Mbps\n1,2Mbps\n1.5s,0bps\n",
+        "time_s,rate_bps\n0,1000\n",
+        "0\n1\n1\n7\n12\n",
+    ];
+    let corpus = corpus.map(|text| text.as_bytes().to_vec()).to_vec();
+    Target {
+        name: "rates",
+        corpus,
+        check: check_rates,
+    }
+}
+
+/// Studies that use what the ready ones do not.
+const STUDIES: [&str; 2] = [
+    r#"schema_version = 1
+scenario = "scenarios/s3.toml"
+seeds = [3, 7]
+[sweep]
+flow.bulk.count = { from = 1, to = 8, factor = 2 }
+topology.bottleneck.queue.limit = { from = "0.05bdp", to = "1.6bdp", points = 3, scale = "log" }
+[[sweep.zip]]
+duration = ["20s", "30s"]
+warmup = ["1s", "2s"]
+[[sweep.exclude]]
+flow.bulk.count = { above = 4 }
+[stop]
+width.bottleneck.utilization = 0.01
+max_replicates = 20
+max_time = "1min"
+[keep]
+flows = true
+[[plot]]
+x = "topology.bottleneck.queue.limit"
+y = ["bottleneck.utilization", "bottleneck.loss_rate"]
+series = "flow.bulk.count"
+x_scale = "log"
+band = "range"
+"#,
+    r#"schema_version = 1
+title = "A table"
+seeds = 2
+[sweep]
+topology.bottleneck.queue = [{ kind = "codel" }, { label = "small", value = { limit = "5p" } }]
+flow.up.tcp.congestion_control = ["reno", "cubic"]
+topology.bottleneck.delay = { from = "10ms", to = "30ms", step = "10ms" }
+[stop]
+width.up.goodput_bps = "2%"
+compare_to.flow.up.tcp.congestion_control = "reno"
+[[plot]]
+kind = "pareto"
+x = "bottleneck.p99_queueing_delay_s"
+y = "bottleneck.utilization"
+[scenario]
+schema_version = 1
+duration = "5s"
+[scenario.topology]
+shape = "dumbbell"
+access = { rate = "100Mbps", delay = "5ms" }
+bottleneck = { rate = "2Mbps", delay = "20ms" }
+[[scenario.flow]]
+name = "up"
+count = 3
+workload = { kind = "bulk" }
+"#,
+];
+
+/// A refusal has a message and a remedy, on two lines.
+fn check_error(error: &ScenarioError) {
+    assert!(
+        !error.message.is_empty() && !error.help.is_empty(),
+        "{error}"
+    );
+    assert_eq!(error.to_string().lines().count(), 2, "{error}");
+}
+
+fn check_scenario(text: &[u8]) -> bool {
+    match Scenario::parse(text, "scenarios/file.toml", &[]) {
+        Ok(scenario) => check_resolved(&scenario),
+        Err(error) => {
+            check_error(&error);
+            false
+        }
+    }
+}
+
+/// Reads what a scenario is written out as. That must ask for the same run, and be written out the same.
+fn check_resolved(scenario: &Scenario) -> bool {
+    let resolved = scenario.resolved_toml();
+    let again = Scenario::parse(resolved.as_bytes(), "resolved", &[])
+        .unwrap_or_else(|error| panic!("{error}\n{resolved}"));
+    assert_eq!(again.resolved_toml(), resolved);
+    assert_eq!(again.canonical_toml(), scenario.canonical_toml());
+    if scenario.flow_names().len() <= COMPARED {
+        let networks = [scenario, &again].map(|one| format!("{:?}", one.network()));
+        assert_eq!(networks[0], networks[1]);
+    }
+    assert_eq!(scenario.buffers().len(), scenario.link_names().len());
+    // Each call builds the whole network anew.
+    for link in scenario.link_names().iter().take(2) {
+        let _ = scenario.qdisc_commands(link, false);
+    }
+    true
+}
+
+fn check_study(text: &[u8]) -> bool {
+    let study = match Study::parse(text, "studies/file.toml", &[]) {
+        Ok(study) => study,
+        Err(error) => {
+            check_error(&error);
+            return false;
+        }
+    };
+    let resolved = study.resolved_toml();
+    let again = Study::parse(resolved.as_bytes(), "resolved", &[])
+        .unwrap_or_else(|error| panic!("{error}\n{resolved}"));
+    assert_eq!(again.resolved_toml(), resolved);
+    assert_eq!(again.outline_json(), study.outline_json());
+    assert_eq!(again.variants(), study.variants());
+    for variant in 0..study.variants().min(VARIANTS) {
+        assert_eq!(
+            again.parameters_json(variant),
+            study.parameters_json(variant)
+        );
+        match (study.scenario(variant), again.scenario(variant)) {
+            (Ok(ours), Ok(theirs)) => {
+                assert_eq!(ours.resolved_toml(), theirs.resolved_toml());
+            }
+            (Err(error), Err(_)) => check_error(&error),
+            (Ok(_), Err(error)) => panic!("{error}\n{resolved}"),
+            (Err(error), Ok(_)) => panic!("only the study as written is refused: {error}"),
+        }
+    }
+    true
+}
+
+fn check_tc(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let qdisc = match parse_qdisc(&text) {
+        Ok(qdisc) => qdisc,
+        Err(error) => {
+            assert!(
+                !error.message.is_empty() && !error.help.is_empty(),
+                "{error}"
+            );
+            return false;
+        }
+    };
+    check_table(&qdisc.queue);
+    if let Ok(commands) = qdisc_commands(&qdisc.queue, 1514, 1500) {
+        let commands = commands.join("\n");
+        let again = parse_qdisc(&commands).unwrap_or_else(|error| panic!("{error}\n{commands}"));
+        assert_eq!(again.queue, qdisc.queue, "{commands}");
+    }
+    true
+}
+
+/// The table that is printed for a scenario reads as the same queue there, or is refused.
+fn check_table(queue: &QueueConfig) {
+    let Some(table) = queue_toml(queue) else {
+        return;
+    };
+    let path = "topology.bottleneck.queue".to_owned();
+    let read = |table: String| {
+        let overrides = [(path.clone(), table)];
+        Scenario::parse(LINK.as_bytes(), "link", &overrides)
+    };
+    match read(table.clone()) {
+        Ok(scenario) => {
+            check_resolved(&scenario);
+            let links = scenario.network().links;
+            let link = links.iter().find(|link| link.name == "bottleneck");
+            assert_eq!(link.map(|link| &link.queue), Some(queue), "{table}");
+        }
+        Err(error) => check_error(&error),
+    }
+}
+
+const LINK: &str = r#"schema_version = 1
+duration = "1s"
+[topology]
+shape = "dumbbell"
+framing = "14B"
+access = { rate = "1Gbps", delay = "1ms" }
+bottleneck = { rate = "10Mbps", delay = "10ms" }
+[[flow]]
+name = "up"
+workload = { kind = "bulk" }
+"#;
+
+fn check_rates(text: &[u8]) -> bool {
+    let read = [parse_rate_csv(text).is_ok(), parse_mahimahi(text).is_ok()];
+    read.contains(&true)
+}

@@ -1,0 +1,290 @@
+"""Damaged, older, newer and foreign folders of studies: one message, never other results."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import refused
+from goodqueue import RequestError, Results, Study
+from goodqueue.cli import run_command
+from goodqueue.errors import DamageError
+from goodqueue.study.flips import STUDY, Damaged, attempt, content, flip, harm
+from goodqueue.study.flips import Tally as Inputs
+from goodqueue.study.ledger import OLD_ROWS
+from goodqueue.study.store import LEDGER, TABLES, Store
+from goodqueue.study.verify import repair, verify
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+FORMAT_1 = """\
+CREATE TABLE names (
+    id INTEGER PRIMARY KEY,
+    names TEXT NOT NULL UNIQUE,     -- of metrics, a line each
+    sample BLOB NOT NULL            -- metrics of the first run that has these
+);
+CREATE TABLE runs (
+    identity BLOB PRIMARY KEY,      -- SHA-256 over scenario, seed and results version
+    variant INTEGER NOT NULL,       -- place in the grid, for the order of rows only
+    parameters TEXT NOT NULL,       -- JSON: the value of each axis, by column
+    seed INTEGER NOT NULL,
+    version INTEGER NOT NULL,       -- results version of the engine
+    names INTEGER REFERENCES names, -- what the metrics are called
+    metrics BLOB,                   -- as packing.py has them; NULL if it failed
+    kept INTEGER NOT NULL,          -- tables beside: 1 series, 2 histograms, 4 flows
+    wall_s REAL NOT NULL,
+    host TEXT NOT NULL,
+    error TEXT
+);
+PRAGMA user_version = 1;
+"""
+"""The ledger as goodqueue made it before rows had checksums."""
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Damaged:
+    """A whole store to make damaged copies of."""
+    return Damaged(tmp_path_factory.mktemp("flips"))
+
+
+@pytest.fixture
+def goodqueue(capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command line, in this process: starting one takes longer than what is tested here."""
+
+    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
+        words = [str(argument) for argument in arguments]
+        capsys.readouterr()
+        code = run_command(words)
+        written = capsys.readouterr()
+        return subprocess.CompletedProcess(words, code, written.out, written.err)
+
+    return call
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """The folder of a study of eight runs, each with a table."""
+    folder = tmp_path / "runs"
+    Study(STUDY).run(folder, jobs=2)
+    return folder
+
+
+def sql(folder: Path, *statements: str) -> None:
+    """Changes a ledger behind goodqueue's back."""
+    with closing(sqlite3.connect(folder / LEDGER, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def older(folder: Path) -> Path:
+    """Turns a ledger into one of format 1."""
+    with closing(sqlite3.connect(folder / LEDGER)) as connection:
+        names = connection.execute("SELECT id, names, sample FROM names").fetchall()
+        rows = [(*row[:8], *row[9:12]) for row in connection.execute(OLD_ROWS)]
+    (folder / LEDGER).unlink()
+    with closing(sqlite3.connect(folder / LEDGER)) as connection:
+        connection.executescript(FORMAT_1)
+        connection.executemany("INSERT INTO names VALUES (?, ?, ?)", names)
+        connection.executemany("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.commit()
+    return folder
+
+
+def flip_a_table(folder: Path) -> Path:
+    """Flips a bit in the middle of one table."""
+    table = min((folder / TABLES).iterdir())
+    data = bytearray(table.read_bytes())
+    data[len(data) // 2] ^= 1
+    table.write_bytes(data)
+    return table
+
+
+def test_no_flipped_bit_changes_a_result_silently(damaged: Damaged) -> None:
+    draw = random.Random(58)  # noqa: S311 - no secret
+    refusals = 0
+    for _ in range(400):
+        damaged.make(draw, flip)
+        refusals += damaged.is_refused()  # raises if other results are read
+    # The others have no meaning: they lie in free space, or in counters of SQLite's own.
+    assert refusals > 200
+
+
+def test_reading_checking_and_repairing_agree_about_damage(damaged: Damaged) -> None:
+    draw, inputs = random.Random(7), Inputs()  # noqa: S311 - no secret
+    for _ in range(40):
+        damaged.make(draw, harm)
+        attempt(damaged, inputs)
+    assert inputs.refused > 20
+
+
+def test_a_damaged_row_is_listed_dropped_and_run_again(
+    runs: Path, tmp_path: Path, goodqueue: Command
+) -> None:
+    whole = content(runs)
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY)
+    sql(runs, "UPDATE runs SET seed = seed + 100 WHERE seed = 3")
+    for command in (("results", runs), ("sweep", study, "--out", runs)):
+        message = refused(goodqueue(*command))
+        assert "is damaged" in message
+        assert "(seed 103)" in message
+        assert "(and 1 more)" in message
+        assert "--repair" in message
+    listed = goodqueue("results", runs, "--verify")
+    assert listed.returncode == 5
+    assert listed.stdout.count("the checksum differs") == 2
+    assert "6 rows and 6 tables are sound" in listed.stdout
+    report = json.loads(goodqueue("results", runs, "--verify", "--json").stdout)
+    assert (report["rows"], len(report["damage"]), report["repaired"]) == (6, 2, False)
+    mended = goodqueue("results", runs, "--repair")
+    assert mended.returncode == 0, mended.stderr
+    assert "the next sweep runs it again" in mended.stdout
+    assert goodqueue("results", runs, "--verify").returncode == 0
+    again = goodqueue("sweep", study, "--out", runs)
+    assert again.returncode == 0, again.stderr
+    assert "2 runs, 6 known already" in again.stdout
+    assert content(runs) == whole
+
+
+def test_a_damaged_table_is_told_dropped_and_made_again(runs: Path) -> None:
+    whole = content(runs)
+    table = flip_a_table(runs)
+    assert Results(runs).means("bottleneck.utilization").height == 2  # rows are sound
+    with pytest.raises(DamageError, match=table.name):
+        content(runs)
+    found = verify(runs)
+    assert (found.rows, found.tables, [fault.what for fault in found.faults]) == (
+        8,
+        7,
+        [f"{TABLES}/{table.name}"],
+    )
+    repair(runs)
+    assert not table.exists()
+    assert not verify(runs).faults
+    Study(STUDY).run(runs)
+    assert content(runs) == whole
+
+
+def test_a_missing_table_and_lost_names_are_damage(runs: Path) -> None:
+    min((runs / TABLES).iterdir()).unlink()
+    assert [fault.why for fault in verify(runs).faults] == ["the file is missing"]
+    sql(runs, "UPDATE names SET names = replace(names, 'loss_rate', 'less_rate')")
+    assert len(verify(runs).faults) == 9
+    with pytest.raises(DamageError, match="names of metrics 1"):
+        Results(runs)
+
+
+def test_a_merge_does_not_take_over_damage(runs: Path, tmp_path: Path, goodqueue: Command) -> None:
+    table = flip_a_table(runs)
+    message = refused(goodqueue("results", tmp_path / "all", "--merge", runs))
+    assert table.name in message
+    sql(runs, "UPDATE runs SET host = 'elsewhere' WHERE seed = 2")
+    message = refused(goodqueue("results", tmp_path / "all", "--merge", runs))
+    assert "is damaged: run " in message
+    repair(runs)
+    taken = goodqueue("results", tmp_path / "all", "--merge", runs)
+    assert taken.returncode == 0, taken.stderr
+    assert len(Results(tmp_path / "all")) == 6
+
+
+def test_a_ledger_without_checksums_is_read_and_then_brought_up_to_date(
+    runs: Path, goodqueue: Command
+) -> None:
+    whole = content(runs)
+    older(runs)
+    assert content(runs) == whole
+    listed = goodqueue("results", runs, "--verify")
+    assert listed.returncode == 0, listed.stdout
+    assert "has no checksums (format 1)" in listed.stdout
+    assert Study(STUDY).run(runs).wide().height == 8
+    assert verify(runs).format == 2
+    assert content(runs) == whole
+    table = flip_a_table(runs)
+    assert [fault.what for fault in verify(runs).faults] == [f"{TABLES}/{table.name}"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE runs SET metrics = x'00' WHERE seed = 2",
+        "UPDATE runs SET seed = 'two' WHERE seed = 2",
+        "UPDATE runs SET parameters = '{' WHERE seed = 2",
+        "UPDATE runs SET names = 9 WHERE seed = 2",
+        "UPDATE runs SET wall_s = 9e999 WHERE seed = 2",
+        "UPDATE runs SET identity = substr(identity, 1, 9) WHERE seed = 2",
+    ],
+)
+def test_rows_without_checksums_that_cannot_be_read_are_damage(runs: Path, change: str) -> None:
+    sql(older(runs), change)
+    assert len(verify(runs).faults) == 2
+    with pytest.raises(DamageError, match="is damaged: run "):
+        Results(runs)
+    with pytest.raises(DamageError, match="is damaged: run "):
+        Store.open(runs)
+    repair(runs)
+    assert len(Results(runs)) == 6
+    assert Study(STUDY).run(runs).wide().height == 8
+
+
+def test_a_newer_store_is_refused(runs: Path, goodqueue: Command) -> None:
+    sql(runs, "PRAGMA user_version = 3")
+    for options in ((), ("--verify",), ("--repair",)):
+        message = refused(goodqueue("results", runs, *options))
+        assert "written by a newer goodqueue (format 3, this one reads up to 2)" in message
+
+
+def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path: Path, goodqueue: Command) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY)
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / LEDGER)) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    foreign = (folder / LEDGER).read_bytes()
+    for text, words in ((foreign, "database of something else"), (b"notes", "no SQLite database")):
+        (folder / LEDGER).write_bytes(text)
+        for command in (
+            ("sweep", study, "--out", folder),
+            ("results", folder),
+            ("results", folder, "--verify"),
+            ("results", folder, "--repair"),
+            ("results", tmp_path / "all", "--merge", folder),
+        ):
+            assert words in refused(goodqueue(*command))
+            assert (folder / LEDGER).read_bytes() == text
+    (folder / LEDGER).write_bytes(b"")
+    assert "is empty" in refused(goodqueue("results", folder))
+
+
+def test_a_ledger_that_another_process_has_open_is_not_replaced(runs: Path) -> None:
+    table = flip_a_table(runs)
+    store = Store.open(runs)
+    with pytest.raises(RequestError, match="in use by another process"):
+        repair(runs)
+    store.close()
+    assert table.exists()
+    assert len(repair(runs).faults) == 1
+
+
+def test_a_damaged_copy_of_the_study_is_told(runs: Path, goodqueue: Command) -> None:
+    (runs / "study.toml").write_bytes(b"\xff = [")
+    assert "the next sweep of the study writes it again" in refused(goodqueue("results", runs))
+
+
+def test_verify_takes_no_other_options(runs: Path, goodqueue: Command) -> None:
+    for options in (
+        ("--verify", "--runs"),
+        ("--repair", "--verify"),
+        ("--repair", "--merge", runs),
+    ):
+        assert "give no other option" in refused(goodqueue("results", runs, *options))
