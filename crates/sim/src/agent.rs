@@ -98,6 +98,10 @@ pub fn receiver_of(packet: &Packet) -> usize {
 }
 
 impl Agent {
+    /// Bytes on the heap of an agent that has been active: its measurements, and its TCP.
+    pub(crate) const HEAP_BYTES: usize =
+        size_of::<Measurement>() + (INTERVALS + 1) * size_of::<u64>() + goodqueue_tcp::HEAP_BYTES;
+
     fn new(flow: FlowId, direction: Direction, network: &Network, behaviour: Behaviour) -> Self {
         let config = &network.flows[flow.0 as usize];
         let arrives_by = match (direction, &behaviour) {

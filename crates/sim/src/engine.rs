@@ -18,6 +18,7 @@
 
 mod core;
 
+pub(crate) use self::core::HOST_BYTES;
 use self::core::{Core, Crossed};
 use crate::agent::{flow_outcome, receiver_of};
 use crate::event_queue::{Event, Kind};
@@ -138,12 +139,17 @@ impl<'a, P: Probe> Simulation<'a, P> {
 
     /// Handles up to [`BLOCK`] events up to and including `until`; true if none of them is left.
     fn run_block(&mut self, until: Time) -> bool {
-        for handled in 0..BLOCK {
-            let next = self.core.events.peek();
-            let Some(event) = next.filter(|event| event.time() <= until) else {
-                self.event_count += handled;
-                return true;
-            };
+        let pause = self.event_count + BLOCK;
+        while let Some(event) = self
+            .core
+            .events
+            .peek()
+            .filter(|event| event.time() <= until)
+        {
+            if self.event_count == pause {
+                return false;
+            }
+            self.event_count += 1;
             if P::ACTIVE {
                 self.core.probe.advance(event.time());
             }
@@ -154,8 +160,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 Kind::Emergence => self.emergence(event),
             }
         }
-        self.event_count += BLOCK;
-        false
+        true
     }
 
     /// The head of a line reaches its link, unless another has come before it since.

@@ -11,6 +11,7 @@ mod engine;
 mod event_queue;
 mod fairness;
 mod flow_class;
+pub mod footprint;
 mod ideal;
 mod impaired_path;
 mod impairment;

@@ -31,6 +31,7 @@ mod config;
 mod delayed_ack;
 mod ecn;
 mod endpoint;
+mod footprint;
 mod ledger;
 mod limits;
 mod opening;
@@ -69,6 +70,7 @@ pub use config::{
     TimingRule, WindowArithmetic,
 };
 pub use endpoint::{ENDLESS, TcpEndpoint};
+pub use footprint::{HEAP_BYTES, RECORD_BYTES};
 pub use limits::{Limited, TimeLimited};
 pub use profiles::Profile;
 pub use stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};

@@ -42,6 +42,9 @@ pub struct Core<P> {
     pub probe: P,
 }
 
+/// Bytes that the engine keeps for each host.
+pub const HOST_BYTES: usize = size_of::<Host>();
+
 /// An agent, and what the engine keeps with it.
 #[derive(Debug)]
 pub struct Host {
