@@ -9,6 +9,7 @@ import polars as pl
 from goodqueue.plots.columns import column
 from goodqueue.plots.study import check, study_picture
 from goodqueue.plots.study_table import Table
+from goodqueue.plots.style import printable
 from goodqueue.study.store import STUDY
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def draw(
     paths, captions = [], []
     for picture in pictures(results, plan):
         paths += picture.save_as(target, formats)
-        captions.append(f"{picture.name}: {picture.caption}\n")
+        captions.append(f"{picture.name}: {printable(picture.caption)}\n")
     (target / "captions.txt").write_text("".join(captions), encoding="utf-8")
     return paths
 
