@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from goodqueue.cli.terminal import number, stdout, table
 from goodqueue.errors import RequestError
+from goodqueue.outdir import check_apart, check_file, whole_file
 from goodqueue.study.results import Results
 from goodqueue.study.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import polars as pl
@@ -39,6 +41,11 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
     """Merges, filters, prints and exports; returns the exit code."""
     console = stdout()
     quiet = request.json
+    check_apart([folder], {"--export": request.export})
+    if request.export is not None:
+        _check_export(request.export, [folder, *request.merge])
+    for other in request.merge:
+        check_apart([folder], {"--merge": other})
     if request.merge:
         store = Store.open(folder, keep_both=True)
         try:
@@ -85,16 +92,28 @@ def _first_look(results: Results) -> list[str]:
     return [f"{stem}{figure}" for figure in FIRST_LOOK if f"{stem}{figure}" in results.metrics]
 
 
+def _check_export(file: Path, folders: list[Path]) -> None:
+    """Refuses to write into the folders that are read, and where no file can be written."""
+    for folder in folders:
+        if file.resolve().is_relative_to(folder.resolve()):
+            raise RequestError(
+                f"--export {file}: this is in the study's folder {folder}, which the command "
+                "reads; name a file elsewhere"
+            )
+    check_file(file)
+
+
 def export(rows: pl.DataFrame, file: Path) -> None:
     """Writes a table by the suffix of its file."""
-    writers = {
-        ".csv": lambda: rows.write_csv(file),
-        ".parquet": lambda: rows.write_parquet(file),
-        ".json": lambda: rows.write_json(file),
+    writers: dict[str, Callable[[Path], object]] = {
+        ".csv": rows.write_csv,
+        ".parquet": rows.write_parquet,
+        ".json": rows.write_json,
     }
     if file.suffix not in writers:
         raise RequestError(f"--export {file}: name a file that ends in .csv, .parquet or .json")
-    writers[file.suffix]()
+    with whole_file(file) as unfinished:
+        writers[file.suffix](unfinished)
 
 
 def _print(results: Results, rows: pl.DataFrame, request: ResultsRequest) -> None:

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
+from goodqueue.outdir import check_folder
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion
 from goodqueue.papers.shapes import TESTS
@@ -211,6 +212,7 @@ class TableExperiment:
             if variant == PLAIN and row.items() <= self.rows[place].items()
         )
         scenario = next(fits).with_seed(seed)
+        check_folder(target, list(wanted["files"].values()))
         target.mkdir(parents=True, exist_ok=True)
         scenario.run(traces=[(trace, target / file) for trace, file in wanted["files"].items()])
         cell = ", ".join(f"{self.keys[column]['label']} {value}" for column, value in row.items())
