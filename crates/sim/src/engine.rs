@@ -44,7 +44,8 @@ pub fn run(network: &Network) -> Outcome {
 }
 
 /// Runs a network while `go_on` says so; `None` if it was stopped. `go_on` is asked before the
-/// first event and every few milliseconds of computing, with the simulated time reached.
+/// first event, every few milliseconds of computing and after the last event, with the simulated
+/// time reached.
 ///
 /// # Panics
 /// If packets are not conserved, which no scenario can cause.
@@ -125,7 +126,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let mut now = Time::ZERO;
         while go_on(now) {
             if self.run_block(end) {
-                return Some(self.finish());
+                // What went wrong in the last block must not be summed up.
+                return go_on(end).then(|| self.finish());
             }
             now = self.core.events.peek().map_or(end, Event::time);
         }
