@@ -142,7 +142,7 @@ def test_a_capture_stops_before_the_disk_is_full(tmp_path: Path) -> None:
     scenario, disk = tmp_path / "s.toml", tmp_path / "disk"
     disk.mkdir()
     scenario.write_text(SMALL.replace("20s", "100000s"))
-    done = in_small_disk(disk, "64m", f"{COMMAND} run {scenario} --pcap before={disk}/b.pcapng")
+    done = in_small_disk(disk, "256m", f"{COMMAND} run {scenario} --pcap before={disk}/b.pcapng")
     assert done.returncode == 2, done
     assert done.stdout == "left:\n"
     # The estimate comes first if the run has taken a second by then.
