@@ -20,6 +20,9 @@ KEPT_FREE_BYTES = 64 * 1024 * 1024
 KEPT_FREE_SHARE = 0.05
 """Room that traces leave on their disk: the lesser of so many bytes and this share of the disk."""
 
+CALLS_AHEAD = 4
+"""There is also room for what is written until the watch has been called so often again."""
+
 
 class Watch:
     """Is called some times a second while a run goes on; ends it by raising.
@@ -63,10 +66,10 @@ class Watch:
             RequestError: if the run must end because memory or disk do not last.
         """
         seconds = time.monotonic() - self._begun
-        self.traces_bytes = written
+        grown, self.traces_bytes = written - self.traces_bytes, written
         self._check_memory(share)
         for folder in self._folders:
-            self._check_disk(folder, share, written)
+            self._check_disk(folder, share, written, grown)
         if self._tell is not None and seconds >= ESTIMATE_S and share > 0 and written:
             free = min(shutil.disk_usage(folder).free for folder in self._folders)
             self._tell(
@@ -92,9 +95,10 @@ class Watch:
             "lower queue limits or receive windows, or raise the limit with --memory"
         )
 
-    def _check_disk(self, folder: Path, share: float, written: int) -> None:
+    def _check_disk(self, folder: Path, share: float, written: int, grown: int) -> None:
         disk = shutil.disk_usage(folder)
         kept = min(KEPT_FREE_BYTES, KEPT_FREE_SHARE * disk.total)
+        kept = max(kept, CALLS_AHEAD * grown)
         if disk.free > kept or not written:
             return
         whole = f" of about {size(written / share)}" if share > 0 else ""
