@@ -233,11 +233,20 @@ class Scenario:
     def weight(self) -> float:
         """How long a run takes, in units of its own; only to compare scenarios."""
 
-    def calibrate(self, seconds: float) -> tuple[float, float]:
-        """Runs ever longer beginnings of it until one takes so many seconds.
+    def calibrate(self, seconds: float) -> tuple[float, list[tuple[float, float]]]:
+        """Runs it from the start until so many seconds of computing have passed, or to the end.
 
         Returns:
-            The seconds that it took, and the share of the whole run that it was.
+            Seconds that building it and summing up took; and points on the way, each the seconds
+            of computing so far and the share of the simulated time that was done by then.
+        """
+
+    def memory(
+        self, *, series: bool | None = None, packets: bool | None = None
+    ) -> list[tuple[str, int, int]]:
+        """What a run takes of memory: triples of what, how many, and bytes for each.
+
+        What is recorded is as the scenario says unless given.
         """
 
     def with_seed(self, seed: int) -> Scenario:
@@ -274,6 +283,7 @@ class Scenario:
         queues: Sequence[tuple[str, Callable[[], object]]] = (),
         traces: Sequence[tuple[str, PathLike[str]]] = (),
         snap: int = 128,
+        watch: Callable[[float, int], None] | None = None,
     ) -> Outcome:
         """Runs it, without holding the interpreter's lock.
 

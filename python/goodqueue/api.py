@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.errors import ScenarioError
-from goodqueue.traces import opened
+from goodqueue.memory import check, limit_of, parts
+from goodqueue.traces import folders_of, opened
+from goodqueue.watch import Watch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from goodqueue.queues import QueueFactory
     from goodqueue.result import Result
     from goodqueue.traces import Traces
@@ -56,6 +60,9 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     queues: Mapping[str, QueueFactory] | None = None,
     trace: Traces | str | PathLike[str] | None = None,
     snap: str = HEADERS,
+    memory: str | None = None,
+    progress: Callable[[float, float], None] | None = None,
+    notice: Callable[[str], None] | None = None,
 ) -> Result:
     """Runs a scenario from start to end.
 
@@ -76,21 +83,38 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`, `cwnd:FLOW`,
             `throughput:FLOW`, `ping:FLOW`, `queue:LINK` and `flent`.
         snap: frames in captures are cut to this size; by default to one that all headers fit in.
+        memory: the most memory that the run may take, as in `8GiB`; by default three quarters of
+            the machine's. What it will take is known before it begins, and watched while it runs.
+        progress: is called some times a second with the share of the run that is done and the
+            seconds that it took.
+        notice: is called once, after a second, with a sentence on how large the traces will be.
 
     Raises:
         ScenarioError: with place, mistake and remedy.
+        RequestError: if the run does not fit into memory, or its traces on the disk.
         OSError: if a trace cannot be written.
     """
     from goodqueue.result import Result
 
     scenario = load(source, set=set, seed=seed)
+    limit = limit_of(memory)
+    needs = parts(scenario, series=series, packets=packets)
+    check(needs, limit)
     with opened(trace or {}, scenario) as traces:
+        watch = Watch(
+            memory=limit,
+            recording=any(part.is_record for part in needs),
+            folders=folders_of(traces),
+            progress=progress,
+            tell=notice,
+        )
         outcome = scenario.run(
             series=series,
             packets=packets,
             queues=list((queues or {}).items()),
             traces=traces,
             snap=_core.parse_size("--snap", snap),
+            watch=watch,
         )
     return Result(outcome, scenario.resolved_toml())
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError, os_error
@@ -20,8 +21,7 @@ from goodqueue.unfinished import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MARKER = "summary.json"
 """The file that says a directory holds results of ours, which newer ones may replace."""
@@ -42,6 +42,97 @@ _OURS = {
     *("classes.png", "rtts.png", "loss-bursts.png", "link.png"),
 }
 """Every file that a command writes. A directory that holds any other is not ours to replace."""
+
+
+def check_apart(inputs: Iterable[str | Path], outputs: Mapping[str, Path | None]) -> None:
+    """Refuses an output that would take the place of an input, or of another output.
+
+    Files are compared by their resolved paths, and by device and inode: another name of the same
+    file is the same file. A directory that is replaced as a whole holds what lies in it.
+
+    Args:
+        inputs: files that the command reads.
+        outputs: files and directories that it writes, by the option that names them; an option
+            that ends in a slash names a directory that is replaced.
+
+    Raises:
+        RequestError: with the option and the file.
+    """
+    read = [Path(path) for path in inputs if Path(path).exists()]
+    written: dict[str, Path] = {}
+    for option, target in outputs.items():
+        if target is None or _is_special(target):
+            continue
+        flag = option.removesuffix("/")
+        for path in read:
+            if _is_same(path, target):
+                raise RequestError(
+                    f"{flag} {target}: this is the file {path}, which the command reads; "
+                    "name another file"
+                )
+            if option.endswith("/") and path.resolve().is_relative_to(target.resolve()):
+                raise RequestError(
+                    f"{flag} {target}: {path}, which the command reads, lies in this directory, "
+                    "which is replaced; name another directory"
+                )
+        for other, path in written.items():
+            if _is_same(path, target):
+                raise RequestError(
+                    f"{flag} {target}: {other} is written to the same file; name another"
+                )
+        written[flag] = target
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    if one.resolve() == other.resolve():
+        return True
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def _is_special(target: Path) -> bool:
+    """Whether it is a device or a pipe, which keeps nothing that could be lost."""
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def check_folder(folder: Path, ours: Sequence[str]) -> None:
+    """Refuses to add files to a directory that holds others than these, or symbolic links.
+
+    A file that is written through a symbolic link lands elsewhere.
+
+    Args:
+        folder: the directory, which need not be there.
+        ours: patterns of the names that the command gives its files.
+
+    Raises:
+        RequestError: with the file that is in the way.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise RequestError(f"{folder} is not a directory; name a new one")
+    held = sorted(folder.iterdir()) if folder.is_dir() else []
+    check_links(folder)
+    for path in held:
+        if not any(path.match(pattern) for pattern in ours):
+            raise RequestError(
+                f"{folder} holds {path.name}, which is no file of this command; "
+                "name a new directory"
+            )
+
+
+def check_links(folder: Path) -> None:
+    """Refuses a directory in which a symbolic link stands where a file would be written.
+
+    Raises:
+        RequestError: with the link.
+    """
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        link = min((entry.path for entry in entries if entry.is_symlink()), default=None)
+    if link is not None:
+        raise RequestError(
+            f"{link} is a symbolic link, and what is written through it would land elsewhere; "
+            "remove it, or name a new directory"
+        )
 
 
 def check_output(target: Path) -> None:

@@ -56,7 +56,9 @@ def write(
         f"<p>goodqueue {escape(_core.version())}, results version {_core.results_version()}.</p>",
         "</html>",
     ]
-    write_whole(path, "\n".join(parts))
+    # A page takes no control characters, however they are written.
+    page = "\n".join(parts)
+    write_whole(path, "".join(c for c in page if c.isprintable() or c in "\n\t"))
 
 
 def figure(picture: Picture) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
@@ -23,6 +24,30 @@ def available_processors() -> int:
     return os.cpu_count() or 1
 
 
+JOBS_PER_PROCESSOR = 4
+"""More threads than this for each processor only take memory."""
+
+
+def jobs_of(wanted: int | None) -> int:
+    """How many threads to use: those wanted or one per processor, as far as that makes sense.
+
+    A note on standard error says where it is fewer than wanted.
+
+    Args:
+        wanted: the number that `--jobs` gives, if any.
+    """
+    processors = available_processors()
+    most = JOBS_PER_PROCESSOR * processors
+    if wanted is None or wanted <= most:
+        return wanted or processors
+    print(
+        f"note: {most:,} threads instead of {wanted:,}, since {processors:,} processors have use "
+        "for no more",
+        file=sys.stderr,
+    )
+    return most
+
+
 class Workers:
     """Threads that run calls. Each call is given the switch by which an interrupt stops it."""
 
@@ -41,7 +66,7 @@ def workers(jobs: int | None = None) -> Iterator[Workers]:
 
     On any exception, Ctrl-C too, what is under way is stopped and what has not started never does.
     """
-    pool = ThreadPoolExecutor(jobs or available_processors())
+    pool = ThreadPoolExecutor(jobs_of(jobs))
     threads = Workers(pool)
     try:
         yield threads

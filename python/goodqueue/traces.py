@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.flent import FlentFile, bulk_flows
-from goodqueue.outdir import write_whole
+from goodqueue.outdir import check_folder, write_whole
 from goodqueue.unfinished import scratch
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ Traces = Mapping[str, "str | PathLike[str]"]
 MOST_WINDOWS = 8
 """How many flows' windows a directory of traces holds."""
 
+OURS = ("*.pcapng", "*.tr", "*.nam", "*.dat", "*.flent.gz", "plot.gp", "*.svg")
+"""Files of a directory of traces, with the pictures that `plot.gp` makes."""
+
 POINTS = ("sender", "receiver", "before", "after")
 
 
@@ -30,7 +34,10 @@ def opened(
     wanted: Traces | str | PathLike[str], scenario: Scenario
 ) -> Iterator[list[tuple[str, Path]]]:
     """What the core is to write for a run; what is made of that is made when the run is over."""
-    files = _files(wanted, scenario)
+    files = files_of(wanted, scenario)
+    if not isinstance(wanted, Mapping):
+        check_folder(Path(wanted), OURS)
+        Path(wanted).mkdir(parents=True, exist_ok=True)
     flent = files.pop("flent", None)
     if flent is None:
         yield list(files.items())
@@ -43,12 +50,16 @@ def opened(
         write_whole(Path(wanted, "plot.gp"), _script(scenario))
 
 
-def _files(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[str, Path]:
+def folders_of(traces: Iterable[tuple[str, Path]]) -> list[Path]:
+    """The folders that these files are in, each once."""
+    return list(dict.fromkeys(file.resolve().parent for _, file in traces))
+
+
+def files_of(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[str, Path]:
     """Traces and where they go: those of a mapping, or every one there is, in a directory."""
     if isinstance(wanted, Mapping):
         return {name: Path(file) for name, file in wanted.items()}
     folder = Path(wanted)
-    folder.mkdir(parents=True, exist_ok=True)
     names = {
         **{point: f"{point}.pcapng" for point in POINTS},
         "tr": "out.tr",
@@ -59,6 +70,25 @@ def _files(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[str
     if any(bulk_flows(scenario)):
         names["flent"] = "run.flent.gz"
     return {name: folder / file for name, file in names.items()}
+
+
+def files_read(scenario: Scenario) -> list[str]:
+    """The files that a scenario names, such as rates measured over time."""
+    found: list[str] = []
+
+    def walk(value: object) -> None:
+        if isinstance(value, list):
+            for item in value:
+                walk(item)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                if key == "file" and isinstance(item, str):
+                    found.append(item)
+                else:
+                    walk(item)
+
+    walk(tomllib.loads(scenario.resolved_toml()))
+    return found
 
 
 def _shown(scenario: Scenario) -> list[str]:

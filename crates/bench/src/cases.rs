@@ -243,6 +243,6 @@ mod tests {
         case.overrides
             .push(("duration".to_owned(), "10s".to_owned()));
         let network = case.scenario().network();
-        assert_eq!(Some(run(&network)), run_while(&network, || true));
+        assert_eq!(Some(run(&network)), run_while(&network, |_| true));
     }
 }

@@ -7,6 +7,7 @@ mod queue;
 mod scenario;
 mod study;
 mod table;
+mod worker;
 
 use pyo3::prelude::*;
 

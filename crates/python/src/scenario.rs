@@ -3,7 +3,8 @@
 use crate::error::{file_error, scenario_error, unit_error};
 use crate::outcome::Outcome;
 use crate::queue::{Raised, python_queue};
-use goodqueue_queue::Limit;
+use crate::worker::{Shared, interruptible, waited_for};
+use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_scenario::{StatedSpans, Tap};
 use goodqueue_sim::{Network, WorkloadConfig};
 use goodqueue_trace::write::{Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, Traces};
@@ -11,6 +12,7 @@ use goodqueue_types::{LinkId, Span, Time};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,17 +51,15 @@ pub struct Scenario(pub(crate) goodqueue_scenario::Scenario);
 impl Scenario {
     /// Reads a scenario file; `overrides` are (path, value) pairs.
     #[staticmethod]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "Python hands over a list of its own"
-    )]
     fn parse(
         py: Python<'_>,
         text: &[u8],
         file_name: &str,
         overrides: Vec<(String, String)>,
     ) -> PyResult<Self> {
-        goodqueue_scenario::Scenario::parse(text, file_name, &overrides)
+        let (text, name) = (text.to_vec(), file_name.to_owned());
+        let read = move || goodqueue_scenario::Scenario::parse(&text, &name, &overrides);
+        waited_for(py, read)?
             .map(Self)
             .map_err(|error| scenario_error(py, &error))
     }
@@ -129,37 +129,32 @@ impl Scenario {
     }
 
     /// The names of the metrics that its runs have, from its first instant.
-    fn metric_names(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| {
-            let mut network = self.0.network();
+    fn metric_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let scenario = self.0.clone();
+        waited_for(py, move || {
+            let mut network = scenario.network();
             network.record = goodqueue_sim::Record::default();
             (network.warmup, network.end) = (Time(0), Time(1_000_000));
             let outcome = goodqueue_sim::run(&network);
-            let summary = goodqueue_scenario::summary_json(&self.0, &network, &outcome);
-            let metrics = goodqueue_scenario::metrics(&self.0, &summary).into_iter();
+            let summary = goodqueue_scenario::summary_json(&scenario, &network, &outcome);
+            let metrics = goodqueue_scenario::metrics(&scenario, &summary).into_iter();
             metrics.map(|(name, _)| name).collect()
         })
     }
 
-    /// Runs ever longer beginnings until one takes so many seconds: the seconds it took and the
-    /// share of the whole that it was.
-    fn calibrate(&self, py: Python<'_>, seconds: f64) -> (f64, f64) {
-        py.detach(|| {
-            let mut network = self.0.network();
-            network.record = goodqueue_sim::Record::default();
-            let (end, mut parts) = (network.end, 1_u64 << 12);
-            loop {
-                network.end = Time(end.0 / parts);
-                network.warmup = network.warmup.min(Time(network.end.0 / 2));
-                let begun = Instant::now();
-                goodqueue_sim::run(&network);
-                let took = begun.elapsed().as_secs_f64();
-                if took >= seconds || parts == 1 {
-                    return (took, 1.0 / parts as f64);
-                }
-                parts /= 2;
-            }
-        })
+    /// Runs from the start until so many seconds of computing have passed, or to the end. Returns
+    /// what building and summing up took, and points on the way: seconds of computing and the
+    /// share of the simulated time that was done by then.
+    fn calibrate(&self, py: Python<'_>, seconds: f64) -> PyResult<(f64, Vec<(f64, f64)>)> {
+        let scenario = self.0.clone();
+        let shared = Shared::default();
+        let switch = shared.clone();
+        interruptible(
+            py,
+            &shared,
+            || Ok(()),
+            move || trial(&scenario, &switch, seconds),
+        )
     }
 
     /// Pickles as its resolved text.
@@ -250,12 +245,28 @@ impl Scenario {
         commands.map_err(|error| unit_error(py, link, error))
     }
 
+    /// What a run takes of memory: triples of what, how many, and bytes for each. What is recorded is
+    /// as the scenario says unless given.
+    #[pyo3(signature = (*, series = None, packets = None))]
+    fn memory(&self, series: Option<bool>, packets: Option<bool>) -> Vec<(&'static str, u64, u64)> {
+        let mut record = self.0.record();
+        record.series = series.unwrap_or(record.series);
+        record.packets = packets.unwrap_or(record.packets);
+        let parts = self.0.memory(record).into_iter();
+        parts
+            .map(|part| (part.what, part.count, part.bytes_each))
+            .collect()
+    }
+
     /// Runs it, without holding the interpreter's lock. What is recorded is as the scenario says
     /// unless given. `queues` are factories of queue disciplines, by link. `traces` are pairs of a
-    /// trace's name and a file; frames of captures are cut to `snap` bytes.
+    /// trace's name and a file; frames of captures are cut to `snap` bytes. `watch` is called some
+    /// times a second with the share of the simulated time that is done and the bytes of traces
+    /// written, and ends the run by raising. A run with a switch to cancel it, one of many on
+    /// threads, is not watched.
     #[pyo3(signature = (
         *, series = None, packets = None, cancel = None, queues = Vec::new(), traces = Vec::new(),
-        snap = DEFAULT_SNAP
+        snap = DEFAULT_SNAP, watch = None
     ))]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
     fn run(
@@ -267,59 +278,125 @@ impl Scenario {
         queues: Vec<(String, Py<PyAny>)>,
         traces: Vec<(String, PathBuf)>,
         snap: u64,
+        watch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Outcome> {
-        let scenario = &self.0;
+        let scenario = self.0.clone();
         let raised = Raised::default();
-        let mut network = scenario.network();
-        for (link, factory) in queues {
+        let queues = queues.into_iter().map(|(link, factory)| {
             scenario
                 .check_queue(&link)
                 .map_err(|error| unit_error(py, "queues", error))?;
+            Ok((link, python_queue(factory, &raised)))
+        });
+        let queues = queues.collect::<PyResult<Vec<_>>>()?;
+        let end = scenario.duration().0 as f64;
+        let traces = if traces.is_empty() {
+            Traces::default()
+        } else {
+            open_traces(py, &scenario, &scenario.network(), traces, snap)?
+        };
+        let parts = traces.parts();
+        let job = Job {
+            scenario,
+            series,
+            packets,
+            queues,
+            raised,
+            traces,
+        };
+        if let Some(switch) = cancel {
+            let switch = Arc::clone(&switch.0);
+            return py.detach(|| job.run(|_| !switch.load(Ordering::Relaxed)));
+        }
+        let shared = Shared::default();
+        let tell = || match watch {
+            Some(watch) => {
+                let share = shared.reached() as f64 / end;
+                let sizes = parts.iter().filter_map(|part| fs::metadata(part).ok());
+                let written: u64 = sizes.map(|part| part.len()).sum();
+                watch.call1((share, written)).map(drop)
+            }
+            None => Ok(()),
+        };
+        let (worker, switch) = (job, shared.clone());
+        let done = interruptible(py, &shared, tell, move || {
+            worker.run(|now| switch.go_on(now.0))
+        });
+        // Where the work was left alone, nobody else removes what it has written.
+        done.inspect_err(|_| parts.iter().for_each(|part| drop(fs::remove_file(part))))?
+    }
+}
+
+/// Runs the beginning of a scenario; see [`Scenario::calibrate`].
+fn trial(
+    scenario: &goodqueue_scenario::Scenario,
+    switch: &Shared,
+    seconds: f64,
+) -> (f64, Vec<(f64, f64)>) {
+    let begun = Instant::now();
+    let mut network = scenario.network();
+    network.record = goodqueue_sim::Record::default();
+    let (mut first, mut points) = (None, Vec::new());
+    let outcome = goodqueue_sim::run_while(&network, |now| {
+        let first = *first.get_or_insert_with(Instant::now);
+        let took = first.elapsed().as_secs_f64();
+        points.push((took, now.0 as f64 / network.end.0 as f64));
+        switch.go_on(now.0) && took < seconds
+    });
+    let built = first.map_or(0.0, |first| (first - begun).as_secs_f64());
+    let Some(outcome) = outcome else {
+        return (built, points);
+    };
+    let took = first.map_or(0.0, |first| first.elapsed().as_secs_f64());
+    points.push((took, 1.0));
+    let begun = Instant::now();
+    drop(goodqueue_scenario::summary_json(
+        scenario, &network, &outcome,
+    ));
+    (built + begun.elapsed().as_secs_f64(), points)
+}
+
+/// All that a run needs.
+struct Job {
+    scenario: goodqueue_scenario::Scenario,
+    series: Option<bool>,
+    packets: Option<bool>,
+    /// In place of the scenario's, by link.
+    queues: Vec<(String, QueueConfig)>,
+    raised: Raised,
+    traces: Traces,
+}
+
+impl Job {
+    /// Builds the network, runs it while `go_on` says so, and sums up.
+    fn run(mut self, mut go_on: impl FnMut(Time) -> bool) -> PyResult<Outcome> {
+        let mut network = self.scenario.network();
+        for (link, queue) in self.queues {
             for config in network.links.iter_mut().filter(|other| other.name == link) {
-                config.queue = python_queue(factory.clone_ref(py), &raised);
+                config.queue = queue.clone();
             }
         }
-        let mut traces = open_traces(py, scenario, &network, traces, snap)?;
-        let failed = traces.failed();
-        let switch = cancel.map(|switch| Arc::clone(&switch.0));
-        py.detach(|| {
-            let record = &mut network.record;
-            record.series = series.unwrap_or(record.series);
-            record.packets = packets.unwrap_or(record.packets);
-            let mut interrupt = None;
-            // Ctrl-C is seen in the main thread only; runs in other threads have a switch.
-            let go_on = || {
-                if raised.is_some() || failed.load(Ordering::Relaxed) {
-                    return false;
-                }
-                if let Some(switch) = &switch {
-                    return !switch.load(Ordering::Relaxed);
-                }
-                // A method's path would not be general over the lifetime of the attachment.
-                #[expect(clippy::redundant_closure_for_method_calls)]
-                let signals = Python::attach(|py| py.check_signals());
-                interrupt = signals.err();
-                interrupt.is_none()
-            };
-            let outcome = if traces.is_empty() {
-                goodqueue_sim::run_while(&network, go_on)
-            } else {
-                goodqueue_sim::run_traced(&network, &mut traces, go_on)
-            };
-            if let Some(error) = raised.take() {
-                return Err(error);
-            }
-            if outcome.is_some() || failed.load(Ordering::Relaxed) {
-                traces
-                    .finish()
-                    .map_err(|(file, error)| file_error(&file, &error))?;
-            }
-            match (outcome, interrupt) {
-                (Some(outcome), _) => Ok(Outcome::new(scenario, &network, outcome)),
-                (None, Some(interrupt)) => Err(interrupt),
-                (None, None) => Err(PyKeyboardInterrupt::new_err("run cancelled")),
-            }
-        })
+        let record = &mut network.record;
+        record.series = self.series.unwrap_or(record.series);
+        record.packets = self.packets.unwrap_or(record.packets);
+        let (failed, raised) = (self.traces.failed(), &self.raised);
+        let go_on = |now| !raised.is_some() && !failed.load(Ordering::Relaxed) && go_on(now);
+        let outcome = if self.traces.is_empty() {
+            goodqueue_sim::run_while(&network, go_on)
+        } else {
+            goodqueue_sim::run_traced(&network, &mut self.traces, go_on)
+        };
+        if let Some(error) = self.raised.take() {
+            return Err(error);
+        }
+        if outcome.is_some() || failed.load(Ordering::Relaxed) {
+            self.traces
+                .finish()
+                .map_err(|(file, error)| file_error(&file, &error))?;
+        }
+        outcome
+            .map(|outcome| Outcome::new(&self.scenario, &network, outcome))
+            .ok_or_else(|| PyKeyboardInterrupt::new_err("run cancelled"))
     }
 }
 

@@ -34,6 +34,7 @@ impl<'py, 'rows, R> Table<'py, 'rows, R> {
 
     /// Writes each value once, straight into the memory that Python will read.
     fn column(self, name: &str, kind: &str, value: impl Fn(&R) -> [u8; 8]) -> PyResult<Self> {
+        self.py.check_signals()?;
         let bytes = PyBytes::new_with(self.py, self.rows.len() * 8, |memory| {
             for (place, row) in memory.chunks_exact_mut(8).zip(self.rows) {
                 place.copy_from_slice(&value(row));

@@ -50,6 +50,15 @@ impl Paths {
         &self.each[(index % self.each.len() as u64) as usize]
     }
 
+    /// All paths of a group of `count` flows, and how many of them each has.
+    pub(crate) fn shares(&self, count: u64) -> impl Iterator<Item = (&Path, u64)> {
+        let paths = self.each.len() as u64;
+        let share = move |index: u64| count / paths + u64::from(index < count % paths);
+        (0..)
+            .zip(self.each())
+            .map(move |(index, path)| (path, share(index)))
+    }
+
     /// All paths of the group.
     pub(crate) fn each(&self) -> impl Iterator<Item = &Path> {
         self.each.iter().map(AsRef::as_ref)

@@ -5,6 +5,7 @@ use crate::document::Document;
 use crate::error::{Checked, ScenarioError, nearest, shorten};
 use crate::flow::{FlowGroup, read_flows};
 use crate::layout::{Layout, Misplaced};
+use crate::memory::MemoryPart;
 use crate::queue::drain_rate;
 use crate::reader::Reader;
 use crate::spec::{RECORD, SCENARIO};
@@ -212,6 +213,16 @@ impl Scenario {
                 help,
             }
         })
+    }
+
+    /// What its runs record besides the summary.
+    pub fn record(&self) -> Record {
+        self.record
+    }
+
+    /// What a run that records so much takes of memory.
+    pub fn memory(&self, record: Record) -> Vec<MemoryPart> {
+        crate::memory::parts(self, record)
     }
 
     /// The run that this scenario describes.

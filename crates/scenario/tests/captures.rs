@@ -128,7 +128,7 @@ fn captured(text: &str, snap: u32, points: &[&str]) -> (Outcome, Vec<Vec<Packet>
         Capture::new(file.clone(), at, &interface, endpoints.clone()).expect("memory")
     });
     let mut taps = Taps(taps.collect());
-    let outcome = run_traced(&network, &mut taps, || true).expect("nothing stops it");
+    let outcome = run_traced(&network, &mut taps, |_| true).expect("nothing stops it");
     for tap in &mut taps.0 {
         tap.finish().expect("memory");
     }

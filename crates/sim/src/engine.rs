@@ -31,23 +31,25 @@ use crate::served_link::Service;
 use crate::{Network, Outcome, Totals};
 use goodqueue_types::{Packet, PacketSink, Time};
 
-/// How often a run that can be stopped asks whether to go on.
-const SLICES: u64 = 1_000;
+/// Events between two questions whether the run is to go on. A block takes some milliseconds,
+/// however much or little simulated time it covers.
+const BLOCK: u64 = 1 << 14;
 
 /// Runs a network from start to end.
 ///
 /// # Panics
 /// If packets are not conserved, which no scenario can cause.
 pub fn run(network: &Network) -> Outcome {
-    run_while(network, || true).expect("nothing stops the run")
+    run_while(network, |_| true).expect("nothing stops the run")
 }
 
-/// Runs a network while `go_on` says so, asked a thousand times over the run; `None` if it was
-/// stopped.
+/// Runs a network while `go_on` says so; `None` if it was stopped. `go_on` is asked before the
+/// first event, every few milliseconds of computing and after the last event, with the simulated
+/// time reached.
 ///
 /// # Panics
 /// If packets are not conserved, which no scenario can cause.
-pub fn run_while(network: &Network, go_on: impl FnMut() -> bool) -> Option<Outcome> {
+pub fn run_while(network: &Network, go_on: impl FnMut(Time) -> bool) -> Option<Outcome> {
     if network.record.series || network.record.packets {
         let recorder = recorder(network);
         let simulation = Simulation::new(network, recorder);
@@ -68,7 +70,7 @@ pub fn run_while(network: &Network, go_on: impl FnMut() -> bool) -> Option<Outco
 pub fn run_traced(
     network: &Network,
     sink: &mut impl PacketSink,
-    go_on: impl FnMut() -> bool,
+    go_on: impl FnMut(Time) -> bool,
 ) -> Option<Outcome> {
     let probe = (recorder(network), InOrder::new(sink));
     let simulation = Simulation::new(network, probe);
@@ -119,25 +121,36 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     /// Runs to the end and reports, unless stopped on the way.
-    fn complete_while(mut self, mut go_on: impl FnMut() -> bool) -> Option<(Outcome, P)> {
+    fn complete_while(mut self, mut go_on: impl FnMut(Time) -> bool) -> Option<(Outcome, P)> {
         let end = self.core.window.to;
-        for slice in 1..SLICES {
-            if !go_on() {
-                return None;
+        let mut now = Time::ZERO;
+        while go_on(now) {
+            if self.run_block(end) {
+                // What went wrong in the last block must not be summed up.
+                return go_on(end).then(|| self.finish());
             }
-            self.run_until(Time(end.0 / SLICES * slice));
+            now = self.core.events.peek().map_or(end, Event::time);
         }
-        Some(self.complete())
+        None
     }
 
     /// Handles every event up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
+        while !self.run_block(until) {}
+    }
+
+    /// Handles up to [`BLOCK`] events up to and including `until`; true if none of them is left.
+    fn run_block(&mut self, until: Time) -> bool {
+        let pause = self.event_count + BLOCK;
         while let Some(event) = self
             .core
             .events
             .peek()
             .filter(|event| event.time() <= until)
         {
+            if self.event_count == pause {
+                return false;
+            }
             self.event_count += 1;
             if P::ACTIVE {
                 self.core.probe.advance(event.time());
@@ -149,6 +162,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 Kind::Emergence => self.emergence(event),
             }
         }
+        true
     }
 
     /// The head of a line reaches its link, unless another has come before it since.

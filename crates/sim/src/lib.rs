@@ -11,6 +11,7 @@ mod engine;
 mod event_queue;
 mod fairness;
 mod flow_class;
+pub mod footprint;
 mod ideal;
 mod impaired_path;
 mod impairment;
@@ -21,7 +22,6 @@ mod link;
 mod link_meter;
 mod loss;
 mod loss_bursts;
-mod memory;
 mod network;
 mod outcome;
 mod path;
@@ -45,7 +45,6 @@ pub use law::{Empirical, Law};
 pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use loss_bursts::meters;
-pub use memory::{BYTES_PER_LINK, BYTES_PER_PACKET, FlowMemory, memory_per_flow};
 pub use network::{
     FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };

@@ -147,14 +147,17 @@ impl Moments {
 }
 
 impl LinkMeter {
+    /// Values that its histograms have room for, so that the loop does not allocate: backlogs of
+    /// 2²⁴ packets and of 2³² bytes, waits of 100 s in nanoseconds. Beyond, they grow once.
+    pub(crate) const HISTOGRAM_VALUES: [u64; 3] = [1 << 24, 1 << 32, 100_000_000_000];
+
     /// A meter for this window, of flows in these groups.
     pub(crate) fn new(
         window: Window,
         bursts: Option<LossBursts>,
         groups: Arc<[(u32, u32)]>,
     ) -> Self {
-        // Room for what a busy link sees, so that the loop does not allocate: 2³² bytes of
-        // backlog, 2²⁴ packets, waits of 100 s. Beyond, the histograms grow once.
+        let [packets, bytes, waits] = Self::HISTOGRAM_VALUES;
         let reserved = |largest| {
             let mut histogram = Histogram::default();
             histogram.reserve(largest);
@@ -183,11 +186,11 @@ impl LinkMeter {
             bursts,
             backlog: Backlog::default(),
             backlog_since: Time::ZERO,
-            backlog_packets: reserved(1 << 24),
-            backlog_bytes: reserved(1 << 32),
+            backlog_packets: reserved(packets),
+            backlog_bytes: reserved(bytes),
             backlog_changes: 0,
             backlog_change_sum: 0,
-            waits_ns: reserved(100_000_000_000),
+            waits_ns: reserved(waits),
             average: Moments::default(),
         }
     }

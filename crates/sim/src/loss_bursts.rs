@@ -43,6 +43,9 @@ struct Crossing {
 }
 
 impl LossBursts {
+    /// Bytes for each flow that crosses the link.
+    pub(crate) const FLOW_BYTES: usize = size_of::<Crossing>() + size_of::<Time>();
+
     fn new(config: &LinkConfig) -> Option<Self> {
         let mut lengths = Histogram::default();
         // Longer bursts make it grow once.

@@ -71,5 +71,6 @@ pub use config::{
 pub use endpoint::{ENDLESS, TcpEndpoint};
 pub use limits::{Limited, TimeLimited};
 pub use profiles::Profile;
+pub use records::RECORD_BYTES;
 pub use stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
 pub use time_wait::TimeWait;

@@ -29,6 +29,9 @@ pub(crate) struct Record {
     pub cut: bool,
 }
 
+/// Bytes of a sender's record of a segment in flight.
+pub const RECORD_BYTES: usize = size_of::<Record>();
+
 /// The retransmission queue.
 #[derive(Debug, Default)]
 pub(crate) struct Records {

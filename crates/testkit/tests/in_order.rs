@@ -42,7 +42,7 @@ proptest! {
         let recorded = run(&network);
         let mut kept = Kept::default();
         network.record.packets = false;
-        let traced = run_traced(&network, &mut kept, || true).expect("nothing stops it");
+        let traced = run_traced(&network, &mut kept, |_| true).expect("nothing stops it");
         prop_assert_eq!((&traced.links, &traced.flows), (&recorded.links, &recorded.flows));
         prop_assert!(kept.0.is_sorted_by_key(|event| event.time));
         let (unfolded, others): (Vec<_>, Vec<_>) =

@@ -4,9 +4,8 @@
 //! docs/performance.md.
 
 use goodqueue_queue::Limit;
-use goodqueue_sim::{
-    BYTES_PER_PACKET, FlowMemory, NoProbe, Simulation, WorkloadConfig, memory_per_flow,
-};
+use goodqueue_sim::footprint::{BYTES_PER_PACKET, FlowMemory, memory_per_flow};
+use goodqueue_sim::{NoProbe, Simulation, WorkloadConfig};
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
 use goodqueue_types::{Rate, Span, Time};

@@ -50,6 +50,11 @@ impl Histogram {
             .reserve(needed.saturating_sub(self.weights.len()));
     }
 
+    /// Bytes of its bins with room for values up to `largest`.
+    pub fn bytes_up_to(largest: u64) -> usize {
+        (bin_of(largest) + 1) * size_of::<u64>()
+    }
+
     /// The sum of all weights.
     pub fn total(&self) -> u64 {
         self.total

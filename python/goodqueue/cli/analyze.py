@@ -8,7 +8,7 @@ from goodqueue import _core
 from goodqueue.cli.capture_tables import print_analysis
 from goodqueue.cli.files import print_written, print_wrote, write_json
 from goodqueue.cli.terminal import print_json, stdout
-from goodqueue.outdir import check_file, check_output, whole_directory, write_whole
+from goodqueue.outdir import check_apart, check_file, check_output, whole_directory, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +25,7 @@ def analyze_capture(
         check_output(out)
     if to_scenario is not None:
         check_file(to_scenario)
+    check_apart(capture.files(), {"--out/": out, "--to-scenario": to_scenario})
     analysis = capture.analyze()
     scenario = None if to_scenario is None else _scenario(analysis, capture.file)
     if out is not None:

@@ -37,6 +37,10 @@ class Capture:
     thresholds: tuple[tuple[str, str], ...] = ()
     seed: int | None = None
 
+    def files(self) -> list[Path]:
+        """The files that are read."""
+        return [file for file in (self.file, self.after, self.drops) if file is not None]
+
     def of_size(self) -> list[str]:
         """The options of `goodqueue size` that ask of the same captures."""
         options = {"--from": self.file, "--after": self.after, "--rate": self.rate}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goodqueue.cli import EXIT_DAMAGED
 from goodqueue.cli.terminal import number, print_json, stdout, table
 from goodqueue.errors import RequestError
-from goodqueue.outdir import whole_file
+from goodqueue.outdir import check_apart, check_file, whole_file
 from goodqueue.study.results import Results
 from goodqueue.study.store import Store
 
@@ -48,6 +48,11 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
         return _inspect(folder, request)
     console = stdout()
     quiet = request.json
+    check_apart([folder], {"--export": request.export})
+    if request.export is not None:
+        _check_export(request.export, [folder, *request.merge])
+    for other in request.merge:
+        check_apart([folder], {"--merge": other})
     if request.merge:
         store = Store.open(folder, keep_both=True)
         try:
@@ -128,6 +133,17 @@ def _first_look(results: Results) -> list[str]:
         return results.metrics[:3]
     stem = link.removesuffix("utilization")
     return [f"{stem}{figure}" for figure in FIRST_LOOK if f"{stem}{figure}" in results.metrics]
+
+
+def _check_export(file: Path, folders: list[Path]) -> None:
+    """Refuses to write into the folders that are read, and where no file can be written."""
+    for folder in folders:
+        if file.resolve().is_relative_to(folder.resolve()):
+            raise RequestError(
+                f"--export {file}: this is in the study's folder {folder}, which the command "
+                "reads; name a file elsewhere"
+            )
+    check_file(file)
 
 
 def export(rows: pl.DataFrame, file: Path) -> None:

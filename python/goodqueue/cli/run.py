@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.api import HEADERS, run
+from goodqueue.api import HEADERS, load, run
 from goodqueue.cli.applications import application_tables
 from goodqueue.cli.files import print_written, write_json, write_scenario
 from goodqueue.cli.terminal import (
@@ -17,11 +17,14 @@ from goodqueue.cli.terminal import (
     print_json,
     rate,
     size_of,
+    stderr,
     stdout,
     table,
 )
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_output, whole_directory
+from goodqueue.outdir import check_apart, check_folder, check_output, whole_directory
+from goodqueue.study.progress import run_progress
+from goodqueue.traces import OURS, files_of, files_read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,21 +45,32 @@ def run_scenario(  # noqa: PLR0913
     series: bool | None,
     trace: Mapping[str, Path] | Path,
     snap: str | None,
+    memory: str | None,
 ) -> int:
     """Runs a scenario, prints what happened and writes what was asked for."""
     if series is not None and out is None:
         raise RequestError("time series are written to files: say where with --out DIR")
     if out is not None:
         check_output(out)
-    result = run(
-        file,
-        set=overrides,
-        seed=seed,
-        series=out is not None and series is not False,
-        packets=False if out is None else None,
-        trace=trace,
-        snap=snap or HEADERS,
-    )
+    scenario = load(file, set=overrides, seed=seed)
+    traces = {f"--pcap {name}": path for name, path in files_of(trace, scenario).items()}
+    if not isinstance(trace, Mapping):
+        traces = {f"--trace {trace}": path for path in files_of(trace, scenario).values()}
+        check_folder(trace, OURS)
+    check_apart([file, *files_read(scenario)], {"--out/": out, **traces})
+    with run_progress() as progress:
+        result = run(
+            file,
+            set=overrides,
+            seed=seed,
+            series=out is not None and series is not False,
+            packets=False if out is None else None,
+            trace=trace,
+            snap=snap or HEADERS,
+            memory=memory,
+            progress=progress,
+            notice=lambda text: stderr().print(text, soft_wrap=True, markup=False),
+        )
     if out is not None:
         _write(result, out)
     if json:
@@ -74,7 +88,8 @@ def _print_traces(trace: Mapping[str, Path] | Path) -> None:
         stdout().print(f"traces in {trace}", soft_wrap=True, markup=False)
         return
     for name, file in trace.items():
-        stdout().print(f"trace {name}: {file}", soft_wrap=True, markup=False)
+        taken = f" ({size_of(file.stat().st_size)})" if file.is_file() else ""
+        stdout().print(f"trace {name}: {file}{taken}", soft_wrap=True, markup=False)
 
 
 def print_result(result: Result) -> None:

@@ -11,10 +11,11 @@ from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE
 from goodqueue.cli.answer import describe, plain_lines, print_answer, recommendation
 from goodqueue.cli.files import print_written, print_wrote, write_json, write_scenario
 from goodqueue.cli.terminal import print_json, progress, stdout
-from goodqueue.outdir import check_file, check_output, whole_directory
+from goodqueue.outdir import check_apart, check_file, check_output, whole_directory
 from goodqueue.sizing.answer import by_theory
 from goodqueue.sizing.api import simulate
 from goodqueue.sizing.trial import LinkTrial
+from goodqueue.traces import files_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -71,7 +72,7 @@ def size_capture(
         link = replace(link, congestion_control=control)
     notes = (estimates(analysis, capture.file), *analysis.summary["notes"])
     seed = 1 if capture.seed is None else capture.seed
-    return _size(LinkTrial(), link, notes, effort, seed, output)
+    return _size(LinkTrial(), link, notes, effort, seed, output, capture.files())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ def size_file(file: File, bounds: Bounds, effort: Effort, seed: int | None, outp
     jitter_s = None if file.jitter is None else _core.parse_span("--jitter", file.jitter)
     scenario = load(file.path, set=file.overrides, seed=seed)
     trial = FileTrial(scenario, link_name(scenario, file.link), asked, jitter_s)
-    return _size(trial, trial.link, trial.notes, effort, scenario.seed, output)
+    inputs = [file.path, *files_read(scenario)]
+    return _size(trial, trial.link, trial.notes, effort, scenario.seed, output, inputs)
 
 
 def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
@@ -103,12 +105,14 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
     effort: Effort,
     seed: int,
     output: Output,
+    inputs: Sequence[str | Path] = (),
 ) -> int:
     out, report = output.out, output.report
     if report is not None:
         check_file(report)
     if out is not None:
         check_output(out)
+    check_apart(inputs, {"--out/": out, "--report": report})
     if output.quick:
         answer = by_theory(link, trial, QUICK, notes)
     else:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from goodqueue.cli import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
 from goodqueue.cli.terminal import print_json, stdout
 from goodqueue.errors import RequestError
+from goodqueue.memory import check_runs, limit_of
+from goodqueue.outdir import check_apart
 from goodqueue.study.estimate import Cost, estimate
 from goodqueue.study.model import Stop
 from goodqueue.study.progress import JsonLines, Terminal, duration
-from goodqueue.study.store import Store
+from goodqueue.study.store import STUDY, Store
 from goodqueue.study.sweep import Study, Sweep, Tally, check_part
 from goodqueue.study.threads import Threads
 
@@ -38,6 +40,7 @@ class SweepRequest:
     json: bool
     json_lines: bool
     keep_both: bool
+    memory: str | None
     retry_failed: bool
 
 
@@ -54,7 +57,13 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
         from goodqueue.study.pictures import check_plots
 
         check_plots(study)
-    executor = _executor(request)
+    check_apart([file], {"--out": folder})
+    _check_study(file, folder, study)
+    limit = limit_of(request.memory)
+    if request.cluster is None:
+        scenarios = (variant.scenario for variant in study.variants)
+        check_runs(scenarios, limit, series=study.keep.series)
+    executor = _executor(request, limit)
     try:
         if request.dry_run:
             return _dry_run(study, folder, executor.workers, part, request)
@@ -96,10 +105,20 @@ def _draw(study: StudyPlan, folder: Path) -> list[Path]:
     return draw(Results(folder), study, folder)
 
 
-def _executor(request: SweepRequest) -> Executor:
-    """Where the runs go: threads here, or a cluster."""
+def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
+    """Refuses to replace the study file that is read by what it is resolved to."""
+    kept = folder / STUDY
+    if kept.exists() and kept.samefile(file) and kept.read_bytes() != study.text.encode():
+        raise RequestError(
+            f"--out {folder}: the study file {file} is its {STUDY}, which would be replaced by the "
+            "study as resolved; name another folder"
+        )
+
+
+def _executor(request: SweepRequest, limit: int) -> Executor:
+    """Where the runs go: threads here, within so many bytes of memory, or a cluster."""
     if request.cluster is None:
-        return Threads(request.jobs)
+        return Threads(request.jobs, limit)
     if request.jobs is not None:
         raise RequestError(
             "--jobs counts threads of this machine, and --cluster has its own; leave one out"
@@ -139,7 +158,7 @@ def _dry_run(
     """Prints what would be run and what it would cost."""
     least = study.stop.min_replicates if study.stop else len(study.seeds)
     total = len(study.variants) * least
-    runs = {variant.index: max(1, round(least / part[1])) for variant in study.variants}
+    runs = {variant.index: least / part[1] for variant in study.variants}
     cost = estimate(study.variants, runs)
     if request.json:
         print_json(
@@ -169,7 +188,7 @@ def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
     console = stdout()
     count = len(study.variants)
     rows = [
-        [str(value) for value in variant.parameters.values()]
+        [plain(str(value)) for value in variant.parameters.values()]
         for variant in study.variants[:MOST_PRINTED]
     ]
     title = plain(study.title) or "Study"

@@ -56,14 +56,21 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return made
 
 
-def progress() -> Progress:
-    """A progress bar on a terminal; nothing elsewhere."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def progress(*, counted: bool = True) -> Progress:
+    """A progress bar on a terminal, of what is counted or of a share; nothing elsewhere."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        MofNCompleteColumn() if counted else TaskProgressColumn(),
         TimeElapsedColumn(),
         console=stderr(),
         transient=True,

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
-from goodqueue.outdir import write_whole
+from goodqueue.outdir import check_folder, write_whole
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion, Sample
 from goodqueue.papers.shapes import TESTS
@@ -160,6 +160,7 @@ class Traced:
 
     def write(self, target: Path) -> str:
         """Runs it and writes the files and a script for gnuplot; returns what was run."""
+        check_folder(target, [*self.files.values(), "plot.gp", "*.svg"])
         target.mkdir(parents=True, exist_ok=True)
         files = {trace: target / file for trace, file in self.files.items()}
         self.scenario.with_seed(self.seed).run(traces=list(files.items()))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goodqueue.plots.style import CYCLE, GREY, VERMILION, Picture, limit_line
+from goodqueue.plots.style import CYCLE, GREY, VERMILION, Picture, legend_label, limit_line
 from goodqueue.plots.thin import thin
 
 if TYPE_CHECKING:
@@ -78,7 +78,11 @@ def windows_over_time(result: Result) -> Picture:
             own = windows.filter(pl.col("flow") == flow)
             cwnd = thin(own, "cwnd_bytes")
             axes.step(
-                cwnd["time_s"], cwnd["cwnd_bytes"] / 1000, where="post", color=colour, label=flow
+                cwnd["time_s"],
+                cwnd["cwnd_bytes"] / 1000,
+                where="post",
+                color=colour,
+                label=legend_label(flow),
             )
         if thresholds.height:
             axes.step(

@@ -9,7 +9,7 @@ from matplotlib import colormaps
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from goodqueue.plots.study_caption import dkw_half_width
-from goodqueue.plots.style import BLACK, CYCLE, DASHES, GREY, MARKERS
+from goodqueue.plots.style import BLACK, CYCLE, DASHES, GREY, MARKERS, legend_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,9 @@ def look(index: int) -> dict[str, Any]:
 def _label(whole: Table, value: Value | None) -> str | None:
     """What the legend calls one of the series."""
     axis = whole.spec.series
-    return None if value is None or axis is None else whole.column(axis).text(value)
+    if value is None or axis is None:
+        return None
+    return legend_label(whole.column(axis).text(value))
 
 
 def _numbered(whole: Table, part: Table) -> list[tuple[int, str | None, Table]]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import Formatter, LogFormatter, ScalarFormatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +26,8 @@ DASHES = ("-", "--")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = len(CYCLE) * len(DASHES)
 """Lines that can be told apart in one panel."""
+
+NO_WIDTH = "\N{ZERO WIDTH SPACE}"
 
 STYLE: dict[str, Any] = {
     "font.size": 11,
@@ -87,7 +91,7 @@ class Picture:
 
         The same picture gives the same bytes: no file says when it was made.
         """
-        lines = textwrap.wrap(self.caption, CAPTION_COLUMNS)
+        lines = textwrap.wrap(printable(self.caption), CAPTION_COLUMNS)
         foot = CAPTION_LINE_INCHES * len(lines) + 0.15
         height = self.height_inches + foot
         with rc_context(STYLE):  # type: ignore[arg-type]
@@ -104,24 +108,77 @@ class Picture:
                 0.012, 0.1 / height, "\n".join(lines), fontsize=9.5, color="#333333", va="bottom"
             )
             paths = [directory / f"{self.name}.{ending}" for ending in formats]
+            _take_literally(figure)
             for path, ending in zip(paths, formats, strict=True):
                 figure.savefig(path, metadata=self._metadata(ending))
         return paths
 
     def _metadata(self, ending: Format) -> dict[str, str | None]:
+        caption = printable(self.caption)
         match ending:
             case "png":
-                return {"Description": self.caption, "Software": "goodqueue"}
+                return {"Description": caption, "Software": "goodqueue"}
             case "svg":
-                return {"Date": None, "Creator": "goodqueue", "Description": self.caption}
+                return {"Date": None, "Creator": "goodqueue", "Description": caption}
             case "pdf":
-                return {"CreationDate": None, "Creator": "goodqueue", "Subject": self.caption}
+                return {"CreationDate": None, "Creator": "goodqueue", "Subject": caption}
+
+
+def printable(text: str) -> str:
+    """A text on one line, without control characters, which no format of pictures takes."""
+    kept = (letter if letter.isprintable() or letter == NO_WIDTH else " " for letter in text)
+    return "".join(kept)
+
+
+def legend_label(text: str) -> str:
+    """A name as a label of a legend, which leaves out what begins with an underscore."""
+    return f"{NO_WIDTH}{text}" if text.startswith("_") else text
+
+
+class _Literal(Formatter):
+    """Ticks whose labels are texts of ours or of the user, as they stand."""
+
+    def __init__(self, inner: Formatter) -> None:
+        self._inner = inner
+
+    def __call__(self, value: float, position: int | None = None) -> str:
+        return self._plain(self._inner(value, position))
+
+    def format_ticks(self, values: list[float]) -> list[str]:
+        """The labels of all ticks."""
+        return [self._plain(text) for text in self._inner.format_ticks(values)]
+
+    @staticmethod
+    def _plain(text: str) -> str:
+        lines = (printable(line) for line in text.split("\n"))
+        return "\n".join(lines).replace("$", r"\$")
+
+
+def _take_literally(figure: Figure) -> None:
+    """Texts are shown as they stand: a dollar sign begins no formula.
+
+    Ticks that matplotlib writes itself, as powers of ten on logarithmic axes, stay formulas.
+    """
+    own = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            formatter = axis.get_major_formatter()
+            if not isinstance(formatter, (ScalarFormatter, LogFormatter, _Literal)):
+                axis.set_major_formatter(_Literal(formatter))
+            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+            own |= {label for tick in ticks for label in (tick.label1, tick.label2)}
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        if text not in own:
+            text.set_parse_math(False)
+            letters = text.get_text().split("\n")
+            text.set_text("\n".join(printable(line) for line in letters))
 
 
 def save_all(pictures: list[Picture], directory: Path) -> list[Path]:
     """Writes pictures, and their captions beside them in captions.txt; returns the pictures."""
     paths = [picture.save(directory) for picture in pictures]
-    text = "".join(f"{picture.name}.png: {picture.caption}\n" for picture in pictures)
+    text = "".join(f"{picture.name}.png: {printable(picture.caption)}\n" for picture in pictures)
     (directory / "captions.txt").write_text(text, encoding="utf-8")
     return paths
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
+from goodqueue.memory import limit_of
 from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES, by_theory, work_out
 from goodqueue.sizing.link import Asked
 from goodqueue.sizing.smallest import COARSE_REPLICATES
@@ -34,6 +35,8 @@ class Effort:
         jobs: threads; None for one per processor.
         store: folder that keeps every run, and has none run that it holds; None for one in the
             user's cache.
+        memory: the most that runs may take together, as in `8GiB`; None for three quarters of the
+            machine's.
     """
 
     replicates: int = MOST_REPLICATES
@@ -41,6 +44,7 @@ class Effort:
     changes: bool = True
     jobs: int | None = None
     store: Path | None = None
+    memory: str | None = None
 
     def __post_init__(self) -> None:
         if self.replicates < COARSE_REPLICATES:
@@ -133,11 +137,12 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 
+    limit = limit_of(effort.memory)
     with user_store("sizing", effort.store) as store:
-        runner = Runner(store, Threads(effort.jobs), on_run)
+        runner = Runner(store, Threads(effort.jobs, limit), on_run)
         answer = work_out(
             link,
-            Laboratory(runner, trial, seed),
+            Laboratory(runner, trial, seed, limit),
             notes=notes,
             changes=effort.changes,
             queues=effort.queues,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from goodqueue.memory import check_runs, limit_of
 from goodqueue.sizing.trial import EPOCHS, LinkTrial
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
@@ -72,8 +73,14 @@ class Trial(Protocol):
 class Laboratory:
     """Replicates of a trial's links."""
 
-    def __init__(self, runner: Runner, trial: Trial, first_seed: int = 1) -> None:
-        """Takes what runs, what is run, and the seed of the first replicate of every limit."""
+    def __init__(
+        self, runner: Runner, trial: Trial, first_seed: int = 1, memory: int | None = None
+    ) -> None:
+        """Takes what runs, what is run, and the seed of the first replicate of every limit.
+
+        A replicate that takes more bytes of memory than `memory` is refused.
+        """
+        self._memory = limit_of(None) if memory is None else memory
         self.trial = trial
         self._runner = runner
         self._first_seed = first_seed
@@ -131,6 +138,7 @@ class Laboratory:
 
     def _variant(self, link: Link, limit: int, queue: str | None) -> Variant:
         scenario = self.trial.scenario(link, limit, queue, self._stretch(link))
+        check_runs([scenario], self._memory)
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:
             parameters = {f"{self.trial.name}.queue": queue}

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 TRIALS = 8
 """Variants that are tried, evenly spread from the lightest to the heaviest."""
 
-TRIAL_S = 0.05
-"""How long the beginning of a run must take to say something of the whole."""
+TRIAL_S = 0.4
+"""How long the beginning of a run is run, in seconds of computing, to tell of the whole."""
+
+STEADY_SHARE = 0.5
+"""The part of a trial, at its end, whose pace is taken for the rest of the run: before it flows
+start, and their windows grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +36,24 @@ class Cost:
     longest_s: float
 
 
-def estimate(variants: Sequence[Variant], runs: Mapping[int, int]) -> Cost:
+def estimate(variants: Sequence[Variant], runs: Mapping[int, float]) -> Cost:
     """What so many runs of each variant cost.
 
     Beginnings of some runs are run; between them cost is taken to go as the scenario's weight.
 
     Args:
         variants: all of a study's.
-        runs: how many of each are to be run, by index.
+        runs: how many of each are to be run, by index; of a part of a study, on average.
     """
     wanted = [variant for variant in variants if runs.get(variant.index)]
     if not wanted:
         return Cost(0.0, 0.0, 0.0)
     ranked = sorted(wanted, key=lambda variant: variant.scenario.weight())
     tried = _spread(ranked, TRIALS)
-    ratios = []
-    for variant in tried:
-        took, share = variant.scenario.calibrate(TRIAL_S)
-        ratios.append((variant.scenario.weight(), took / share))
+    ratios = [
+        (variant.scenario.weight(), cost_of(*variant.scenario.calibrate(TRIAL_S)))
+        for variant in tried
+    ]
     total, each = 0.0, []
     for variant in ranked:
         weight = variant.scenario.weight()
@@ -57,6 +61,24 @@ def estimate(variants: Sequence[Variant], runs: Mapping[int, int]) -> Cost:
         each.append(seconds * weight / nearest)
         total += each[-1] * runs[variant.index]
     return Cost(total, min(each), max(each))
+
+
+def cost_of(fixed_s: float, points: Sequence[tuple[float, float]]) -> float:
+    """Seconds that a whole run takes, from a trial of its beginning.
+
+    Args:
+        fixed_s: what building the network and summing up take.
+        points: seconds of computing, and the share of the run that was done by then.
+    """
+    took, share = points[-1]
+    if share >= 1:
+        return fixed_s + took
+    # From the first point at or after the middle of the trial on, or from the last that is
+    # earlier in the run than its end.
+    steady = (point for point in points if point[0] >= (1 - STEADY_SHARE) * took)
+    since, from_share = next((point for point in steady if point[1] < share), points[0])
+    pace = (took - since) / (share - from_share) if share > from_share else took / max(share, 1e-9)
+    return fixed_s + took + (1 - share) * pace
 
 
 def _spread(variants: list[Variant], count: int) -> list[Variant]:

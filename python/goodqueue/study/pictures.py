@@ -10,6 +10,7 @@ from goodqueue.outdir import whole_files
 from goodqueue.plots.columns import column
 from goodqueue.plots.study import check, study_picture
 from goodqueue.plots.study_table import Table
+from goodqueue.plots.style import printable
 from goodqueue.study.store import STUDY
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def draw(
     with whole_files(target) as directory:
         for picture in pictures(results, plan):
             paths += picture.save_as(directory, formats)
-            captions.append(f"{picture.name}: {picture.caption}\n")
+            captions.append(f"{picture.name}: {printable(picture.caption)}\n")
         (directory / "captions.txt").write_text("".join(captions), encoding="utf-8")
     return [target / path.name for path in paths]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from goodqueue.cli.terminal import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
     from rich.progress import Progress, TaskID
@@ -177,6 +178,35 @@ class JsonLines:
     @staticmethod
     def _say(event: str, **values: object) -> None:
         print(json.dumps({"event": event, **values}, allow_nan=False), flush=True)
+
+
+SHOWN_AFTER_S = 1.0
+"""A single run that takes less shows no progress."""
+
+
+@contextmanager
+def run_progress() -> Iterator[Callable[[float, float], None]]:
+    """Gives what is told the share of a run that is done, and the seconds that it took.
+
+    On a terminal it shows them, and the time that is left, once the run has taken a second.
+    """
+    with progress(counted=False) as bar:
+        task: TaskID | None = None
+
+        def show(share: float, seconds: float) -> None:
+            nonlocal task
+            if bar.disable or seconds < SHOWN_AFTER_S:
+                return
+            if task is None:
+                task = bar.add_task("", total=1.0)
+            text = "building the network"
+            if share >= 1:
+                text = "summing up"
+            elif share > 0:
+                text = f"running, {duration(seconds * (1 - share) / share)} left"
+            bar.update(task, description=text, completed=share)
+
+        yield show
 
 
 def duration(seconds: float) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
-from goodqueue.outdir import whole_file
+from goodqueue.outdir import check_links, whole_file
 from goodqueue.study.ledger import (
     INSERT,
     LEDGER,
@@ -370,6 +370,8 @@ def _check_folder(folder: Path) -> None:
             raise RequestError(
                 f"{folder} holds {foreign} and no ledger of a study; name a new directory"
             )
+    check_links(folder)
+    check_links(folder / TABLES)
 
 
 def _write_whole(target: Path, content: bytes) -> None:

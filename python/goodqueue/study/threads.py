@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from typing import TYPE_CHECKING
 
-from goodqueue.parallel import available_processors
+from goodqueue.memory import Room, limit_of
+from goodqueue.parallel import jobs_of
 from goodqueue.study.engine import perform
 
 if TYPE_CHECKING:
@@ -22,10 +24,12 @@ MOST_WAITING = 256
 
 
 class Threads:
-    """So many threads, or one per processor."""
+    """So many threads, or one per processor, as far as that makes sense."""
 
-    def __init__(self, jobs: int | None = None) -> None:
-        self.workers = jobs or available_processors()
+    def __init__(self, jobs: int | None = None, memory: int | None = None) -> None:
+        """Takes how many threads are wanted, and how many bytes their runs may take together."""
+        self.workers = jobs_of(jobs)
+        self._room = Room(limit_of(None) if memory is None else memory)
 
     def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
         """Runs all; see `Executor.execute`."""
@@ -40,7 +44,8 @@ class Threads:
         def work() -> None:
             try:
                 while (run := take()) is not None:
-                    result = perform(run, keep, stop.cancel)
+                    with self._room.of(run.variant.scenario, series=keep.series):
+                        result = perform(run, keep, stop.cancel)
                     if result is not None:
                         done.put(result)
             finally:
@@ -78,10 +83,16 @@ def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list
             yield results
 
 
+PATIENCE_S = 0.5
+"""How long threads whose runs were stopped have to end. One that builds a large network has no
+point at which it could: it is left alone, and ends when the network is built."""
+
+
 def _discard(done: queue.Queue[RunResult | None], threads: list[threading.Thread]) -> None:
-    """Waits for threads that would else wait for room."""
+    """Waits a little for threads that would else wait for room."""
+    end = time.monotonic() + PATIENCE_S
     for thread in threads:
-        while thread.is_alive():
+        while thread.is_alive() and time.monotonic() < end:
             while not done.empty():
                 done.get_nowait()
             thread.join(0.01)

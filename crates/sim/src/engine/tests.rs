@@ -155,3 +155,57 @@ fn what_is_told_ahead_of_time_is_of_packets_on_their_way() {
     assert!((1..=30).contains(&most), "{most}");
     assert!(counted.0 > 1000 * most, "{} events", counted.0);
 }
+
+/// Whether a run goes on is asked by the work done, not by the simulated time covered: a run of
+/// many events in little time asks as often as one of as many events in much time.
+#[test]
+fn whether_to_go_on_is_asked_by_events() {
+    let questions = |network: &Network| {
+        let mut times = Vec::new();
+        let outcome = run_while(network, |now| {
+            times.push(now);
+            true
+        });
+        assert!(times.is_sorted() && times[0] == Time::ZERO);
+        let events = outcome.expect("nothing stops it").totals.events;
+        (times.len() as u64, events)
+    };
+    let mut network = network();
+    network.end = Time::ZERO + Span::from_secs(2_000);
+    let (asked, events) = questions(&network);
+    assert!(events > 10 * BLOCK);
+    assert_eq!(asked, events / BLOCK + 2);
+    // A thousand times as many events in each second.
+    network.end = Time::ZERO + Span::from_secs(20);
+    for link in &mut network.links {
+        link.rate = Rate(link.rate.0 * 1_000);
+    }
+    for flow in &mut network.flows {
+        if let WorkloadConfig::ConstantBitRate { interval, .. } = &mut flow.workload {
+            *interval = Span(interval.0 / 1_000);
+        }
+    }
+    let (asked, events) = questions(&network);
+    assert!(events > 10 * BLOCK);
+    assert_eq!(asked, events / BLOCK + 2);
+}
+
+#[test]
+fn a_run_that_is_told_to_stop_stops_within_a_block() {
+    let mut network = network();
+    network.end = Time::ZERO + Span::from_secs(1_000_000);
+    let mut left = 3;
+    let outcome = run_while(&network, |_| {
+        left -= 1;
+        left > 0
+    });
+    assert_eq!((outcome, left), (None, 0));
+}
+
+/// A queue discipline of the user that failed in the last block has lost packets: its owner says no
+/// at the end, and nothing is summed up.
+#[test]
+fn a_run_that_is_told_to_stop_at_its_end_has_no_outcome() {
+    let network = network();
+    assert_eq!(run_while(&network, |now| now < network.end), None);
+}

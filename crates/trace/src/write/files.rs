@@ -39,6 +39,12 @@ impl Traces {
         self.writers.is_empty()
     }
 
+    /// Where the traces are until they are finished.
+    pub fn parts(&self) -> Vec<PathBuf> {
+        let parts = self.unfinished.iter();
+        parts.filter_map(|file| file.part.clone()).collect()
+    }
+
     /// Is set when a trace cannot be written, so that the run can stop.
     pub fn failed(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.failed)

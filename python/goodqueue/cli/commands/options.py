@@ -53,6 +53,17 @@ JobsOption = Annotated[
 ]
 
 
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="The most memory that runs may take, as in 8GiB; by default three quarters of the "
+        "machine's.",
+    ),
+]
+
+
 def refuse_stray(stray: dict[str, bool], why: str) -> None:
     """Refuses options that would be ignored."""
     for option, is_given in stray.items():

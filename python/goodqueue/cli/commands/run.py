@@ -9,6 +9,7 @@ import typer
 
 from goodqueue.cli.commands.options import (
     JsonOption,
+    MemoryOption,
     OutOption,
     ScenarioFile,
     SeedOption,
@@ -24,6 +25,7 @@ def run(  # noqa: PLR0913
     seed: SeedOption = None,
     json: JsonOption = False,
     out: OutOption = None,
+    memory: MemoryOption = None,
     series: Annotated[
         bool | None,
         typer.Option(
@@ -73,6 +75,7 @@ def run(  # noqa: PLR0913
         series=series,
         trace=_captures(pcap) if trace is None else trace,
         snap=snap,
+        memory=memory,
     )
 
 

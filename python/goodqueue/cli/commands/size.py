@@ -10,6 +10,7 @@ import typer
 from goodqueue.cli.commands.options import (
     JobsOption,
     JsonOption,
+    MemoryOption,
     OutOption,
     SeedOption,
     overrides,
@@ -186,6 +187,7 @@ def size(  # noqa: PLR0913
             "in the user's cache.",
         ),
     ] = None,
+    memory: MemoryOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
     report: Annotated[
@@ -226,6 +228,7 @@ def size(  # noqa: PLR0913
         "--replicates": replicates is not None,
         "--jobs": jobs is not None,
         "--store": store is not None,
+        "--memory": memory is not None,
     }
     if quick:
         refuse_stray(of_runs, "is about runs, and --quick makes none")
@@ -234,6 +237,7 @@ def size(  # noqa: PLR0913
         queues=QUEUES if aqm is None else tuple(dict.fromkeys(aqm)),
         jobs=jobs,
         store=store,
+        memory=memory,
     )
     output = Output(quick=quick, json=json, out=out, report=report, command=context.obj)
     if file is not None:

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import JobsOption, JsonOption, SetOption, overrides, pair
+from goodqueue.cli.commands.options import (
+    JobsOption,
+    JsonOption,
+    MemoryOption,
+    SetOption,
+    overrides,
+    pair,
+)
 
 
 def sweep(  # noqa: PLR0913
@@ -54,6 +61,7 @@ def sweep(  # noqa: PLR0913
     json_lines: Annotated[
         bool, typer.Option("--json-lines", help="Print progress as one JSON object a line.")
     ] = False,
+    memory: MemoryOption = None,
     set_: SetOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -73,6 +81,7 @@ def sweep(  # noqa: PLR0913
         json=json,
         json_lines=json_lines,
         keep_both=keep_both,
+        memory=memory,
         retry_failed=retry_failed,
     )
     return sweep_study(file, overrides(set_), request)

@@ -1,0 +1,132 @@
+//! Memory that the parts of a run take: for an estimate before anything is built.
+//!
+//! Sizes of types are the compiler's. What grows with a flow's traffic is as measured; a counting
+//! allocator holds it in `testkit/tests/memory.rs`.
+
+use crate::engine::Host;
+use crate::line::OnTheWay;
+use crate::link::Link;
+use crate::link_meter::LinkMeter;
+use crate::loss_bursts::LossBursts;
+use crate::routing::Hop;
+use crate::served_link::ServedLink;
+use crate::signals::Signal;
+use crate::{FlowConfig, FlowOutcome, LinkConfig, LinkOutcome, WorkloadConfig};
+use goodqueue_tcp::LossDetection;
+use goodqueue_types::{Histogram, LinkId, PacketEvent, Time};
+
+/// A name in the network, and again in the outcome.
+const NAMES: usize = 2 * 32;
+
+/// Bytes that a packet takes from its sending until it, or the ACK for it, has arrived. A flow of
+/// rate R has R·T of data on their way, T being its round-trip time with queueing.
+pub const BYTES_PER_PACKET: usize = size_of::<OnTheWay>();
+
+/// Places of a flow in lists of the engine: events, lines, order of arrivals, drops.
+const PLACES: usize = 112;
+/// What a long flow measures (round-trip times, bytes by interval), and what both ends remember of
+/// data that are missing.
+const MEASURED: usize = 1_350;
+/// State of a sender that keeps records of transmissions and runs CUBIC, and of Linux's receiver.
+const RECORDS: usize = 1_200;
+/// Records themselves, of a window of about ten segments.
+const RECORDED: usize = 650;
+/// Connections of a session, of which a few live at once.
+const CONNECTIONS: usize = 8_000;
+
+/// Bytes that a flow takes in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowMemory {
+    /// Its description, without the links that it crosses ([`link`]).
+    pub description: usize,
+    /// The engine's, from the beginning of the run on.
+    pub at_rest: usize,
+    /// The engine's once the flow is active, those at rest included, but not packets on their way
+    /// ([`BYTES_PER_PACKET`] each).
+    pub active: usize,
+}
+
+/// Estimates what a flow takes in memory. The sizes of hosts and hops are the compiler's; the rest is
+/// as measured for flows of 0.5 Mb/s. A window of N segments adds about 70·N bytes where the sender
+/// keeps records of transmissions.
+pub fn memory_per_flow(flow: &FlowConfig) -> FlowMemory {
+    let hops = flow.forward.len() + flow.reverse.len();
+    let at_rest = hosts(&flow.workload) + hops * size_of::<Hop>();
+    FlowMemory {
+        description: size_of::<FlowConfig>() + flow.name.len() + hops * size_of::<LinkId>(),
+        at_rest,
+        active: at_rest + grown(&flow.workload),
+    }
+}
+
+/// Bytes of the hosts at both ends of a flow before it starts.
+fn hosts(workload: &WorkloadConfig) -> usize {
+    let records = if keeps_records(workload) { RECORDS } else { 0 };
+    2 * size_of::<Host>() + PLACES + records
+}
+
+/// Bytes that both ends of a flow add once it is active.
+fn grown(workload: &WorkloadConfig) -> usize {
+    match workload {
+        WorkloadConfig::Session { .. } => CONNECTIONS,
+        _ if keeps_records(workload) => MEASURED + RECORDED,
+        _ => MEASURED,
+    }
+}
+
+/// Returns true if the flow's sender keeps a record of each transmission.
+fn keeps_records(workload: &WorkloadConfig) -> bool {
+    match workload {
+        WorkloadConfig::Bulk { tcp, .. } | WorkloadConfig::Echo { tcp, .. } => {
+            tcp.loss_detection == LossDetection::Rack
+        }
+        _ => false,
+    }
+}
+
+/// Bytes of an active flow, without its route and without packets: its description, the hosts at both
+/// ends with what they measure, and its results.
+pub fn flow(workload: &WorkloadConfig) -> usize {
+    size_of::<FlowConfig>() + hosts(workload) + grown(workload) + size_of::<FlowOutcome>() + NAMES
+}
+
+/// Bytes of one link on a flow's route, there or back: a place in the route, the step that the
+/// engine makes of it, a line to wait in, and counts of what the link did to the flow.
+pub fn hop() -> usize {
+    let line = size_of::<(u32, u32)>();
+    size_of::<LinkId>() + size_of::<Hop>() + line + size_of::<Signal>() + LossBursts::FLOW_BYTES
+}
+
+/// Bytes of a link in one direction: its description, its queue, and where it is observed its
+/// distributions, which its results hold once more.
+pub fn link(observed: bool) -> usize {
+    let queue = size_of::<Link>().max(size_of::<ServedLink>());
+    let meter = size_of::<LinkMeter>()
+        + LinkMeter::HISTOGRAM_VALUES
+            .map(Histogram::bytes_up_to)
+            .iter()
+            .sum::<usize>();
+    let outcome = size_of::<LinkOutcome>() + NAMES;
+    size_of::<LinkConfig>() + queue + if observed { meter + outcome } else { 0 }
+}
+
+/// Bytes of a packet that is under way or waits: its place in a line, which has room for an eighth
+/// more, and the sender's record of it.
+pub fn packet() -> usize {
+    BYTES_PER_PACKET * 9 / 8 + goodqueue_tcp::RECORD_BYTES
+}
+
+/// Bytes that recorded time series take for a packet of a TCP flow: the backlog of its bottleneck
+/// before and after it, and the sender's windows and round-trip time at its ACK.
+pub fn series() -> usize {
+    let backlog = size_of::<(u32, Time, u64, u64)>();
+    let windows = size_of::<(u32, Time, u64, Option<u64>, u64)>();
+    let round_trip = size_of::<(u32, Time, f64)>();
+    2 * backlog + windows + round_trip
+}
+
+/// Bytes that recorded packet events take for a link or host that a packet crosses: it arrives, and
+/// it begins to be sent; and its ACK does the same.
+pub fn events() -> usize {
+    4 * size_of::<PacketEvent>()
+}
