@@ -52,9 +52,10 @@ def test_every_kind_of_study_picture_takes_any_label(kind: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("flow", ["_a_b"])
 def test_every_picture_of_a_run_takes_any_name(flow: str, tmp_path: Path) -> None:
-    result = run(SMALL.replace('"upload"', f'"{flow}"').replace("20s", "5s"), series=True)
+    scenario = SMALL.replace('"upload"', f'"{flow}"').replace("20s", "5s")
+    result = run(scenario, series=True, throughput=True)
     made = pictures(result, "bottleneck")
-    assert [one.name for one in made] == ["backlog", "cwnd", "delay-cdf"]
+    assert [one.name for one in made] == ["rtt", "throughput", "backlog", "cwnd", "delay-cdf"]
     for one in made:
         one.save_as(tmp_path, ("svg",), dpi=40)
         ET.parse(tmp_path / f"{one.name}.svg")  # noqa: S314 - our own file

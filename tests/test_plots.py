@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from matplotlib.image import imread
 
 import goodqueue
-from conftest import SMALL
+from conftest import ROOT, SMALL
 from goodqueue.errors import RequestError
 from goodqueue.intervals import Interval
 from goodqueue.outdir import check_output, whole_directory
 from goodqueue.plots.answer import curve, pareto
-from goodqueue.plots.runs import pictures
+from goodqueue.plots.runs import pictures, rtt_flows
 from goodqueue.plots.style import save_all
 from goodqueue.plots.thin import DRAWN_BINS, thin
 from goodqueue.sizing import Answer, Link
 from goodqueue.sizing.answer import judge
 from goodqueue.sizing.result import Alternative
 from goodqueue.sizing.smallest import Smallest, Trials
+from goodqueue.throughput import flows_measured, in_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,18 +56,51 @@ def test_thinning_keeps_the_extremes_of_every_stretch(seed: int, rows: int) -> N
     )
 
 
-def test_a_run_gives_three_pictures_with_captions(tmp_path: Path) -> None:
-    result = goodqueue.run(SMALL, series=True)
+def test_a_run_gives_its_pictures_with_captions(tmp_path: Path) -> None:
+    result = goodqueue.run(SMALL, series=True, throughput=True)
     drawn = pictures(result, "bottleneck")
     paths = save_all(drawn, tmp_path)
-    assert [path.name for path in paths] == ["backlog.png", "cwnd.png", "delay-cdf.png"]
+    assert [path.name for path in paths] == [
+        *("rtt.png", "throughput.png", "backlog.png", "cwnd.png", "delay-cdf.png")
+    ]
     for path in paths:
         pixels = imread(path)
         assert pixels.shape[1] >= 1000
         assert pixels[..., :3].min() < 0.2, "something is drawn"
     captions = (tmp_path / "captions.txt").read_text().splitlines()
     assert [line.split(": ")[0] for line in captions] == [path.name for path in paths]
-    assert "20 at most" in captions[0]
+    assert "20 at most" in captions[2]
+
+
+def test_the_throughput_is_that_of_the_bottleneck() -> None:
+    result = goodqueue.run(SMALL, throughput=True)
+    assert result.throughput is not None
+    assert result.throughput["flow"].unique().to_list() == ["upload"], "pings are left out"
+    # 536 bytes of payload in a frame of 583, at 1 Mb/s; the ping takes less than a hundredth.
+    settled = result.throughput.filter(pl.col("time_s") > 5)["throughput_bps"]
+    assert settled.mean() == pytest.approx(1e6 * 536 / 583, rel=0.01)
+    binned, length_s = in_bins(result.throughput, 30)
+    assert binned.height == 25
+    assert length_s == pytest.approx(0.8)
+    assert binned["throughput_bps"].mean() == pytest.approx(
+        result.throughput["throughput_bps"].mean()
+    )
+    assert goodqueue.run(SMALL).throughput is None
+
+
+def test_throughput_is_of_flows_whose_data_go_to_the_server() -> None:
+    home = goodqueue.load(ROOT / "scenarios" / "home-web.toml")
+    assert flows_measured(home) == ["upload", "call"], "not the pages, downloads and pings"
+    assert flows_measured(goodqueue.load(ROOT / "scenarios" / "which-queue.toml")) == [
+        *("long.0", "long.1", "long.2", "long.3")
+    ]
+
+
+def test_round_trip_times_are_those_of_pings_if_there_are_any() -> None:
+    result = goodqueue.run(SMALL, series=True)
+    assert rtt_flows(result) == ["probe"]
+    alone = SMALL.split('[[flow]]\nname = "probe"')[0]
+    assert rtt_flows(goodqueue.run(alone, series=True)) == ["upload"]
 
 
 def test_a_threshold_is_promised_only_once_there_is_one() -> None:
@@ -78,6 +112,8 @@ def test_a_threshold_is_promised_only_once_there_is_one() -> None:
 
 def test_without_series_there_is_the_delay_alone() -> None:
     assert [p.name for p in pictures(goodqueue.run(SMALL), "bottleneck")] == ["delay-cdf"]
+    kept = pictures(goodqueue.run(SMALL, throughput=True), "bottleneck")
+    assert [p.name for p in kept] == ["throughput", "delay-cdf"]
 
 
 def test_many_flows_are_drawn_in_part_and_said_to_be(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import _core
 from goodqueue.errors import ScenarioError
 from goodqueue.memory import check, limit_of, parts
+from goodqueue.throughput import measured
 from goodqueue.traces import folders_of, opened
 from goodqueue.watch import Watch
 
@@ -57,6 +58,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     seed: int | None = None,
     series: bool | None = None,
     packets: bool | None = None,
+    throughput: bool = False,
     queues: Mapping[str, QueueFactory] | None = None,
     trace: Traces | str | PathLike[str] | None = None,
     snap: str = HEADERS,
@@ -76,6 +78,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         series: whether to record backlog, windows and round-trip times over time; None for what
             the scenario's `record` table says.
         packets: whether to record every packet event; None likewise.
+        throughput: whether to record the throughput of flows (`Result.throughput`).
         queues: queue disciplines in Python, by link, in place of the scenario's. They are slow, a
             few microseconds per packet, and must pass `goodqueue.check_queue`.
         trace: traces to write (docs/traces.md): files by name, or a directory for all of them.
@@ -100,23 +103,28 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     limit = limit_of(memory)
     needs = parts(scenario, series=series, packets=packets)
     check(needs, limit)
-    with opened(trace or {}, scenario) as traces:
+    with (
+        opened(trace or {}, scenario) as traces,
+        measured(scenario, wanted=throughput) as measuring,
+    ):
+        wanted = [*traces, *(measuring.traces if measuring else ())]
         watch = Watch(
             memory=limit,
             recording=any(part.is_record for part in needs),
-            folders=folders_of(traces),
+            folders=folders_of(wanted),
             progress=progress,
-            tell=notice,
+            tell=notice if traces else None,
         )
         outcome = scenario.run(
             series=series,
             packets=packets,
             queues=list((queues or {}).items()),
-            traces=traces,
+            traces=wanted,
             snap=_core.parse_size("--snap", snap),
             watch=watch,
         )
-    return Result(outcome, scenario.resolved_toml())
+        over_time = measuring.frame() if measuring else None
+    return Result(outcome, scenario.resolved_toml(), over_time)
 
 
 def schema() -> dict[str, Any]:

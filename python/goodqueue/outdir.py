@@ -35,6 +35,8 @@ FILES = "files"
 _OURS = {
     *(MARKER, "scenario.toml", "captions.txt"),
     *("backlog.png", "cwnd.png", "delay-cdf.png", "curve.png", "pareto.png"),
+    *("rtt.png", "throughput.png", "throughput.parquet"),
+    *(f"scenario-{number}.toml" for number in range(1, 13)),
     *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
     *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),
     *("queueing-delays.parquet", "packets.parquet"),

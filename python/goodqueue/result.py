@@ -51,11 +51,17 @@ class Result:
     Attributes:
         summary: every figure, by link and by flow; docs/results.md describes each key.
         scenario: the scenario that was run, with every key written out, as TOML.
+        throughput: the payload of TCP or UDP that reached the server, if it was recorded: `flow`,
+            `time_s` (the end of an interval of 0.2 s), `throughput_bps` (over the interval). It has
+            at most 64 flows: those whose data go to the server.
     """
 
-    def __init__(self, outcome: Outcome, scenario: str) -> None:
+    def __init__(
+        self, outcome: Outcome, scenario: str, throughput: pl.DataFrame | None = None
+    ) -> None:
         self._outcome = outcome
         self.scenario = scenario
+        self.throughput = throughput
         self.summary: dict[str, Any] = json.loads(outcome.summary_json())
 
     @cached_property

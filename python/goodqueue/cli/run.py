@@ -64,6 +64,7 @@ def run_scenario(  # noqa: PLR0913
             set=overrides,
             seed=seed,
             series=out is not None and series is not False,
+            throughput=out is not None and series is not False,
             packets=False if out is None else None,
             trace=trace,
             snap=snap or HEADERS,
@@ -260,6 +261,8 @@ def _write(result: Result, out: Path) -> None:
             result.series.windows.write_parquet(directory / "windows.parquet")
             result.series.rtt.write_parquet(directory / "rtt.parquet")
             result.series.limits.write_parquet(directory / "limits.parquet")
+        if result.throughput is not None:
+            result.throughput.write_parquet(directory / "throughput.parquet")
         if result.packets is not None:
             result.packets.write_parquet(directory / "packets.parquet")
         result.delays.write_parquet(directory / "queueing-delays.parquet")

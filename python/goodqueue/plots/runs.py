@@ -1,4 +1,4 @@
-"""Pictures of one run: the backlog, the congestion windows and the queueing delay."""
+"""Pictures of one run: delay and throughput over time, backlog, congestion windows, delays."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goodqueue.plots.style import CYCLE, GREY, VERMILION, Picture, legend_label, limit_line
+from goodqueue.plots.style import (
+    CYCLE,
+    GREY,
+    VERMILION,
+    Picture,
+    legend_above,
+    legend_label,
+    limit_line,
+)
 from goodqueue.plots.thin import thin
+from goodqueue.throughput import in_bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,11 +24,17 @@ if TYPE_CHECKING:
     from goodqueue.result import Result
 
 MOST_FLOWS_DRAWN = len(CYCLE)
+MOST_BINS = 300
+"""Means that a line of throughput is drawn through."""
 
 
 def pictures(result: Result, link: str) -> list[Picture]:
     """The pictures that a run's data allow; those over time need its series."""
     drawn = []
+    if result.series is not None and rtt_flows(result):
+        drawn.append(rtt_over_time(result))
+    if result.throughput is not None and result.throughput.height:
+        drawn.append(throughput_over_time(result))
     if result.series is not None:
         if link in result.series.backlog["link"].unique():
             drawn.append(backlog_over_time(result, link))
@@ -28,6 +43,96 @@ def pictures(result: Result, link: str) -> list[Picture]:
     if result.delays.filter(pl.col("link") == link).height:
         drawn.append(delay_distribution(result, link))
     return drawn
+
+
+def rtt_flows(result: Result) -> list[str]:
+    """The flows whose round-trip times are drawn: the pings; TCP flows if there are no pings."""
+    if result.series is None:
+        return []
+    flows = result.series.rtt["flow"].unique(maintain_order=True).to_list()
+    pings = [flow for flow in flows if "unloaded_rtt_s" in result.summary["flows"][flow]]
+    return pings or flows
+
+
+def rtt_over_time(result: Result) -> Picture:
+    """Round-trip times of the first few pings, or else of the first few TCP flows."""
+    assert result.series is not None
+    flows = rtt_flows(result)
+    drawn = flows[:MOST_FLOWS_DRAWN]
+    samples = result.series.rtt
+    is_ping = "unloaded_rtt_s" in result.summary["flows"][flows[0]]
+
+    def draw(panels: list[Axes]) -> None:
+        (axes,) = panels
+        for flow, colour in zip(drawn, CYCLE, strict=False):
+            own = thin(samples.filter(pl.col("flow") == flow), "rtt_s")
+            label = legend_label(flow)
+            axes.plot(own["time_s"], own["rtt_s"] * 1000, color=colour, lw=1.0, label=label)
+        axes.set_title("Ping round-trip time" if is_ping else "Round-trip time")
+        axes.set_xlabel("time, s")
+        axes.set_ylabel("round-trip time, ms")
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0.01)
+        if len(drawn) > 1:
+            legend_above(axes)
+
+    caption = f"Round-trip time of {'pings' if is_ping else 'TCP segments'} ({_which(flows)})"
+    figures = result.summary["flows"][flows[0]]
+    if figures["p50_rtt_s"] is not None:
+        caption += (
+            f" over time. In the measured part of the run {flows[0]} has a median of "
+            f"{figures['p50_rtt_s'] * 1000:.3g} ms and a 99th percentile of "
+            f"{figures['p99_rtt_s'] * 1000:.3g} ms."
+        )
+    else:
+        caption += " over time."
+    return Picture("rtt", caption, draw)
+
+
+def throughput_over_time(result: Result) -> Picture:
+    """Payload that reached the servers: of each of a few flows, or of many flows together."""
+    assert result.throughput is not None
+    measured = result.throughput
+    flows = measured["flow"].unique(maintain_order=True).to_list()
+    apart = len(flows) <= MOST_FLOWS_DRAWN
+    parts = [measured.filter(pl.col("flow") == flow) for flow in flows] if apart else [measured]
+    lines = [in_bins(part, MOST_BINS) for part in parts]
+    length_s = lines[0][1]
+
+    def draw(panels: list[Axes]) -> None:
+        (axes,) = panels
+        for flow, (line, _), colour in zip(flows, lines, CYCLE, strict=False):
+            throughput = line["throughput_bps"] / 1e6
+            label = legend_label(flow)
+            axes.plot(line["time_s"], throughput, color=colour, lw=1.2, label=label)
+        axes.set_title("Throughput" if apart else f"Throughput of {len(flows)} flows together")
+        axes.set_xlabel("time, s")
+        axes.set_ylabel("payload received, Mbit/s")
+        axes.set_ylim(0, 1.1 * axes.get_ylim()[1])
+        axes.margins(x=0.01)
+        if apart and len(flows) > 1:
+            legend_above(axes)
+
+    whose = _which(flows) if apart else f"{len(flows)} flows together"
+    caption = (
+        f"TCP or UDP payload that reached the server ({whose}), as a mean over each {length_s:.3g} "
+        "s. It counts when it arrives, also out of order or a second time."
+    )
+    if len(flows) < _carrying(result):
+        caption += f" The run has {_carrying(result)} flows besides pings."
+    return Picture("throughput", caption, draw)
+
+
+def _carrying(result: Result) -> int:
+    """How many flows are no pings."""
+    return sum("unloaded_rtt_s" not in flow for flow in result.summary["flows"].values())
+
+
+def _which(flows: list[str]) -> str:
+    """The flows that a picture shows, named if they are few."""
+    if len(flows) > MOST_FLOWS_DRAWN:
+        return f"the first {MOST_FLOWS_DRAWN} of {len(flows)} flows"
+    return ", ".join(flows)
 
 
 def backlog_over_time(result: Result, link: str) -> Picture:

@@ -54,6 +54,9 @@ Format = Literal["png", "svg", "pdf"]
 Share = Literal["none", "row", "col", "all"]
 Corner = Literal["upper left", "upper right", "lower left", "lower right"]
 
+LEGEND_LETTERS = 96
+"""Letters of a legend, with its handles, that fit in the width of a picture."""
+
 CAPTION_COLUMNS = 114
 CAPTION_LINE_INCHES = 0.19
 
@@ -133,6 +136,18 @@ def printable(text: str) -> str:
 def legend_label(text: str) -> str:
     """A name as a label of a legend, which leaves out what begins with an underscore."""
     return f"{NO_WIDTH}{text}" if text.startswith("_") else text
+
+
+def legend_above(axes: Axes) -> None:
+    """A legend between the title and the axes, which keep their width and hide nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    longest = max(map(len, labels), default=0)
+    columns = max(1, min(len(labels), LEGEND_LETTERS // (longest + 6)))
+    axes.legend(
+        handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderpad=0
+    )
+    rows = -(-len(labels) // columns)
+    axes.set_title(axes.get_title(loc="left"), pad=10 + 17 * rows)
 
 
 class _Literal(Formatter):
