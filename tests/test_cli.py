@@ -44,7 +44,7 @@ def test_help_answers_at_once() -> None:
     assert all(command in done.stdout for command in ("run", "size", "schema", "reproduce"))
 
 
-@pytest.mark.parametrize("command", ["run", "size", "schema", "reproduce"])
+@pytest.mark.parametrize("command", ["run", "compare", "size", "schema", "reproduce"])
 def test_every_command_explains_itself(command: str) -> None:
     done = goodqueue(command, "--help")
     assert done.returncode == 0

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.analyze import analyze
+from goodqueue.cli.commands.compare import compare
 from goodqueue.cli.commands.qdisc import qdisc
 from goodqueue.cli.commands.reproduce import reproduce
 from goodqueue.cli.commands.run import run
@@ -45,6 +46,7 @@ def _main(
 
 
 app.command("run")(run)
+app.command("compare")(compare)
 app.command("analyze")(analyze)
 app.command("size")(size)
 app.command("smoothing")(smoothing)

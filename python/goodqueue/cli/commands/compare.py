@@ -1,0 +1,82 @@
+"""`goodqueue compare` as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.commands.options import (
+    JobsOption,
+    JsonOption,
+    MemoryOption,
+    SeedOption,
+    SetOption,
+    overrides,
+)
+
+REPLICATES = 10
+
+
+def compare(  # noqa: PLR0913
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Scenario files; one if there are variants of it."),
+    ],
+    *,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE,...",
+            help="Compare the file with these values, as in topology.bottleneck.queue.limit=50p; "
+            "may be given several times. '' is the file as written.",
+        ),
+    ] = None,
+    replicates: Annotated[
+        int,
+        typer.Option(metavar="N", min=2, max=10_000, help="Seeds that every side is run under."),
+    ] = REPLICATES,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The link whose figures are compared; by default the bottleneck."
+        ),
+    ] = None,
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also write the figures, the resolved scenarios, and pictures over time of the "
+            "first seed to this directory, in place of earlier results there.",
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+    memory: MemoryOption = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where runs are kept; by default ~/.cache/goodqueue/compare."
+        ),
+    ] = None,
+) -> int:
+    """Run scenarios side by side under common seeds, and print what differs.
+
+    Every figure has its 95 % interval; differences are taken from the first, seed by seed.
+    """
+    from goodqueue.cli.compare import CompareRequest, compare_scenarios
+
+    request = CompareRequest(
+        replicates=replicates,
+        link=link,
+        seed=seed,
+        json=json,
+        out=out,
+        jobs=jobs,
+        memory=memory,
+        store=store,
+    )
+    return compare_scenarios(files, variant or [], overrides(set_), request)

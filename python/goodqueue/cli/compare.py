@@ -1,0 +1,217 @@
+"""`goodqueue compare`: scenarios side by side, as tables, JSON and pictures."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.api import load, run
+from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.files import print_written, write_json
+from goodqueue.cli.terminal import (
+    MISSING,
+    goes_on,
+    number,
+    percent,
+    plain,
+    print_json,
+    progress,
+    stderr,
+    stdout,
+    table,
+)
+from goodqueue.compare import ROUNDING, Side, compare, finding, names_of, split_settings
+from goodqueue.errors import RequestError
+from goodqueue.memory import check_runs, limit_of
+from goodqueue.outdir import check_apart, check_output, whole_directory
+from goodqueue.sizing.file import link_name
+from goodqueue.study.runner import Runner, user_store
+from goodqueue.study.threads import Threads
+from goodqueue.traces import files_read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from goodqueue.compare import Comparison, Figure, Sample
+    from goodqueue.result import Result
+
+MOST_SIDES = 12
+"""Sides whose lines can be told apart in one picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRequest:
+    """The options of `goodqueue compare`, as typed."""
+
+    replicates: int
+    link: str | None
+    seed: int | None
+    json: bool
+    out: Path | None
+    jobs: int | None
+    memory: str | None
+    store: Path | None
+
+
+def compare_scenarios(
+    files: Sequence[str],
+    variants: Sequence[str],
+    overrides: list[tuple[str, str]],
+    request: CompareRequest,
+) -> int:
+    """Runs the sides, prints what differs and writes what was asked for; returns the exit code."""
+    sides = _sides(files, variants, overrides, request)
+    if request.out is not None:
+        check_output(request.out)
+    read = [name for side in sides for name in files_read(side.scenario)]
+    check_apart([*files, *read], {"--out/": request.out, "--store": request.store})
+    limit = limit_of(request.memory)
+    check_runs((side.scenario for side in sides), limit, series=request.out is not None)
+    with user_store("compare", request.store) as store, _bar() as on_run:
+        runner = Runner(store, Threads(request.jobs, limit), on_run)
+        try:
+            found = compare(sides, runner, request.replicates)
+        except KeyboardInterrupt:
+            stderr().print(goes_on(runner.lasting))
+            return EXIT_INTERRUPTED
+    if request.out is not None:
+        _write(found, request.out, request.memory)
+    if request.json:
+        print_json(found.as_dict())
+        return 0
+    _print(found)
+    if request.out is not None:
+        print_written(stdout(), request.out)
+    return 0
+
+
+def _sides(
+    files: Sequence[str],
+    variants: Sequence[str],
+    overrides: list[tuple[str, str]],
+    request: CompareRequest,
+) -> list[Side]:
+    """The scenarios by their names.
+
+    Raises:
+        RequestError: if there is nothing to compare, or two sides have one name.
+        ScenarioError: of a scenario at fault.
+    """
+    if len(files) > 1 and variants:
+        raise RequestError(
+            "--variant changes one file, and several are named; name one file, or leave out "
+            "--variant"
+        )
+    if len(files) == 1 and len(variants) < 2:
+        raise RequestError(
+            f"{files[0]} alone has nothing to be compared with: name a second file, or give "
+            "--variant at least twice (--variant '' is the file as written)"
+        )
+    if len(files) > 1:
+        names = [Path(file).stem for file in files]
+        if len(set(names)) < len(names):
+            names = list(files)
+        settings: list[list[tuple[str, str]]] = [[] for _ in files]
+    else:
+        settings = [split_settings(text) for text in variants]
+        names, files = names_of(settings), [*files] * len(variants)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise RequestError(f"{twice} is named twice: leave one out")
+    if len(names) > MOST_SIDES:
+        raise RequestError(
+            f"{len(names)} sides are more than the {MOST_SIDES} that a table and a picture can "
+            "show; write a study for `goodqueue sweep`"
+        )
+    sides = []
+    for name, file, own in zip(names, files, settings, strict=True):
+        scenario = load(file, set=[*overrides, *own], seed=request.seed)
+        link = link_name(scenario, request.link)
+        scenario.buffer(link, 1)  # refuses a link that is not there
+        sides.append(Side(name, scenario, link))
+    return sides
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int], None]]:
+    with progress() as bar:
+        task = bar.add_task("comparing", total=None)
+        done = 0
+
+        def on_run(left: int) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, completed=done, total=done + left)
+
+        yield on_run
+
+
+def _print(found: Comparison) -> None:
+    console = stdout()
+    first, last = found.seeds[0], found.seeds[-1]
+    rows = [
+        [plain(figure.title), *(_text(figure, own.get(figure)) for own in found.means)]
+        for figure in found.figures
+    ]
+    names = [plain(side.name) for side in found.sides]
+    title = f"Means over seeds {first} to {last}, with 95 % intervals"
+    console.print(table(title, ["figure", *names], rows))
+    for name, differences in zip(names[1:], found.differences, strict=True):
+        rows = [
+            [plain(figure.title), _text(figure, one), finding(one.interval)]
+            for figure in found.figures
+            if (one := differences.get(figure)) is not None
+        ]
+        console.print()
+        title = f"{name} less {names[0]}, seed by seed"
+        console.print(table(title, ["figure", "difference", "finding"], rows))
+    console.print()
+    console.print(
+        f"Intervals of p50 and p99 have room for their rounding, {percent(ROUNDING)} of a value.",
+        markup=False,
+    )
+    for name in found.unchanging:
+        console.print()
+        console.print(
+            f"{name} has the same figures under every seed, so that its intervals say nothing of "
+            "chance; give its flows a start_jitter.",
+            soft_wrap=True,
+            markup=False,
+        )
+
+
+def _text(figure: Figure, one: Sample | None) -> str:
+    """A mean with its interval and its unit."""
+    if one is None:
+        return MISSING
+    mean, half = one.interval.mean, one.interval.half_width
+    scale, unit = 1.0, ""
+    match figure.unit:
+        case "share":
+            scale, unit = 0.01, " %"
+        case "s":
+            scale, unit = 1e-3, " ms"
+        case "bps":
+            scale, unit = 1e6, " Mb/s"
+    return one.interval.text(number(mean / scale), number(half / scale, 2)) + unit
+
+
+def _write(found: Comparison, out: Path, memory: str | None) -> None:
+    """The directory: figures, scenarios, and pictures of the first seed."""
+    from goodqueue.plots.compare import pictures
+    from goodqueue.plots.style import save_all
+
+    results: dict[str, Result] = {}
+    for side in found.sides:
+        text = side.scenario.resolved_toml()
+        results[side.name] = run(
+            text, seed=found.seeds[0], series=True, packets=False, throughput=True, memory=memory
+        )
+    with whole_directory(out) as directory:
+        for index, side in enumerate(found.sides, start=1):
+            text = side.scenario.resolved_toml()
+            (directory / f"scenario-{index}.toml").write_text(text, encoding="utf-8")
+        save_all(pictures(results, [side.link for side in found.sides]), directory)
+        write_json(directory, found.as_dict())

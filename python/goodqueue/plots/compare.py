@@ -1,0 +1,129 @@
+"""Pictures of scenarios side by side, over time: one line for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goodqueue.plots.runs import MOST_BINS, rtt_flows
+from goodqueue.plots.style import CYCLE, DASHES, Picture, legend_above, legend_label
+from goodqueue.plots.thin import thin
+from goodqueue.throughput import in_bins
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+    from goodqueue.result import Result
+
+Line = tuple[list[float], list[float]]
+"""Times and values."""
+
+
+def pictures(results: Mapping[str, Result], links: Sequence[str]) -> list[Picture]:
+    """Round-trip time, throughput and backlog over time, as far as the runs have them.
+
+    Args:
+        results: the run of each side under one seed, with its series and throughput, by its name.
+        links: the link of each side whose backlog is drawn.
+    """
+    made = [_rtt(results), _throughput(results), _backlog(results, links)]
+    return [picture for picture in made if picture is not None]
+
+
+def _rtt(results: Mapping[str, Result]) -> Picture | None:
+    flows = {name: rtt_flows(result)[0] for name, result in results.items() if rtt_flows(result)}
+    lines: dict[str, Line] = {}
+    for name, flow in flows.items():
+        series = results[name].series
+        assert series is not None
+        own = thin(series.rtt.filter(pl.col("flow") == flow), "rtt_s")
+        lines[name] = own["time_s"].to_list(), (own["rtt_s"] * 1000).to_list()
+    whose = ", ".join(dict.fromkeys(flows.values()))
+    caption = f"Round-trip time of {whose} over time, {_seed(results)}."
+    return _picture("rtt", f"Round-trip time of {whose}", "round-trip time, ms", caption, lines)
+
+
+def _throughput(results: Mapping[str, Result]) -> Picture | None:
+    lines: dict[str, Line] = {}
+    lengths, counts = set(), set()
+    for name, result in results.items():
+        if result.throughput is None or not result.throughput.height:
+            continue
+        line, length_s = in_bins(result.throughput, MOST_BINS)
+        lines[name] = line["time_s"].to_list(), (line["throughput_bps"] / 1e6).to_list()
+        lengths.add(f"{length_s:.3g} s")
+        counts.add(result.throughput["flow"].n_unique())
+    flows = " or ".join(str(count) for count in sorted(counts))
+    caption = (
+        f"TCP or UDP payload that reached the servers, of {flows} "
+        f"{'flow' if counts == {1} else 'flows together'}, as a mean over each "
+        f"{' or '.join(sorted(lengths))}, {_seed(results)}."
+    )
+    return _picture("throughput", "Throughput", "payload received, Mbit/s", caption, lines)
+
+
+def _backlog(results: Mapping[str, Result], links: Sequence[str]) -> Picture | None:
+    lines: dict[str, Line] = {}
+    held = {}
+    for (name, result), link in zip(results.items(), links, strict=True):
+        assert result.series is not None
+        own = result.series.backlog.filter(pl.col("link") == link)
+        if own.height:
+            held[name] = own["time_s"].to_numpy(), own["backlog_packets"].to_numpy()
+    end = max((float(times[-1]) for times, _ in held.values()), default=0.0)
+    for name, (times, packets) in held.items():
+        lines[name] = time_means(times, packets, end, MOST_BINS)
+    where = ", ".join(dict.fromkeys(links))
+    caption = (
+        f"Packets waiting at {where} over time, without the one being sent, as a time-weighted "
+        f"mean over each {end / MOST_BINS:.3g} s, {_seed(results)}."
+    )
+    return _picture("backlog", f"Backlog of {where}", "packets waiting", caption, lines)
+
+
+def time_means(times: np.ndarray, values: np.ndarray, end: float, bins: int) -> Line:
+    """The time-weighted means in equal intervals from 0 to `end`, at the ends of these.
+
+    Args:
+        times: when the quantity changes; it is 0 before the first change.
+        values: what it changes to.
+        end: when the last interval ends.
+        bins: the number of intervals.
+    """
+    changes = np.append(times, max(end, times[-1]))
+    area = np.concatenate(([0.0], np.cumsum(values * np.diff(changes))))
+    edges = np.linspace(0, end, bins + 1)
+    means = np.diff(np.interp(edges, changes, area)) / (end / bins)
+    return edges[1:].tolist(), means.tolist()
+
+
+def _seed(results: Mapping[str, Result]) -> str:
+    """The seed that all sides were run under."""
+    return f"seed {next(iter(results.values())).summary['seed']}"
+
+
+def _picture(
+    name: str, title: str, unit: str, caption: str, lines: Mapping[str, Line]
+) -> Picture | None:
+    """Lines over each other; None if there are none."""
+    if not lines:
+        return None
+
+    def draw(panels: list[Axes]) -> None:
+        (axes,) = panels
+        for index, (side, (times, values)) in enumerate(lines.items()):
+            colour, dash = CYCLE[index % len(CYCLE)], DASHES[index // len(CYCLE)]
+            label = legend_label(side)
+            axes.plot(times, values, color=colour, linestyle=dash, lw=1.1, alpha=0.85, label=label)
+        axes.set_title(title)
+        axes.set_xlabel("time, s")
+        axes.set_ylabel(unit)
+        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
+        axes.margins(x=0.01)
+        legend_above(axes)
+
+    return Picture(name, caption, draw)

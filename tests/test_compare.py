@@ -1,0 +1,189 @@
+"""`goodqueue compare`: settings side by side, under common seeds."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from conftest import SMALL, goodqueue, refused
+from goodqueue.compare import Figure, difference, finding, split_settings
+from goodqueue.intervals import Interval
+from goodqueue.plots.compare import time_means
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LIMIT = "topology.bottleneck.queue.limit"
+JITTER = ("--set", "flow.upload.start_jitter=1s", "--set", "flow.probe.start_jitter=1s")
+STUDENT_OF_FOUR = 3.182  # two-sided 95 %, three degrees of freedom, as printed in every table
+ROUNDING = 1 / 64  # of quantiles: docs/results.md
+FRAME_S = 583 * 8 / 1e6  # 536 bytes, 40 of headers and 7 of framing at 1 Mb/s
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> list[str]:
+    return ["--store", str(tmp_path / "store")]
+
+
+def compared(*arguments: object) -> dict[str, Any]:
+    done = goodqueue("compare", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_setting_may_hold_commas() -> None:
+    assert split_settings('a.b=1,queue={ kind = "red", limit = "50p" },c=[1,2],d="x,y"') == [
+        ("a.b", "1"),
+        ("queue", '{ kind = "red", limit = "50p" }'),
+        ("c", "[1,2]"),
+        ("d", '"x,y"'),
+    ]
+    assert split_settings("") == []
+
+
+@pytest.mark.parametrize(
+    ("interval", "word"),
+    [
+        (Interval(2.0, 1.0), "higher"),
+        (Interval(-2.0, 1.0), "lower"),
+        (Interval(2.0, 2.5), "no difference shown"),
+        (Interval(0.0, 0.0), "no difference shown"),
+        (Interval(5.0, math.inf), "no difference shown"),
+    ],
+)
+def test_a_difference_is_found_if_its_interval_leaves_out_zero(
+    interval: Interval, word: str
+) -> None:
+    assert finding(interval) == word
+
+
+def test_a_smaller_buffer_delays_less_and_the_intervals_are_students(
+    small: Path, store: list[str]
+) -> None:
+    variants = ("--variant", f"{LIMIT}=20p", "--variant", f"{LIMIT}=5p")
+    found = compared(small, *JITTER, *variants, "--replicates", 4, *store)
+    assert found["seeds"] == [1, 2, 3, 4]
+    first, second = found["sides"]
+    assert (first["name"], second["name"]) == ("limit=20p", "limit=5p")
+    key = "p99_queueing_delay_s"
+    # No packet waits longer than the frames before it and the one in transmission take.
+    assert all(value <= 6 * FRAME_S for value in second["figures"][key]["values"])
+    assert all(value > 6 * FRAME_S for value in first["figures"][key]["values"])
+    for side in (first, second):
+        check_interval(side["figures"]["upload.goodput_bps"], 0.0)
+        check_interval(side["figures"][key], ROUNDING * fmean(side["figures"][key]["values"]))
+    (difference,) = found["differences"]
+    assert (difference["name"], difference["against"]) == ("limit=5p", "limit=20p")
+    one = difference["figures"][key]
+    pairs = zip(second["figures"][key]["values"], first["figures"][key]["values"], strict=True)
+    assert one["values"] == pytest.approx([own - other for own, other in pairs])
+    both = sum(fmean(side["figures"][key]["values"]) for side in (first, second))
+    check_interval(one, ROUNDING * both)
+    assert one["finding"] == "lower"
+    assert difference["figures"]["probe.p50_rtt_s"]["finding"] == "lower"
+    assert "upload.goodput_bps" in difference["figures"]
+
+
+def check_interval(figure: dict[str, Any], slack: float) -> None:
+    values = figure["values"]
+    half = STUDENT_OF_FOUR * stdev(values) / math.sqrt(len(values)) + slack
+    assert figure["mean"] == pytest.approx(fmean(values))
+    assert figure["low"] == pytest.approx(fmean(values) - half, rel=1e-3, abs=1e-9)
+    assert figure["high"] == pytest.approx(fmean(values) + half, rel=1e-3, abs=1e-9)
+
+
+def test_quantiles_of_neighbouring_bins_do_not_differ() -> None:
+    """A bin is 1/32 of an octave wide: values that are nearly equal may lie in two of them."""
+    lower, upper = [0.0640] * 5, [0.0660] * 5
+    quantile = Figure("p99_queueing_delay_s", "queueing delay, p99", "s")
+    one = difference(quantile, upper, lower)
+    assert one is not None
+    assert finding(one.interval) == "no difference shown"
+    mean = Figure("mean_queueing_delay_s", "mean queueing delay", "s")
+    other = difference(mean, upper, lower)
+    assert other is not None
+    assert finding(other.interval) == "higher"
+
+
+def test_a_seed_without_a_figure_takes_no_part() -> None:
+    figure = Figure("jain_index", "Jain's index", "")
+    one = difference(figure, [0.5, math.nan, 0.75], [0.25, 0.5, 0.5])
+    assert one is not None
+    assert one.values == (0.25, 0.25)
+    assert difference(figure, [math.nan], [1.0]) is None
+
+
+def test_means_over_time_weigh_how_long_each_value_held() -> None:
+    times, means = time_means(np.array([1.0, 2.0, 5.0]), np.array([4, 1, 0]), 6.0, 2)
+    assert times == [3.0, 6.0]
+    # In 0 to 3: 0 for 1 s, 4 for 1 s, 1 for 1 s. In 3 to 6: 1 for 2 s, 0 for 1 s.
+    assert means == pytest.approx([5 / 3, 2 / 3])
+
+
+def test_files_that_hold_the_same_do_not_differ(
+    small: Path, tmp_path: Path, store: list[str]
+) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(SMALL.replace("One flow", "Another title"))
+    found = compared(small, other, *JITTER, "--replicates", 3, *store)
+    assert [side["name"] for side in found["sides"]] == ["small", "other"]
+    (difference,) = found["differences"]
+    assert {one["finding"] for one in difference["figures"].values()} == {"no difference shown"}
+    assert {one["mean"] for one in difference["figures"].values()} == {0.0}
+
+
+def test_tables_name_every_side_and_say_what_differs(small: Path, store: list[str]) -> None:
+    variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
+    done = goodqueue("compare", small, *JITTER, *variants, "--replicates", 3, *store)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^figure +as written +limit=5p", done.stdout, re.MULTILINE)
+    assert re.search(r"^utilisation +[\d.]+ ± [\d.e-]+ % ", done.stdout, re.MULTILINE)
+    assert re.search(
+        r"^queueing delay, p99 +-[\d.]+ ± [\d.e-]+ ms +lower *$", done.stdout, re.MULTILINE
+    )
+
+
+def test_seeds_that_change_nothing_are_said_to(small: Path, store: list[str]) -> None:
+    variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
+    done = goodqueue("compare", small, *variants, "--replicates", 3, *store)
+    assert done.returncode == 0, done.stderr
+    assert "same figures under every seed" in done.stdout
+
+
+def test_pictures_overlay_the_first_seed(small: Path, tmp_path: Path, store: list[str]) -> None:
+    out = tmp_path / "out"
+    arguments = ("--variant", "", "--variant", f"{LIMIT}=5p", "--replicates", 2, "--out", out)
+    done = goodqueue("compare", small, *JITTER, *arguments, *store)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in out.iterdir()} == {
+        *("backlog.png", "rtt.png", "throughput.png", "captions.txt"),
+        *("summary.json", "scenario-1.toml", "scenario-2.toml"),
+    }
+    captions = (out / "captions.txt").read_text()
+    assert captions.count("seed 1") == 3
+    assert "probe" in captions
+    again = goodqueue("compare", small, *JITTER, *arguments, *store)
+    assert again.returncode == 0, again.stderr
+
+
+def test_what_cannot_be_compared_is_refused(small: Path, tmp_path: Path, store: list[str]) -> None:
+    assert "--variant" in refused(goodqueue("compare", small, *store))
+    one = refused(goodqueue("compare", small, "--variant", f"{LIMIT}=5p", *store))
+    assert "--variant ''" in one
+    twice = ("--variant", f"{LIMIT}=5p", "--variant", f"{LIMIT}=5p")
+    assert "twice" in refused(goodqueue("compare", small, *twice, *store))
+    assert "one file" in refused(goodqueue("compare", small, small, *twice, *store))
+    missing = goodqueue("compare", small, tmp_path / "none.toml", *store)
+    assert "none.toml" in refused(missing)
+    wrong = ("--variant", "", "--variant", "topology.bottleneck.queue.limt=5p")
+    assert "limt" in refused(goodqueue("compare", small, *wrong, *store))
+    malformed = ("--variant", "", "--variant", "limit")
+    assert "key=value" in refused(goodqueue("compare", small, *malformed, *store))
+    assert not (tmp_path / "store").exists()
