@@ -240,6 +240,56 @@ def test_columns_are_words_in_a_unit_that_suits() -> None:
     assert column(frame, CONTROL).text("reno") == "reno"
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("long.goodput_bps.sum", "total goodput of long, Mbit/s"),
+        ("long.goodput_bps.min", "least goodput of long, Mbit/s"),
+        ("long.goodput_bps.max", "largest goodput of long, Mbit/s"),
+        ("long.goodput_bps.jain", "Jain's index of the goodput of long"),
+        ("flows.goodput_bps.mean", "mean goodput of all flows, Mbit/s"),
+        ("flows.packets_lost.sum", "total packets lost of all flows"),
+        ("bottleneck.jain_index", "Jain's index of bottleneck"),
+        ("bottleneck.min_interval_jain_index", "min interval Jain's index of bottleneck"),
+        ("bottleneck.limit.bytes", "limit of bottleneck, MB"),
+        ("bottleneck.limit.packets", "limit of bottleneck, packets"),
+    ],
+)
+def test_aggregates_keep_their_unit(name: str, title: str) -> None:
+    assert column(pl.DataFrame({name: [1e6, 4e6]}), name).title == title
+
+
+HIGHER = [
+    *("bottleneck.utilization", "bottleneck.jain_index", "bottleneck.min_interval_jain_index"),
+    *("long.goodput_bps", "long.goodput_bps.sum", "long.goodput_bps.min", "long.goodput_bps.jain"),
+    *("flows.goodput_bps.mean", "flows.throughput_bps.sum", "call.mos", "call.r_factor"),
+    *("ping.round_trips_per_minute", "video.video_bitrate_bps", "video.p5_playout_buffer_s"),
+]
+LOWER = [
+    *("bottleneck.loss_rate", "bottleneck.p99_queueing_delay_s", "bottleneck.limit.packets"),
+    *("ping.p50_rtt_s", "web.completion_time_s", "flows.timeouts.sum", "flows.packets_lost.sum"),
+    *("bottleneck.fairness_interval_s", "video.stall_share", "bottleneck.loss_synchronization"),
+]
+
+
+@pytest.mark.parametrize("name", [*HIGHER, *LOWER])
+def test_each_metric_has_the_direction_that_users_want(name: str) -> None:
+    assert column(pl.DataFrame({name: [1.0]}), name).higher_is_better == (name in HIGHER)
+
+
+def test_the_front_of_goodput_and_fairness_is_up_and_to_the_right() -> None:
+    """Of three variants the one with the most of both beats the others."""
+    rows = [
+        {CONTROL: name, "seed": 1, "long.goodput_bps.sum": total, "long.goodput_bps.jain": jain}
+        for name, total, jain in (("a", 1e6, 0.5), ("b", 2e6, 0.9), ("c", 1.5e6, 0.7))
+    ]
+    spec = PlotSpec("p", "", "long.goodput_bps.sum", ("long.goodput_bps.jain",), "pareto")
+    made = study_picture(pl.DataFrame(rows), spec, (CONTROL,), held="", watched=False)
+    numbered = [one for one in drawn(made)[0].get_legend_handles_labels()[1] if one[0].isdigit()]
+    assert numbered == ["1: congestion control b"]
+    assert "higher total goodput of long and higher Jain's index" in made.caption
+
+
 def test_the_legend_names_what_is_not_beaten() -> None:
     made = picture(PlotSpec("p", "", DELAY, (SHARE,), "pareto", series=CONTROL))
     labels = drawn(made)[0].get_legend_handles_labels()[1]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
+
+OF_JAIN = "Jain's index of the "
 
 Value = str | int | float | bool
 
@@ -21,7 +24,17 @@ _STEPS: dict[str, list[tuple[float, str]]] = {
 """For each unit at the end of a column's name, the units to draw it in, the largest first."""
 
 _SHARES = ("utilization", "loss_rate", "_share", "_fraction")
-_HIGHER_IS_BETTER = ("utilization", "goodput", "throughput", "fairness", "received", "mos")
+_HIGHER_IS_BETTER = re.compile(
+    "utilization|.*goodput_bps|throughput_bps|.*jain_index|jain|mos|r_factor|video_bitrate_bps"
+    "|round_trips_per_minute|.*playout_buffer_s|packets_received|delivered|delivered_forward"
+    "|departures|segments|transfers|pages|objects|exchanges"
+)
+"""Metrics, by the last part of their names, of which users want more. Of all others they want less:
+delays, losses, retransmissions, backlogs, limits, times to completion."""
+
+_AGGREGATES = {"sum": "total", "min": "least", "max": "largest", "mean": "mean"}
+"""What is taken over the flows of a group, by the last part of a column's name, in words."""
+
 _PLACES = {"topology", "flow", "flows", "links", "queue", "tcp"}
 """Parts of a column's name that a reader does not miss."""
 
@@ -62,17 +75,28 @@ class Column:
     @property
     def short(self) -> str:
         """The label without whose it is."""
-        return self.label.removeprefix("number of ").partition(" of ")[0]
+        whole = self.label.removeprefix("number of ")
+        if whole.startswith(OF_JAIN):
+            return OF_JAIN + whole.removeprefix(OF_JAIN).partition(" of ")[0]
+        return whole.partition(" of ")[0]
 
     @property
     def higher_is_better(self) -> bool:
         """Whether one wants more of it: goodput rather than delay."""
-        return any(word in self.name.rsplit(".", 1)[-1] for word in _HIGHER_IS_BETTER)
+        *_, figure = self.name.removesuffix(".jain").split(".")
+        if figure in _AGGREGATES:
+            figure = self.name.split(".")[-2]
+        return _HIGHER_IS_BETTER.fullmatch(figure) is not None
 
 
 def column(frame: pl.DataFrame, name: str) -> Column:
     """A column in words, in the unit that suits its values."""
     *places, last = name.split(".")
+    aggregate = ""
+    if len(places) > 1 and (last in _AGGREGATES or last == "jain"):
+        aggregate, last = last, places.pop()
+    elif places and places[-1] == "limit":
+        last = f"{places.pop()}_{last}"
     values = frame[name]
     numeric = values.dtype.is_numeric()
     stem, _, ending = last.rpartition("_")
@@ -81,14 +105,27 @@ def column(frame: pl.DataFrame, name: str) -> Column:
         last, (scale, unit) = stem, _step(ending, values)
     elif numeric and last.endswith(_SHARES):
         unit, scale = "%", 0.01
+    if aggregate == "jain":
+        unit, scale = "", 1.0
+    return Column(name, _label(places, last, aggregate), unit, scale)
+
+
+def _label(places: list[str], last: str, aggregate: str) -> str:
+    """A name in words: what is measured, and of what."""
     words = last.replace("_", " ").replace("utilization", "utilisation")
+    words = words.replace("jain index", "Jain's index")
+    if aggregate == "jain":
+        words = f"{OF_JAIN}{words}"
+    elif aggregate:
+        words = f"{_AGGREGATES[aggregate]} {words}"
     if places and places[-1] == "queue":
         words = f"queue {words}"
     owner = " ".join(place for place in places if place not in _PLACES).replace("_", " ")
-    label = f"{words} of {owner}" if owner else words
+    if places == ["flows"]:
+        owner = "all flows"
     if places and places[0] == "flow" and words == "count":
-        label = f"number of {owner} flows"
-    return Column(name, label, unit, scale)
+        return f"number of {owner} flows"
+    return f"{words} of {owner}" if owner else words
 
 
 def _step(ending: str, values: pl.Series) -> tuple[float, str]:
