@@ -290,6 +290,34 @@ def test_the_front_of_goodput_and_fairness_is_up_and_to_the_right() -> None:
     assert "higher total goodput of long and higher Jain's index" in made.caption
 
 
+LONG = "a congestion control with a name that is as long as users like to have it"
+
+
+@pytest.mark.parametrize("kind", ["lines", "pareto", "cdf"])
+@pytest.mark.parametrize("facets", [None, COUNT])
+def test_a_legend_leaves_the_axes_at_least_half_of_the_width(kind: Any, facets: str | None) -> None:  # noqa: ANN401
+    frame = table().with_columns(pl.col(CONTROL).replace("cubic", LONG))
+    x = {"lines": LIMIT, "pareto": DELAY, "cdf": ""}[kind]
+    frame = frame.filter(pl.col(COUNT) == 1) if facets is None else frame
+    made = picture(PlotSpec("p", "Title", x, (SHARE,), kind, series=CONTROL, facets=facets), frame)
+    figure = made.figure(dpi=60)
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    panels = [axes.get_position() for axes in figure.axes]
+    assert sum(panel.width for panel in panels) >= 0.5
+    # The axes keep their height too, and neither the legend nor the caption hides them.
+    assert panels[0].height * figure.get_figheight() >= 2
+    box = legend.get_window_extent().transformed(figure.transFigure.inverted())
+    caption = figure.texts[-1].get_window_extent().transformed(figure.transFigure.inverted())
+    boxes = [axes.get_tightbbox() for axes in figure.axes]
+    to_figure = figure.transFigure.inverted()
+    below = min(one.transformed(to_figure).y0 for one in boxes if one is not None)
+    assert caption.y1 <= box.y0
+    assert box.y1 <= below
+    assert box.x0 >= 0
+    assert box.x1 <= 1
+
+
 def test_the_legend_names_what_is_not_beaten() -> None:
     made = picture(PlotSpec("p", "", DELAY, (SHARE,), "pareto", series=CONTROL))
     labels = drawn(made)[0].get_legend_handles_labels()[1]

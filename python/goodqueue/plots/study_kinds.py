@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,15 @@ from matplotlib import colormaps
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from goodqueue.plots.study_caption import dkw_half_width
-from goodqueue.plots.style import BLACK, CYCLE, DASHES, GREY, MARKERS, legend_label
+from goodqueue.plots.style import (
+    BLACK,
+    CYCLE,
+    DASHES,
+    GREY,
+    MARKERS,
+    legend_below,
+    legend_label,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +33,8 @@ HEAT = "cividis"
 
 MOST_CELLS_WITH_NUMBERS = 120
 MOST_NAMED = 12
+NUMBERED = re.compile(r"\d+: ")
+"""How the legend's names of the points of a front begin."""
 
 
 def look(index: int) -> dict[str, Any]:
@@ -209,6 +220,7 @@ def scatter(whole: Table, part: Table, metric: str, axes: Axes) -> list[tuple[st
     axes.set_yscale(spec.y_scale)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(plain)
+        axis.set_minor_formatter(plain_of_two_and_five)
     _title_x(axes, x)
     _title_y(axes, y.title)
     return drawn
@@ -301,8 +313,12 @@ def finish(whole: Table, panels: list[Axes], columns: int, used: int) -> None:
         _colour_bars(whole, panels[:used])
     handles, labels = panels[0].get_legend_handles_labels()
     if labels:
+        if spec.kind == "pareto":  # the series first, and then the points of the front by number
+            later = [bool(NUMBERED.match(label)) for label in labels]
+            order = sorted(range(len(labels)), key=later.__getitem__)
+            handles, labels = [handles[i] for i in order], [labels[i] for i in order]
         title = None if spec.series is None else whole.column(spec.series).label
-        figure.legend(handles, labels, loc="outside right upper", title=title)
+        legend_below(figure, handles, labels, title)
 
 
 def _colour_bars(whole: Table, panels: list[Axes]) -> None:
@@ -324,6 +340,11 @@ def _scaled(points: Sequence[Point], scale: float) -> tuple[np.ndarray, np.ndarr
 def plain(value: float, _position: float) -> str:
     """A number at a tick."""
     return f"{value:,.4g}"
+
+
+def plain_of_two_and_five(value: float, position: float) -> str:
+    """A number at a minor tick of a logarithmic axis, if there is room for it in every decade."""
+    return plain(value, position) if f"{value:e}"[0] in "25" else ""
 
 
 def _scale_x(axes: Axes, places: list[float], scale: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.text import Text
 from matplotlib.ticker import Formatter, LogFormatter, ScalarFormatter
 
@@ -54,6 +54,9 @@ Format = Literal["png", "svg", "pdf"]
 Share = Literal["none", "row", "col", "all"]
 Corner = Literal["upper left", "upper right", "lower left", "lower right"]
 
+WIDTH_INCHES = 8.4
+
+LEGEND_PAD_INCHES = 0.15
 LEGEND_LETTERS = 96
 """Letters of a legend, with its handles, that fit in the width of a picture."""
 
@@ -94,27 +97,49 @@ class Picture:
 
         The same picture gives the same bytes: no file says when it was made.
         """
+        paths = [directory / f"{self.name}.{ending}" for ending in formats]
+        with rc_context(STYLE):  # type: ignore[arg-type]
+            figure = self.figure(dpi)
+            for path, ending in zip(paths, formats, strict=True):
+                figure.savefig(path, metadata=self._metadata(ending))
+        return paths
+
+    def figure(self, dpi: int) -> Figure:
+        """The picture with its caption; legends of the figure stand between axes and caption."""
         lines = textwrap.wrap(printable(self.caption), CAPTION_COLUMNS)
         foot = CAPTION_LINE_INCHES * len(lines) + 0.15
-        height = self.height_inches + foot
         with rc_context(STYLE):  # type: ignore[arg-type]
-            figure = Figure(figsize=(8.4, height), dpi=dpi, layout="constrained")
+            figure = Figure(
+                figsize=(WIDTH_INCHES, self.height_inches), dpi=dpi, layout="constrained"
+            )
             FigureCanvasAgg(figure)
-            engine = figure.get_layout_engine()
-            assert engine is not None
-            engine.set(rect=(0, foot / height, 0.99, 0.985 - foot / height))  # type: ignore[call-arg]
             axes = figure.subplots(
                 self.panels, self.columns, sharex=self.share_x, sharey=self.share_y, squeeze=False
             )
             self.draw(list(axes.flat))
-            figure.text(
-                0.012, 0.1 / height, "\n".join(lines), fontsize=9.5, color="#333333", va="bottom"
-            )
-            paths = [directory / f"{self.name}.{ending}" for ending in formats]
             _take_literally(figure)
-            for path, ending in zip(paths, formats, strict=True):
-                figure.savefig(path, metadata=self._metadata(ending))
-        return paths
+            legends = [
+                (legend, legend.get_window_extent().height / dpi + LEGEND_PAD_INCHES)
+                for legend in figure.legends
+            ]
+            height = self.height_inches + foot + sum(inches for _, inches in legends)
+            figure.set_size_inches(WIDTH_INCHES, height)
+            low = foot
+            for legend, inches in legends:
+                legend.set_loc("lower left")
+                legend.set_bbox_to_anchor((0.004, low / height), figure.transFigure)
+                low += inches
+            engine = figure.get_layout_engine()
+            assert engine is not None
+            engine.set(rect=(0, low / height, 0.99, 0.985 - low / height))  # type: ignore[call-arg]
+            figure.text(
+                *(0.012, 0.1 / height, "\n".join(lines)),
+                fontsize=9.5,
+                color="#333333",
+                va="bottom",
+                parse_math=False,
+            )
+        return figure
 
     def _metadata(self, ending: Format) -> dict[str, str | None]:
         caption = printable(self.caption)
@@ -136,6 +161,20 @@ def printable(text: str) -> str:
 def legend_label(text: str) -> str:
     """A name as a label of a legend, which leaves out what begins with an underscore."""
     return f"{NO_WIDTH}{text}" if text.startswith("_") else text
+
+
+def legend_below(
+    figure: Figure | SubFigure, handles: Sequence[Any], labels: Sequence[str], title: str | None
+) -> None:
+    """A legend below all axes, in as many columns as fit; `Picture` makes room for it."""
+    longest = LEGEND_LETTERS - 6
+    shown = ["\n".join(textwrap.wrap(label, longest)) or label for label in labels]
+    widest = max(len(line) for label in shown for line in label.split("\n"))
+    columns = max(1, min(len(shown), LEGEND_LETTERS // (widest + 6)))
+    legend = figure.legend(
+        handles, shown, loc="lower left", ncols=columns, title=title, alignment="left"
+    )
+    legend.set_in_layout(False)
 
 
 def legend_above(axes: Axes) -> None:
