@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.plots.style import Format
+    from goodqueue.drawing import Format
+
 
 HOSTILE = [
     r"a $\frac{$ b",

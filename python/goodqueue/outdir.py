@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodqueue.drawing import FORMATS
 from goodqueue.errors import RequestError, os_error
 from goodqueue.unfinished import (
     ENDING,
@@ -32,16 +33,20 @@ LITTLE = 64 * 1024
 FILES = "files"
 """What a directory of whole files is called until they are in place."""
 
+_PICTURES = (
+    *("backlog", "cwnd", "delay-cdf", "rtt", "throughput", "curve", "pareto"),
+    *("classes", "rtts", "loss-bursts", "link"),
+)
+
 _OURS = {
     *(MARKER, "scenario.toml", "captions.txt"),
-    *("backlog.png", "cwnd.png", "delay-cdf.png", "curve.png", "pareto.png"),
-    *("rtt.png", "throughput.png", "throughput.parquet"),
+    *(f"{name}.{ending}" for name in _PICTURES for ending in FORMATS),
+    "throughput.parquet",
     *(f"scenario-{number}.toml" for number in range(1, 13)),
     *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
     *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),
     *("queueing-delays.parquet", "packets.parquet"),
     *("flows.parquet", "rtts.parquet", "losses.parquet", "bursts.parquet", "series.parquet"),
-    *("classes.png", "rtts.png", "loss-bursts.png", "link.png"),
 }
 """Every file that a command writes. A directory that holds any other is not ours to replace."""
 

@@ -64,7 +64,7 @@ def write(
 def figure(picture: Picture) -> str:
     """A picture and its caption, to stand in a page."""
     with tempfile.TemporaryDirectory() as folder:
-        image = base64.b64encode(picture.save(Path(folder)).read_bytes()).decode()
+        image = base64.b64encode(picture.save(Path(folder), caption=False).read_bytes()).decode()
     caption = escape(picture.caption)
     return (
         f'<figure><img alt="{caption}" src="data:image/png;base64,{image}">'

@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.cli.capture import Capture
+    from goodqueue.drawing import Drawing
     from goodqueue.passive import Analysis
 
 
 def analyze_capture(
-    capture: Capture, *, json: bool, out: Path | None, to_scenario: Path | None
+    capture: Capture,
+    *,
+    json: bool,
+    out: Path | None,
+    to_scenario: Path | None,
+    drawing: Drawing,
 ) -> int:
     """Prints what a capture tells, and writes what was asked for."""
     if out is not None:
@@ -29,7 +35,7 @@ def analyze_capture(
     analysis = capture.analyze()
     scenario = None if to_scenario is None else _scenario(analysis, capture.file)
     if out is not None:
-        _write(analysis, out)
+        _write(analysis, out, drawing)
     if to_scenario is not None and scenario is not None:
         write_whole(to_scenario, scenario)
         print_wrote(to_scenario)
@@ -50,7 +56,7 @@ def _scenario(analysis: Analysis, file: Path) -> str:
     return text
 
 
-def _write(analysis: Analysis, out: Path) -> None:
+def _write(analysis: Analysis, out: Path, drawing: Drawing) -> None:
     from goodqueue.plots.passive import pictures
     from goodqueue.plots.style import save_all
 
@@ -60,5 +66,5 @@ def _write(analysis: Analysis, out: Path) -> None:
     with whole_directory(out) as directory:
         for name, frame in tables.items():
             frame.write_parquet(directory / f"{name}.parquet")
-        save_all(pictures(analysis), directory)
+        save_all(pictures(analysis), directory, drawing)
         write_json(directory, analysis.summary)

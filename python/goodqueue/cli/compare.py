@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from goodqueue.compare import Comparison, Figure, Sample
+    from goodqueue.drawing import Drawing
     from goodqueue.result import Result
 
 MOST_SIDES = 12
@@ -50,6 +51,7 @@ class CompareRequest:
     seed: int | None
     json: bool
     out: Path | None
+    drawing: Drawing
     jobs: int | None
     memory: str | None
     store: Path | None
@@ -77,7 +79,7 @@ def compare_scenarios(
             stderr().print(goes_on(runner.lasting))
             return EXIT_INTERRUPTED
     if request.out is not None:
-        _write(found, request.out, request.memory)
+        _write(found, request.out, request)
     if request.json:
         print_json(found.as_dict())
         return 0
@@ -198,7 +200,7 @@ def _text(figure: Figure, one: Sample | None) -> str:
     return one.interval.text(number(mean / scale), number(half / scale, 2)) + unit
 
 
-def _write(found: Comparison, out: Path, memory: str | None) -> None:
+def _write(found: Comparison, out: Path, request: CompareRequest) -> None:
     """The directory: figures, scenarios, and pictures of the first seed."""
     from goodqueue.plots.compare import pictures
     from goodqueue.plots.style import save_all
@@ -207,11 +209,16 @@ def _write(found: Comparison, out: Path, memory: str | None) -> None:
     for side in found.sides:
         text = side.scenario.resolved_toml()
         results[side.name] = run(
-            text, seed=found.seeds[0], series=True, packets=False, throughput=True, memory=memory
+            text,
+            seed=found.seeds[0],
+            series=True,
+            packets=False,
+            throughput=True,
+            memory=request.memory,
         )
     with whole_directory(out) as directory:
         for index, side in enumerate(found.sides, start=1):
             text = side.scenario.resolved_toml()
             (directory / f"scenario-{index}.toml").write_text(text, encoding="utf-8")
-        save_all(pictures(results, [side.link for side in found.sides]), directory)
+        save_all(pictures(results, [side.link for side in found.sides]), directory, request.drawing)
         write_json(directory, found.as_dict())

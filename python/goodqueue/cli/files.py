@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from goodqueue.cli.terminal import stderr
+from goodqueue.drawing import FORMATS
 from goodqueue.outdir import MARKER
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ def write_scenario(directory: Path, toml: str) -> None:
 def print_written(console: Console, out: Path) -> None:
     """Names what an output directory holds, pictures first."""
     names = sorted(path.name for path in out.iterdir())
-    pictures = [str(out / name) for name in names if name.endswith(".png")]
-    others = [name for name in names if not name.endswith(".png")]
+    endings = tuple(f".{ending}" for ending in FORMATS)
+    pictures = [str(out / name) for name in names if name.endswith(endings)]
+    others = [name for name in names if not name.endswith(endings)]
     console.print()
     if pictures:
         console.print(f"pictures: {', '.join(pictures)}", soft_wrap=True, markup=False)

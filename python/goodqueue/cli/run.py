@@ -29,6 +29,7 @@ from goodqueue.traces import OURS, files_of, files_read
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from goodqueue.drawing import Drawing
     from goodqueue.result import Result
 
 MOST_FLOWS_PRINTED = 20
@@ -42,6 +43,7 @@ def run_scenario(  # noqa: PLR0913
     *,
     json: bool,
     out: Path | None,
+    drawing: Drawing,
     series: bool | None,
     trace: Mapping[str, Path] | Path,
     snap: str | None,
@@ -73,7 +75,7 @@ def run_scenario(  # noqa: PLR0913
             notice=lambda text: stderr().print(text, soft_wrap=True, markup=False),
         )
     if out is not None:
-        _write(result, out)
+        _write(result, out, drawing)
     if json:
         print_json(result.summary)
     else:
@@ -250,7 +252,7 @@ def _flows(flows: dict[str, Any]) -> object:
     return table("Flows (round-trip times in ms)", columns, rows)
 
 
-def _write(result: Result, out: Path) -> None:
+def _write(result: Result, out: Path, drawing: Drawing) -> None:
     from goodqueue.plots.runs import pictures
     from goodqueue.plots.style import save_all
 
@@ -266,5 +268,5 @@ def _write(result: Result, out: Path) -> None:
         if result.packets is not None:
             result.packets.write_parquet(directory / "packets.parquet")
         result.delays.write_parquet(directory / "queueing-delays.parquet")
-        save_all(pictures(result, _drawn(result.summary["links"])), directory)
+        save_all(pictures(result, _drawn(result.summary["links"])), directory, drawing)
         write_json(directory, result.summary)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.cli.capture import Capture
+    from goodqueue.drawing import Drawing
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.laboratory import Trial
@@ -40,6 +41,7 @@ class Output:
         quick: whether theory is enough.
         json: whether it is printed as JSON.
         out: the directory to write, if any.
+        drawing: how its pictures are written.
         report: the page to write, if any.
         command: the command line, for the page.
     """
@@ -47,6 +49,7 @@ class Output:
     quick: bool
     json: bool
     out: Path | None
+    drawing: Drawing
     report: Path | None
     command: Sequence[str]
 
@@ -119,7 +122,7 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
         with _bar(f"sizing {trial.name}") as on_run:
             answer = simulate(trial, link, effort, seed, notes=notes, on_run=on_run)
     if out is not None:
-        _write(answer, out)
+        _write(answer, out, output.drawing)
     if report is not None:
         _write_report(answer, report, output.command)
     if output.json:
@@ -155,7 +158,7 @@ def _pictures(answer: Answer) -> list[Picture]:
     return [curve(answer), pareto(answer)]
 
 
-def _write(answer: Answer, out: Path) -> None:
+def _write(answer: Answer, out: Path, drawing: Drawing) -> None:
     """The directory: a replicate behind the buffer found, tables, figures, pictures."""
     with whole_directory(out) as directory:
         if answer.scenario is not None:
@@ -167,7 +170,7 @@ def _write(answer: Answer, out: Path) -> None:
         if pictures:
             from goodqueue.plots.style import save_all
 
-            save_all(pictures, directory)
+            save_all(pictures, directory, drawing)
         write_json(directory, answer.as_dict())
 
 

@@ -24,6 +24,7 @@ from goodqueue.study.threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodqueue.drawing import Drawing
     from goodqueue.study.model import Executor, StudyPlan
 
 
@@ -42,6 +43,7 @@ class SweepRequest:
     keep_both: bool
     memory: str | None
     retry_failed: bool
+    drawing: Drawing
 
 
 def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepRequest) -> int:
@@ -70,7 +72,7 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
         tally = _sweep(study, folder, executor, part, request)
     finally:
         executor.close()
-    pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder)
+    pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder, request.drawing)
     _report(tally, folder, request)
     if pictures and not (request.json or request.json_lines):
         console = stdout()
@@ -95,14 +97,14 @@ def _sweep(
         store.close()
 
 
-def _draw(study: StudyPlan, folder: Path) -> list[Path]:
+def _draw(study: StudyPlan, folder: Path, drawing: Drawing) -> list[Path]:
     """The pictures that the study asks for."""
     if not study.plots:
         return []
     from goodqueue.study.pictures import draw
     from goodqueue.study.results import Results
 
-    return draw(Results(folder), study, folder)
+    return draw(Results(folder), study, folder, drawing)
 
 
 def _check_study(file: str, folder: Path, study: StudyPlan) -> None:

@@ -12,11 +12,15 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.text import Text
 from matplotlib.ticker import Formatter, LogFormatter, ScalarFormatter
 
+from goodqueue.drawing import Drawing
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
+
+    from goodqueue.drawing import Format
 
 # Okabe and Ito's palette: distinct to colour-blind readers, and in grey by their lightness.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -50,11 +54,11 @@ STYLE: dict[str, Any] = {
     "pdf.fonttype": 42,
 }
 
-Format = Literal["png", "svg", "pdf"]
 Share = Literal["none", "row", "col", "all"]
 Corner = Literal["upper left", "upper right", "lower left", "lower right"]
 
 WIDTH_INCHES = 8.4
+SCREEN_DPI = 150
 
 LEGEND_PAD_INCHES = 0.15
 LEGEND_LETTERS = 96
@@ -88,26 +92,29 @@ class Picture:
     share_x: Share = "all"
     share_y: Share = "row"
 
-    def save(self, directory: Path) -> Path:
+    def save(self, directory: Path, *, caption: bool = True) -> Path:
         """Writes the picture as PNG for the screen; returns its path."""
-        return self.save_as(directory, ["png"], dpi=150)[0]
+        return self.save_as(directory, ["png"], SCREEN_DPI, caption=caption)[0]
 
-    def save_as(self, directory: Path, formats: Sequence[Format], dpi: int = 300) -> list[Path]:
+    def save_as(
+        self, directory: Path, formats: Sequence[Format], dpi: int = 300, *, caption: bool = True
+    ) -> list[Path]:
         """Writes the picture in each format, at the resolution of print; returns the paths.
 
+        Without `caption` the caption is left out of the image, and stays in its metadata.
         The same picture gives the same bytes: no file says when it was made.
         """
         paths = [directory / f"{self.name}.{ending}" for ending in formats]
         with rc_context(STYLE):  # type: ignore[arg-type]
-            figure = self.figure(dpi)
+            figure = self.figure(dpi, caption=caption)
             for path, ending in zip(paths, formats, strict=True):
                 figure.savefig(path, metadata=self._metadata(ending))
         return paths
 
-    def figure(self, dpi: int) -> Figure:
+    def figure(self, dpi: int, *, caption: bool = True) -> Figure:
         """The picture with its caption; legends of the figure stand between axes and caption."""
-        lines = textwrap.wrap(printable(self.caption), CAPTION_COLUMNS)
-        foot = CAPTION_LINE_INCHES * len(lines) + 0.15
+        lines = textwrap.wrap(printable(self.caption), CAPTION_COLUMNS) if caption else []
+        foot = CAPTION_LINE_INCHES * len(lines) + 0.15 * caption
         with rc_context(STYLE):  # type: ignore[arg-type]
             figure = Figure(
                 figsize=(WIDTH_INCHES, self.height_inches), dpi=dpi, layout="constrained"
@@ -229,10 +236,19 @@ def _take_literally(figure: Figure) -> None:
             text.set_text("\n".join(printable(line) for line in letters))
 
 
-def save_all(pictures: list[Picture], directory: Path) -> list[Path]:
+def save_all(
+    pictures: Sequence[Picture],
+    directory: Path,
+    drawing: Drawing = Drawing(),  # noqa: B008 - it is frozen
+) -> list[Path]:
     """Writes pictures, and their captions beside them in captions.txt; returns the pictures."""
-    paths = [picture.save(directory) for picture in pictures]
-    text = "".join(f"{picture.name}.png: {printable(picture.caption)}\n" for picture in pictures)
+    formats = drawing.formats
+    paths = [
+        path
+        for picture in pictures
+        for path in picture.save_as(directory, formats, SCREEN_DPI, caption=drawing.caption)
+    ]
+    text = "".join(f"{one.name}.{formats[0]}: {printable(one.caption)}\n" for one in pictures)
     (directory / "captions.txt").write_text(text, encoding="utf-8")
     return paths
 

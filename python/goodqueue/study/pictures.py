@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goodqueue.drawing import FORMATS, Drawing
 from goodqueue.outdir import whole_files
 from goodqueue.plots.columns import column
 from goodqueue.plots.study import check, study_picture
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goodqueue.plots.style import Format, Picture
+    from goodqueue.plots.style import Picture
     from goodqueue.study.model import StudyPlan, Variant
     from goodqueue.study.results import Results
-
-FORMATS: tuple[Format, ...] = ("png", "svg", "pdf")
 
 
 def check_plots(plan: StudyPlan) -> None:
@@ -49,13 +48,16 @@ def pictures(results: Results, plan: StudyPlan) -> list[Picture]:
 
 
 def draw(
-    results: Results, plan: StudyPlan, target: Path, formats: Sequence[Format] = FORMATS
+    results: Results,
+    plan: StudyPlan,
+    target: Path,
+    drawing: Drawing = Drawing(FORMATS),  # noqa: B008 - it is frozen
 ) -> list[Path]:
     """Writes the pictures in each format, and their captions beside them in captions.txt."""
     paths, captions = [], []
     with whole_files(target) as directory:
         for picture in pictures(results, plan):
-            paths += picture.save_as(directory, formats)
+            paths += picture.save_as(directory, drawing.formats, caption=drawing.caption)
             captions.append(f"{picture.name}: {printable(picture.caption)}\n")
         (directory / "captions.txt").write_text("".join(captions), encoding="utf-8")
     return [target / path.name for path in paths]

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import JsonOption, in_range, pair
+from goodqueue.cli.commands.options import (
+    CaptionOption,
+    FormatOption,
+    JsonOption,
+    drawing,
+    in_range,
+    pair,
+)
 
 
 def analyze(  # noqa: PLR0913
@@ -63,6 +70,8 @@ def analyze(  # noqa: PLR0913
             "earlier results there.",
         ),
     ] = None,
+    format_: FormatOption = None,
+    caption: CaptionOption = True,
 ) -> int:
     """Tell from a packet capture what limits its flows and what the sizing rules need."""
     from goodqueue.cli.analyze import analyze_capture
@@ -76,4 +85,6 @@ def analyze(  # noqa: PLR0913
         thresholds=tuple(pair("--threshold", "NAME=VALUE", each) for each in threshold or []),
         seed=seed,
     )
-    return analyze_capture(capture, json=json, out=out, to_scenario=to_scenario)
+    return analyze_capture(
+        capture, json=json, out=out, to_scenario=to_scenario, drawing=drawing(format_, caption, out)
+    )

@@ -8,11 +8,14 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.options import (
+    CaptionOption,
+    FormatOption,
     JobsOption,
     JsonOption,
     MemoryOption,
     SeedOption,
     SetOption,
+    drawing,
     overrides,
 )
 
@@ -54,6 +57,8 @@ def compare(  # noqa: PLR0913
             "first seed to this directory, in place of earlier results there.",
         ),
     ] = None,
+    format_: FormatOption = None,
+    caption: CaptionOption = True,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
     store: Annotated[
@@ -75,6 +80,7 @@ def compare(  # noqa: PLR0913
         seed=seed,
         json=json,
         out=out,
+        drawing=drawing(format_, caption, out),
         jobs=jobs,
         memory=memory,
         store=store,

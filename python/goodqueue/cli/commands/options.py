@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from goodqueue.drawing import Drawing
 
 ScenarioFile = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario file (TOML; see `goodqueue schema`).")
@@ -62,6 +65,40 @@ MemoryOption = Annotated[
         "machine's.",
     ),
 ]
+
+
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="LIST",
+        help="Formats of the pictures: png, svg, pdf, or several, as in svg,pdf.",
+    ),
+]
+CaptionOption = Annotated[
+    bool,
+    typer.Option(
+        "--caption/--no-caption",
+        help="Whether captions stand in the images; captions.txt has them in any case.",
+    ),
+]
+
+
+def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
+    """How the pictures of `--out` are written.
+
+    Raises:
+        BadParameter: if there are none.
+        RequestError: of a format that there is not.
+    """
+    from goodqueue.drawing import drawing_of
+
+    if out is None:
+        refuse_stray(
+            {"--format": formats is not None, "--no-caption": not caption},
+            "is about pictures: say where they go with --out DIR",
+        )
+    return drawing_of(formats, caption=caption, usual=("png",))
 
 
 def refuse_stray(stray: dict[str, bool], why: str) -> None:

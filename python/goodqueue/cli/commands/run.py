@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.options import (
+    CaptionOption,
+    FormatOption,
     JsonOption,
     MemoryOption,
     OutOption,
     ScenarioFile,
     SeedOption,
     SetOption,
+    drawing,
     overrides,
 )
 
@@ -25,6 +28,8 @@ def run(  # noqa: PLR0913
     seed: SeedOption = None,
     json: JsonOption = False,
     out: OutOption = None,
+    format_: FormatOption = None,
+    caption: CaptionOption = True,
     memory: MemoryOption = None,
     series: Annotated[
         bool | None,
@@ -72,6 +77,7 @@ def run(  # noqa: PLR0913
         seed,
         json=json,
         out=out,
+        drawing=drawing(format_, caption, out),
         series=series,
         trace=_captures(pcap) if trace is None else trace,
         snap=snap,

@@ -8,11 +8,14 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.options import (
+    CaptionOption,
+    FormatOption,
     JobsOption,
     JsonOption,
     MemoryOption,
     OutOption,
     SeedOption,
+    drawing,
     overrides,
     refuse_stray,
 )
@@ -197,6 +200,8 @@ def size(  # noqa: PLR0913
         ),
     ] = None,
     out: OutOption = None,
+    format_: FormatOption = None,
+    caption: CaptionOption = True,
 ) -> int:
     """Find the smallest buffer that keeps a link busy: of a scenario, a capture, a description.
 
@@ -239,7 +244,14 @@ def size(  # noqa: PLR0913
         store=store,
         memory=memory,
     )
-    output = Output(quick=quick, json=json, out=out, report=report, command=context.obj)
+    output = Output(
+        quick=quick,
+        json=json,
+        out=out,
+        drawing=drawing(format_, caption, out),
+        report=report,
+        command=context.obj,
+    )
     if file is not None:
         refuse_stray(
             of_link | of_capture,

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.options import (
+    CaptionOption,
+    FormatOption,
     JobsOption,
     JsonOption,
     MemoryOption,
@@ -61,6 +63,8 @@ def sweep(  # noqa: PLR0913
     json_lines: Annotated[
         bool, typer.Option("--json-lines", help="Print progress as one JSON object a line.")
     ] = False,
+    format_: FormatOption = None,
+    caption: CaptionOption = True,
     memory: MemoryOption = None,
     set_: SetOption = None,
     json: JsonOption = False,
@@ -70,6 +74,7 @@ def sweep(  # noqa: PLR0913
     Ctrl-C finishes what is running, a second one stops it; the same command does the rest.
     """
     from goodqueue.cli.sweep import SweepRequest, sweep_study
+    from goodqueue.drawing import FORMATS, drawing_of
 
     request = SweepRequest(
         out=out,
@@ -83,6 +88,7 @@ def sweep(  # noqa: PLR0913
         keep_both=keep_both,
         memory=memory,
         retry_failed=retry_failed,
+        drawing=drawing_of(format_, caption=caption, usual=FORMATS),
     )
     return sweep_study(file, overrides(set_), request)
 
