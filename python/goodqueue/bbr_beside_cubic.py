@@ -70,7 +70,7 @@ EARLY = (("duration", "400s"), ("warmup", "100s"))
 
 @dataclass(frozen=True)
 class Case:
-    """What differs from 16 CUBIC flows and BBR from the start, and the name of its row."""
+    """Changes to the base case (16 CUBIC flows, BBR from the start) by the name of their row."""
 
     name: str
     others: tuple[tuple[str, str], ...]

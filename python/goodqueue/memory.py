@@ -1,4 +1,4 @@
-"""What a run will take of memory, and the most that it may take."""
+"""Memory that a run needs, estimated before it starts, and the limit on it."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Room:
 
 
 def resident_bytes() -> int | None:
-    """What this process has in memory now; None where the system does not say."""
+    """Returns the resident memory of this process in bytes; None if the system does not say."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     except OSError:

@@ -104,7 +104,7 @@ def _script(scenario: Scenario) -> str:
 
 
 def gnuplot(link: str, queue: str, windows: Mapping[str, str]) -> str:
-    """What gnuplot makes pictures with: `gnuplot plot.gp` in the directory.
+    """Returns the script that draws the traces: `gnuplot plot.gp` in the directory.
 
     Args:
         link: the link whose queue is drawn.

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(400);
 /// Of the working thread, in bytes: as much as the main thread of a process has.
 const STACK: usize = 8 << 20;
 
-/// What the working thread and the calling thread tell each other.
+/// State that the working thread and the calling thread share.
 #[derive(Clone, Default)]
 pub struct Shared {
     stopped: Arc<AtomicBool>,
@@ -29,7 +29,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Whether the work is to go on; it has reached this point.
+    /// Notes that the work has reached this point; returns true if it is to go on.
     pub fn go_on(&self, reached: u64) -> bool {
         self.reached.store(reached, Ordering::Relaxed);
         !self.stopped.load(Ordering::Relaxed)

@@ -132,7 +132,7 @@ pub struct DualPi2 {
     /// Whose turn it is: the classic queue's when positive.
     credit: i64,
     low_latency: Fifo,
-    /// Whether the step spares each packet of the low-latency queue; empty if it spares none.
+    /// For each packet of the low-latency queue, true if the step spares it; empty if it spares none.
     spared: VecDeque<bool>,
     classic: Fifo,
 }
@@ -155,7 +155,7 @@ enum Decision {
 struct Taken {
     packet: Packet,
     low_latency: bool,
-    /// Whether the step spares it.
+    /// True if the step spares the packet.
     spared: bool,
     /// By how much sending it changes the credit.
     credit: i64,

@@ -1,4 +1,4 @@
-//! What a run will take of memory, from the scenario alone: nothing is built for it.
+//! Memory that a run needs, estimated from the scenario alone: nothing is built for it.
 
 use crate::flow::FlowGroup;
 use crate::layout::{HostPair, PlacedFlow};
@@ -23,13 +23,13 @@ const SUMMARY_OF_FLOW: u64 = 24_000;
 /// The same of a link.
 const SUMMARY_OF_LINK: u64 = 12_000;
 
-/// What is recorded is held as rows of the core and then as columns of tables, too.
+/// Recorded data are held twice: as rows in the core and as columns of tables.
 const COPIES_OF_RECORDS: u64 = 2;
 
 /// Memory that one kind of part takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryPart {
-    /// What it is, in the plural.
+    /// Name of the kind of part, in the plural.
     pub what: &'static str,
     /// How many there are; of packets at most, and of what is recorded about.
     pub count: u64,
@@ -108,7 +108,7 @@ fn hops(scenario: &Scenario) -> u64 {
 /// How many packets there are.
 #[derive(Default)]
 struct Load {
-    /// At once, at most.
+    /// The most packets that are under way at once.
     under_way: u64,
     /// In the whole run, as far as the workloads tell: applications' sessions are left out.
     sent: u64,
@@ -138,14 +138,14 @@ impl Load {
     }
 }
 
-/// What flows with the same slowest link can have under way, and send in the whole run.
+/// Packets that flows with the same slowest link can have under way, and send in the whole run.
 #[derive(Default)]
 struct Shared {
-    /// Of all windows, or of datagrams that all wait.
+    /// Packets of all windows, or of datagrams that all wait.
     windows: Amount,
     /// Bytes that the path holds: what is on its way at the link's rate, and full buffers.
     room: u128,
-    /// What flows that end, and datagrams, come to.
+    /// Packets of flows that end and of datagram sources, in the whole run.
     finite: Amount,
     /// Bytes of a packet of flows without end, the smallest; none if there are no such flows.
     endless: Option<u128>,
@@ -196,9 +196,9 @@ impl Shared {
             match direction.queue.limit() {
                 Limit::Packets(packets) => u128::from(packets) * packet,
                 Limit::Bytes(bytes) => u128::from(bytes),
-                // What only delays has nothing that waits.
-                Limit::Unlimited if direction.only_delays() => 0,
-                Limit::Unlimited => u128::MAX,
+                // What waits without a limit cannot be foretold: windows bound it far too loosely, and
+                // most such links never queue. A run that takes more than it may is stopped.
+                Limit::Unlimited => 0,
             }
         });
         let buffers = buffers.fold(0_u128, u128::saturating_add);

@@ -215,12 +215,12 @@ impl Scenario {
         })
     }
 
-    /// What its runs record besides the summary.
+    /// Returns the records that runs of this scenario keep besides the summary.
     pub fn record(&self) -> Record {
         self.record
     }
 
-    /// What a run that records so much takes of memory.
+    /// Estimates the memory of a run that keeps these records.
     pub fn memory(&self, record: Record) -> Vec<MemoryPart> {
         crate::memory::parts(self, record)
     }

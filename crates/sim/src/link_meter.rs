@@ -316,7 +316,7 @@ impl LinkMeter {
         self.sent(packet, bytes as u32);
     }
 
-    /// So many IP bytes of a packet were sent in the window.
+    /// Counts IP bytes of a packet that were sent in the window.
     #[inline]
     fn sent(&mut self, packet: &Packet, ip_bytes: u32) {
         self.sent_ip_bytes += u64::from(ip_bytes);

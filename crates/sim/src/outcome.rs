@@ -154,7 +154,7 @@ pub struct FlowOutcome {
     pub packets_sent: u64,
     /// Packets that reached the server's host.
     pub packets_received: u64,
-    /// Of the packets that the client sent, those that links had lost by the end of the run.
+    /// Packets that the client sent and that links lost by the end of the run.
     pub packets_lost: u64,
     /// Delays of data on the way to the server's host: of TCP, of segments with payload.
     pub one_way: OneWayDelay,

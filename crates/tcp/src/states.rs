@@ -263,7 +263,7 @@ impl Ledger {
         }
     }
 
-    /// What a reduction halves. FlightSize counts neither data SACKed nor the data that left instead
+    /// The bytes that a reduction halves. FlightSize counts neither data SACKed nor the data that left instead
     /// (RFC 5681 section 3.2 of limited transmit), but the data that the ACK at hand shows to have
     /// arrived (RFC 9937 section 6.1, `RecoverFS`). All outstanding data would be more with each round
     /// that a hole stays open, and so would ssthresh. Where no SACK says what arrived, the window is

@@ -95,7 +95,7 @@ def _inspect(folder: Path, request: ResultsRequest) -> int:
 
 
 def _inspection(folder: Path, found: Findings, *, repaired: bool) -> Iterator[str]:
-    """What was found, a line each."""
+    """Prints each fault on a line."""
     yield from (f"damaged: {fault}" for fault in found.faults)
     if found.format == 1:
         yield (

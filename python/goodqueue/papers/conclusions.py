@@ -147,7 +147,7 @@ def _averaged(samples: Sequence[Sample]) -> Sample:
 
 
 def ratio(above: Spread, below: Spread) -> Spread:
-    """Of two means, with Student's 95 % interval of its logarithm.
+    """Returns the ratio of two means, with Student's 95 % interval of its logarithm.
 
     Runs of the same seed are a pair, since they share what chance draws: what counts is how far
     their shares of the two means differ. Where nothing is left to chance the ratio is exact.

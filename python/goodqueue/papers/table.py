@@ -44,7 +44,7 @@ PLAIN = ""
 """The variant that is compared with the paper."""
 
 AS_RUN = "as fitted"
-"""What it is called beside others, unless the file names it (`plain`)."""
+"""Name of the plain model beside variants, unless the file names it (`plain`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,7 +549,7 @@ class _Other:
 
 
 def _is_same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether two rows agree in every column that both have."""
+    """Returns True if two rows agree in every column that both have."""
     return all(other[column] == value for column, value in one.items() if column in other)
 
 

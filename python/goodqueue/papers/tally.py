@@ -56,7 +56,7 @@ class Tally:
         return self.figures | {str(one): count for one, count in self.findings.items()}
 
     def text(self) -> str:
-        """What there is, in words."""
+        """Lists the counts that are not zero, in words."""
         return ", ".join(f"{count} {label}" for label, count in self.every.items() if count)
 
     def as_dict(self) -> dict[str, int]:

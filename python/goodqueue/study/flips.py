@@ -60,7 +60,7 @@ class FoundError(AssertionError):
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the inputs.
+    """Counts of damaged inputs by outcome.
 
     Attributes:
         inputs: how many there were.

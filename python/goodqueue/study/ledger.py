@@ -61,7 +61,7 @@ OLD_KINDS = (
     *(bytes, int, str, int, int, int | None, bytes | None, int, str),
     *(float, str, str | None, type(None)),
 )
-"""Of the columns of OLD_ROWS."""
+"""Types of the columns of OLD_ROWS."""
 
 INSERT = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_NAMES = "INSERT INTO names VALUES (?, ?, ?, ?)"
@@ -255,7 +255,7 @@ def _called(row: tuple[Any, ...]) -> str:
 
 
 def damaged(folder: Path, faults: list[Fault]) -> DamageError:
-    """What is said of damage where whole results are needed."""
+    """Returns the error that refuses a damaged ledger where whole results are needed."""
     more = f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""
     return DamageError(
         f"{folder / LEDGER} is damaged: {faults[0]}{more}. `goodqueue results {folder} --verify` "
@@ -392,7 +392,7 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def structure_faults(connection: sqlite3.Connection) -> list[Fault]:
-    """What SQLite's own check finds, of tables and their indices."""
+    """Returns the faults that SQLite's `integrity_check` finds in tables and indices."""
     found = [str(text) for (text,) in connection.execute("PRAGMA integrity_check(20)")]
     if found == ["ok"]:
         return []

@@ -24,7 +24,7 @@ MOST_WAITING = 256
 
 
 class Threads:
-    """So many threads, or one per processor, as far as that makes sense."""
+    """A pool of `jobs` threads (one per processor by default, at most four per processor)."""
 
     def __init__(self, jobs: int | None = None, memory: int | None = None) -> None:
         """Takes how many threads are wanted, and how many bytes their runs may take together."""

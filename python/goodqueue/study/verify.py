@@ -54,7 +54,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """What can be kept of a folder."""
+    """Rows and tables of a study's folder that are sound."""
 
     format: int
     rows: list[Row]

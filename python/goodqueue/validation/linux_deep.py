@@ -66,7 +66,7 @@ class Recording:
 
     @property
     def overrides(self) -> dict[str, object]:
-        """What this changes in the scenario file."""
+        """Returns the overrides of the scenario file for this row."""
         return {
             "tcp.congestion_control": self.control,
             "flow.bulk.count": self.flows,

@@ -31,7 +31,7 @@ impl Default for DctcpConfig {
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     window: Window,
-    /// Whether windows are whole segments and α has ten bits, as in Linux.
+    /// True if windows are whole segments and α has ten bits, as in Linux.
     whole: bool,
     g: f64,
     /// Smoothed share of bytes marked.

@@ -51,7 +51,7 @@ FOLDER = "captures"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What the captures of one first run tell.
+    """Estimates from the captures of one first run.
 
     Attributes:
         link: rate, flows, round trips and local share, as `goodqueue size --from` takes them: from
@@ -73,7 +73,7 @@ class Estimate:
 
     @classmethod
     def read(cls, text: str) -> Estimate:
-        """From that file."""
+        """Reads an estimate back from its JSON text."""
         known = json.loads(text)
         link = known.pop("link")
         return cls(Link(**{**link, "rtts_s": tuple(link["rtts_s"])}), **known)
@@ -100,7 +100,9 @@ def estimate(traffic: Traffic, seed: int) -> Estimate:
 
 
 def _median_burst(analysis: Analysis) -> float:
-    """Of bursts after the warm-up: the start overshoots by hundreds of packets.
+    """Returns the median loss burst after the warm-up, in packets.
+
+    Slow start overshoots by hundreds of packets, so earlier bursts are left out.
 
     The captures are not cut there: without handshakes T_e comes out far too small.
     """
@@ -109,7 +111,7 @@ def _median_burst(analysis: Analysis) -> float:
 
 
 def estimates(mix: Mix, traffic: Iterable[Traffic], seeds: int) -> dict[Traffic, list[Estimate]]:
-    """Of all traffic under the seeds from 1 on; what is kept is not run again."""
+    """Returns estimates of all traffic under seeds 1 to `seeds`; kept estimates are not remade."""
     runs = list(product(traffic, range(1, seeds + 1)))
     with ThreadPoolExecutor(available_processors()) as pool:
         try:
@@ -161,16 +163,16 @@ class Second:
     figures: Sequence[Figures]
 
     def per_cent(self, figure: str) -> list[float]:
-        """Of each run."""
+        """Returns the figure of each run, in percent."""
         return [100 * run[figure] for run in self.figures]
 
 
 Seconds = dict[tuple[Traffic, str], Second]
-"""By traffic and by what the buffer is from."""
+"""Second runs by traffic and by the source of their buffer (TRUTH or ESTIMATES)."""
 
 
 def sizes(traffic: Traffic, found: Sequence[Estimate]) -> dict[str, list[Case]]:
-    """BSCL's buffer for each second run, by what it is from."""
+    """Returns the cases of the second runs by the source of their BSCL buffer."""
     return {
         TRUTH: [sized(traffic, known_burst(found)) for _ in found],
         ESTIMATES: [sized(traffic, one.burst, link=one.link) for one in found],
@@ -201,5 +203,5 @@ def second_runs(
 
 
 def _runs(cases: Sequence[Case]) -> list[tuple[Case, int]]:
-    """With the next seed each, the last with the first."""
+    """Pairs each case with the next seed; the last case takes the first seed."""
     return [(case, (place + 1) % len(cases) + 1) for place, case in enumerate(cases)]

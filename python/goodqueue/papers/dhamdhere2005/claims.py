@@ -36,7 +36,7 @@ class Sample(Interval):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Sample:
-        """Of a value for each seed."""
+        """Returns the mean and the 95 % interval of one value per seed."""
         mean = t_interval(values)
         return cls(mean.mean, mean.half_width, tuple(values))
 
@@ -51,7 +51,7 @@ SEEN, UNSEEN = "set after data", "set before data"
 
 
 def stated() -> Mapping[str, Any]:
-    """What the text states, by experiment."""
+    """Returns the statements of the paper's text (`stated.toml`) by experiment."""
     return tomllib.loads(files(__package__).joinpath("stated.toml").read_text("utf-8"))
 
 
@@ -244,7 +244,7 @@ def _same(one: Interval, other: Interval) -> bool:
 
 
 def _ratio(above: Interval, below: Interval) -> Interval:
-    """With the error of independent parts."""
+    """Returns the ratio; its relative error adds the parts' errors in quadrature (independent)."""
     ratio = above.mean / below.mean
     relative = math.hypot(above.half_width / above.mean, below.half_width / below.mean)
     return Interval(ratio, ratio * relative)
@@ -259,7 +259,7 @@ def _difference(one: Interval, other: Interval) -> Interval:
 
 
 def _slope(points: Points) -> Interval:
-    """Of the straight line with the least squares, with the error of independent points."""
+    """Returns the slope of the least-squares line; the points' errors are independent."""
     middle = math.fsum(points) / len(points)
     squares = math.fsum((count - middle) ** 2 for count in points)
     weights = {count: (count - middle) / squares for count in points}

@@ -206,7 +206,7 @@ def fig7(mix: Mix, flows: Sequence[int] = MANY_FLOWS) -> Figure:
 
 
 def _bscl(traffic: Traffic, first: list[Figures]) -> Case:
-    """With BSCL's buffer, from the burst of the runs at B = C T."""
+    """Returns the case with BSCL's buffer, whose L is the median burst of the runs at B = C T."""
     return sized(traffic, median_burst_of(first))
 
 

@@ -33,7 +33,7 @@ def _uplink(link: Link) -> Advice:
 
 
 def _slow_links(link: Link) -> tuple[str, ...]:
-    """What the two ns-2 studies claim their range for and this link is not."""
+    """Returns the conditions of the two ns-2 studies that this link does not meet."""
     return broken(
         (link.rate_bps > 0.5e6, "claimed for links of 0.05 to 0.5 Mb/s"),
         (link.flows > 3, "claimed for up to three TCP flows beside a CBR source"),
