@@ -146,7 +146,8 @@ def rules_table(answer: Answer) -> object:
     if simulated:
         columns += ["busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
     rows = [_row(answer, one, simulated) for one in answer.by_rule]
-    return table("What the rules say", columns, rows)
+    important = ["packets", "holds", "keeps", "busy %", "loss %", "p99 wait ms"]
+    return table("What the rules say", columns, rows, important)
 
 
 def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
@@ -362,7 +363,8 @@ def curve_table(answer: Answer) -> object | None:
             ]
         )
     columns = ["packets", "bytes", "ms", "runs", "busy %", "loss %", "p99 wait ms", "Jain", ""]
-    return table("What a buffer buys, and what it costs", columns, rows)
+    important = ["", "packets", "busy %", "loss %", "p99 wait ms"]
+    return table("What a buffer buys, and what it costs", columns, rows, important)
 
 
 METHOD = (
@@ -414,7 +416,8 @@ def alternatives_table(answer: Answer) -> object | None:
         for one in answer.alternatives
     ]
     columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
-    return table("Another queue in its place", columns, rows) if rows else None
+    title, important = "Another queue in its place", ["keeps"]
+    return table(title, columns, rows, important) if rows else None
 
 
 def _keeps(unmet: tuple[str, ...]) -> str:

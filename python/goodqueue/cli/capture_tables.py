@@ -33,7 +33,7 @@ def print_analysis(analysis: Analysis, capture: Capture) -> None:
     console = stdout()
     summary = analysis.summary
     for read in summary["reading"]:
-        console.print(f"[bold]{plain(read['path'])}[/]: {_reading(read)}")
+        console.print(f"[bold]{plain(read['path'])}[/]: {_reading(read)}", soft_wrap=True)
     console.print()
     for line in _link(summary["link"]):
         console.print(line)
@@ -147,7 +147,7 @@ def _classes(classes: dict[str, Any]) -> object:
 
 def _flows(flows: list[dict[str, Any]]) -> object:
     columns = [
-        *("flow", "limited by", "control", "goodput", "RTT base", "mean"),
+        *("flow", "limited by", "control", "goodput", "RTT base", "RTT mean"),
         *("lost here", "sent again", "in flight"),
     ]
     rows = [
@@ -164,7 +164,12 @@ def _flows(flows: list[dict[str, Any]]) -> object:
         ]
         for flow in flows
     ]
-    return table("Flows over the link, largest first (round-trip times in ms)", columns, rows)
+    return table(
+        "Flows over the link, largest first (round-trip times in ms)",
+        columns,
+        rows,
+        important=["goodput", "RTT mean", "lost here"],
+    )
 
 
 def _limited_by(flow: dict[str, Any]) -> str:

@@ -171,7 +171,10 @@ def _print(results: Results, rows: pl.DataFrame, request: ResultsRequest) -> Non
         names, cells = _side_by_side(results.axes, rows)
     short = _short(results.axes)
     headers = [short.get(name, name) for name in names]
-    console.print(table(f"{len(results):,} runs{failed}", headers, cells[:MOST_PRINTED]))
+    axes = [short[axis] for axis in results.axes]
+    important = [*(header for header in headers if header not in axes)][:1] + axes
+    title, shown = f"{len(results):,} runs{failed}", cells[:MOST_PRINTED]
+    console.print(table(title, headers, shown, important, prose=["error"]))
     if not single:
         console.print("mean ± 95 % interval over the seeds", markup=False)
     left = len(cells) - MOST_PRINTED

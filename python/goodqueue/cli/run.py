@@ -146,11 +146,11 @@ def _links(links: dict[str, Any]) -> object:
         "loss",
         "drops",
         "backlog mean",
-        "p99",
-        "max",
+        "backlog p99",
+        "backlog max",
         "delay mean",
-        "p50",
-        "p99",
+        "delay p50",
+        "delay p99",
     ]
     marks = any(link["marks"] for link in links.values())
     if marks:
@@ -172,7 +172,12 @@ def _links(links: dict[str, Any]) -> object:
         ]
         for name, link in links.items()
     ]
-    return table("Links (backlog in packets, time-weighted; queueing delay in ms)", columns, rows)
+    return table(
+        "Links (backlog in packets, time-weighted; queueing delay in ms)",
+        columns,
+        rows,
+        important=["rate", "utilisation", "loss", "delay mean", "delay p99", "backlog mean"],
+    )
 
 
 def _link_rate(link: dict[str, Any]) -> str:
@@ -221,9 +226,9 @@ def _flows(flows: dict[str, Any]) -> object:
         "throughput (IP)",
         *(["limited by"] if limited else []),
         "RTT mean",
-        "p50",
-        "p99",
-        "max",
+        "RTT p50",
+        "RTT p99",
+        "RTT max",
         "lost",
         "retransmitted",
         "timeouts",
@@ -246,7 +251,12 @@ def _flows(flows: dict[str, Any]) -> object:
         ]
         for name, flow in flows.items()
     ]
-    return table("Flows (round-trip times in ms)", columns, rows)
+    return table(
+        "Flows (round-trip times in ms)",
+        columns,
+        rows,
+        important=["goodput", "RTT mean", "RTT p99", "lost", "limited by"],
+    )
 
 
 def _write(result: Result, out: Path) -> None:
