@@ -11,6 +11,7 @@ from goodqueue.cli.terminal import (
     packets,
     percent,
     plain,
+    quantity,
     rate,
     size_of,
     stdout,
@@ -188,8 +189,4 @@ def _interval(name: str, found: Parameter | None) -> list[str]:
 
 
 def _value(name: str, value: float) -> str:
-    if name.endswith("_bps"):
-        return rate(value)
-    if name.endswith("_bytes"):
-        return size_of(value)
-    return f"{milliseconds(value)} ms" if name.endswith("_s") else number(value, 3)
+    return quantity(name, value, digits=3)

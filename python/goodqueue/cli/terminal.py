@@ -7,6 +7,7 @@ redirected is plain text of any width it needs.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from functools import cache
@@ -16,6 +17,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from goodqueue.metrics import is_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -229,19 +232,39 @@ def packets(count: int) -> str:
     return f"{count:,} packet" if count == 1 else f"{count:,} packets"
 
 
+def quantity(
+    name: str, value: float | None, half_width: float | None = None, digits: int = 4
+) -> str:
+    """A figure in the unit that the end of its name says, with its interval if it has one.
+
+    Args:
+        name: the metric: `_bps`, `_bytes`, `_s` and the endings of shares have units.
+        value: the figure.
+        half_width: half its interval, in the same unit.
+        digits: significant digits of figures without a unit.
+    """
+    if value is None:
+        return MISSING
+    times, by, unit = _unit(name, value)
+    text = number(value * times / by, 4 if unit else digits)
+    if half_width is not None and math.isfinite(half_width):
+        text += f" ± {number(half_width * times / by, 2)}"
+    return f"{text} {unit}".rstrip()
+
+
 def percent(share: float | None) -> str:
     """A share as a percentage."""
-    return MISSING if share is None else f"{number(100 * share)} %"
+    return quantity("_share", share)
 
 
 def rate(bps: float | None) -> str:
     """A rate in its natural unit."""
-    return MISSING if bps is None else _scaled(bps, "b/s")
+    return quantity("_bps", bps)
 
 
 def size_of(count: float | None) -> str:
     """Bytes in their natural unit."""
-    return MISSING if count is None else _scaled(count, "B")
+    return quantity("_bytes", count)
 
 
 def milliseconds(seconds: float | None) -> str:
@@ -249,8 +272,16 @@ def milliseconds(seconds: float | None) -> str:
     return MISSING if seconds is None else number(1000 * seconds)
 
 
-def _scaled(value: float, unit: str) -> str:
-    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
-            return f"{number(value / factor)} {prefix}{unit}"
-    return f"{number(value)} {unit}"
+def _unit(name: str, value: float) -> tuple[float, float, str]:
+    """By what a figure is multiplied and divided to be printed, and the unit it then has."""
+    if is_share(name):
+        return 100, 1, "%"
+    if name.endswith("_s"):
+        return (1, 1, "s") if abs(value) >= 1 else (1000, 1, "ms")
+    for ending, unit in (("_bps", "b/s"), ("_bytes", "B")):
+        if name.endswith(ending):
+            factors = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
+            fitting = (one for one in factors if abs(value) >= one[0])
+            factor, prefix = next(fitting, (1, ""))
+            return 1, factor, f"{prefix}{unit}"
+    return 1, 1, ""

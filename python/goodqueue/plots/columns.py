@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goodqueue.metrics import is_share
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -20,7 +22,6 @@ _STEPS: dict[str, list[tuple[float, str]]] = {
 }
 """For each unit at the end of a column's name, the units to draw it in, the largest first."""
 
-_SHARES = ("utilization", "loss_rate", "_share", "_fraction")
 _HIGHER_IS_BETTER = ("utilization", "goodput", "throughput", "fairness", "received", "mos")
 _PLACES = {"topology", "flow", "flows", "links", "queue", "tcp"}
 """Parts of a column's name that a reader does not miss."""
@@ -79,7 +80,7 @@ def column(frame: pl.DataFrame, name: str) -> Column:
     unit, scale = "", 1.0
     if numeric and ending in _STEPS and stem:
         last, (scale, unit) = stem, _step(ending, values)
-    elif numeric and last.endswith(_SHARES):
+    elif numeric and is_share(name):
         unit, scale = "%", 0.01
     words = last.replace("_", " ").replace("utilization", "utilisation")
     if places and places[-1] == "queue":
