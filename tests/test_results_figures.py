@@ -12,6 +12,7 @@ from goodqueue import load
 from goodqueue.cli import run_command
 from goodqueue.cli.terminal import quantity
 from goodqueue.metrics import is_share, range_of
+from goodqueue.study.results import Results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,9 @@ topology.bottleneck.rate = ["1Mbps", "2Mbps"]
 def runs(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The folder of a study with axes of names and of numbers."""
     folder = tmp_path_factory.mktemp("results")
-    (folder / "small.toml").write_text(SMALL)
+    named = 'name = "upload"\n'
+    text = SMALL.replace(named, f'{named}start_jitter = "1s"\n')
+    (folder / "small.toml").write_text(text)
     (folder / "study.toml").write_text(STUDY)
     assert run_command(["sweep", str(folder / "study.toml"), "--out", str(folder / "runs")]) == 0
     return str(folder / "runs")
@@ -52,6 +55,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("bottleneck.utilization", 0.98, None, "98 %"),
         ("bottleneck.loss_rate", 0.0123, 0.001, "1.230 ± 0.10 %"),
         ("game.up_loss", 0.5, None, "50 %"),
+        ("bottleneck.loss_rate", 0.0005, 0.0014, "0.05000 (0 to 0.1900) %"),
+        ("bottleneck.utilization", 0.999, 0.047, "99.90 (95.20 to 100) %"),
+        ("jain_index", 0.99, 0.02, "0.9900 (0.9700 to 1)"),
+        ("bottleneck.drops", 2.5, 6.0, "2.500 (0 to 8.500)"),
         ("bottleneck.drops_link_loss", 12.0, None, "12"),
         ("bottleneck.drops", 12_345.0, math.inf, "12,345"),
         ("jain_index", 0.98765, None, "0.9877"),
@@ -92,6 +99,18 @@ def test_what_no_run_has_is_refused_with_the_nearest(
     capsys.readouterr()
     assert run_command(["results", runs, "--where", condition]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_means_have_ends_within_the_range_of_their_metric(runs: str) -> None:
+    means, beyond = Results(runs).means(), set()
+    columns = ("metric", "mean", "half_width", "low", "high")
+    for name, mean, half, low, high in means.select(columns).iter_rows():
+        least, most = range_of(name)
+        if math.isinf(half):  # a single run has the metric
+            continue
+        assert least <= low <= mean <= high <= most, name
+        beyond |= {end for end in (least, most) if not least <= mean - half <= mean + half <= most}
+    assert {0.0, 1.0} <= beyond, "intervals that Student's law alone would take too far"
 
 
 def test_the_end_of_a_path_names_a_column(runs: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -449,8 +449,8 @@ def _names(figures: Iterable[str]) -> str:
 
 
 def _close(interval: Interval, scale: float, digits: int) -> str:
-    """The same without spaces, for a table."""
-    return _plus_minus(interval, scale, digits).replace(" ", "")
+    """The same without spaces around ±, for a table."""
+    return _plus_minus(interval, scale, digits).replace(" ± ", "±")
 
 
 def _delay(interval: Interval) -> str:
@@ -471,5 +471,4 @@ def _fairness(figures: dict[str, Interval]) -> str:
 
 
 def _plus_minus(interval: Interval, scale: float, digits: int) -> str:
-    mean, half = interval.mean * scale, interval.half_width * scale
-    return interval.text(f"{mean:.{digits}f}", f"{half:.{digits}f}")
+    return interval.text(lambda value: f"{value * scale:.{digits}f}")

@@ -18,7 +18,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from goodqueue.metrics import is_share
+from goodqueue.intervals import Interval
+from goodqueue.metrics import is_share, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -246,9 +247,11 @@ def quantity(
     if value is None:
         return MISSING
     times, by, unit = _unit(name, value)
-    text = number(value * times / by, 4 if unit else digits)
-    if half_width is not None and math.isfinite(half_width):
-        text += f" ± {number(half_width * times / by, 2)}"
+    found = Interval(value, math.inf if half_width is None else half_width)
+    text = found.within(*range_of(name)).text(
+        lambda figure: number(figure * times / by, 4 if unit else digits),
+        lambda half: number(half * times / by, 2),
+    )
     return f"{text} {unit}".rstrip()
 
 

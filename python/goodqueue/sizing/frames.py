@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goodqueue.sizing.result import FIGURES, buffer_dict, ends
+from goodqueue.sizing.result import FIGURES, buffer_dict
 
 if TYPE_CHECKING:
     from goodqueue.intervals import Interval
@@ -81,7 +81,7 @@ def _columns(figures: dict[str, Interval]) -> dict[str, float | None]:
     columns: dict[str, float | None] = {}
     for name, one in figures.items():
         columns[name] = one.mean
-        columns[f"{name}_low"], columns[f"{name}_high"] = ends(name, one)
+        columns[f"{name}_low"], columns[f"{name}_high"] = one.ends
     return columns
 
 

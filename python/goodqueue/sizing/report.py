@@ -96,8 +96,8 @@ def _row(answer: Answer, one: RuleAnswer) -> str:
 
 
 def _interval(interval: Interval, scale: float, unit: str) -> str:
-    mean, half = scale * interval.mean, scale * interval.half_width
-    return f"{interval.text(f'{mean:.4g}', f'{half:.2g}')}{unit}"
+    text = interval.text(lambda end: f"{scale * end:.4g}", lambda half: f"{scale * half:.2g}")
+    return f"{text}{unit}"
 
 
 def _assumptions(answer: Answer) -> str:

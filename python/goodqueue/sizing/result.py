@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -287,17 +286,6 @@ def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
 
 def _plain(figures: dict[str, Interval]) -> dict[str, Any]:
     return {
-        name: dict(zip(("mean", "low", "high"), (one.mean, *ends(name, one)), strict=True))
+        name: dict(zip(("mean", "low", "high"), (one.mean, *one.ends), strict=True))
         for name, one in figures.items()
     }
-
-
-def ends(figure: str, one: Interval) -> tuple[float | None, float | None]:
-    """The ends of an interval, None if it has none yet.
-
-    As far as the figure can lie: none is negative, and all but the delay are shares.
-    """
-    if not math.isfinite(one.half_width):
-        return None, None
-    most = math.inf if figure == "p99_delay_s" else 1.0
-    return max(one.low, 0.0), min(one.high, most)

@@ -15,6 +15,7 @@ import polars as pl
 
 from goodqueue.errors import DamageError, RequestError
 from goodqueue.intervals import t_interval
+from goodqueue.metrics import range_of
 from goodqueue.study.ledger import TABLES, Reading, Row, damaged, open_to_read, read_table, told
 from goodqueue.study.plan import identity
 from goodqueue.study.stopping import anytime_interval
@@ -89,8 +90,8 @@ class Results:
 
         Parameters, `metric`, `count` (seeds with a sample), `mean`, `half_width` (Student's t; if
         a stopping rule chose the count, of the sequence that allows for it: `anytime_interval`),
-        `low`, `high`, `min`, `max`. Sums are taken in the order of seeds. Of the newest version of
-        the engine only, if there are several.
+        `low`, `high` (within the range of the metric), `min`, `max`. Sums are taken in the order of
+        seeds. Of the newest version of the engine only, if there are several.
         """
         names = self._known([metrics] if isinstance(metrics, str) else metrics)
         wide = self._newest()
@@ -103,7 +104,7 @@ class Results:
             for name in names:
                 values = group.get_column(name).drop_nulls().to_list()
                 if values:
-                    interval = interval_of(values)
+                    interval = interval_of(values).within(*range_of(name))
                     spread = {
                         "count": len(values),
                         "mean": interval.mean,
