@@ -23,7 +23,7 @@ from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.result import buffer_dict
 from goodqueue.sizing.rules.bscl import for_loss
-from goodqueue.sizing.rules.rule import loss_rate
+from goodqueue.sizing.rules.rule import loss_words
 from goodqueue.sizing.smallest import DROPS
 from goodqueue.sizing.theory import cubic_for_loss, least_loss, promised, without
 from goodqueue.sizing.trial import EPOCHS
@@ -142,11 +142,12 @@ def _traffic(link: Link) -> str:
 def rules_table(answer: Answer) -> object:
     """Every rule's buffer in every unit, whether it holds, and what happens there."""
     simulated = any(one.simulated for one in answer.by_rule)
-    columns = ["rule", "packets", "bytes", "ms", "BDP", "holds"]
+    columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
     if simulated:
-        columns += ["busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
+        columns += ["busy %", "loss %", "p99 wait ms", "Jain"]
+    columns.append("keeps bounds")
     rows = [_row(answer, one, simulated) for one in answer.by_rule]
-    important = ["packets", "holds", "keeps", "busy %", "loss %", "p99 wait ms"]
+    important = ["packets", "assumptions hold", "keeps bounds", "busy %", "loss %", "p99 wait ms"]
     return table("What the rules say", columns, rows, important)
 
 
@@ -155,7 +156,8 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
     name = one.rule.name if one.rule.bound == "at least" else f"{one.rule.name} (most)"
     holds = "yes" if one.advice.holds else "no"
     if limit is None:
-        return [name, MISSING, MISSING, MISSING, MISSING, holds, *([""] * 5 if simulated else [])]
+        blank = [""] * 4 if simulated else []
+        return [name, MISSING, MISSING, MISSING, MISSING, holds, *blank, MISSING]
     buffer = buffer_dict(answer.link, limit)
     row = [
         name,
@@ -166,9 +168,9 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
         holds,
     ]
     if not simulated:
-        return row
+        return [*row, _verdict(one)]
     if not one.simulated:
-        return [*row, "too long", "", "", "", ""]
+        return [*row, "too long", "", "", "", _verdict(one)]
     figures = one.simulated
     return [
         *row,
@@ -176,8 +178,13 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
         _close(figures["loss_rate"], 100, 2),
         _delay(figures["p99_delay_s"]),
         _fairness(figures),
-        _keeps(one.unmet),
+        _verdict(one),
     ]
+
+
+def _verdict(one: RuleAnswer) -> str:
+    """Which of the bounds asked for a rule's buffer keeps; a dash where that is not known."""
+    return MISSING if one.keeps_bounds is None else _keeps(one.unmet)
 
 
 def broken_lines(answer: Answer) -> list[str]:
@@ -302,9 +309,9 @@ def _infeasible_by_theory(answer: Answer) -> list[str]:
         lines.append(_for_loss(link, link.max_loss_rate))
     if link.max_delay_s is not None:
         room = max(1, int(link.max_delay_s / link.packet_time_s))
-        lost = percent(loss_rate(link, room))
         source = "CUBIC, ± 45 %" if link.congestion_control == "cubic" else "bscl, 18"
-        lines.append(f"the delay allows {packets(room)}; about {lost} are lost there ({source})")
+        lost = loss_words(link, room)
+        lines.append(f"the delay allows {packets(room)}; {lost} are lost there ({source})")
     ways = [
         f"give up {_names([name])}: {_in_units(link, limit)}"
         for name, limit in without(link).items()
@@ -415,8 +422,9 @@ def alternatives_table(answer: Answer) -> object | None:
         ]
         for one in answer.alternatives
     ]
-    columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
-    title, important = "Another queue in its place", ["keeps"]
+    columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain"]
+    columns.append("keeps bounds")
+    title, important = "Another queue in its place", ["keeps bounds"]
     return table(title, columns, rows, important) if rows else None
 
 
