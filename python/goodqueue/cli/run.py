@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.api import HEADERS, load, run
 from goodqueue.cli.applications import application_tables
-from goodqueue.cli.files import print_written, write_json, write_scenario
+from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
 from goodqueue.cli.terminal import (
     milliseconds,
     number,
@@ -52,7 +52,8 @@ def run_scenario(  # noqa: PLR0913
         raise RequestError("time series are written to files: say where with --out DIR")
     if out is not None:
         check_output(out)
-    scenario = load(file, set=overrides, seed=seed)
+    source = source_of(file)
+    scenario = load(source, set=overrides, seed=seed)
     traces = {f"--pcap {name}": path for name, path in files_of(trace, scenario).items()}
     if not isinstance(trace, Mapping):
         traces = {f"--trace {trace}": path for path in files_of(trace, scenario).values()}
@@ -60,7 +61,7 @@ def run_scenario(  # noqa: PLR0913
     check_apart([file, *files_read(scenario)], {"--out/": out, **traces})
     with run_progress() as progress:
         result = run(
-            file,
+            source,
             set=overrides,
             seed=seed,
             series=out is not None and series is not False,

@@ -8,7 +8,10 @@ from typing import Annotated
 import typer
 
 ScenarioFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="Scenario file (TOML; see `goodqueue schema`).")
+    str,
+    typer.Argument(
+        metavar="FILE", help="Scenario file (TOML; see `goodqueue schema`); - for standard input."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
