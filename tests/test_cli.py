@@ -349,15 +349,57 @@ def test_titles_and_paths_are_printed_as_they_stand(small: Path, tmp_path: Path)
     assert f"written to {out}:" in done.stdout
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
-    done = subprocess.run(
-        ["/bin/bash", "-c", f"set -o pipefail; {COMMAND} schema | head -n 1"],
-        capture_output=True,
-        text=True,
-        check=False,
+@pytest.mark.parametrize("arguments", [["schema"], ["reproduce", "--list"], ["--help"]])
+def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)  # before a byte is written, so that the first write fails
+    try:
+        done = subprocess.run(
+            [str(COMMAND), *arguments], stdout=write, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+    piped = f"set -o pipefail; {COMMAND} {' '.join(arguments)} | head -n 1"
+    done = subprocess.run(["/bin/bash", "-c", piped], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+
+
+def piped_in(text: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the command line with a text as its standard input."""
+    command = [str(COMMAND), *arguments]
+    return subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False, cwd=cwd, timeout=60
     )
-    assert done.stderr == ""
-    assert done.stdout.startswith("{")
+
+
+def test_a_scenario_may_come_by_standard_input(small: Path, tmp_path: Path) -> None:
+    by_file = goodqueue("run", small, "--json").stdout
+    assert piped_in(SMALL, "run", "-", "--json", cwd=tmp_path).stdout == by_file
+    sized = piped_in(SMALL, "size", "-", "--quick", "--json", cwd=tmp_path)
+    assert json.loads(sized.stdout)["link"]["rate_bps"] == 1_000_000
+    printed = piped_in(SMALL, "qdisc", "print", "-", cwd=tmp_path)
+    assert printed.stdout == goodqueue("qdisc", "print", small).stdout
+    wrong = piped_in(SMALL.replace("20s", "20x"), "run", "-", cwd=tmp_path)
+    assert "<stdin>:3:" in refused(wrong)
+
+
+def test_files_of_a_scenario_from_standard_input_are_in_the_working_directory(
+    tmp_path: Path,
+) -> None:
+    text = (ROOT / "scenarios" / "web-search.toml").read_text()
+    missing = piped_in(text, "qdisc", "print", "-", cwd=tmp_path)
+    assert "sizes-web-search.csv" in refused(missing)
+    found = piped_in(text, "qdisc", "print", "-", cwd=ROOT / "scenarios")
+    assert "sizes-web-search.csv" not in found.stderr
+
+
+def test_a_line_of_tc_may_come_by_standard_input(tmp_path: Path) -> None:
+    line = "qdisc codel 8001: root refcnt 2 limit 1000p target 5ms interval 100ms"
+    by_word = goodqueue("qdisc", "parse", line).stdout
+    assert 'kind = "codel"' in by_word
+    assert piped_in(f"{line}\n", "qdisc", "parse", "-", cwd=tmp_path).stdout == by_word
 
 
 def on_terminal(*arguments: object, **environment: str) -> str:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from goodqueue.intervals import t_interval
+from goodqueue.intervals import Interval, t_interval
 
 
 def test_half_width_follows_the_printed_t_table() -> None:
@@ -15,6 +15,29 @@ def test_half_width_follows_the_printed_t_table() -> None:
     assert interval.mean == 3
     assert interval.half_width == pytest.approx(2.776 * math.sqrt(2.5 / 5), rel=2e-4)
     assert (interval.low, interval.high) == (3 - interval.half_width, 3 + interval.half_width)
+
+
+def test_ends_stay_within_the_range_of_the_quantity() -> None:
+    # t(0.975) is 12.706 for 1 degree of freedom: shares of 97 % and 100 % reach beyond both ends.
+    values = [0.97, 1.0]
+    share = t_interval(values).within(0, 1)
+    half = 12.706 * 0.03 / 2
+    assert share.half_width == pytest.approx(half, rel=1e-4)
+    assert share.ends == pytest.approx((0.985 - half, 1), rel=1e-4)
+    assert share.clipped
+    assert share.text(lambda end: f"{100 * end:.1f}") == "98.5 (79.4 to 100.0)"
+    loss = t_interval([0.0, 0.001, 0.0]).within(0, 1)
+    assert loss.low == 0
+    assert loss.text(lambda end: f"{100 * end:.2f}") == "0.03 (0.00 to 0.18)"
+
+
+def test_an_interval_within_its_range_has_a_half_width_and_one_without_end_has_none() -> None:
+    inside = Interval(0.5, 0.1).within(0, 1)
+    assert not inside.clipped
+    assert inside.text(lambda end: f"{end:.1f}", lambda half: f"{half:.3f}") == "0.5 ± 0.100"
+    alone = t_interval([0.5]).within(0, 1)
+    assert alone.text(str) == "0.5"
+    assert (alone.ends, alone.clipped) == ((None, None), False)
 
 
 def test_equal_values_have_no_width_and_one_value_no_end() -> None:

@@ -171,12 +171,41 @@ def test_few_runs_of_a_queue_are_enough_if_few_are_asked_for(
     assert runs.filter(pl.col("bottleneck.queue") == "pie").height == 3
 
 
+def test_a_rule_that_holds_and_breaks_the_delay_says_both(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    # One flow in congestion avoidance fills the pipe and a BDP of buffer (RFC 5681 halves its
+    # window): the rule's assumptions hold, and its 40 ms of queue are beyond the 5 ms asked for.
+    link = ["--rate", "50Mbps", "--rtt", "40ms", "--flows", "1", "--max-delay", "5ms"]
+    page = tmp_path / "page.html"
+    command = ["size", *link, "--quick"]
+    assert run_command([*command, "--report", str(page)]) == 3
+    out = capsys.readouterr().out
+    assert re.search(r"assumptions hold +keeps bounds$", out.replace(" \n", "\n"), re.MULTILINE)
+    assert re.search(r"^bdp .* yes +not delay *$", out, re.MULTILINE)
+    assert run_command([*command, "--json"]) == 3
+    rules = {one["rule"]: one for one in json.loads(capsys.readouterr().out)["rules"]}
+    assert (rules["bdp"]["holds"], rules["bdp"]["keeps_bounds"]) == (True, False)
+    assert rules["bdp"]["unmet"] == ["p99_delay_s"]
+    assert rules["core_to_access"]["keeps_bounds"] is None
+    html = page.read_text(encoding="utf-8")
+    assert "<th>assumptions hold</th>" in html
+    assert "<th>keeps the bounds asked</th>" in html
+    assert run_command(["size", *link[:-2], "--quick", "--json"]) == 0
+    rules = {one["rule"]: one for one in json.loads(capsys.readouterr().out)["rules"]}
+    assert rules["bdp"]["keeps_bounds"] is True
+
+
 def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     command = ["size", *crowded, "--max-delay", "50ms", "--quick"]
     assert run_command(command) == 3
     out = capsys.readouterr().out
-    assert "the delay allows 208 packets; about 39.30 % are lost there" in out
+    # (0.87 x 300 / 416)^2 is 39 %, where equation (18) is for 2 % to 5 % at most.
+    beyond = "more than 5 %, beyond the range of equation (18),"
+    assert f"the delay allows 208 packets; {beyond} are lost there (bscl, 18)" in out
+    assert "39.3" not in out
+    assert f"with 300 flows {beyond} would be lost" in out
     assert "give up queueing delay: 2,401 packets" in out
     assert run_command([*command, "--json"]) == 3
     given_up = json.loads(capsys.readouterr().out)["recommendation"]["give_up"]

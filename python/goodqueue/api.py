@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,18 @@ if TYPE_CHECKING:
     from goodqueue.result import Result
     from goodqueue.traces import Traces
 
-Source = str | PathLike[str] | Mapping[str, Any]
-"""A scenario: the path of its file, its text (recognised by its line breaks), or a mapping."""
+
+@dataclass(frozen=True, slots=True)
+class NamedText:
+    """The text of a scenario, and what messages call it in place of a file."""
+
+    text: bytes
+    name: str
+
+
+Source = str | PathLike[str] | Mapping[str, Any] | NamedText
+"""A scenario: the path of its file, its text (recognised by its line breaks, or with a name), or a
+mapping."""
 
 Overrides = Mapping[str, object] | Sequence[tuple[str, str]]
 
@@ -148,6 +159,8 @@ def overrides(pairs: Overrides) -> list[tuple[str, str]]:
 
 def text_of(source: Source) -> tuple[bytes, str]:
     """The bytes of a file, and what to call them in messages."""
+    if isinstance(source, NamedText):
+        return source.text, source.name
     if isinstance(source, Mapping):
         lines = [f"{_key(key)} = {_toml(value)}\n" for key, value in source.items()]
         return "".join(lines).encode(), "<mapping>"

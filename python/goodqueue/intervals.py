@@ -3,34 +3,71 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and the half width of its confidence interval, in the unit of the values."""
+    """A mean and the half width of its confidence interval, in the unit of the values.
+
+    Attributes:
+        mean: the mean.
+        half_width: half the width of the interval; infinite where it has no end.
+        least: the least value that the quantity can have.
+        most: the largest value that the quantity can have.
+    """
 
     mean: float
     half_width: float
+    least: float = -math.inf
+    most: float = math.inf
 
     @property
     def low(self) -> float:
-        """The lower end."""
-        return self.mean - self.half_width
+        """The lower end, within the range of the quantity if the interval has an end."""
+        low = self.mean - self.half_width
+        return max(low, self.least) if math.isfinite(low) else low
 
     @property
     def high(self) -> float:
-        """The upper end."""
-        return self.mean + self.half_width
+        """The upper end, within the range of the quantity if the interval has an end."""
+        high = self.mean + self.half_width
+        return min(high, self.most) if math.isfinite(high) else high
 
-    def text(self, mean: str, half_width: str) -> str:
-        """Both as printed, `mean ± half_width`; the mean alone where the interval has no end."""
-        return f"{mean} ± {half_width}" if math.isfinite(self.half_width) else mean
+    @property
+    def clipped(self) -> bool:
+        """Returns True if an end would leave the range of the quantity, and is moved to it."""
+        low, high = self.mean - self.half_width, self.mean + self.half_width
+        return math.isfinite(self.half_width) and (low < self.least or high > self.most)
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The lower and the upper end; None twice where the interval has no end."""
+        return (self.low, self.high) if math.isfinite(self.half_width) else (None, None)
+
+    def within(self, least: float, most: float) -> Interval:
+        """The same interval of a quantity that has this range."""
+        return replace(self, least=least, most=most)
+
+    def text(
+        self, show: Callable[[float], str], show_half: Callable[[float], str] | None = None
+    ) -> str:
+        """The interval as printed.
+
+        `mean ± half width`, or `mean (low to high)` where an end is clipped, or the mean alone
+        where the interval has no end. `show` formats the mean and the ends, `show_half` the half
+        width, by default as `show` does.
+        """
+        if not math.isfinite(self.half_width):
+            return show(self.mean)
+        if self.clipped:
+            return f"{show(self.mean)} ({show(self.low)} to {show(self.high)})"
+        return f"{show(self.mean)} ± {(show_half or show)(self.half_width)}"
 
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:

@@ -8,11 +8,9 @@ left behind; 1 a fault of goodqueue itself.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import io
 import os
-import signal
 import sys
 from typing import NoReturn
 
@@ -30,13 +28,28 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):  # a C locale must not turn an answer into a traceback
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    # A reader that goes away (`| head`) ends us silently, as it does any Unix tool.
-    with contextlib.suppress(AttributeError, ValueError):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        sys.exit(run_command(sys.argv[1:]))
+        code = run_command(sys.argv[1:])
+        sys.stdout.flush()
+        sys.exit(code)
+    except (BrokenPipeError, SystemExit) as error:
+        if not _reader_left(error):
+            raise
+        # What is still to be written goes nowhere: Python flushes once more as it ends.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        sys.exit(0)
     except KeyboardInterrupt:  # so early or so late that no command was there to take it
         sys.exit(EXIT_INTERRUPTED)
+
+
+def _reader_left(error: BaseException) -> bool:
+    """Returns True if the reader of our output went away (`| head`).
+
+    typer and rich turn the BrokenPipeError that says so into an exit with code 1.
+    """
+    cause = error if isinstance(error, BrokenPipeError) else error.__context__
+    return isinstance(cause, BrokenPipeError) and cause.filename is None
 
 
 def run_command(arguments: list[str]) -> int:
@@ -60,6 +73,8 @@ def run_command(arguments: list[str]) -> int:
         message = error.format_message().removeprefix("Invalid value: ")
         return _refuse(f"error: {message}\n  help: see `{command} --help`")
     except Exception as error:
+        if _reader_left(error):
+            raise
         refused = os_error(error)
         if refused is None:
             raise

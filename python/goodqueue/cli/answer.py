@@ -23,7 +23,7 @@ from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.result import buffer_dict
 from goodqueue.sizing.rules.bscl import for_loss
-from goodqueue.sizing.rules.rule import loss_rate
+from goodqueue.sizing.rules.rule import loss_words
 from goodqueue.sizing.smallest import DROPS
 from goodqueue.sizing.theory import cubic_for_loss, least_loss, promised, without
 from goodqueue.sizing.trial import EPOCHS
@@ -142,11 +142,13 @@ def _traffic(link: Link) -> str:
 def rules_table(answer: Answer) -> object:
     """Every rule's buffer in every unit, whether it holds, and what happens there."""
     simulated = any(one.simulated for one in answer.by_rule)
-    columns = ["rule", "packets", "bytes", "ms", "BDP", "holds"]
+    columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
     if simulated:
-        columns += ["busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
+        columns += ["busy %", "loss %", "p99 wait ms", "Jain"]
+    columns.append("keeps bounds")
     rows = [_row(answer, one, simulated) for one in answer.by_rule]
-    return table("What the rules say", columns, rows)
+    important = ["packets", "assumptions hold", "keeps bounds", "busy %", "loss %", "p99 wait ms"]
+    return table("What the rules say", columns, rows, important)
 
 
 def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
@@ -154,7 +156,8 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
     name = one.rule.name if one.rule.bound == "at least" else f"{one.rule.name} (most)"
     holds = "yes" if one.advice.holds else "no"
     if limit is None:
-        return [name, MISSING, MISSING, MISSING, MISSING, holds, *([""] * 5 if simulated else [])]
+        blank = [""] * 4 if simulated else []
+        return [name, MISSING, MISSING, MISSING, MISSING, holds, *blank, MISSING]
     buffer = buffer_dict(answer.link, limit)
     row = [
         name,
@@ -165,9 +168,9 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
         holds,
     ]
     if not simulated:
-        return row
+        return [*row, _verdict(one)]
     if not one.simulated:
-        return [*row, "too long", "", "", "", ""]
+        return [*row, "too long", "", "", "", _verdict(one)]
     figures = one.simulated
     return [
         *row,
@@ -175,8 +178,13 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
         _close(figures["loss_rate"], 100, 2),
         _delay(figures["p99_delay_s"]),
         _fairness(figures),
-        _keeps(one.unmet),
+        _verdict(one),
     ]
+
+
+def _verdict(one: RuleAnswer) -> str:
+    """Which of the bounds asked for a rule's buffer keeps; a dash where that is not known."""
+    return MISSING if one.keeps_bounds is None else _keeps(one.unmet)
 
 
 def broken_lines(answer: Answer) -> list[str]:
@@ -301,9 +309,9 @@ def _infeasible_by_theory(answer: Answer) -> list[str]:
         lines.append(_for_loss(link, link.max_loss_rate))
     if link.max_delay_s is not None:
         room = max(1, int(link.max_delay_s / link.packet_time_s))
-        lost = percent(loss_rate(link, room))
         source = "CUBIC, ± 45 %" if link.congestion_control == "cubic" else "bscl, 18"
-        lines.append(f"the delay allows {packets(room)}; about {lost} are lost there ({source})")
+        lost = loss_words(link, room)
+        lines.append(f"the delay allows {packets(room)}; {lost} are lost there ({source})")
     ways = [
         f"give up {_names([name])}: {_in_units(link, limit)}"
         for name, limit in without(link).items()
@@ -362,7 +370,8 @@ def curve_table(answer: Answer) -> object | None:
             ]
         )
     columns = ["packets", "bytes", "ms", "runs", "busy %", "loss %", "p99 wait ms", "Jain", ""]
-    return table("What a buffer buys, and what it costs", columns, rows)
+    important = ["", "packets", "busy %", "loss %", "p99 wait ms"]
+    return table("What a buffer buys, and what it costs", columns, rows, important)
 
 
 METHOD = (
@@ -413,8 +422,10 @@ def alternatives_table(answer: Answer) -> object | None:
         ]
         for one in answer.alternatives
     ]
-    columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain", "keeps"]
-    return table("Another queue in its place", columns, rows) if rows else None
+    columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain"]
+    columns.append("keeps bounds")
+    title, important = "Another queue in its place", ["keeps bounds"]
+    return table(title, columns, rows, important) if rows else None
 
 
 def _keeps(unmet: tuple[str, ...]) -> str:
@@ -446,8 +457,8 @@ def _names(figures: Iterable[str]) -> str:
 
 
 def _close(interval: Interval, scale: float, digits: int) -> str:
-    """The same without spaces, for a table."""
-    return _plus_minus(interval, scale, digits).replace(" ", "")
+    """The same without spaces around ±, for a table."""
+    return _plus_minus(interval, scale, digits).replace(" ± ", "±")
 
 
 def _delay(interval: Interval) -> str:
@@ -468,5 +479,4 @@ def _fairness(figures: dict[str, Interval]) -> str:
 
 
 def _plus_minus(interval: Interval, scale: float, digits: int) -> str:
-    mean, half = interval.mean * scale, interval.half_width * scale
-    return interval.text(f"{mean:.{digits}f}", f"{half:.{digits}f}")
+    return interval.text(lambda value: f"{value * scale:.{digits}f}")

@@ -11,6 +11,7 @@ from goodqueue.cli.terminal import (
     packets,
     percent,
     plain,
+    quantity,
     rate,
     size_of,
     stdout,
@@ -33,7 +34,7 @@ def print_analysis(analysis: Analysis, capture: Capture) -> None:
     console = stdout()
     summary = analysis.summary
     for read in summary["reading"]:
-        console.print(f"[bold]{plain(read['path'])}[/]: {_reading(read)}")
+        console.print(f"[bold]{plain(read['path'])}[/]: {_reading(read)}", soft_wrap=True)
     console.print()
     for line in _link(summary["link"]):
         console.print(line)
@@ -147,7 +148,7 @@ def _classes(classes: dict[str, Any]) -> object:
 
 def _flows(flows: list[dict[str, Any]]) -> object:
     columns = [
-        *("flow", "limited by", "control", "goodput", "RTT base", "mean"),
+        *("flow", "limited by", "control", "goodput", "RTT base", "RTT mean"),
         *("lost here", "sent again", "in flight"),
     ]
     rows = [
@@ -164,7 +165,12 @@ def _flows(flows: list[dict[str, Any]]) -> object:
         ]
         for flow in flows
     ]
-    return table("Flows over the link, largest first (round-trip times in ms)", columns, rows)
+    return table(
+        "Flows over the link, largest first (round-trip times in ms)",
+        columns,
+        rows,
+        important=["goodput", "RTT mean", "lost here"],
+    )
 
 
 def _limited_by(flow: dict[str, Any]) -> str:
@@ -183,8 +189,4 @@ def _interval(name: str, found: Parameter | None) -> list[str]:
 
 
 def _value(name: str, value: float) -> str:
-    if name.endswith("_bps"):
-        return rate(value)
-    if name.endswith("_bytes"):
-        return size_of(value)
-    return f"{milliseconds(value)} ms" if name.endswith("_s") else number(value, 3)
+    return quantity(name, value, digits=3)

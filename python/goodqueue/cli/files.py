@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
+from goodqueue.api import MOST_BYTES, NamedText
 from goodqueue.cli.terminal import stderr
 from goodqueue.drawing import FORMATS
 from goodqueue.outdir import MARKER
@@ -13,6 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console
+
+
+def source_of(file: str) -> str | NamedText:
+    """The path of a scenario as typed; of `-` what standard input holds, called `<stdin>`."""
+    if file != "-":
+        return file
+    return NamedText(sys.stdin.buffer.read(MOST_BYTES + 1), "<stdin>")
 
 
 def write_scenario(directory: Path, toml: str) -> None:

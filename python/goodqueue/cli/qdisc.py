@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 
 from goodqueue import _core
 from goodqueue.api import load
+from goodqueue.cli.files import source_of
 from goodqueue.cli.terminal import print_json, stdout
 
 
 def parse_line(line: str, *, json: bool) -> int:
-    """Prints a line of `tc qdisc show` as the table of a queue."""
-    table, commands, notes = _core.parse_qdisc(line)
+    """Prints a line of `tc qdisc show`, or `-` for standard input, as the table of a queue."""
+    table, commands, notes = _core.parse_qdisc(sys.stdin.read() if line == "-" else line)
     if json:
         queue = tomllib.loads(f"queue = {table}")["queue"]
         print_json({"queue": queue, "tc": commands, "notes": notes})
@@ -26,7 +28,7 @@ def parse_line(line: str, *, json: bool) -> int:
 
 def print_commands(file: str, overrides: list[tuple[str, str]], link: str, *, json: bool) -> int:
     """Prints the commands that give a Linux device the queue of a link."""
-    commands = load(file, set=overrides).qdisc(link)
+    commands = load(source_of(file), set=overrides).qdisc(link)
     if json:
         print_json({"link": link, "tc": commands})
         return 0

@@ -35,6 +35,12 @@ COLOURS: dict[Verdict | Finding, str] = {
     Finding.ELSEWHERE: "red",
 }
 
+CONTROLS = "Controls: models that are wrong on purpose"
+CONTROL_HEADS = (
+    *("control", "quantity", "cells", "ours match", "ours weakly"),
+    *("control matches", "control weakly"),
+)
+
 CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on what its text claims"
 
 
@@ -79,9 +85,8 @@ def list_papers(only: str | None, *, json: bool) -> int:
     for name, found in known.items():
         of = paper(name)
         rows = [[one.name, one.title, f"{one.seconds:.0f} s"] for one in found]
-        made = table(f"{name}: {of.by}: {of.title}", ["", "", "runs take"], rows)
-        made.columns[1].justify = "left"
-        console.print(made)
+        columns = ["name", "what", "runs take"]
+        console.print(table(f"{name}: {of.by}: {of.title}", columns, rows, prose=["what"]))
         console.print(f"{of.page}\n", markup=False)
     total = sum(one.seconds for found in known.values() for one in found)
     console.print(
@@ -209,15 +214,17 @@ def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
     first = cells[0]
     headers = [*first.row, "paper", "ours", first.interval_of]
     headers += [beside.label for beside in first.beside]
-    headers += [*first.variants, *(["asked"] if first.asked else []), ""]
+    headers += [*first.variants, *(["asked"] if first.asked else []), "verdict"]
     lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
     label, unit = quantity
-    return table(f"{label}, {unit}" if unit else label, headers, lines)
+    title = f"{label}, {unit}" if unit else label
+    return table(title, headers, lines, [*first.row, "paper", "ours", "verdict"])
 
 
 def _conclusion(cells: Sequence[Cell]) -> object:
     lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
-    return table("", [*cells[0].row, "paper", "ours", cells[0].interval_of, ""], lines)
+    headers = [*cells[0].row, "paper", "ours", cells[0].interval_of, "verdict"]
+    return table("", headers, lines, [*cells[0].row, "paper", "ours", "verdict"])
 
 
 def _texts(cell: Cell) -> list[str]:
@@ -241,8 +248,7 @@ def _controls(cells: Sequence[Cell]) -> object | None:
         [one.name, one.quantity, *map(str, (one.cells, one.ours, one.ours_weak)), *_matches(one)]
         for one in controls(cells)
     ]
-    heads = ["", "", "cells", "ours match", "weakly", "control matches", "weakly"]
-    return table("Controls: models that are wrong on purpose", heads, rows) if rows else None
+    return table(CONTROLS, CONTROL_HEADS, rows) if rows else None
 
 
 def _matches(one: Control) -> tuple[str, str]:
@@ -269,8 +275,7 @@ def summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[object
         for one in of_all(cells)
     ]
     if rows:
-        heads = ["", "", "cells", "ours match", "weakly", "control matches", "weakly"]
-        yield table("Controls: models that are wrong on purpose", heads, rows)
+        yield table(CONTROLS, ["table", *CONTROL_HEADS[:1], *CONTROL_HEADS[2:]], rows)
 
 
 def _as_dict(

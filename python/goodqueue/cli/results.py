@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue.cli import EXIT_DAMAGED
-from goodqueue.cli.terminal import number, print_json, stdout, table
+from goodqueue.cli.terminal import plain, print_json, quantity, stdout, table
 from goodqueue.errors import RequestError
 from goodqueue.outdir import check_apart, check_file, whole_file
 from goodqueue.study.results import Results
@@ -166,12 +166,18 @@ def _print(results: Results, rows: pl.DataFrame, request: ResultsRequest) -> Non
     single = request.failed or request.runs
     if single:
         names = [name for name in rows.columns if rows[name].null_count() < rows.height]
-        cells = [list(map(_cell, row)) for row in rows.select(names).iter_rows()]
+        cells = [
+            [_cell(row["metric"] if name == "value" else name, row[name]) for name in names]
+            for row in rows.iter_rows(named=True)
+        ]
     else:
         names, cells = _side_by_side(results.axes, rows)
     short = _short(results.axes)
     headers = [short.get(name, name) for name in names]
-    console.print(table(f"{len(results):,} runs{failed}", headers, cells[:MOST_PRINTED]))
+    axes = [short[axis] for axis in results.axes]
+    important = [*(header for header in headers if header not in axes)][:1] + axes
+    title, shown = f"{len(results):,} runs{failed}", cells[:MOST_PRINTED]
+    console.print(table(title, headers, shown, important, prose=["error"]))
     if not single:
         console.print("mean ± 95 % interval over the seeds", markup=False)
     left = len(cells) - MOST_PRINTED
@@ -184,11 +190,11 @@ def _side_by_side(axes: list[str], means: pl.DataFrame) -> tuple[list[str], list
     lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in means.iter_rows(named=True):
         line = lines.setdefault(tuple(row[axis] for axis in axes), {})
-        mean, half = number(row["mean"]), row["half_width"]
-        line[row["metric"]] = mean if row["count"] < 2 else f"{mean} ± {number(half, 2)}"
+        half = None if row["count"] < 2 else row["half_width"]
+        line[row["metric"]] = quantity(row["metric"], row["mean"], half)
     metrics = list(dict.fromkeys(name for line in lines.values() for name in line))
     cells = [
-        [*map(_cell, point), *(line.get(metric, "-") for metric in metrics)]
+        [*map(_cell, axes, point), *(line.get(metric, "-") for metric in metrics)]
         for point, line in lines.items()
     ]
     return [*axes, *metrics], cells
@@ -211,5 +217,8 @@ def _short(axes: list[str]) -> dict[str, str]:
     return short
 
 
-def _cell(value: object) -> str:
-    return number(value) if isinstance(value, int | float) or value is None else str(value)
+def _cell(name: str, value: object) -> str:
+    """A figure in its unit, anything else as text."""
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return quantity(name, value)
+    return plain(str(value))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.api import HEADERS, load, run
 from goodqueue.cli.applications import application_tables
-from goodqueue.cli.files import print_written, write_json, write_scenario
+from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
 from goodqueue.cli.terminal import (
     milliseconds,
     number,
@@ -54,7 +54,8 @@ def run_scenario(  # noqa: PLR0913
         raise RequestError("time series are written to files: say where with --out DIR")
     if out is not None:
         check_output(out)
-    scenario = load(file, set=overrides, seed=seed)
+    source = source_of(file)
+    scenario = load(source, set=overrides, seed=seed)
     traces = {f"--pcap {name}": path for name, path in files_of(trace, scenario).items()}
     if not isinstance(trace, Mapping):
         traces = {f"--trace {trace}": path for path in files_of(trace, scenario).values()}
@@ -62,7 +63,7 @@ def run_scenario(  # noqa: PLR0913
     check_apart([file, *files_read(scenario)], {"--out/": out, **traces})
     with run_progress() as progress:
         result = run(
-            file,
+            source,
             set=overrides,
             seed=seed,
             series=out is not None and series is not False,
@@ -149,11 +150,11 @@ def _links(links: dict[str, Any]) -> object:
         "loss",
         "drops",
         "backlog mean",
-        "p99",
-        "max",
+        "backlog p99",
+        "backlog max",
         "delay mean",
-        "p50",
-        "p99",
+        "delay p50",
+        "delay p99",
     ]
     marks = any(link["marks"] for link in links.values())
     if marks:
@@ -175,7 +176,12 @@ def _links(links: dict[str, Any]) -> object:
         ]
         for name, link in links.items()
     ]
-    return table("Links (backlog in packets, time-weighted; queueing delay in ms)", columns, rows)
+    return table(
+        "Links (backlog in packets, time-weighted; queueing delay in ms)",
+        columns,
+        rows,
+        important=["rate", "utilisation", "loss", "delay mean", "delay p99", "backlog mean"],
+    )
 
 
 def _link_rate(link: dict[str, Any]) -> str:
@@ -224,9 +230,9 @@ def _flows(flows: dict[str, Any]) -> object:
         "throughput (IP)",
         *(["limited by"] if limited else []),
         "RTT mean",
-        "p50",
-        "p99",
-        "max",
+        "RTT p50",
+        "RTT p99",
+        "RTT max",
         "lost",
         "retransmitted",
         "timeouts",
@@ -249,7 +255,12 @@ def _flows(flows: dict[str, Any]) -> object:
         ]
         for name, flow in flows.items()
     ]
-    return table("Flows (round-trip times in ms)", columns, rows)
+    return table(
+        "Flows (round-trip times in ms)",
+        columns,
+        rows,
+        important=["goodput", "RTT mean", "RTT p99", "lost", "limited by"],
+    )
 
 
 def _write(result: Result, out: Path, drawing: Drawing) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE
 from goodqueue.cli.answer import describe, plain_lines, print_answer, recommendation
-from goodqueue.cli.files import print_written, print_wrote, write_json, write_scenario
+from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
 from goodqueue.cli.terminal import print_json, progress, stdout
 from goodqueue.outdir import check_apart, check_file, check_output, whole_directory
 from goodqueue.sizing.answer import by_theory
@@ -95,7 +95,7 @@ def size_file(file: File, bounds: Bounds, effort: Effort, seed: int | None, outp
 
     asked = bounds.asked()
     jitter_s = None if file.jitter is None else _core.parse_span("--jitter", file.jitter)
-    scenario = load(file.path, set=file.overrides, seed=seed)
+    scenario = load(source_of(file.path), set=file.overrides, seed=seed)
     trial = FileTrial(scenario, link_name(scenario, file.link), asked, jitter_s)
     inputs = [file.path, *files_read(scenario)]
     return _size(trial, trial.link, trial.notes, effort, scenario.seed, output, inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from goodqueue.cli import EXIT_INTERRUPTED
 from goodqueue.cli.terminal import (
     goes_on,
+    milliseconds,
     number,
     print_json,
     progress,
@@ -18,6 +20,7 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
+from goodqueue.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,10 +122,15 @@ def _print(found: Playout, *, json: bool) -> None:
 def _texts(one: Estimate, units: Units) -> list[str]:
     """A buffer in every unit, with its interval in the same."""
     means, halves = units.of(one.packets.mean), units.of(one.packets.half_width)
-    texts = [
-        (number(means["packets"]), number(halves["packets"])),
-        (size_of(means["bytes"]), size_of(halves["bytes"])),
-        (number(1000 * means["seconds"]), number(1000 * halves["seconds"])),
-        (number(means["bdp"]), number(halves["bdp"])),
+    shown: dict[str, Callable[[float], str]] = {
+        "packets": number,
+        "bytes": size_of,
+        "seconds": milliseconds,
+        "bdp": number,
+    }
+    return [
+        Interval(means[unit], halves[unit]).within(0, math.inf).text(show)
+        if one.replicates > 1
+        else show(means[unit])
+        for unit, show in shown.items()
     ]
-    return [f"{mean} ± {half}" if one.replicates > 1 else mean for mean, half in texts]

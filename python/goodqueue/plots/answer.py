@@ -293,7 +293,7 @@ def band(
     ]
     axes.fill_between(
         [limit for limit, _ in known],
-        [max(interval.low, 0) * scale for _, interval in known],
+        [interval.low * scale for _, interval in known],
         [interval.high * scale for _, interval in known],
         color=colour,
         alpha=0.2,

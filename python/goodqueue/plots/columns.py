@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goodqueue.metrics import is_share
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -23,7 +25,6 @@ _STEPS: dict[str, list[tuple[float, str]]] = {
 }
 """For each unit at the end of a column's name, the units to draw it in, the largest first."""
 
-_SHARES = ("utilization", "loss_rate", "_share", "_fraction")
 _HIGHER_IS_BETTER = re.compile(
     "utilization|.*goodput_bps|throughput_bps|.*jain_index|jain|mos|r_factor|video_bitrate_bps"
     "|round_trips_per_minute|.*playout_buffer_s|packets_received|delivered|delivered_forward"
@@ -103,7 +104,7 @@ def column(frame: pl.DataFrame, name: str) -> Column:
     unit, scale = "", 1.0
     if numeric and ending in _STEPS and stem:
         last, (scale, unit) = stem, _step(ending, values)
-    elif numeric and last.endswith(_SHARES):
+    elif numeric and is_share(name):
         unit, scale = "%", 0.01
     if aggregate == "jain":
         unit, scale = "", 1.0

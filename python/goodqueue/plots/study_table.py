@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue.intervals import Interval, t_interval
+from goodqueue.metrics import range_of
 from goodqueue.plots.columns import Column, Value, column, in_order
 from goodqueue.study.stopping import anytime_interval
 
@@ -77,6 +78,7 @@ class Table:
         if not values:
             return None
         interval = anytime_interval(values) if self.watched else t_interval(values)
+        interval = interval.within(*range_of(metric))
         low = high = interval.mean
         if self.spec.band == "interval" and math.isfinite(interval.half_width):
             low, high = interval.low, interval.high

@@ -27,7 +27,7 @@ from goodqueue.sizing.smallest import (
     Trials,
     smallest,
 )
-from goodqueue.sizing.theory import theory_only
+from goodqueue.sizing.theory import promised, theory_only, unmet_by_theory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from goodqueue.intervals import Interval
     from goodqueue.sizing.laboratory import Laboratory, Trial
     from goodqueue.sizing.link import Link
+    from goodqueue.sizing.rules import Rule
 
 MOST_REPLICATES = 64
 """No limit gets more replicates."""
@@ -61,7 +62,15 @@ def judge(link: Link) -> tuple[RuleAnswer, ...]:
     """Every rule's answer, by theory alone; none where there are no flows that a rule knows."""
     if not link.flows:
         return ()
-    return tuple(RuleAnswer(rule, rule.advise(link)) for rule in RULES)
+    promising = promised(link)
+    return tuple(_by_theory(link, rule, promises=rule.name in promising) for rule in RULES)
+
+
+def _by_theory(link: Link, rule: Rule, *, promises: bool) -> RuleAnswer:
+    advice = rule.advise(link)
+    packets = advice.whole_packets
+    broken = () if packets is None else unmet_by_theory(link, packets)
+    return RuleAnswer(rule, advice, unmet=broken, promises=promises)
 
 
 def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -> Answer:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goodqueue.sizing.result import FIGURES, buffer_dict, ends
+from goodqueue.sizing.result import FIGURES, buffer_dict
 
 if TYPE_CHECKING:
     from goodqueue.intervals import Interval
@@ -29,8 +29,9 @@ BETWEEN = "; "
 def rules_frame(answer: Answer) -> pl.DataFrame:
     """The rules.
 
-    `rule`, `title`, `kind`, `bound`, the buffer, `holds`, `broken_assumptions`, the figures,
-    `unmet` (bounds that the means there break) and `source`.
+    `rule`, `title`, `kind`, `bound`, the buffer, `holds` (its assumptions), `keeps_bounds` (those
+    asked for; null where that is not known), `broken_assumptions`, the figures, `unmet` (the bounds
+    that it breaks) and `source`.
     """
     rows: list[dict[str, Any]] = []
     for one in answer.by_rule:
@@ -43,14 +44,15 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
                 "bound": one.rule.bound,
                 **({} if packets is None else buffer_dict(answer.link, packets)),
                 "holds": one.advice.holds,
+                "keeps_bounds": one.keeps_bounds,
                 "broken_assumptions": BETWEEN.join(one.advice.broken),
                 **_columns(one.simulated),
-                "unmet": BETWEEN.join(one.unmet) if one.simulated else None,
+                "unmet": None if one.keeps_bounds is None else BETWEEN.join(one.unmet),
                 "source": one.rule.source,
             }
         )
     text = dict.fromkeys(("rule", "title", "kind", "bound"), pl.String)
-    verdict = {"holds": pl.Boolean, "broken_assumptions": pl.String}
+    verdict = {"holds": pl.Boolean, "keeps_bounds": pl.Boolean, "broken_assumptions": pl.String}
     end = {"unmet": pl.String, "source": pl.String}
     return _frame(rows, {**text, **BUFFER, **verdict, **FIGURE, **end})
 
@@ -81,7 +83,7 @@ def _columns(figures: dict[str, Interval]) -> dict[str, float | None]:
     columns: dict[str, float | None] = {}
     for name, one in figures.items():
         columns[name] = one.mean
-        columns[f"{name}_low"], columns[f"{name}_high"] = ends(name, one)
+        columns[f"{name}_low"], columns[f"{name}_high"] = one.ends
     return columns
 
 

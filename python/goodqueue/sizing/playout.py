@@ -206,8 +206,8 @@ class PlayoutQuestion:
         foot, anywhere, random = found[0], found[1 : 1 + replicates], found[1 + replicates :]
         simulated = (
             Estimate("simulated, from the foot of a tooth", _exact(foot), 1),
-            Estimate("simulated, from anywhere on a tooth", t_interval(anywhere), replicates),
-            Estimate("simulated, losses at random", t_interval(random), replicates),
+            Estimate("simulated, from anywhere on a tooth", _of_sizes(anywhere), replicates),
+            Estimate("simulated, losses at random", _of_sizes(random), replicates),
         )
         return _answer(even, simulated)
 
@@ -254,7 +254,7 @@ class FilePlayout:
         window = rate * rtt / (8 * packet)
         units = Units(rate, packet, window)
         law = Estimate("law of a saw-tooth", _exact(smoothing_packets(window, increase, decrease)))
-        simulated = Estimate("simulated", t_interval([size / packet for size in sizes]), replicates)
+        simulated = Estimate("simulated", _of_sizes([size / packet for size in sizes]), replicates)
         apart = _apart(window, increase, decrease)
         losses = window * span / rtt / apart
         return Playout(units, rtt, increase, decrease, apart, losses, span, (law, simulated))
@@ -308,6 +308,11 @@ def _decrease(increase: float, typed: str | None) -> float:
 
 def _exact(value: float) -> Interval:
     return Interval(value, 0.0)
+
+
+def _of_sizes(packets: Sequence[float]) -> Interval:
+    """The mean of buffers, none of which is negative."""
+    return t_interval(packets).within(0.0, math.inf)
 
 
 def _apart(window: float, increase: float, decrease: float) -> float:

@@ -60,8 +60,8 @@ def _rules(answer: Answer) -> list[str]:
 
 
 def _table(answer: Answer) -> str:
-    columns = ["rule", "packets", "bytes", "ms", "BDP", "holds"]
-    columns += ["utilisation", "loss", "p99 delay", "fairness", "keeps all"]
+    columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
+    columns += ["utilisation", "loss", "p99 delay", "fairness", "keeps the bounds asked"]
     head = "".join(f"<th>{column}</th>" for column in columns)
     rows = "".join(_row(answer, one) for one in answer.by_rule)
     return f"<table><tr>{head}</tr>{rows}</table>"
@@ -88,16 +88,16 @@ def _row(answer: Answer, one: RuleAnswer) -> str:
             _interval(figures["loss_rate"], 100, " %"),
             _interval(figures["p99_delay_s"], 1000, " ms"),
             f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING,
-            "no" if one.unmet else "yes",
         ]
     else:
-        cells += [MISSING] * 5
+        cells += [MISSING] * 4
+    cells.append({True: "yes", False: "no", None: MISSING}[one.keeps_bounds])
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
 def _interval(interval: Interval, scale: float, unit: str) -> str:
-    mean, half = scale * interval.mean, scale * interval.half_width
-    return f"{interval.text(f'{mean:.4g}', f'{half:.2g}')}{unit}"
+    text = interval.text(lambda end: f"{scale * end:.4g}", lambda half: f"{scale * half:.2g}")
+    return f"{text}{unit}"
 
 
 def _assumptions(answer: Answer) -> str:

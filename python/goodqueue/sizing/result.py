@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +30,10 @@ class RuleAnswer:
         rule: the rule.
         advice: its buffer and broken assumptions.
         simulated: figures with their intervals at that buffer; empty where it was not run.
-        unmet: the bounds that the means there do not keep.
+        unmet: the bounds that the means there do not keep; where it was not simulated, the bounds
+            that it does not keep by theory.
         why_not: why it was not simulated, if it was not.
+        promises: whether the rule promises utilisation and loss here, by theory.
     """
 
     rule: Rule
@@ -40,6 +41,17 @@ class RuleAnswer:
     simulated: dict[str, Interval] = field(default_factory=dict)
     unmet: tuple[str, ...] = ()
     why_not: str | None = None
+    promises: bool = False
+
+    @property
+    def keeps_bounds(self) -> bool | None:
+        """Whether the buffer keeps all bounds asked for: by its means, or else by theory.
+
+        None where no theory says so and nothing was simulated.
+        """
+        if self.unmet:
+            return False
+        return True if self.simulated or self.promises else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +288,7 @@ def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
         "bound": one.rule.bound,
         **(empty if packets is None else buffer_dict(link, packets)),
         "holds": one.advice.holds,
+        "keeps_bounds": one.keeps_bounds,
         "broken_assumptions": list(one.advice.broken),
         "notes": list(one.advice.notes),
         "simulated": _plain(one.simulated) if one.simulated else None,
@@ -287,17 +300,6 @@ def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
 
 def _plain(figures: dict[str, Interval]) -> dict[str, Any]:
     return {
-        name: dict(zip(("mean", "low", "high"), (one.mean, *ends(name, one)), strict=True))
+        name: dict(zip(("mean", "low", "high"), (one.mean, *one.ends), strict=True))
         for name, one in figures.items()
     }
-
-
-def ends(figure: str, one: Interval) -> tuple[float | None, float | None]:
-    """The ends of an interval, None if it has none yet.
-
-    As far as the figure can lie: none is negative, and all but the delay are shares.
-    """
-    if not math.isfinite(one.half_width):
-        return None, None
-    most = math.inf if figure == "p99_delay_s" else 1.0
-    return max(one.low, 0.0), min(one.high, most)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
+from goodqueue.metrics import range_of
 from goodqueue.study.stopping import anytime_interval
 
 if TYPE_CHECKING:
@@ -110,8 +111,9 @@ class Trials:
             self.spent += len(figures)
 
     def interval(self, limit: int, figure: str) -> Interval:
-        """The figure's mean at a limit, valid whenever one looks."""
-        return anytime_interval([one[figure] for one in self.replicates[limit]])
+        """The figure's mean at a limit, valid whenever one looks, within the figure's range."""
+        found = anytime_interval([one[figure] for one in self.replicates[limit]])
+        return found.within(*range_of(figure))
 
     def answer(self, limit: int, targets: Sequence[Target]) -> Answered:
         """Whether all targets are kept: one that fails decides, one that is open leaves it open."""

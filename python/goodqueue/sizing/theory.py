@@ -45,6 +45,17 @@ def theory_only(link: Link) -> int | None:
     return max(fits, default=None)
 
 
+def unmet_by_theory(link: Link, packets: int) -> tuple[str, ...]:
+    """The bounds on loss and delay that a buffer breaks by formula: a full buffer is the delay."""
+    lost = link.flows and link.congestion_control != "bbr" and link.max_loss_rate is not None
+    late = link.max_delay_s is not None and link.seconds(packets) > link.max_delay_s
+    broken = {
+        "loss_rate": lost and loss_rate(link, packets) > (link.max_loss_rate or 0),
+        "p99_delay_s": late,
+    }
+    return tuple(name for name, is_broken in broken.items() if is_broken)
+
+
 def without(link: Link) -> dict[str, int]:
     """What theory recommends if one bound is given up, by the bound's name; where it can."""
     given_up = {

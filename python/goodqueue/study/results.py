@@ -15,6 +15,7 @@ import polars as pl
 
 from goodqueue.errors import DamageError, RequestError
 from goodqueue.intervals import t_interval
+from goodqueue.metrics import range_of
 from goodqueue.study.ledger import TABLES, Reading, Row, damaged, open_to_read, read_table, told
 from goodqueue.study.plan import identity
 from goodqueue.study.stopping import anytime_interval
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     from goodqueue.study.model import StudyPlan
     from goodqueue.study.packing import Packing
+
+MOST_NAMED = 8
+"""How many values of a column a message lists."""
 
 RUN_COLUMNS = ("identity", "results_version", "wall_s", "host", "error")
 
@@ -86,8 +90,8 @@ class Results:
 
         Parameters, `metric`, `count` (seeds with a sample), `mean`, `half_width` (Student's t; if
         a stopping rule chose the count, of the sequence that allows for it: `anytime_interval`),
-        `low`, `high`, `min`, `max`. Sums are taken in the order of seeds. Of the newest version of
-        the engine only, if there are several.
+        `low`, `high` (within the range of the metric), `min`, `max`. Sums are taken in the order of
+        seeds. Of the newest version of the engine only, if there are several.
         """
         names = self._known([metrics] if isinstance(metrics, str) else metrics)
         wide = self._newest()
@@ -100,7 +104,7 @@ class Results:
             for name in names:
                 values = group.get_column(name).drop_nulls().to_list()
                 if values:
-                    interval = interval_of(values)
+                    interval = interval_of(values).within(*range_of(name))
                     spread = {
                         "count": len(values),
                         "mean": interval.mean,
@@ -153,13 +157,35 @@ class Results:
         return chosen
 
     def where(self, conditions: Mapping[str, str]) -> Results:
-        """Only the runs whose parameters, seed or host are so, compared as text or number."""
+        """Only the runs whose parameters, seed or host are so, compared as text or number.
+
+        The end of a parameter's path is enough where no other column ends so.
+
+        Raises:
+            RequestError: of a column that is not there, and of a value that no run has.
+        """
         frame = self._wide
         for name, value in conditions.items():
-            if name not in frame.columns:
-                raise RequestError(f"no run has a column {name!r}{_near(name, frame.columns)}")
-            frame = frame.filter(_equals(frame.get_column(name), value))
+            column = self._column(name)
+            known = self._wide.get_column(column)
+            if column in {*self.axes, "seed", "host"} and not _equals(known, value).any():
+                raise RequestError(f"no run has {column} {value!r}{_among(value, known)}")
+            frame = frame.filter(_equals(frame.get_column(column), value))
         return self._with(frame)
+
+    def _column(self, name: str) -> str:
+        """The column that is meant by its name or by the end of its path."""
+        columns = self._wide.columns
+        if name in columns:
+            return name
+        ends = [axis for axis in self.axes if axis.endswith(f".{name}")]
+        if len(ends) == 1:
+            return ends[0]
+        if ends:
+            raise RequestError(f"{name!r} is the end of several columns: {', '.join(ends)}")
+        last = {axis.rpartition(".")[2]: axis for axis in self.axes}
+        hint = _near(name, [*columns, *last]) or f"; there is {', '.join([*self.axes, 'seed'])}"
+        raise RequestError(f"no run has a column {name!r}{hint}")
 
     def failures(self) -> pl.DataFrame:
         """The runs that failed: their parameters, `seed`, `error`."""
@@ -216,6 +242,18 @@ def _near(name: str, names: Sequence[str]) -> str:
 
     near = get_close_matches(name, names, 1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _among(value: str, known: pl.Series) -> str:
+    """The nearest value that a column has, or else some of its values."""
+    values = known.drop_nulls().unique(maintain_order=True)
+    texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in values]
+    if values.dtype.is_numeric() and texts:
+        nearest = min(range(len(texts)), key=lambda place: abs(values[place] - float(value)))
+        return f"; did you mean {texts[nearest]!r}?"
+    some = ", ".join(map(repr, texts[:MOST_NAMED]))
+    more = ", ..." if len(texts) > MOST_NAMED else ""
+    return _near(value, texts) or f"; there is {some}{more}"
 
 
 def _rows(folder: Path) -> tuple[list[Row], dict[int, Packing]]:

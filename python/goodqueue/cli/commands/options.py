@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from goodqueue.drawing import Drawing
 
 ScenarioFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="Scenario file (TOML; see `goodqueue schema`).")
+    str,
+    typer.Argument(
+        metavar="FILE", help="Scenario file (TOML; see `goodqueue schema`); - for standard input."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,

@@ -19,7 +19,8 @@ def qdisc_parse(
     line: Annotated[
         str,
         typer.Argument(
-            metavar="LINE", help='What `tc qdisc show` prints, as in "qdisc codel 8001: root".'
+            metavar="LINE",
+            help='What `tc qdisc show` prints, as in "qdisc codel 8001: root"; or - for stdin.',
         ),
     ],
     *,

@@ -28,7 +28,10 @@ def size(  # noqa: PLR0913
     context: typer.Context,
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="A scenario, in place of --rate, --rtt and --flows."),
+        typer.Argument(
+            metavar="[FILE]",
+            help="A scenario (- for standard input), in place of --rate, --rtt and --flows.",
+        ),
     ] = None,
     *,
     from_: Annotated[

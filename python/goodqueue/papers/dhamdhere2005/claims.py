@@ -38,7 +38,7 @@ class Sample(Interval):
     def of(cls, values: Sequence[float]) -> Sample:
         """Returns the mean and the 95 % interval of one value per seed."""
         mean = t_interval(values)
-        return cls(mean.mean, mean.half_width, tuple(values))
+        return cls(mean.mean, mean.half_width, values=tuple(values))
 
 
 Points = Mapping[int, Interval]

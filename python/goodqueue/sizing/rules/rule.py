@@ -23,6 +23,9 @@ BURST_PACKETS = 2
 DELAYED_ACK = 0.87
 """sqrt(3/4): R = 0.87 M / (T sqrt p) with one ACK for two segments, (2) of Dhamdhere et al."""
 
+MOST_LOSS = 0.05
+"""Equation (18) of Dhamdhere et al. is for losses below 2 % to 5 %: above, timeouts decide."""
+
 ROUNDING = 1e-9
 """Relative error that a formula's floating-point arithmetic may make."""
 
@@ -153,13 +156,23 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
         return ()
     if link.congestion_control == "bbr":
         return ((True, "nothing in it bounds loss, and no formula tells that of BBR"),)
-    lost = loss_rate(link, packets)
     return (
         (
-            lost > link.max_loss_rate,
-            f"nothing in it bounds loss: with {link.flows} flows about {lost:.2%} would be lost",
+            loss_rate(link, packets) > link.max_loss_rate,
+            (
+                f"nothing in it bounds loss: with {link.flows} flows {loss_words(link, packets)} "
+                "would be lost"
+            ),
         ),
     )
+
+
+def loss_words(link: Link, packets: float) -> str:
+    """The loss of N flows by formula, in words; without a figure where the formula has none."""
+    lost = loss_rate(link, packets)
+    if link.congestion_control != "cubic" and lost > MOST_LOSS:
+        return f"more than {100 * MOST_LOSS:.0f} %, beyond the range of equation (18),"
+    return f"about {lost:.2%}"
 
 
 def loss_rate(link: Link, packets: float) -> float:
