@@ -188,7 +188,6 @@ def _text(figure: Figure, one: Sample | None) -> str:
     """A mean with its interval and its unit."""
     if one is None:
         return MISSING
-    mean, half = one.interval.mean, one.interval.half_width
     scale, unit = 1.0, ""
     match figure.unit:
         case "share":
@@ -197,7 +196,9 @@ def _text(figure: Figure, one: Sample | None) -> str:
             scale, unit = 1e-3, " ms"
         case "bps":
             scale, unit = 1e6, " Mb/s"
-    return one.interval.text(number(mean / scale), number(half / scale, 2)) + unit
+    return (
+        one.interval.text(lambda x: number(x / scale), lambda half: number(half / scale, 2)) + unit
+    )
 
 
 def _write(found: Comparison, out: Path, request: CompareRequest) -> None:
