@@ -406,7 +406,7 @@ def wait_until_running(process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize("command", ["run", "size"])
 def test_ctrl_c_ends_at_once_with_130(small: Path, command: str, tmp_path: Path) -> None:
-    # As long as a run of `size` may be: 3 million packets.
+    # One run takes far longer than the test waits.
     long = LONG if command == "run" else ("--set", "duration=13900s", "--jobs", "1")
     with subprocess.Popen(
         [COMMAND, command, small, *long],
