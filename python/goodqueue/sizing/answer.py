@@ -8,7 +8,6 @@ hangs on.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError, ScenarioError
@@ -38,11 +37,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodqueue.intervals import Interval
+    from goodqueue.sizing.budget import Plan
     from goodqueue.sizing.laboratory import Laboratory, Trial
     from goodqueue.sizing.link import Link
 
 MOST_REPLICATES = 64
 """No limit gets more replicates."""
+
+MOST_OF_LEAN = 10_000
+"""The same of a search that a budget ends."""
 
 QUEUES = ("codel", "fq_codel", "pie")
 """What is tried in place of the link's queue."""
@@ -140,7 +143,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
             helped,
             hurt,
             reach=(first, last_reach(link, laboratory)),
-            most_replicates=_most(most_replicates, laboratory.plan.share),
+            most_replicates=_most(most_replicates, laboratory.plan),
             lean=laboratory.plan.lean,
         )
     except (KeyboardInterrupt, BudgetSpent) as stopped:
@@ -167,9 +170,9 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
     return _exported(answer, laboratory.trial)
 
 
-def _most(most_replicates: int, share: float) -> int:
-    """The most replicates of a limit: shorter ones are worth as much time together."""
-    return most_replicates if most_replicates < MOST_REPLICATES else ceil(most_replicates / share)
+def _most(most_replicates: int, plan: Plan) -> int:
+    """The most replicates of a limit; a lean search goes on until the budget is over."""
+    return MOST_OF_LEAN if plan.lean and most_replicates == MOST_REPLICATES else most_replicates
 
 
 @dataclass(frozen=True, slots=True)

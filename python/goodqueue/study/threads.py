@@ -85,8 +85,8 @@ def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list
 
 
 AWAKE_S = 0.2
-"""The main thread handles signals when it wakes: it waits for no longer than this at a time, because
-the system may hand a signal to another thread."""
+"""How long the main thread waits at a time: a signal, which it handles when it wakes, does not
+always end its wait."""
 
 
 def _next(done: queue.Queue[RunResult | None]) -> RunResult | None:
