@@ -39,7 +39,7 @@ START_UP_EPOCHS = 5
 
 LEAST_MEASURED_S = 10.0
 
-LEAST_EPOCHS = 5
+LEAST_EPOCHS = 10
 """However little time there is, a replicate is to hold so many loss epochs after its start-up. The
 start-up is never cut: losses of slow start that are measured make a buffer look too small."""
 
