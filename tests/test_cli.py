@@ -448,7 +448,7 @@ def wait_until_running(process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize("command", ["run", "size"])
 def test_ctrl_c_ends_at_once_with_130(small: Path, command: str, tmp_path: Path) -> None:
-    # As long as a run of `size` may be: 3 million packets.
+    # One run takes far longer than the test waits.
     long = LONG if command == "run" else ("--set", "duration=13900s", "--jobs", "1")
     with subprocess.Popen(
         [COMMAND, command, small, *long],
@@ -480,7 +480,7 @@ def test_ctrl_c_leaves_what_is_finished(
     out = tmp_path / "out"
     assert run_command(["size", str(small), "--out", str(out)]) == 130
     printed = capsys.readouterr()
-    assert "no verdict" in printed.out
+    assert "not proved: Ctrl-C came before the search had ended" in printed.out
     assert "the same command goes on" in printed.out
     assert printed.err == "interrupted\n"
     answer = json.loads((out / "summary.json").read_text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Asked, Effort, size_scenario
 from goodqueue.sizing.file import FileTrial
+from goodqueue.sizing.trial import Extent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -201,13 +203,26 @@ def test_starts_are_jittered_by_a_round_trip_unless_the_scenario_says_otherwise(
     assert 'start_jitter = "3s"' in own.scenario(own.link, 5).resolved_toml()
 
 
-def test_a_run_of_too_many_packets_is_theory_only() -> None:
-    answer = size_scenario(RENO, Asked(), ONLY_SEARCH, set={"duration": "100000s"})
-    assert answer.trials is None
-    assert answer.why_theory_only is not None
-    # 3 million packets of 1 ms each.
-    assert "--set duration=3e+03s would be run" in answer.why_theory_only
-    assert answer.buffer == 100, "one Reno flow: a BDP"
+def test_a_file_that_runs_for_too_long_is_cut(tmp_path: Path) -> None:
+    """Ten million packets a replicate: a budget of seconds does not last for them."""
+    effort = replace(ONLY_SEARCH, budget_s=4, store=tmp_path / "runs")
+    answer = size_scenario(RENO, Asked(0.9), effort, set={"duration": "10000s"})
+    assert answer.share < 1
+    assert answer.scenario is not None
+    assert answer.scenario.duration_s < 10_000
+    # A Reno flow at 12 Mb/s and 100 ms needs about 10 s from loss to loss: five of them to start.
+    assert answer.scenario.warmup_s >= 50
+
+
+def test_a_file_that_cannot_be_cut_is_run_as_it_is() -> None:
+    """Its flow starts in the second half."""
+    trial = trial_of(RENO, flow__long__start="500s")
+    whole = trial.scenario(trial.link, 5)
+    cut = trial.scenario(trial.link, 5, None, Extent(share=0.01))
+    assert cut.duration_s == whole.duration_s
+    assert (
+        trial_of(RENO).scenario(trial_of(RENO).link, 5, None, Extent(share=0.5)).duration_s == 300
+    )
 
 
 def test_runs_that_are_kept_are_not_run_again(tmp_path: Path) -> None:

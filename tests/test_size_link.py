@@ -233,14 +233,6 @@ def test_theory_says_that_no_buffer_keeps_the_loss_of_cubic(
     assert "are lost there (CUBIC, ± 45 %)" in out
 
 
-def test_a_run_of_hours_is_theory_only(capsys: pytest.CaptureFixture[str]) -> None:
-    code, answer = answered(capsys, "--rate", "1Gbps", "--rtt", "300ms")
-    assert code == 0
-    assert answer["recommendation"]["by"] == "theory"
-    assert "theory only" in answer["recommendation"]["why_theory_only"]
-    assert answer["curve"] == []
-
-
 def test_asked_again_nothing_is_run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,13 +11,12 @@ import pytest
 from goodqueue import _core
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.trial import (
-    MOST_PACKETS,
     SHORT_PACKETS,
+    Extent,
     epoch_s,
     length,
     rtts_of_flows,
     scenario_toml,
-    too_long,
 )
 
 
@@ -44,13 +43,15 @@ def test_epochs_are_those_of_the_saw_tooth() -> None:
     assert length(one, 0).duration_s == pytest.approx(250)
 
 
-def test_a_run_of_hours_is_not_begun() -> None:
-    """One Reno flow at 1 Gb/s and 300 ms: 25,000 packets, 7,500 s from loss to loss."""
-    reason = too_long(Link(1e9, (0.3,), 1), 25_000)
-    assert reason is not None
-    assert "theory only" in reason
-    assert length(Link(1e9, (0.3,), 1), 1).packets > MOST_PACKETS
-    assert too_long(link(), 100) is None
+def test_a_share_cuts_what_is_measured_and_not_the_start_up() -> None:
+    """An epoch of this flow takes 10 s: 50 s of start-up and 200 s measured in full."""
+    one = Link(12e6, (0.1,), 1)
+    half = length(one, 0, Extent(share=0.5))
+    assert half.start_up_s == pytest.approx(50)
+    assert half.duration_s == pytest.approx(150)
+    least = length(one, 0, Extent(share=1e-6))
+    assert least.start_up_s == pytest.approx(50)
+    assert least.duration_s == pytest.approx(150)
 
 
 def test_the_saw_tooth_takes_as_long_as_it_was_expected_to() -> None:

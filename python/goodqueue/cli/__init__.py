@@ -2,7 +2,8 @@
 
 Exit codes: 0 the question was answered; 2 the request or its input is at fault (one message says
 where and what to write instead); 3 `size` ran and no buffer keeps the bounds; 4 `sweep` ran and
-some of its runs failed; 5 `results --verify` found damage; 130 interrupted, with what was finished
+some of its runs failed; 5 `results --verify` found damage; 6 the time budget of `size` was over
+before its answer was proved; 130 interrupted, with what was finished
 left behind; 1 a fault of goodqueue itself.
 """
 
@@ -20,6 +21,7 @@ EXIT_BAD_INPUT = 2
 EXIT_NOT_FEASIBLE = 3
 EXIT_FAILED_RUNS = 4
 EXIT_DAMAGED = 5
+EXIT_UNPROVED = 6
 EXIT_INTERRUPTED = 130
 
 

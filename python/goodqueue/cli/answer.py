@@ -27,6 +27,7 @@ from goodqueue.sizing.rules.rule import loss_words
 from goodqueue.sizing.smallest import DROPS
 from goodqueue.sizing.theory import cubic_for_loss, least_loss, promised, without
 from goodqueue.sizing.trial import EPOCHS
+from goodqueue.study.progress import duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,17 +47,21 @@ SHORT_NAMES = {"utilization": "use", "loss_rate": "loss", "p99_delay_s": "delay"
 """The same for a narrow column."""
 
 
-def print_answer(answer: Answer) -> None:
-    """Prints link, rules, recommendation, what would change it, and lines to paste."""
+def print_recommendation(answer: Answer) -> None:
+    """Prints the link and the recommendation, which are known before the rest."""
     console = stdout()
-    for line in describe(answer):
+    for line in [*describe(answer), "", *recommendation(answer)]:
         console.print(line, soft_wrap=True)
-    console.print()
-    _print_rules(answer)
-    for line in recommendation(answer):
-        console.print(line, soft_wrap=True)
+
+
+def print_rest(answer: Answer) -> None:
+    """Prints rules, what would change the recommendation, and lines to paste."""
+    console = stdout()
     if answer.interrupted:
         console.print(f"[bold]interrupted[/]: {goes_on(answer.kept)}", soft_wrap=True)
+    if answer.left_out:
+        console.print(left_out(answer), soft_wrap=True)
+    _print_rules(answer)
     tables = [curve_table(answer), alternatives_table(answer), changes_table(answer)]
     for made in tables:
         if made is not None:
@@ -74,10 +79,10 @@ def print_answer(answer: Answer) -> None:
 def _print_rules(answer: Answer) -> None:
     if answer.by_rule:
         console = stdout()
+        console.print()
         console.print(rules_table(answer))
         for line in broken_lines(answer):
             console.print(line, soft_wrap=True)
-        console.print()
 
 
 def plain_lines(lines: Sequence[str]) -> list[str]:
@@ -201,10 +206,10 @@ def recommendation(answer: Answer) -> list[str]:
     """The recommendation in sentences."""
     link, found = answer.link, answer.found
     lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
-    if answer.interrupted and found is None:
-        return ["no verdict: the search had not ended"]
+    if answer.ended and not answer.proved:
+        return [*unproved(answer), *_shortened(answer)]
     if answer.buffer is None:
-        return [*lines, *_infeasible(answer)]
+        return [*lines, *_infeasible(answer), *_shortened(answer)]
     lines.append(f"[bold]recommended[/]: [bold]{_in_units(link, answer.buffer)}[/]")
     if found is None:
         return [*lines, _whose(answer, answer.buffer)]
@@ -216,12 +221,64 @@ def recommendation(answer: Answer) -> list[str]:
             f"not monotone: {smaller} packets keep the bounds too, but larger buffers do not; the "
             "smallest above all those that fail is the one to trust"
         )
-    if answer.epochs is not None and answer.epochs < EPOCHS:
+    lines += _shortened(answer)
+    if answer.share == 1 and answer.epochs is not None and answer.epochs < EPOCHS:
         lines.append(
             f"[yellow]short[/]: a replicate held only {answer.epochs:.1f} loss epochs per flow, "
             f"where {EPOCHS} are wanted; a file's --set duration=... makes it longer"
         )
     return lines
+
+
+PARTS = {
+    "rules": "what happens behind the rules' buffers",
+    "queues": "other queues",
+    "changes": "what would change the answer",
+}
+
+
+def left_out(answer: Answer) -> str:
+    """What the budget did not last for."""
+    parts = ", ".join(PARTS[part] for part in answer.left_out)
+    return f"[yellow]left out[/] at the end of the budget: {parts}; --budget gives it more time"
+
+
+def unproved(answer: Answer) -> list[str]:
+    """What was shown when the search was stopped."""
+    link, found = answer.link, answer.found
+    low, high = (0, None) if found is None else (found.low, found.high)
+    if high is not None:
+        shown = f"between {low + 1:,} and {packets(high)} with 95 % confidence"
+    elif low:
+        shown = f"more than {packets(low)} with 95 % confidence; no limit was shown to suffice"
+    else:
+        shown = "nothing was shown"
+    why = "Ctrl-C came" if answer.interrupted else "the budget was over"
+    lines = [f"[bold]not proved[/]: {why} before the search had ended", f"the answer is {shown}"]
+    if low == 0 and high is None:
+        lines[-1] = "no limit was shown to keep the bounds or to break them"
+    if answer.more_s is not None:
+        lines[-1] += f"; about {duration(answer.more_s)} more would settle it"
+    if answer.buffer is not None:
+        lines.append(f"[bold]sufficient[/]: [bold]{_in_units(link, answer.buffer)}[/]")
+        lines.append(_achieved(answer, answer.buffer))
+    elif high is not None:
+        lines.append(f"{packets(high)} were not shown to keep the delay: {_achieved(answer, high)}")
+    return lines
+
+
+def _shortened(answer: Answer) -> list[str]:
+    """By how much replicates were cut to fit into the budget."""
+    if answer.share == 1 or answer.scenario is None:
+        return []
+    measured_s = answer.scenario.duration_s - answer.scenario.warmup_s
+    epochs = "" if answer.epochs is None else f", {answer.epochs:.1f} loss epochs per flow"
+    return [
+        (
+            "[yellow]shortened[/] to fit into the budget: a replicate measures "
+            f"{number(measured_s, 3)} s{epochs} (in full {EPOCHS} epochs)"
+        )
+    ]
 
 
 def _whose(answer: Answer, buffer: int) -> str:

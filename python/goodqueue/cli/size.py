@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE
-from goodqueue.cli.answer import describe, plain_lines, print_answer, recommendation
+from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
+from goodqueue.cli.answer import (
+    describe,
+    plain_lines,
+    print_recommendation,
+    print_rest,
+    recommendation,
+)
 from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
-from goodqueue.cli.terminal import print_json, progress, stdout
+from goodqueue.cli.terminal import packets, print_json, progress, stdout
 from goodqueue.outdir import check_apart, check_file, check_output, whole_directory
 from goodqueue.sizing.answer import by_theory
 from goodqueue.sizing.api import simulate
+from goodqueue.sizing.listener import Listener
 from goodqueue.sizing.trial import LinkTrial
+from goodqueue.study.progress import duration
 from goodqueue.traces import files_read
 
 if TYPE_CHECKING:
@@ -118,9 +127,13 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
     check_apart(inputs, {"--out/": out, "--report": report})
     if output.quick:
         answer = by_theory(link, trial, QUICK, notes)
+        if not output.json:
+            print_recommendation(answer)
     else:
-        with _bar(f"sizing {trial.name}") as on_run:
-            answer = simulate(trial, link, effort, seed, notes=notes, on_run=on_run)
+        # The recommendation does not wait for the rest.
+        on_answer = _nothing if output.json else _print_at_once
+        with _bar(f"sizing {trial.name}", effort.budget_s, on_answer) as listener:
+            answer = simulate(trial, link, effort, seed, notes=notes, listener=listener)
     if out is not None:
         _write(answer, out, output.drawing)
     if report is not None:
@@ -128,26 +141,56 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
     if output.json:
         print_json(answer.as_dict())
     else:
-        print_answer(answer)
+        print_rest(answer)
         if out is not None:
             print_written(stdout(), out)
+    return _exit_code(answer)
+
+
+def _exit_code(answer: Answer) -> int:
     if answer.interrupted:
         return EXIT_INTERRUPTED
+    if answer.budget_over:
+        return EXIT_UNPROVED
     return EXIT_NOT_FEASIBLE if answer.buffer is None else 0
 
 
+def _nothing(_answer: Answer) -> None:
+    """The answer is printed as one document at the end."""
+
+
+def _print_at_once(answer: Answer) -> None:
+    print_recommendation(answer)
+    stdout().file.flush()
+
+
 @contextmanager
-def _bar(what: str) -> Iterator[Callable[[int], None]]:
+def _bar(what: str, budget_s: float, on_answer: Callable[[Answer], None]) -> Iterator[Listener]:
+    """Shows runs, the bracket that they have shown so far, and what is left of the budget."""
+    begun = time.monotonic()
     with progress() as bar:
         task = bar.add_task(what, total=None)
-        done = 0
+        done, bracket = 0, ""
 
         def on_run(left: int) -> None:
             nonlocal done
             done += 1
-            bar.update(task, completed=done, total=done + left)
+            left_s = duration(max(budget_s - (time.monotonic() - begun), 0.0))
+            bar.update(
+                task,
+                description=f"{what}: {bracket}at most {left_s} left",
+                completed=done,
+                total=done + left,
+            )
 
-        yield on_run
+        def on_bracket(low: int, high: int | None) -> None:
+            nonlocal bracket
+            if high is not None:
+                bracket = f"between {low + 1:,} and {packets(high)}, "
+            elif low:
+                bracket = f"more than {packets(low)}, "
+
+        yield Listener(on_run, on_bracket, on_answer)
 
 
 def _pictures(answer: Answer) -> list[Picture]:

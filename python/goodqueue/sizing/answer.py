@@ -7,10 +7,13 @@ hangs on.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.sizing.budget import BudgetSpent
+from goodqueue.sizing.listener import SILENT, Listener
+from goodqueue.sizing.outlook import more_s
 from goodqueue.sizing.result import (
     Alternative,
     Answer,
@@ -26,19 +29,24 @@ from goodqueue.sizing.smallest import (
     Target,
     Trials,
     smallest,
+    so_far,
 )
 from goodqueue.sizing.theory import promised, theory_only, unmet_by_theory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goodqueue.intervals import Interval
+    from goodqueue.sizing.budget import Plan
     from goodqueue.sizing.laboratory import Laboratory, Trial
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.rules import Rule
 
 MOST_REPLICATES = 64
 """No limit gets more replicates."""
+
+MOST_OF_LEAN = 10_000
+"""The same of a search that a budget ends."""
 
 QUEUES = ("codel", "fq_codel", "pie")
 """What is tried in place of the link's queue."""
@@ -95,8 +103,10 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
     changes: bool = True,
     queues: Sequence[str] = QUEUES,
     most_replicates: int = MOST_REPLICATES,
+    rules: bool = True,
+    listener: Listener = SILENT,
 ) -> Answer:
-    """Judges, searches and simulates. Ctrl-C ends it with what had finished.
+    """Judges, searches and simulates. Ctrl-C or the budget ends it with what had finished.
 
     Args:
         link: the link.
@@ -105,42 +115,115 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
         changes: whether to look what would change the answer.
         queues: queue disciplines to try in place of the link's.
         most_replicates: no limit gets more.
+        rules: whether to simulate the rules' buffers.
+        listener: who is told of the bracket and of the recommendation.
     """
     trial = laboratory.trial
     for queue in queues:
         _check_queue(trial, link, queue)
+    helped, hurt = targets(link)
+
+    def told(trials: Trials) -> None:
+        shown = so_far(trials, helped, hurt)
+        if shown is not None:
+            listener.on_bracket(shown.low, shown.high)
+
+    trials = Trials(laboratory.sampler(link), on_change=told)
+    answer = Answer(link, judge(link), notes, trials=trials)
+    with laboratory.within_budget():
+        answer = _search(answer, laboratory, most_replicates)
+        listener.on_answer(answer)
+        if not answer.ended:
+            extras = Extras(rules=rules, queues=tuple(queues), changes=changes)
+            answer = _extras(answer, laboratory, extras, most_replicates)
+    return answer
+
+
+def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Answer:
+    """The answer with what the search finds; or with what it had shown when it was stopped."""
+    link, trials = answer.link, answer.trials
+    assert trials is not None
+    helped, hurt = targets(link)
     first = first_reach(link)
-    why = laboratory.too_long(link, first)
-    if why is not None:
-        return by_theory(link, trial, why, notes)
-    answer = Answer(link, judge(link), notes)
     try:
         laboratory.calibrate(link, first)
-        why = laboratory.too_long(link, first)
-        if why is not None:
-            return by_theory(link, trial, why, notes)
-        trials = Trials(laboratory.sampler(link))
-        answer = replace(answer, trials=trials)
-        helped, hurt = targets(link)
-        reach = (first, last_reach(link, laboratory))
-        found = smallest(trials, helped, hurt, reach=reach, most_replicates=most_replicates)
-        at = found.limit or found.floor or found.reached
+        found = smallest(
+            trials,
+            helped,
+            hurt,
+            reach=(first, last_reach(link, laboratory)),
+            most_replicates=_most(most_replicates, laboratory.plan),
+            lean=laboratory.plan.lean,
+        )
+    except (KeyboardInterrupt, BudgetSpent) as stopped:
+        shown = so_far(trials, helped, hurt)
+        is_over = isinstance(stopped, BudgetSpent) and not (shown and shown.proved)
         answer = replace(
             answer,
-            found=found,
-            epochs=_epochs(trials, at),
-            scenario=laboratory.scenario(link, found.limit or found.ceiling or at),
+            found=shown,
+            interrupted=isinstance(stopped, KeyboardInterrupt),
+            budget_over=is_over,
+            more_s=more_s(trials, helped, shown, first, laboratory) if is_over else None,
         )
-        answer = _exported(answer, trial)
-        by_rule = simulate_rules(link, laboratory, trials, answer.by_rule, most_replicates)
-        answer = replace(answer, by_rule=by_rule)
-        answer = replace(
-            answer, alternatives=tuple(try_queues(link, laboratory, queues, most_replicates))
-        )
-        if changes:
-            answer = replace(answer, changes=tuple(what_changes(link, laboratory)))
+        if shown is None:
+            return answer
+        found = shown
+    at = found.limit or found.floor or found.reached
+    answer = replace(
+        answer,
+        found=found,
+        epochs=_epochs(trials, at),
+        share=laboratory.plan.share,
+        scenario=laboratory.scenario(link, found.limit or found.ceiling or at),
+    )
+    return _exported(answer, laboratory.trial)
+
+
+def _most(most_replicates: int, plan: Plan) -> int:
+    """The most replicates of a limit; a lean search goes on until the budget is over."""
+    return MOST_OF_LEAN if plan.lean and most_replicates == MOST_REPLICATES else most_replicates
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What is simulated beside the answer.
+
+    Attributes:
+        rules: whether the rules' buffers are.
+        queues: queue disciplines in place of the link's.
+        changes: whether other links are.
+    """
+
+    rules: bool
+    queues: tuple[str, ...]
+    changes: bool
+
+
+def _extras(answer: Answer, laboratory: Laboratory, extras: Extras, most_replicates: int) -> Answer:
+    """The answer with what else the budget lasts for, and with what it did not last for."""
+    link, trials = answer.link, answer.trials
+    assert trials is not None
+    left_out = []
+    try:
+        if extras.rules:
+            left_out = ["rules", "queues", "changes"]
+            try:
+                simulate_rules(trials, answer.by_rule, most_replicates)
+            finally:
+                by_rule = tuple(_simulated(link, trials, one) for one in answer.by_rule)
+                answer = replace(answer, by_rule=by_rule)
+        left_out = ["queues", "changes"]
+        for queue in extras.queues:
+            other = try_queue(link, laboratory, queue, most_replicates)
+            answer = replace(answer, alternatives=(*answer.alternatives, other))
+        left_out = ["changes"]
+        for change in what_changes(link, laboratory) if extras.changes else ():
+            answer = replace(answer, changes=(*answer.changes, change))
     except KeyboardInterrupt:
         return replace(answer, interrupted=True)
+    except BudgetSpent:
+        wanted = {"rules": extras.rules, "queues": extras.queues, "changes": extras.changes}
+        return replace(answer, left_out=tuple(part for part in left_out if wanted[part]))
     return answer
 
 
@@ -166,8 +249,7 @@ def last_reach(link: Link, laboratory: Laboratory) -> int:
     """Packets beyond which no search looks.
 
     Half as much again as the delay allows. Without a bound on it eight bandwidth-delay products, or
-    twice what BSCL wants; and as far as it takes where larger buffers cost no longer runs. Nothing
-    that takes too long to run.
+    twice what BSCL wants; and as far as it takes where larger buffers cost no longer runs.
     """
     if link.max_delay_s is not None:
         # Or as far as theory expects an answer, to tell how much delay would be needed.
@@ -176,36 +258,25 @@ def last_reach(link: Link, laboratory: Laboratory) -> int:
         last = max(8 * link.bdp_packets, 2 * bscl(link).packets)
     else:
         last = FARTHEST
-    low, high = 1, max(int(last), 8)
-    if laboratory.too_long(link, high) is None:
-        return high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if laboratory.too_long(link, middle) is None else (low, middle)
-    return low
+    return max(int(last), 8)
 
 
 def simulate_rules(
-    link: Link,
-    laboratory: Laboratory,
-    trials: Trials,
-    rules: Sequence[RuleAnswer],
-    most_replicates: int = MOST_REPLICATES,
-) -> tuple[RuleAnswer, ...]:
-    """The rules' answers with what happens at their buffers."""
+    trials: Trials, rules: Sequence[RuleAnswer], most_replicates: int = MOST_REPLICATES
+) -> None:
+    """Runs replicates at the rules' buffers."""
     limits = {one.advice.whole_packets for one in rules}
-    reasons = {limit: laboratory.too_long(link, limit) for limit in limits if limit is not None}
-    wanted = sorted(limit for limit in reasons if reasons[limit] is None)
+    wanted = sorted(limit for limit in limits if limit is not None)
     trials.ensure(wanted, min(FIRST_REPLICATES, most_replicates))
-    return tuple(
-        _simulated(link, trials, one, reasons.get(one.advice.whole_packets or 0)) for one in rules
-    )
 
 
-def _simulated(link: Link, trials: Trials, one: RuleAnswer, why_not: str | None) -> RuleAnswer:
+def _simulated(link: Link, trials: Trials, one: RuleAnswer) -> RuleAnswer:
+    """A rule's answer with what happens at its buffer, if that was run."""
     packets = one.advice.whole_packets
-    if packets is None or why_not is not None:
-        return replace(one, why_not=why_not)
+    if packets is None:
+        return one
+    if packets not in trials.replicates:
+        return replace(one, why_not="it was stopped before")
     figures = figures_at(trials, packets)
     return replace(one, simulated=figures, unmet=unmet(link, figures))
 
@@ -220,40 +291,30 @@ def unmet(link: Link, figures: Mapping[str, Interval]) -> tuple[str, ...]:
     )
 
 
-def try_queues(
-    link: Link,
-    laboratory: Laboratory,
-    queues: Sequence[str],
-    most_replicates: int = MOST_REPLICATES,
-) -> list[Alternative]:
-    """Queue disciplines with their defaults in place of the link's."""
-    made = []
-    for queue in queues:
-        trials = Trials(laboratory.sampler(link, queue))
-        trials.ensure([0], min(FIRST_REPLICATES, most_replicates))
-        figures = figures_at(trials, 0)
-        made.append(Alternative(queue, figures, unmet(link, figures)))
-    return made
+def try_queue(
+    link: Link, laboratory: Laboratory, queue: str, most_replicates: int = MOST_REPLICATES
+) -> Alternative:
+    """A queue discipline with its defaults in place of the link's."""
+    trials = Trials(laboratory.sampler(link, queue))
+    trials.ensure([0], min(FIRST_REPLICATES, most_replicates))
+    figures = figures_at(trials, 0)
+    return Alternative(queue, figures, unmet(link, figures))
 
 
-def what_changes(link: Link, laboratory: Laboratory) -> list[Change]:
+def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
     """What the answer hangs on: fewer flows, longer round trips, another control."""
-    made = []
     for what, other in laboratory.trial.others(link).items():
-        reach = first_reach(other)
-        packets = None
-        if laboratory.too_long(other, reach) is None:
-            helped, hurt = targets(other)
-            # The means of a few replicates, not settled: a direction, not a recommendation.
-            packets = smallest(
-                Trials(laboratory.sampler(other)),
-                helped,
-                hurt,
-                reach=(reach, last_reach(other, laboratory)),
-                most_replicates=COARSE_REPLICATES,
-            ).limit
-        made.append(Change(what, packets, theory_only(other)))
-    return made
+        helped, hurt = targets(other)
+        # The means of a few replicates, not settled: a direction, not a recommendation.
+        found = smallest(
+            Trials(laboratory.sampler(other)),
+            helped,
+            hurt,
+            reach=(first_reach(other), last_reach(other, laboratory)),
+            most_replicates=COARSE_REPLICATES,
+            lean=laboratory.plan.lean,
+        )
+        yield Change(what, found.limit, theory_only(other))
 
 
 def _epochs(trials: Trials, limit: int) -> float | None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from goodqueue.errors import RequestError
 from goodqueue.memory import limit_of
 from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES, by_theory, work_out
+from goodqueue.sizing.budget import BUDGET_S
 from goodqueue.sizing.link import Asked
+from goodqueue.sizing.listener import SILENT, Listener
 from goodqueue.sizing.smallest import COARSE_REPLICATES
 from goodqueue.sizing.trial import LinkTrial
 
@@ -32,6 +34,9 @@ class Effort:
         replicates: no limit gets more runs, each under its own seed; at least 3.
         queues: queue disciplines to try in place of the link's, with their defaults.
         changes: whether to look what would change the answer.
+        rules: whether to simulate the rules' buffers.
+        budget_s: wall-clock seconds that all of it may take. Replicates are made shorter so that
+            the search fits, and what is shown by the end of the budget is the answer.
         jobs: threads; None for one per processor.
         store: folder that keeps every run, and has none run that it holds; None for one in the
             user's cache.
@@ -42,6 +47,8 @@ class Effort:
     replicates: int = MOST_REPLICATES
     queues: tuple[str, ...] = QUEUES
     changes: bool = True
+    rules: bool = True
+    budget_s: float = BUDGET_S
     jobs: int | None = None
     store: Path | None = None
     memory: str | None = None
@@ -84,7 +91,7 @@ def size_link(
         RequestError: of a link without flows.
     """
     _check_flows(link)
-    return simulate(LinkTrial(), link, effort, seed, on_run=on_run)
+    return simulate(LinkTrial(), link, effort, seed, listener=Listener(on_run))
 
 
 def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
@@ -120,7 +127,9 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
 
     scenario = load(source, set=set, seed=seed)
     trial = FileTrial(scenario, link_name(scenario, link), asked, jitter_s)
-    return simulate(trial, trial.link, effort, scenario.seed, notes=trial.notes, on_run=on_run)
+    return simulate(
+        trial, trial.link, effort, scenario.seed, notes=trial.notes, listener=Listener(on_run)
+    )
 
 
 def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
@@ -130,23 +139,27 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
     seed: int,
     *,
     notes: tuple[str, ...] = (),
-    on_run: Callable[[int], None] = lambda _left: None,
+    listener: Listener = SILENT,
 ) -> Answer:
     """Works the answer out on this machine's threads."""
+    from goodqueue.sizing.budget import Budget
     from goodqueue.sizing.laboratory import Laboratory
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 
+    budget = Budget(effort.budget_s)
     limit = limit_of(effort.memory)
     with user_store("sizing", effort.store) as store:
-        runner = Runner(store, Threads(effort.jobs, limit), on_run)
+        runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
         answer = work_out(
             link,
-            Laboratory(runner, trial, seed, limit),
+            Laboratory(runner, trial, seed, limit, budget),
             notes=notes,
             changes=effort.changes,
             queues=effort.queues,
             most_replicates=effort.replicates,
+            rules=effort.rules,
+            listener=listener,
         )
         return replace(answer, kept=store.lasting)
 

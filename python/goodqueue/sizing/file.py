@@ -18,7 +18,7 @@ from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing.export import exports, linux_queue
 from goodqueue.sizing.link import DECREASE, Link
 from goodqueue.sizing.meter import Meter
-from goodqueue.sizing.trial import MOST_PACKETS
+from goodqueue.sizing.trial import WHOLE, Extent, length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -155,10 +155,13 @@ class FileTrial:
         link: Link,
         packets: int,
         queue: str | None = None,
-        stretch: float = 1.0,  # noqa: ARG002 - a file says itself how long it runs
+        extent: Extent = WHOLE,
     ) -> Scenario:
-        """The file's run behind so many packets; or behind another queue, with its defaults."""
-        scenario = self._scenarios[link]
+        """The file's run behind so many packets; or behind another queue, with its defaults.
+
+        A file says itself how long it runs. Where time does not allow that, it is cut.
+        """
+        scenario = self._cut(link, packets, extent.share)
         if queue is None:
             return scenario.with_limit(self.name, packets)
         return _changed(scenario, {f"{self._key(scenario)}.queue": f'{{ kind = "{queue}" }}'})
@@ -175,17 +178,26 @@ class FileTrial:
         }
         return Meter(self.name, stems)
 
-    def too_long(self, link: Link, packets: int, stretch: float = 1.0) -> str | None:  # noqa: ARG002
-        """Why the file is not run; None if it is."""
-        duration = self._scenarios[link].duration_s
-        needed = duration / link.packet_time_s
-        if needed <= MOST_PACKETS:
-            return None
-        return (
-            f"a replicate of {duration:,.0f} s is {needed / 1e6:,.1f} million packets at the rate "
-            f"of {self.name}, more than the {MOST_PACKETS / 1e6:g} million that are run: this is "
-            f"theory only; --set duration={MOST_PACKETS * link.packet_time_s:.3g}s would be run"
-        )
+    def _cut(self, link: Link, packets: int, share: float) -> Scenario:
+        """The file's run, or a share of its warm-up and of what follows.
+
+        Of a link with long flows at least as much stays of both as of one described. A file of
+        which that makes no scenario, say because a flow starts later, is run as it is.
+        """
+        whole = self._scenarios[link]
+        if share == 1:
+            return whole
+        measured_s = whole.duration_s - whole.warmup_s
+        start_up_s, least_s = share * whole.warmup_s, share * measured_s
+        if link.flows:
+            reach = length(link, max(packets, 1), Extent(share=share))
+            start_up_s = min(max(start_up_s, reach.start_up_s), whole.warmup_s)
+            least_s = min(max(least_s, reach.duration_s - reach.start_up_s), measured_s)
+        start_up_us, end_us = (round(1e6 * end) for end in (start_up_s, start_up_s + least_s))
+        try:
+            return _changed(whole, {"warmup": f"{start_up_us}us", "duration": f"{end_us}us"})
+        except ScenarioError:
+            return whole
 
     def others(self, link: Link) -> dict[str, Link]:
         """The same file with fewer long flows, longer round trips, or another control for them.

@@ -7,14 +7,17 @@ for.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from goodqueue.memory import check_runs, limit_of
-from goodqueue.sizing.trial import EPOCHS, LinkTrial
+from goodqueue.sizing.budget import Budget, BudgetSpent, Plan
+from goodqueue.sizing.smallest import Ended, Trials
+from goodqueue.sizing.trial import EPOCHS, WHOLE, Extent, LinkTrial
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goodqueue._core import Scenario
     from goodqueue.sizing.export import Export
@@ -45,20 +48,16 @@ class Trial(Protocol):
         ...
 
     def scenario(
-        self, link: Link, packets: int, queue: str | None = None, stretch: float = 1.0
+        self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
     ) -> Scenario:
         """One replicate behind so many packets; or behind another queue, with its defaults.
 
-        An elastic one is `stretch` times as long as the link's losses are expected to ask for.
+        What is not elastic heeds the share of the extent alone.
         """
         ...
 
     def meter(self, link: Link) -> Meter:
         """What is read of a run."""
-        ...
-
-    def too_long(self, link: Link, packets: int, stretch: float = 1.0) -> str | None:
-        """Why a replicate with this buffer is not run; None if it can be."""
         ...
 
     def others(self, link: Link) -> Mapping[str, Link]:
@@ -74,30 +73,61 @@ class Laboratory:
     """Replicates of a trial's links."""
 
     def __init__(
-        self, runner: Runner, trial: Trial, first_seed: int = 1, memory: int | None = None
+        self,
+        runner: Runner,
+        trial: Trial,
+        first_seed: int = 1,
+        memory: int | None = None,
+        budget: Budget | None = None,
     ) -> None:
         """Takes what runs, what is run, and the seed of the first replicate of every limit.
 
-        A replicate that takes more bytes of memory than `memory` is refused.
+        A replicate that takes more bytes of memory than `memory` is refused. Without a budget every
+        replicate has its full length, however long it takes.
         """
+        self.budget = budget
+        self.plan = Plan()
         self._memory = limit_of(None) if memory is None else memory
         self.trial = trial
         self._runner = runner
         self._first_seed = first_seed
         self._stretches: dict[Link, float] = {}
 
-    def too_long(self, link: Link, packets: int) -> str | None:
-        """Why a replicate with this buffer is not run; None if it can be."""
-        return self.trial.too_long(link, packets, self._stretch(link))
-
     def calibrate(self, link: Link, packets: int) -> None:
-        """Counts the loss epochs of one replicate; all others are as much longer as it needed."""
-        if not self.trial.elastic:
+        """Sets the length of replicates: by the losses of one, and by what the budget allows.
+
+        The loss epochs of one replicate of full length are counted, and all others are as much
+        longer as it needed. Where the budget does not last for replicates of full length they are
+        cut instead.
+        """
+        self._fit(link, packets)
+        if not self.trial.elastic or self.plan.share < 1:
             return
-        figures = self.sampler(link)({packets: range(1)})[packets][0]
-        held = figures["epochs"] or 1.0
+        trials = Trials(self.sampler(link))
+        trials.ensure([packets], 1)
+        held = trials.replicates[packets][0]["epochs"] or 1.0
         # A tenth more, because the next replicate may hold fewer.
         self._stretches[link] = min(max(1.1 * EPOCHS / held, 1.0), MOST_STRETCH)
+        if self._stretches[link] > 1:
+            self._fit(link, packets)
+
+    def _fit(self, link: Link, packets: int) -> None:
+        """Plans by the cost of a replicate as it would be now; nothing without a budget."""
+        if self.budget is None:
+            return
+
+        def scenario(share: float) -> Scenario:
+            extent = Extent(self._stretches.get(link, 1.0), share)
+            made = self.trial.scenario(link, packets, None, extent)
+            check_runs([made], self._memory)
+            return made
+
+        self.plan = self.budget.plan(scenario, packets, self._runner.workers)
+
+    @property
+    def workers(self) -> int:
+        """How many runs run side by side."""
+        return self._runner.workers
 
     def take_length_of(self, other: Laboratory) -> None:
         """Makes replicates as long as another laboratory has found that they must be."""
@@ -105,7 +135,16 @@ class Laboratory:
 
     def scenario(self, link: Link, packets: int) -> Scenario:
         """What a replicate with this buffer is."""
-        return self.trial.scenario(link, packets, None, self._stretch(link))
+        return self.trial.scenario(link, packets, None, self._extent(link))
+
+    @contextmanager
+    def within_budget(self) -> Iterator[None]:
+        """Ends runs when the budget is over: then `BudgetSpent` is raised."""
+        if self.budget is None:
+            yield
+            return
+        with self.budget.enforced(self._runner.stop):
+            yield
 
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
         """Runs a link behind any limit of its queue, or behind another queue as it is."""
@@ -124,20 +163,36 @@ class Laboratory:
                 run_of(variants[limit], seed_after(self._first_seed, index))
                 for limit, index in places
             ]
+            values: Sequence[Sequence[float] | None]
+            stopped: BaseException | None = None
+            try:
+                values = self._runner.figures(runs, meter.metrics)
+            except KeyboardInterrupt as interrupt:
+                values = self._runner.finished(runs, meter.metrics)
+                stopped = self._why(interrupt)
             found: dict[int, list[Mapping[str, float]]] = {limit: [] for limit in wanted}
-            for (limit, _), values in zip(
-                places, self._runner.figures(runs, meter.metrics), strict=True
-            ):
-                found[limit].append(meter.figures(values))
+            gaps = set()
+            for (limit, _), one in zip(places, values, strict=True):
+                if one is None:
+                    gaps.add(limit)
+                elif limit not in gaps:  # what comes after a gap is in the store, and waits
+                    found[limit].append(meter.figures(one))
+            if stopped is not None:
+                raise Ended(found, stopped)
             return found
 
         return sample
 
-    def _stretch(self, link: Link) -> float:
-        return self._stretches.get(link, 1.0)
+    def _why(self, interrupt: KeyboardInterrupt) -> BaseException:
+        """What stopped runs: the clock of the budget, or Ctrl-C."""
+        spent = self.budget is not None and self.budget.spent
+        return BudgetSpent() if spent else interrupt
+
+    def _extent(self, link: Link) -> Extent:
+        return Extent(self._stretches.get(link, 1.0), self.plan.share)
 
     def _variant(self, link: Link, limit: int, queue: str | None) -> Variant:
-        scenario = self.trial.scenario(link, limit, queue, self._stretch(link))
+        scenario = self.trial.scenario(link, limit, queue, self._extent(link))
         check_runs([scenario], self._memory)
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:

@@ -92,7 +92,8 @@ class Answer:
         link: the link.
         by_rule: every rule's answer, in the order of `RULES`; empty where no rule can speak.
         notes: what was understood of a scenario file, a sentence each.
-        found: what the search found; None if nothing was simulated, or it was interrupted.
+        found: what the search found, or had shown when it was stopped; None if nothing was
+            simulated.
         trials: every limit that was run; None if nothing was simulated.
         epochs: loss epochs per long flow in a replicate at the answer; None without long flows.
         why_theory_only: why nothing was simulated, if nothing was.
@@ -101,7 +102,11 @@ class Answer:
         exports: the buffer as the lines to paste into devices.
         scenario: one replicate behind the answer, or near it where there is none: what
             `goodqueue run` takes. None if it was ended before.
-        interrupted: whether it was ended before everything was done.
+        interrupted: whether Ctrl-C ended it before everything was done.
+        budget_over: whether the budget was over before the search had an answer.
+        more_s: seconds of wall-clock time that would settle it, about.
+        share: what replicates measure, as a share of what they measure in full.
+        left_out: what the budget did not last for beside the answer: `rules`, `queues`, `changes`.
         kept: whether its runs are kept for the next call.
     """
 
@@ -117,7 +122,21 @@ class Answer:
     exports: tuple[Export, ...] = ()
     scenario: Scenario | None = None
     interrupted: bool = False
+    budget_over: bool = False
+    more_s: float | None = None
+    share: float = 1.0
+    left_out: tuple[str, ...] = ()
     kept: bool = True
+
+    @property
+    def ended(self) -> bool:
+        """Whether the search was stopped before it had an answer."""
+        return self.interrupted or self.budget_over
+
+    @property
+    def proved(self) -> bool:
+        """Whether the recommendation was shown to suffice, within a grid step of the least."""
+        return self.found is not None and self.found.proved
 
     @property
     def buffer(self) -> int | None:
@@ -125,7 +144,7 @@ class Answer:
 
         What the search found; in theory alone, the largest of the rules that keep all bounds.
         """
-        if self.trials is not None or self.interrupted:
+        if self.trials is not None:
             return None if self.found is None else self.found.limit
         return theory_only(self.link)
 
@@ -197,13 +216,19 @@ class Answer:
                 for one in self.exports
             ],
             "interrupted": self.interrupted,
+            "budget": {
+                "over": self.budget_over,
+                "more_s": self.more_s,
+                "replicate_share": self.share,
+                "left_out": list(self.left_out),
+            },
         }
 
     def _recommendation(self) -> dict[str, Any]:
         packets = self.buffer
         found = self.found
         empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
-        undecided = self.interrupted and found is None
+        undecided = packets is None and self.ended and not self.proved
         return {
             **(empty if packets is None else buffer_dict(self.link, packets)),
             "feasible": None if undecided else packets is not None,
@@ -211,6 +236,7 @@ class Answer:
             "why_theory_only": self.why_theory_only,
             "at_least_packets": None if found is None else found.low + 1,
             "at_most_packets": None if found is None else found.high,
+            "proved": None if self.trials is None else self.proved,
             "settled": None if found is None else found.settled,
             "least_for_utilization_and_loss": None if found is None else found.floor,
             "most_for_delay": None if found is None else found.ceiling,
@@ -222,7 +248,7 @@ class Answer:
     def _give_up(self) -> list[str]:
         if self.found is not None:
             return list(self.found.broken)
-        by_theory = self.trials is None and not self.interrupted
+        by_theory = self.trials is None
         return list(without(self.link)) if by_theory and self.buffer is None else []
 
     def _curve(self) -> list[dict[str, Any]]:

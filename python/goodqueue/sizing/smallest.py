@@ -22,7 +22,7 @@ from goodqueue.metrics import range_of
 from goodqueue.study.stopping import anytime_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from goodqueue.intervals import Interval
 
@@ -82,20 +82,49 @@ class Target:
         return mean >= self.bound if self.at_least else mean <= self.bound
 
 
+class Ended(Exception):  # noqa: N818 - carries what had finished, and why no more was run
+    """Replicates that were stopped.
+
+    Attributes:
+        finished: those that had ended, by limit, without gaps in the order of seeds.
+        why: what stopped them.
+    """
+
+    def __init__(
+        self, finished: Mapping[int, Sequence[Mapping[str, float]]], why: BaseException
+    ) -> None:
+        """Takes what had ended and why."""
+        super().__init__(str(why))
+        self.finished = finished
+        self.why = why
+
+
 class Sampler(Protocol):
     """Runs replicates: figures by name, of seed index `first` and after, at each limit."""
 
     def __call__(self, wanted: Mapping[int, range]) -> Mapping[int, Sequence[Mapping[str, float]]]:
-        """The replicates wanted (by limit, indices of seeds), in the order of seeds."""
+        """The replicates wanted (by limit, indices of seeds), in the order of seeds.
+
+        Raises:
+            Ended: if they were stopped.
+        """
 
 
 @dataclass(slots=True)
 class Trials:
-    """Everything that was run, by limit; no replicate is run twice."""
+    """Everything that was run, by limit; no replicate is run twice.
+
+    Attributes:
+        sampler: what runs replicates.
+        replicates: the figures of each, by limit, in the order of seeds.
+        spent: how many there are.
+        on_change: called when there are more.
+    """
 
     sampler: Sampler
     replicates: dict[int, list[Mapping[str, float]]] = field(default_factory=dict)
     spent: int = 0
+    on_change: Callable[[Trials], None] = lambda _trials: None
 
     def ensure(self, limits: Sequence[int], count: int) -> None:
         """Runs what is missing to so many replicates at each of the limits."""
@@ -106,9 +135,18 @@ class Trials:
         }
         if not wanted:
             return
-        for limit, figures in self.sampler(wanted).items():
-            self.replicates.setdefault(limit, []).extend(figures)
-            self.spent += len(figures)
+        try:
+            self._take(self.sampler(wanted))
+        except Ended as ended:
+            self._take(ended.finished)
+            raise ended.why from None
+
+    def _take(self, found: Mapping[int, Sequence[Mapping[str, float]]]) -> None:
+        for limit, figures in found.items():
+            if figures:
+                self.replicates.setdefault(limit, []).extend(figures)
+                self.spent += len(figures)
+        self.on_change(self)
 
     def interval(self, limit: int, figure: str) -> Interval:
         """The figure's mean at a limit, valid whenever one looks, within the figure's range."""
@@ -148,6 +186,9 @@ class Smallest:
         broken: the targets that stand in the way where there is no answer.
         exceptions: smaller limits that pass though a larger one does not.
         settled: whether limit and its smaller neighbour are both shown and not only estimated.
+        complete: whether the search came to its end.
+        proved: whether the limit was shown to meet all, and lies at most one step of the grid above
+            the least that can.
     """
 
     limit: int | None
@@ -159,6 +200,8 @@ class Smallest:
     broken: tuple[str, ...]
     exceptions: tuple[int, ...]
     settled: bool
+    complete: bool = True
+    proved: bool = False
 
 
 def grid(last: int) -> list[int]:
@@ -169,13 +212,14 @@ def grid(last: int) -> list[int]:
     return limits
 
 
-def smallest(
+def smallest(  # noqa: PLR0913 - where, which bounds, and how far
     trials: Trials,
     helped: Sequence[Target],
     hurt: Sequence[Target],
     *,
     reach: tuple[int, int],
     most_replicates: int,
+    lean: bool = False,
 ) -> Smallest:
     """Searches.
 
@@ -185,9 +229,12 @@ def smallest(
         hurt: targets that more buffer hurts (delay).
         reach: packets up to which the grid reaches at first, and at most.
         most_replicates: no limit gets more.
+        lean: leaves out the coarse scan: fewer runs, and monotony is checked nowhere but around
+            the answer.
     """
-    points = _reach(trials, helped, *reach)
-    floor = _floor(trials, points, helped, most_replicates)
+    points = _reach(trials, helped, *reach, lean=lean)
+    find = _floor_within_a_step if lean else _floor
+    floor = find(trials, points, helped, most_replicates)
     if floor is None:
         broken = tuple(
             target.figure
@@ -223,20 +270,59 @@ def smallest(
         broken=broken,
         exceptions=_exceptions(trials, helped),
         settled=settled,
+        proved=feasible
+        and trials.answer(floor, [*helped, *hurt]) is Answered.MEETS
+        and _within_a_step(low, floor),
     )
 
 
-def _reach(trials: Trials, helped: Sequence[Target], reach: int, most: int) -> list[int]:
-    """Tries the coarse grid until its two largest points suffice or the largest never fills."""
+def so_far(trials: Trials, helped: Sequence[Target], hurt: Sequence[Target]) -> Smallest | None:
+    """What replicates show of a search that was stopped; None if there are none.
+
+    Its limit is the least that was *shown* to keep all bounds. Estimates of means count nothing.
+    """
+    if not trials.limits:
+        return None
+    low, high = _range(trials, helped)
+    serves = high is not None and trials.answer(high, hurt) is Answered.MEETS
+    proved = serves and high is not None and _within_a_step(low, high)
+    return Smallest(
+        limit=high if serves else None,
+        low=low,
+        high=high,
+        floor=high,
+        ceiling=None,
+        reached=trials.limits[-1],
+        broken=(),
+        exceptions=_exceptions(trials, helped),
+        settled=False,
+        complete=False,
+        proved=proved,
+    )
+
+
+def _within_a_step(low: int, high: int) -> bool:
+    """Whether at most one limit of the grid lies between one that fails and one that suffices."""
+    return sum(low < point < high for point in grid(high)) <= 1
+
+
+def _reach(
+    trials: Trials, helped: Sequence[Target], reach: int, most: int, *, lean: bool
+) -> list[int]:
+    """Tries the coarse grid until its two largest points suffice or the largest never fills.
+
+    A lean search tries its largest point alone.
+    """
     while True:
         points = grid(min(reach, most))
         coarse = points[::COARSE]
-        trials.ensure(coarse, COARSE_REPLICATES)
+        checked = coarse[-1:] if lean else coarse[-2:]
+        trials.ensure(checked if lean else coarse, COARSE_REPLICATES)
         top = coarse[-1]
         never_full = trials.interval(top, DROPS).mean == 0
         if never_full or reach >= most:
             return points
-        if all(trials.passes(limit, helped) for limit in coarse[-2:]):
+        if all(trials.passes(limit, helped) for limit in checked):
             return points
         reach *= 2
 
@@ -244,17 +330,46 @@ def _reach(trials: Trials, helped: Sequence[Target], reach: int, most: int) -> l
 def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: int) -> int | None:
     """The least grid point from which on every limit tried passes."""
     while True:
+        at = _floor_by_means(trials, points, helped, most)
+        if at is None or not _settle(trials, points, at, helped, most):
+            return None if at is None else points[at]
+
+
+def _floor_within_a_step(
+    trials: Trials, points: list[int], helped: Sequence[Target], most: int
+) -> int | None:
+    """A grid point shown to suffice, at most one step above the least one from which all pass.
+
+    The limits on both sides of the least one are shown to fail and to suffice, which takes fewer
+    replicates than to settle the limit between them. If they cannot be shown: that one, by means.
+    """
+    while True:
+        at = _floor_by_means(trials, points, helped, most)
+        if at is None:
+            return None
+        low, high = _range(trials, helped)
+        if high is not None and _within_a_step(low, high):
+            return high
+        if not _more(
+            trials, [*points[max(at - 1, 0) : at], *points[at + 1 : at + 2]], helped, most
+        ):
+            return points[at]
+
+
+def _floor_by_means(
+    trials: Trials, points: list[int], helped: Sequence[Target], most: int
+) -> int | None:
+    """The place of the least grid point from which on every limit tried passes by its mean."""
+    while True:
         failing = [limit for limit in trials.limits if not trials.passes(limit, helped)]
         if failing and failing[-1] == trials.limits[-1]:
             return None
         above = min(limit for limit in trials.limits if not failing or limit > failing[-1])
         low = points.index(failing[-1]) if failing else -1
         high = points.index(above)
-        if high - low > 1:
-            trials.ensure([points[(low + high) // 2]], min(FIRST_REPLICATES, most))
-            continue
-        if not _settle(trials, points, high, helped, most):
-            return points[high]
+        if high - low <= 1:
+            return high
+        trials.ensure([points[(low + high) // 2]], min(FIRST_REPLICATES, most))
 
 
 def _settle(
@@ -264,9 +379,17 @@ def _settle(
     around = points[max(at - 1, 0) : at + 3]
     trials_before = trials.spent
     trials.ensure(around, min(FIRST_REPLICATES, most))
+    _more(trials, around[:3], targets, most)
+    return trials.spent > trials_before
+
+
+def _more(trials: Trials, limits: Sequence[int], targets: Sequence[Target], most: int) -> bool:
+    """Gives limits that are open more replicates; whether anything was run."""
+    trials_before = trials.spent
+    trials.ensure(limits, min(FIRST_REPLICATES, most))
     undecided = [
         limit
-        for limit in around[:3]
+        for limit in limits
         if trials.answer(limit, targets) is Answered.OPEN and len(trials.replicates[limit]) < most
     ]
     if undecided:

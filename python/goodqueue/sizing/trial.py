@@ -39,8 +39,9 @@ START_UP_EPOCHS = 5
 
 LEAST_MEASURED_S = 10.0
 
-MOST_PACKETS = 3_000_000
-"""A replicate that needs more packets through the link is not run: theory has to do."""
+LEAST_EPOCHS = 10
+"""However little time there is, a replicate is to hold so many loss epochs after its start-up. The
+start-up is never cut: losses of slow start that are measured make a buffer look too small."""
 
 REMOTE_SHARE, WINDOW_SHARE, SHORT_SHARE = 0.4, 0.4, 0.2
 """What the traffic that is not local consists of."""
@@ -72,10 +73,21 @@ class Length:
     duration_s: float
     packets: float
 
-    @property
-    def affordable(self) -> bool:
-        """Whether a replicate can be run within the budget."""
-        return self.packets <= MOST_PACKETS
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What makes a replicate longer or shorter than its link is expected to ask for.
+
+    Attributes:
+        stretch: how much longer loss epochs were found to be than they are expected to be.
+        share: the share of what is measured in full that the time budget allows.
+    """
+
+    stretch: float = 1.0
+    share: float = 1.0
+
+
+WHOLE = Extent()
 
 
 def epoch_s(link: Link, packets: float) -> float:
@@ -90,30 +102,20 @@ def epoch_s(link: Link, packets: float) -> float:
     return max(reno, rtt)
 
 
-def length(link: Link, packets: float, stretch: float = 1.0) -> Length:
-    """Long enough for 20 loss epochs of every flow after five of start-up.
+def length(link: Link, packets: float, extent: Extent = WHOLE) -> Length:
+    """Long enough for 20 loss epochs of every flow after five of start-up, if time allows.
 
     Args:
         link: the link.
         packets: its buffer.
-        stretch: how much longer epochs were found to be than they are expected to be.
+        extent: how much longer or shorter than that is expected to take.
     """
-    epoch = stretch * epoch_s(link, packets)
+    epoch, share = extent.stretch * epoch_s(link, packets), extent.share
     start_up = max(START_UP_EPOCHS * epoch, 10 * max(link.rtts_s))
-    duration = start_up + max(EPOCHS * epoch, LEAST_MEASURED_S)
+    least_s = min(max(LEAST_MEASURED_S * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
+    measured = max(max(EPOCHS * share, LEAST_EPOCHS) * epoch, least_s)
+    duration = start_up + measured
     return Length(start_up, duration, duration / link.packet_time_s)
-
-
-def too_long(link: Link, packets: float, stretch: float = 1.0) -> str | None:
-    """Why a replicate with this buffer is not run; None if it can be."""
-    needed = length(link, packets, stretch)
-    if needed.affordable:
-        return None
-    return (
-        f"a replicate of {EPOCHS} loss epochs lasts {needed.duration_s:,.0f} s of simulated time "
-        f"and {needed.packets / 1e6:,.0f} million packets, more than the {MOST_PACKETS / 1e6:g} "
-        "million that are run: this is theory only"
-    )
 
 
 class LinkTrial:
@@ -123,13 +125,13 @@ class LinkTrial:
     elastic = True
 
     def scenario(
-        self, link: Link, packets: int, queue: str | None = None, stretch: float = 1.0
+        self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
     ) -> _core.Scenario:
         """One replicate behind so many packets; or behind another queue, with its defaults."""
         if queue is None:
-            reach, table = length(link, packets, stretch), f'{{ limit = "{packets}p" }}'
+            reach, table = length(link, packets, extent), f'{{ limit = "{packets}p" }}'
         else:  # as long as losses take where half a BDP waits
-            reach = length(link, link.bdp_packets / 2, stretch)
+            reach = length(link, link.bdp_packets / 2, extent)
             table = f'{{ kind = "{queue}" }}'
         text = scenario_toml(link, reach, table)
         return _core.Scenario.parse(text.encode(), "the link", [])
@@ -137,10 +139,6 @@ class LinkTrial:
     def meter(self, link: Link) -> Meter:
         """What is read of a run."""
         return Meter(LINK, {LONG: link.flows})
-
-    def too_long(self, link: Link, packets: int, stretch: float = 1.0) -> str | None:
-        """Why a replicate with this buffer is not run; None if it can be."""
-        return too_long(link, packets, stretch)
 
     def others(self, link: Link) -> dict[str, Link]:
         """Fewer flows, longer round trips, another control."""

@@ -72,9 +72,23 @@ class Runner:
                 self._remember(result.run.identity, metrics, values)
                 left -= 1
                 self._on_run(left)
-        if self.stop.draining:
+        if self.stop.draining and left:
             raise KeyboardInterrupt
         return [[self._known[run.identity, metric] for metric in metrics] for run in runs]
+
+    @property
+    def workers(self) -> int:
+        """How many runs run side by side."""
+        return self._executor.workers
+
+    def finished(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float] | None]:
+        """The metrics of each run that was stopped or not, in the order given; None if unknown."""
+        return [
+            [self._known[run.identity, metric] for metric in metrics]
+            if all((run.identity, metric) in self._known for metric in metrics)
+            else None
+            for run in runs
+        ]
 
     def _remember(self, identity: bytes, metrics: Sequence[str], values: Sequence[float]) -> None:
         for metric, value in zip(metrics, values, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -71,7 +72,7 @@ def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list
     """Results as they come, until every thread has said that it ends."""
     pause = threading.Event()
     while working:
-        first = done.get()
+        first = _next(done)
         if first is not None:
             pause.wait(BATCH_S)
         batch = [first]
@@ -81,6 +82,18 @@ def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list
         results = [result for result in batch if result is not None]
         if results:
             yield results
+
+
+AWAKE_S = 0.2
+"""How long the main thread waits at a time: a signal, which it handles when it wakes, does not
+always end its wait."""
+
+
+def _next(done: queue.Queue[RunResult | None]) -> RunResult | None:
+    """The next result, however long it takes."""
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return done.get(timeout=AWAKE_S)
 
 
 PATIENCE_S = 0.5

@@ -170,14 +170,12 @@ def recommendations(seeds: range, most_packets: float | None = None) -> Part:
 
     Args:
         seeds: of the comparisons with other simulators.
-        most_packets: leaves links out whose replicates need more; by default those that
-            `goodqueue size` does not simulate.
+        most_packets: leaves links out whose replicates need more packets; 3 million by default.
     """
-    from goodqueue.sizing.trial import MOST_PACKETS
     from goodqueue.validation import sizing
 
     links = sizing.LINKS if len(seeds) >= FULL_SEEDS else 5
-    most = most_packets or MOST_PACKETS
+    most = most_packets or sizing.MOST_PACKETS
     checked = sizing.check_links(links, most)
     confirmed = sum(one.confirmed for one in checked)
     failures = [

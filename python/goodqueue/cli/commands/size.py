@@ -184,6 +184,21 @@ def size(  # noqa: PLR0913
             "where they decide.",
         ),
     ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Wall-clock time that the answer may take, by default 60s. Replicates are made "
+            "shorter so that it lasts; exit code 6 if it ends before the answer is proved.",
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PART",
+            help="answer: leave out rules' buffers, other queues and what would change the answer.",
+        ),
+    ] = None,
     jobs: JobsOption = None,
     store: Annotated[
         Path | None,
@@ -215,6 +230,7 @@ def size(  # noqa: PLR0913
     from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
     from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES
     from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.budget import BUDGET_S, parse_budget
     from goodqueue.sizing.question import Bounds, Question
 
     of_capture = {"--from": from_ is not None, "--after": after is not None}
@@ -234,15 +250,25 @@ def size(  # noqa: PLR0913
     of_runs = {
         "--aqm": bool(aqm),
         "--replicates": replicates is not None,
+        "--budget": budget is not None,
+        "--only": only is not None,
         "--jobs": jobs is not None,
         "--store": store is not None,
         "--memory": memory is not None,
     }
     if quick:
         refuse_stray(of_runs, "is about runs, and --quick makes none")
+    if only not in {None, "answer"}:
+        raise typer.BadParameter(f"--only {only}: write --only answer")
+    if only:
+        refuse_stray({"--aqm": bool(aqm)}, "tries other queues, and --only answer leaves them out")
+    queues = () if only else QUEUES
     effort = Effort(
         replicates=replicates or MOST_REPLICATES,
-        queues=QUEUES if aqm is None else tuple(dict.fromkeys(aqm)),
+        queues=queues if aqm is None else tuple(dict.fromkeys(aqm)),
+        changes=not only,
+        rules=not only,
+        budget_s=BUDGET_S if budget is None else parse_budget(budget),
         jobs=jobs,
         store=store,
         memory=memory,
