@@ -119,7 +119,7 @@ def test_a_run_shows_its_progress_on_a_terminal_alone(tmp_path: Path) -> None:
 def test_a_run_of_less_than_a_second_shows_none(tmp_path: Path) -> None:
     scenario = tmp_path / "short.toml"
     scenario.write_text(SMALL.replace("20s", "1s"))
-    assert "left" not in on_terminal("run", scenario)
+    assert "s left" not in on_terminal("run", scenario)
 
 
 def in_small_disk(folder: Path, size: str, command: str) -> subprocess.CompletedProcess[str]:
