@@ -145,4 +145,10 @@ mod tests {
         let flow = size_of::<FlowConfig>() + name + 6 * size_of::<LinkId>();
         assert!(links + flow < 700, "{links} + {flow}");
     }
+
+    /// Delays that nobody measures take no room in the results.
+    #[test]
+    fn the_results_of_a_flow_take_little() {
+        assert!(size_of::<FlowOutcome>() <= 304);
+    }
 }
