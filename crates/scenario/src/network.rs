@@ -1,13 +1,12 @@
 //! From a scenario to the links and routes of a run.
 
 use crate::flow::FlowGroup;
-use crate::layout::{AccessDelays, HostPair};
 use crate::path::Path;
 use crate::scenario::Scenario;
-use crate::topology::{DuplexLink, LinkDirection, Shape};
-use goodqueue_queue::Limit;
-use goodqueue_sim::{FlowConfig, LinkConfig, Network};
+use crate::topology::{Access, DuplexLink, LinkDirection, Shape};
+use goodqueue_sim::{Equipment, FlowConfig, LinkConfig, Network};
 use goodqueue_types::{Hosts, LinkId, RandomStream, Span, Time};
+use std::sync::Arc;
 
 /// Links of a pair of hosts, in this order after those of the trunk.
 const NEAR_UP: usize = 0;
@@ -30,12 +29,8 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
         let name = format!("{}.reverse", link.name);
         links.push(direction(&name, back, back.delay, observed));
     }
-    for (pair, rtt) in hosts.iter().zip(scenario.layout.host_rtts()) {
-        let observed = Observed {
-            observed: scenario.record_access,
-            burst_gap: Some(rtt),
-        };
-        add_access(&mut links, pair, scenario, observed);
+    if let Some(access) = &scenario.topology.access {
+        add_access(&mut links, access, scenario);
     }
     Network {
         seed: scenario.seed,
@@ -58,6 +53,16 @@ struct Observed {
 fn direction(name: &str, config: &LinkDirection, delay: Span, observed: Observed) -> LinkConfig {
     LinkConfig {
         name: name.to_owned(),
+        rate: config.rate,
+        delay,
+        burst_gap: observed.burst_gap,
+        observed: observed.observed,
+        equipment: Arc::new(equipment(config)),
+    }
+}
+
+fn equipment(config: &LinkDirection) -> Equipment {
+    Equipment {
         service: config
             .service
             .as_ref()
@@ -67,36 +72,37 @@ fn direction(name: &str, config: &LinkDirection, delay: Span, observed: Observed
         pool: config.pool,
         drop_list: config.drop_list.clone(),
         loss: config.loss,
-        burst_gap: observed.burst_gap,
-        observed: observed.observed,
         impairments: config.impairments.clone(),
-        ..LinkConfig::drop_tail(config.rate, delay, Limit::Unlimited)
     }
 }
 
-fn add_access(
-    links: &mut Vec<LinkConfig>,
-    pair: &HostPair,
-    scenario: &Scenario,
-    observed: Observed,
-) {
-    let Some(access) = &scenario.topology.access else {
-        return;
+/// Adds the access links of each pair of hosts, which have their equipment in common.
+fn add_access(links: &mut Vec<LinkConfig>, access: &Access, scenario: &Scenario) {
+    let layout = &scenario.layout;
+    let none = Observed {
+        observed: scenario.record_access,
+        burst_gap: None,
     };
-    let AccessDelays {
-        near_up,
-        near_down,
-        far_up,
-        far_down,
-    } = pair.access_delays(access);
-    let mut add = |link: &DuplexLink, up: Span, down: Span| {
-        let name = format!("{}.{}", pair.name, link.name);
-        links.push(direction(&name, &link.forward, up, observed));
-        let name = format!("{name}.reverse");
-        links.push(direction(&name, &link.reverse, down, observed));
+    let duplex = |link: &DuplexLink| {
+        let one = |config| direction(&link.name, config, Span::ZERO, none);
+        [one(&link.forward), one(&link.reverse)]
     };
-    add(&access.near, near_up, near_down);
-    add(&access.far, far_up, far_down);
+    let [near, far] = [duplex(&access.near), duplex(&access.far)];
+    for (pair, rtt) in layout.hosts.iter().zip(layout.host_rtts()) {
+        let delays = pair.access_delays(access);
+        let mut add = |[away, back]: &[LinkConfig; 2], up: Span, down: Span| {
+            for (link, delay, suffix) in [(away, up, ""), (back, down, ".reverse")] {
+                links.push(LinkConfig {
+                    name: [&pair.name, ".", &link.name, suffix].concat(),
+                    delay,
+                    burst_gap: Some(rtt),
+                    ..link.clone()
+                });
+            }
+        };
+        add(&near, delays.near_up, delays.near_down);
+        add(&far, delays.far_up, delays.far_down);
+    }
 }
 
 fn flows(scenario: &Scenario) -> Vec<FlowConfig> {

@@ -175,8 +175,8 @@ fn flow_json(network: &Network, flow: &FlowOutcome) -> Value {
     });
     if let Value::Object(map) = &mut keys {
         distribution(map, "rtt_s", &flow.rtt_s);
-        one_way_delay(map, "", &flow.one_way);
-        one_way_delay(map, "reverse_", &flow.one_way_back);
+        one_way_delay(map, "", &flow.one_way());
+        one_way_delay(map, "reverse_", &flow.one_way_back());
         limits(map, network, flow);
         for (name, metric) in &flow.app.metrics {
             match metric {

@@ -9,6 +9,7 @@ use goodqueue_sim::{Network, PacketSize, WorkloadConfig};
 use goodqueue_tcp::cc::CubicConfig;
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, Profile, Recovery, TcpConfig};
 use goodqueue_types::{Framing, LinkId, Rate, Span, Time};
+use std::sync::Arc;
 
 fn parse_with(text: &str, overrides: &[&str]) -> Scenario {
     let overrides: Vec<(String, String)> = overrides
@@ -159,6 +160,15 @@ fn a_dumbbell_gives_each_flow_hosts_and_shares_those_that_are_named() {
     assert_eq!(link(5), (8_000_000, Span::from_millis(2)));
     assert_eq!(network.links[2].name, "upload.access");
     assert_eq!(network.links[5].name, "upload.far_access.reverse");
+    // Whatever links of different hosts have in common is there once.
+    let common = |one: usize, other: usize| {
+        let [one, other] = [one, other].map(|id| &network.links[id].equipment);
+        Arc::ptr_eq(one, other)
+    };
+    for link in 2..6 {
+        assert!(common(link, link + 4) && common(link, link + 12));
+    }
+    assert!(!common(0, 2));
     let reported: Vec<&str> = network
         .links
         .iter()

@@ -345,10 +345,10 @@ impl Agent {
     }
 
     /// Delays of the data that reached it, if the flow sends data to it.
-    fn one_way_delay(&self) -> OneWayDelay {
+    fn one_way_delay(&self) -> Option<Box<OneWayDelay>> {
         let measurement = self.measurement.as_ref();
         let delay = measurement.and_then(|measurement| measurement.delay.as_deref());
-        delay.map_or_else(OneWayDelay::default, DelayMeter::outcome)
+        delay.map(|delay| Box::new(delay.outcome()))
     }
 
     /// Packets sent and received in the whole run.
@@ -417,8 +417,7 @@ pub fn flow_outcome(
             .copied()
             .filter(|signal| signal.strength() > 0)
             .collect(),
-        one_way: server.one_way_delay(),
-        one_way_back: client.one_way_delay(),
+        one_way_delays: [server.one_way_delay(), client.one_way_delay()],
         limited: LimitedOutcome::new(config, &limited(&sender, &receiver), signals),
         slowdown: finished_at
             .zip(ideal_time(network, config))

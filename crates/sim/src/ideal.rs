@@ -68,9 +68,11 @@ mod tests {
 
     #[test]
     fn a_transfer_alone_takes_a_round_trip_and_its_transmission() {
-        let link = |rate, delay| LinkConfig {
-            framing: Framing::bytes(10),
-            ..LinkConfig::drop_tail(Rate(rate), Span::from_millis(delay), Limit::Unlimited)
+        let link = |rate, delay| {
+            let delay = Span::from_millis(delay);
+            let mut link = LinkConfig::drop_tail(Rate(rate), delay, Limit::Unlimited);
+            link.framing = Framing::bytes(10);
+            link
         };
         let tcp = Arc::new(TcpConfig {
             mss: 950,

@@ -46,7 +46,7 @@ pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use loss_bursts::meters;
 pub use network::{
-    FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
+    Equipment, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
 };
 pub use outcome::{
     AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome,

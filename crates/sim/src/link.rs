@@ -284,12 +284,10 @@ mod tests {
     use super::*;
 
     fn link(limit: Limit, drop_list: Vec<u64>) -> Link {
-        let config = LinkConfig {
-            framing: Framing::bytes(7),
-            drop_list,
-            // A byte per microsecond.
-            ..LinkConfig::drop_tail(Rate(8_000_000), Span::from_millis(1), limit)
-        };
+        // A byte per microsecond.
+        let mut config = LinkConfig::drop_tail(Rate(8_000_000), Span::from_millis(1), limit);
+        config.framing = Framing::bytes(7);
+        config.drop_list = drop_list;
         Link::new(&config, None).expect("a FIFO")
     }
 

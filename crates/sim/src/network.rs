@@ -10,6 +10,7 @@ use crate::workload::{EchoReply, GameConfig, VoiceConfig};
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// A complete description of one run.
@@ -32,6 +33,8 @@ pub struct Network {
 }
 
 /// A unidirectional link: a queue, a transmitter of finite rate, and propagation.
+///
+/// The fields of its [`Equipment`] read as the link's own.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
     /// Name in results (`bottleneck`, `bottleneck.reverse`).
@@ -39,10 +42,22 @@ pub struct LinkConfig {
     /// Transmission rate, at the layer where frames are IP packet plus framing; the mean rate of a
     /// link whose rate changes. [`Rate::UNLIMITED`] on a link that only delays.
     pub rate: Rate,
-    /// How the rate changes, if it does.
-    pub service: Option<ServiceConfig>,
     /// Propagation delay.
     pub delay: Span,
+    /// Losses are of one burst if they are less than this and the time that the backlog takes apart:
+    /// the base round-trip time of flows that cross the link. Without it bursts are not told apart.
+    pub burst_gap: Option<Span>,
+    /// Whether the link's statistics are reported; others only count.
+    pub observed: bool,
+    /// Everything else. Access links of a hundred thousand hosts have it in common.
+    pub equipment: Arc<Equipment>,
+}
+
+/// What a link consists of, besides its rate and length.
+#[derive(Clone, Debug)]
+pub struct Equipment {
+    /// How the rate changes, if it does.
+    pub service: Option<ServiceConfig>,
     /// What the link layer adds to each IP packet.
     pub framing: Framing,
     /// The queue in front of the transmitter.
@@ -53,13 +68,38 @@ pub struct LinkConfig {
     pub drop_list: Vec<u64>,
     /// What the link loses at random.
     pub loss: Option<LossConfig>,
-    /// Losses are of one burst if they are less than this and the time that the backlog takes apart:
-    /// the base round-trip time of flows that cross the link. Without it bursts are not told apart.
-    pub burst_gap: Option<Span>,
     /// What happens to packets on their way behind the transmitter.
     pub impairments: Impairments,
-    /// Whether the link's statistics are reported; others only count.
-    pub observed: bool,
+}
+
+impl Equipment {
+    /// A drop-tail queue, nothing that loses packets, and no framing.
+    pub fn drop_tail(limit: Limit) -> Self {
+        Self {
+            service: None,
+            framing: Framing::default(),
+            queue: QueueConfig::drop_tail(limit),
+            pool: None,
+            drop_list: Vec::new(),
+            loss: None,
+            impairments: Impairments::default(),
+        }
+    }
+}
+
+impl Deref for LinkConfig {
+    type Target = Equipment;
+
+    fn deref(&self) -> &Equipment {
+        &self.equipment
+    }
+}
+
+/// Changes this link alone: equipment that it has in common with others is copied first.
+impl DerefMut for LinkConfig {
+    fn deref_mut(&mut self) -> &mut Equipment {
+        Arc::make_mut(&mut self.equipment)
+    }
 }
 
 impl LinkConfig {
@@ -68,16 +108,10 @@ impl LinkConfig {
         Self {
             name: String::new(),
             rate,
-            service: None,
             delay,
-            framing: Framing::default(),
-            queue: QueueConfig::drop_tail(limit),
-            pool: None,
-            drop_list: Vec::new(),
-            loss: None,
             burst_gap: None,
-            impairments: Impairments::default(),
             observed: false,
+            equipment: Arc::new(Equipment::drop_tail(limit)),
         }
     }
 

@@ -156,10 +156,9 @@ pub struct FlowOutcome {
     pub packets_received: u64,
     /// Packets that the client sent and that links lost by the end of the run.
     pub packets_lost: u64,
-    /// Delays of data on the way to the server's host: of TCP, of segments with payload.
-    pub one_way: OneWayDelay,
-    /// Delays of a session's data, a game's updates and a ping's replies on the way back.
-    pub one_way_back: OneWayDelay,
+    /// See [`one_way`](Self::one_way) and [`one_way_back`](Self::one_way_back): none where they are not
+    /// measured, as with most flows of a large network.
+    pub(crate) one_way_delays: [Option<Box<OneWayDelay>>; 2],
     /// Where its packets were dropped and marked, in both directions.
     pub signals: Vec<Signal>,
     /// What limited a TCP flow, and where.
@@ -178,6 +177,24 @@ pub struct FlowOutcome {
     pub completion_time_s: Option<f64>,
     /// What the application measured, if it does.
     pub app: AppOutcome,
+}
+
+impl FlowOutcome {
+    /// Delays of data on the way to the server's host: of TCP, of segments with payload.
+    pub fn one_way(&self) -> OneWayDelay {
+        self.one_way_delays[0]
+            .as_deref()
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Delays of a session's data, a game's updates and a ping's replies on the way back.
+    pub fn one_way_back(&self) -> OneWayDelay {
+        self.one_way_delays[1]
+            .as_deref()
+            .copied()
+            .unwrap_or_default()
+    }
 }
 
 /// One-way delays and their variation.

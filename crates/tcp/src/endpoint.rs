@@ -6,7 +6,6 @@ use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time, Timest
 
 use crate::cc::{CongestionControl, Controller, MarkSample};
 use crate::config::{Recovery, TcpConfig};
-use crate::delayed_ack::LinuxAcks;
 use crate::ecn::EcnState;
 use crate::ledger::Ledger;
 use crate::limits::{Limited, TimeLimited};
@@ -129,7 +128,8 @@ impl TcpEndpoint {
         self.write(bytes);
         let end = self.sender.data_end;
         if let Some(ledger) = &mut self.sender.ledger {
-            ledger.records_end_at.push_back(end);
+            let ends = ledger.records_end_at.get_or_insert_default();
+            ends.ahead.push_back(end);
         }
     }
 
@@ -289,7 +289,7 @@ impl TcpEndpoint {
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         let mut deadline = self.sender.deadline.min(self.receiver.ack_deadline);
-        deadline = deadline.min(self.sender.pacer.release);
+        deadline = deadline.min(self.sender.release);
         (deadline != Time::MAX).then_some(deadline)
     }
 
@@ -324,10 +324,7 @@ impl TcpEndpoint {
             rto: sender.rtt.rto(),
             limited: sender.limited,
             limited_since: sender.limited_since(),
-            receive_mss: {
-                let acks = self.receiver.linux_acks.as_deref();
-                acks.map_or(self.config.mss, LinuxAcks::full_segment)
-            },
+            receive_mss: self.receiver.full_segment(&self.config),
             ..self.transmission_info()
         }
     }
@@ -428,17 +425,14 @@ impl TcpEndpoint {
             return self.abandon();
         }
         if carries {
-            if let Some(acks) = self.receiver.linux_acks.as_deref_mut() {
-                let rtt = &self.sender.rtt;
-                acks.set_path(rtt.rto(), rtt.srtt(&self.config.rto));
-            }
+            self.receiver.set_path(&self.sender.rtt, &self.config);
             self.receiver
                 .on_data(now, segment, &self.config, &mut self.stats);
             if segment.flags.contains(SegmentFlags::FIN) && self.has_sent_fin() {
                 // Nothing of ours will come that an ACK could ride on.
                 self.receiver.owe_ack();
             }
-            if self.receiver.is_moderated() {
+            if self.receiver.is_moderated(&self.config) {
                 self.receiver
                     .moderate_window(now, segment, &self.config, &self.stats);
             }

@@ -8,6 +8,7 @@ use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl};
 use crate::config::{LossDetection, Recovery, RecoveryWindow, SackVariant, TcpConfig};
+use crate::pacing::Pacer;
 use crate::prr::Reduction;
 use crate::rack::{Probe, Rack};
 use crate::rate::{DeliveryRate, Snapshot};
@@ -102,6 +103,12 @@ pub(crate) struct Seen {
     pub rtt: Option<Span>,
 }
 
+/// Sequence numbers at which records of the application end, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    pub ahead: VecDeque<u64>,
+}
+
 /// State beyond the sender's own.
 #[derive(Debug)]
 #[expect(
@@ -141,7 +148,8 @@ pub(crate) struct Ledger {
     pub rate: DeliveryRate,
     pub validation: Validation,
     /// Ends of records that share no segment with what comes after them.
-    pub records_end_at: VecDeque<u64>,
+    pub records_end_at: Option<Box<Ends>>,
+    pub pacer: Pacer,
     pub unit: Unit,
 }
 
@@ -187,9 +195,10 @@ impl Ledger {
             undo: Undo::default(),
             frto: false,
             ecn_echo: false,
-            rate: DeliveryRate::default(),
+            rate: DeliveryRate::new(rate_samples),
             validation: Validation::default(),
-            records_end_at: VecDeque::new(),
+            records_end_at: None,
+            pacer: Pacer::default(),
             unit: Unit::default(),
         }))
     }
@@ -270,7 +279,7 @@ impl Ledger {
             lost: (self.records.lost - lost) * self.rules.mss,
             prior_in_flight: u64::from(prior_in_flight) * self.rules.mss,
             in_flight: u64::from(self.records.in_flight()) * self.rules.mss,
-            pace_ahead: turn.sender.pacer.ahead(turn.now),
+            pace_ahead: self.pacer.ahead(turn.now),
             acked_to: turn.sender.una,
             sent_to: turn.sender.max_sent,
             is_window_limited: false,
@@ -353,9 +362,9 @@ impl Ledger {
     /// A DSACK of data still outstanding: the retransmission has arrived as well.
     fn tag_duplicate(&mut self, (start, end): (u64, u64)) {
         let mut index = self.records.index_above(start);
-        while index < self.records.out() as usize && self.records.get(index).end <= end {
+        while index < self.records.out() as usize && self.records.get(index).end() <= end {
             let record = *self.records.get(index);
-            if record.ever_resent && self.undo.covers(record.end) {
+            if record.ever_resent && self.undo.covers(record.end()) {
                 self.undo.on_dsack(1);
             }
             self.records.clear_resent(index);
@@ -396,7 +405,7 @@ impl Ledger {
         while index < self.records.out() as usize && self.records.get(index).seq < to {
             let record = *self.records.get(index);
             // Only whole segments count.
-            if record.seq >= block.0 && record.end <= block.1 && !record.sacked {
+            if record.seq >= block.0 && record.end() <= block.1 && !record.sacked {
                 self.deliver(turn, &record, self.records.snapshot(index));
                 seen.sacked = true;
                 if !record.ever_resent {
@@ -404,7 +413,7 @@ impl Ledger {
                     if highest.is_some_and(|highest| record.seq < highest) {
                         seen.reordered = Some(record.seq.min(seen.reordered.unwrap_or(u64::MAX)));
                     }
-                    seen.original_delivered |= record.end <= self.high_seq;
+                    seen.original_delivered |= record.end() <= self.high_seq;
                     let since = seen.sacked_sent.map_or(record.sent, |times| times.0);
                     seen.sacked_sent = Some((since, record.sent));
                 }
@@ -421,7 +430,7 @@ impl Ledger {
         if !echo_is_older || record.sacked {
             self.rack.on_delivered(record, turn.now, self.min_rtt.get());
         }
-        self.rate.on_delivered(snapshot, record.sent, record.end);
+        self.rate.on_delivered(snapshot, record.sent, record.end());
     }
 
     /// Books the cumulative acknowledgement.
@@ -449,7 +458,7 @@ impl Ledger {
             } else if !record.sacked {
                 // Linux takes a segment acknowledged piece by piece for one that came late.
                 late = late.min(record.seq - u64::from(record.cut));
-                seen.original_delivered |= record.end <= self.high_seq;
+                seen.original_delivered |= record.end() <= self.high_seq;
                 let since = seen.acked_sent.map_or(record.sent, |times| times.0);
                 seen.acked_sent = Some((since, record.sent));
             }
@@ -458,7 +467,7 @@ impl Ledger {
             }
         }
         if self.records.is_empty() {
-            self.records.forget_order();
+            self.records.forget_repetitions();
         }
         if self.rules.sack {
             // A hole that was never repaired is filled: reordering.

@@ -9,36 +9,21 @@ use crate::ledger::{Ledger, Turn};
 const UNPACED: u64 = 10;
 
 /// When the next segment may leave.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
     /// The pace's clock: when what was sent has left at the pace.
     next: Time,
-    /// When a held-back sender wants to be asked again; `Time::MAX` if it is not held back.
-    pub release: Time,
     sent: u64,
     /// Segments that may still leave together with the last, and when that was.
     together: u32,
     burst_at: Time,
 }
 
-impl Default for Pacer {
-    fn default() -> Self {
-        Self {
-            next: Time::ZERO,
-            release: Time::MAX,
-            sent: 0,
-            together: 0,
-            burst_at: Time::ZERO,
-        }
-    }
-}
-
 impl Pacer {
-    /// Whether the pace holds the next segment back; if so, asks for a call when it does not.
-    pub fn holds_back(&mut self, now: Time) -> bool {
+    /// Until when the pace holds the next segment back; `Time::MAX` if it does not.
+    pub fn held_until(&self, now: Time) -> Time {
         let held = self.next > now && (self.together == 0 || self.burst_at != now);
-        self.release = if held { self.next } else { Time::MAX };
-        held
+        if held { self.next } else { Time::MAX }
     }
 
     /// How far the pace's clock is ahead.
@@ -111,11 +96,11 @@ mod tests {
             let start = now;
             for _ in 0..10 {
                 for _ in 0..together {
-                    assert!(!pacer.holds_back(now));
+                    assert_eq!(pacer.held_until(now), Time::MAX);
                     pacer.on_sent(now, Rate(rate), together, 1448);
                 }
-                assert!(pacer.holds_back(now));
-                now = pacer.release;
+                now = pacer.held_until(now);
+                assert!(now < Time::MAX);
             }
             let each = Rate(rate).transmission_time(goodqueue_types::Bytes(1448));
             // The very first is late, and waits half.

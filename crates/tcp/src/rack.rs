@@ -56,8 +56,8 @@ impl Rack {
         }
         self.advanced = true;
         self.rtt = rtt;
-        if (record.sent, record.end) > (self.sent, self.end) {
-            (self.sent, self.end) = (record.sent, record.end);
+        if (record.sent, record.end()) > (self.sent, self.end) {
+            (self.sent, self.end) = (record.sent, record.end());
         }
     }
 
@@ -134,7 +134,7 @@ impl Ledger {
         let reduced_at = self.reduced_at;
         self.records.visit_by_time(|records, index| {
             let record = records.get(index);
-            if (record.sent, record.end) >= newest {
+            if (record.sent, record.end()) >= newest {
                 return false;
             }
             let due = record.sent.saturating_add(rtt).saturating_add(window);

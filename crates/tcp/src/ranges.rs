@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+/// Ranges for which an empty set keeps memory.
+const FEW: usize = 4;
+
 /// Disjoint, non-adjacent half-open ranges in increasing order, with their sum kept.
 ///
 /// Ranges are few (one per hole in a window), come in near the top and leave at the bottom, which
@@ -33,7 +36,11 @@ impl RangeSet {
         self.ranges.iter().rev().copied()
     }
 
+    /// Empties the set, and gives back memory for more than a few ranges: thousands of flows have one.
     pub fn clear(&mut self) {
+        if self.ranges.capacity() > FEW {
+            self.ranges = VecDeque::new();
+        }
         self.ranges.clear();
         self.total = 0;
     }
@@ -102,6 +109,9 @@ impl RangeSet {
             }
             self.total -= first.1 - first.0;
             self.ranges.pop_front();
+            if self.ranges.is_empty() {
+                self.clear();
+            }
         }
     }
 

@@ -98,19 +98,19 @@ pub(crate) struct Intake {
 }
 
 impl RightSizing {
-    pub fn new(config: &TcpConfig) -> Option<Box<Self>> {
-        let initial = config.receive_window_moderation?;
-        Some(Box::new(Self {
+    /// The window begins with `initial` bytes.
+    pub fn new(initial: u64, mss: u32) -> Self {
+        Self {
             rtt: None,
             echo: 0,
             round_ends: 0,
             round_began: Time::ZERO,
             // Linux: ten segments; a start that is not much more could not grow.
-            most_taken: (10 * u64::from(config.mss)).min(initial / 2),
+            most_taken: (10 * u64::from(mss)).min(initial / 2),
             began: Time::ZERO,
             taken_before: 0,
             comfortable: 2 * initial * PAYLOAD_SHARE / 256,
-        }))
+        }
     }
 
     /// The window after a segment with `payload`: twice as much more, as long as no more memory is

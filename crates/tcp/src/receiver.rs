@@ -8,6 +8,7 @@ use crate::config::{AckRule, Handshake, ReceiveWindowRule, Recovery, TcpConfig};
 use crate::delayed_ack::{LinuxAcks, Verdict};
 use crate::reassembly::Reassembly;
 use crate::receive_window::{Intake, RightSizing, WindowPace};
+use crate::rtt::RttEstimator;
 use crate::stats::TcpStats;
 
 /// Whether an acknowledgement is owed.
@@ -44,9 +45,9 @@ pub(crate) struct Receiver {
     /// Bytes of buffer, and the window of an empty one as it can be advertised.
     buffer: u64,
     full_window: u32,
-    /// Linux's rule for ACKs, if that is in force.
+    /// Linux's rule for ACKs if that is in force, from the first data on.
     pub linux_acks: Option<Box<LinuxAcks>>,
-    /// Moderation of the window, if it is in force.
+    /// Moderation of the window if it is in force, from the first data on.
     right_sizing: Option<Box<RightSizing>>,
     /// The pace at which the window opens, if there is one.
     pace: Option<Box<WindowPace>>,
@@ -74,9 +75,8 @@ impl Receiver {
             fin: None,
             buffer: 0,
             full_window: 0,
-            linux_acks: (config.ack_rule == AckRule::Linux)
-                .then(|| Box::new(LinuxAcks::new(config))),
-            right_sizing: RightSizing::new(config),
+            linux_acks: None,
+            right_sizing: None,
             pace: WindowPace::new(config),
             unacked: 0,
             shift: config.window_scale().unwrap_or(0),
@@ -221,9 +221,12 @@ impl Receiver {
         self.open_at_pace(now, config);
         let reach = self.out_of_order.as_deref().and_then(Reassembly::end);
         let beyond = reach.map_or(0, |end| end - self.next);
-        let Some(right_sizing) = self.right_sizing.as_deref_mut() else {
+        let Some(initial) = config.receive_window_moderation else {
             return;
         };
+        let right_sizing = self
+            .right_sizing
+            .get_or_insert_with(|| Box::new(RightSizing::new(initial, config.mss)));
         if let Some(tick) = config.timestamps
             && segment.payload >= config.mss
         {
@@ -246,8 +249,27 @@ impl Receiver {
 
     /// Whether the window is more than what the buffer leaves: moderated, or opened at a pace.
     #[inline]
-    pub fn is_moderated(&self) -> bool {
-        self.right_sizing.is_some() || self.pace.is_some()
+    pub fn is_moderated(&self, config: &TcpConfig) -> bool {
+        config.receive_window_moderation.is_some() || self.pace.is_some()
+    }
+
+    /// What Linux's rule for ACKs, if that is in force, has to know of the sending half before data come.
+    #[inline]
+    pub fn set_path(&mut self, rtt: &RttEstimator, config: &TcpConfig) {
+        if config.ack_rule == AckRule::Linux {
+            self.linux_acks
+                .get_or_insert_with(|| Box::new(LinuxAcks::new(config)))
+                .set_path(rtt.rto(), rtt.srtt(&config.rto));
+        }
+    }
+
+    /// What counts as a full segment of the peer's, in bytes.
+    pub fn full_segment(&self, config: &TcpConfig) -> u32 {
+        match self.linux_acks.as_deref() {
+            Some(acks) => acks.full_segment(),
+            None if config.ack_rule == AckRule::Linux => LinuxAcks::new(config).full_segment(),
+            None => config.mss,
+        }
     }
 
     /// Moves the right edge on at its pace, and asks for a call when there is more to tell.

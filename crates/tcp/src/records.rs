@@ -12,12 +12,12 @@ use crate::rate::Snapshot;
 #[expect(clippy::struct_excessive_bools, reason = "independent marks")]
 pub(crate) struct Record {
     pub seq: u64,
-    /// Sequence number after it, the FIN counted.
-    pub end: u64,
     /// When it was last transmitted.
     pub sent: Time,
+    /// Sequence numbers that it takes, the FIN's included.
+    len: u32,
     /// Segments delivered by then: of its [snapshot](Records::snapshot) what everybody needs.
-    pub delivered: u64,
+    delivered: u32,
     pub sacked: bool,
     /// Thought to be lost; stays set while its retransmission is in flight.
     pub lost: bool,
@@ -29,8 +29,52 @@ pub(crate) struct Record {
     pub cut: bool,
 }
 
+impl Record {
+    /// A segment that leaves for the first time.
+    pub fn new(seq: u64, len: u32, sent: Time, snapshot: Snapshot) -> Self {
+        Self {
+            seq,
+            sent,
+            len,
+            delivered: count(snapshot),
+            sacked: false,
+            lost: false,
+            resent: false,
+            ever_resent: false,
+            cut: false,
+        }
+    }
+
+    /// The sequence number after it.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+}
+
+/// The delivered segments of a snapshot, as far as 32 bits count.
+fn count(snapshot: Snapshot) -> u32 {
+    u32::try_from(snapshot.delivered()).unwrap_or(u32::MAX)
+}
+
+/// A retransmission. It is void once its record is acknowledged, SACKed, marked lost or sent again.
+#[derive(Clone, Copy, Debug)]
+struct Repetition {
+    sent: Time,
+    /// The end of its record.
+    end: u64,
+    /// First transmissions that end above this came later.
+    sent_to: u64,
+}
+
 /// Bytes of a sender's record of a segment in flight.
 pub const RECORD_BYTES: usize = size_of::<Record>();
+
+/// The snapshots of all records, in their order.
+#[derive(Debug, Default)]
+struct Snapshots {
+    ring: VecDeque<Snapshot>,
+}
 
 /// The retransmission queue.
 #[derive(Debug, Default)]
@@ -39,10 +83,11 @@ pub(crate) struct Records {
     ring: VecDeque<Record>,
     /// The delivery counts when each was last transmitted, if anybody asks for delivery rates: they
     /// would double the size of a record.
-    snapshots: Option<VecDeque<Snapshot>>,
-    /// Transmissions in order of time: when, and the end of the record. An entry is void once its
-    /// record is acknowledged, SACKed, marked lost or sent again.
-    order: VecDeque<(Time, u64)>,
+    snapshots: Option<Box<Snapshots>>,
+    /// Retransmissions in order of time. First transmissions are in that order in the ring.
+    repetitions: VecDeque<Repetition>,
+    /// No first transmission that ends at or below this is looked at again by time.
+    visited_to: u64,
     /// Segments SACKed, or counted as such from duplicate ACKs.
     pub sacked_out: u32,
     /// Segments marked lost.
@@ -63,7 +108,7 @@ impl Records {
     /// No records yet; delivery counts are kept with them if `rate_samples` says so.
     pub fn new(rate_samples: bool) -> Self {
         Self {
-            snapshots: rate_samples.then(VecDeque::new),
+            snapshots: rate_samples.then(Box::default),
             ..Self::default()
         }
     }
@@ -96,29 +141,24 @@ impl Records {
 
     /// The index of the first record that ends above `position`.
     pub fn index_above(&self, position: u64) -> usize {
-        self.ring.partition_point(|record| record.end <= position)
+        self.ring.partition_point(|record| record.end() <= position)
     }
 
     /// The delivery counts when a record was last transmitted; the delivered segments alone if
     /// nobody asks for delivery rates.
     pub fn snapshot(&self, index: usize) -> Snapshot {
         match &self.snapshots {
-            Some(snapshots) => snapshots[index],
-            None => Snapshot::of_delivered(self.ring[index].delivered),
+            Some(snapshots) => snapshots.ring[index],
+            None => Snapshot::of_delivered(u64::from(self.ring[index].delivered)),
         }
     }
 
     /// Books new data.
     pub fn push(&mut self, record: Record, snapshot: Snapshot) {
-        debug_assert!(
-            self.ring
-                .back()
-                .is_none_or(|last| last.end == record.seq || last.end <= record.seq)
-        );
-        push_tight(&mut self.order, (record.sent, record.end));
+        debug_assert!(self.ring.back().is_none_or(|last| last.end() <= record.seq));
         push_tight(&mut self.ring, record);
         if let Some(snapshots) = &mut self.snapshots {
-            push_tight(snapshots, snapshot);
+            push_tight(&mut snapshots.ring, snapshot);
         }
     }
 
@@ -126,21 +166,27 @@ impl Records {
     /// record that `ack` cuts loses its head.
     pub fn pop_below(&mut self, ack: u64) -> Option<(Record, Snapshot)> {
         let first = self.ring.front_mut()?;
-        if first.end > ack {
-            first.cut |= first.seq < ack;
-            first.seq = first.seq.max(ack);
+        if first.end() > ack {
+            if first.seq < ack {
+                first.cut = true;
+                first.len -= (ack - first.seq) as u32;
+                first.seq = ack;
+            }
             return None;
         }
         let snapshot = self.snapshot(0);
         let record = self.ring.pop_front()?;
         if let Some(snapshots) = &mut self.snapshots {
-            snapshots.pop_front();
+            snapshots.ring.pop_front();
         }
-        while self.order.front().is_some_and(|entry| entry.1 <= ack) {
-            self.order.pop_front();
+        while self
+            .repetitions
+            .front()
+            .is_some_and(|entry| entry.end <= ack)
+        {
+            self.repetitions.pop_front();
         }
         give_back(&mut self.ring);
-        give_back(&mut self.order);
         if record.sacked {
             self.sacked_out = self.sacked_out.saturating_sub(1);
         }
@@ -150,9 +196,15 @@ impl Records {
         Some((record, snapshot))
     }
 
-    /// Nothing is outstanding: whatever order entries are left mean nothing.
-    pub fn forget_order(&mut self) {
-        self.order.clear();
+    /// Nothing is outstanding: whatever retransmissions are left mean nothing.
+    pub fn forget_repetitions(&mut self) {
+        self.repetitions.clear();
+    }
+
+    /// Gives back memory that is not in use: thousands of flows have a few records each.
+    pub fn tighten(&mut self) {
+        self.ring.shrink_to(self.ring.len() + 1);
+        self.repetitions.shrink_to_fit();
     }
 
     /// Marks a record SACKed. A retransmission in flight is taken for delivered only if the
@@ -271,43 +323,79 @@ impl Records {
         let record = &mut self.ring[index];
         record.ever_resent = true;
         record.sent = now;
-        record.delivered = snapshot.delivered();
-        push_tight(&mut self.order, (now, record.end));
+        record.delivered = count(snapshot);
+        let (end, sent_to) = (record.end(), self.ring.back().map_or(0, Record::end));
+        let repetition = Repetition {
+            sent: now,
+            end,
+            sent_to,
+        };
+        push_tight(&mut self.repetitions, repetition);
         if let Some(snapshots) = &mut self.snapshots {
-            snapshots[index] = snapshot;
+            snapshots.ring[index] = snapshot;
         }
     }
 
     /// Visits transmissions in order of time, as long as `visit` says so. What `visit` marks lost,
     /// and what is void, is not visited again.
     pub fn visit_by_time(&mut self, mut visit: impl FnMut(&mut Self, usize) -> bool) {
-        let mut at = 0;
-        while let Some(&(time, end)) = self.order.get(at) {
-            if let Some(index) = self.live(time, end) {
+        let (mut first, mut repetition) = (self.first_unvisited(), 0);
+        // What is void before all that is not is forgotten.
+        let mut forgets = true;
+        loop {
+            let original = self.ring.get(first);
+            let entry = self.repetitions.get(repetition).copied();
+            let repeated = match (original, entry) {
+                (None, None) => return,
+                (Some(record), Some(entry)) => record.end() > entry.sent_to,
+                (original, _) => original.is_none(),
+            };
+            let entry = entry.filter(|_| repeated);
+            if let Some(index) = self.live(first, entry) {
                 if !visit(self, index) {
                     return;
                 }
-                if self.live(time, end).is_some() {
-                    at += 1;
-                    continue;
-                }
+                forgets &= self.live(first, entry).is_none();
             }
-            if at == 0 {
-                self.order.pop_front();
-            } else {
-                at += 1;
+            match (repeated, forgets) {
+                (true, true) => {
+                    self.repetitions.pop_front();
+                }
+                (true, false) => repetition += 1,
+                (false, _) => {
+                    if forgets {
+                        self.visited_to = self.ring[first].end();
+                    }
+                    first += 1;
+                }
             }
         }
     }
 
-    /// The record of a transmission that still counts.
-    fn live(&self, time: Time, end: u64) -> Option<usize> {
-        let index = self.ring.partition_point(|record| record.end < end);
-        let record = self.ring.get(index)?;
-        let counts = record.end == end
-            && record.sent == time
-            && !record.sacked
-            && (!record.lost || record.resent);
+    /// The index of the lowest record whose first transmission is still looked at by time.
+    fn first_unvisited(&self) -> usize {
+        match self.ring.front() {
+            Some(record) if record.end() <= self.visited_to => self.index_above(self.visited_to),
+            _ => 0,
+        }
+    }
+
+    /// The record of a transmission that still counts: of a retransmission, or else of the first
+    /// transmission of the record at `first`.
+    fn live(&self, first: usize, repetition: Option<Repetition>) -> Option<usize> {
+        let (index, is_newest) = match repetition {
+            None => (first, !self.ring[first].ever_resent),
+            Some(entry) => {
+                let index = self.ring.partition_point(|record| record.end() < entry.end);
+                let record = self.ring.get(index)?;
+                (
+                    index,
+                    (record.end(), record.sent) == (entry.end, entry.sent),
+                )
+            }
+        };
+        let record = &self.ring[index];
+        let counts = is_newest && !record.sacked && (!record.lost || record.resent);
         counts.then_some(index)
     }
 }
@@ -315,7 +403,7 @@ impl Records {
 /// Appends to a queue that grows by a quarter, not to twice its size: thousands of flows have one.
 fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
     if queue.len() == queue.capacity() {
-        queue.reserve_exact((queue.len() / 4).max(4));
+        queue.reserve_exact((queue.len() / 4).max(2));
     }
     queue.push_back(entry);
 }
@@ -335,17 +423,7 @@ mod tests {
     fn ten() -> Records {
         let mut records = Records::default();
         for index in 0..10 {
-            let record = Record {
-                seq: 1 + 1000 * index,
-                end: 1 + 1000 * (index + 1),
-                sent: Time(index),
-                delivered: 0,
-                sacked: false,
-                lost: false,
-                resent: false,
-                ever_resent: false,
-                cut: false,
-            };
+            let record = Record::new(1 + 1000 * index, 1000, Time(index), Snapshot::default());
             records.push(record, Snapshot::default());
         }
         records
@@ -362,14 +440,15 @@ mod tests {
     fn what_is_acknowledged_gives_its_memory_back() {
         let mut records = Records::default();
         for index in 0..1000 {
-            let mut record = *ten().get(0);
-            (record.seq, record.end) = (1 + index, 2 + index);
+            let record = Record::new(1 + index, 1, Time(index), Snapshot::default());
             records.push(record, Snapshot::default());
         }
         assert!(records.ring.capacity() <= 1250);
         while records.pop_below(991).is_some() {}
         assert_eq!((records.out(), records.get(0).seq), (10, 991));
-        assert!(records.ring.capacity() <= 40 && records.order.capacity() <= 40);
+        assert!(records.ring.capacity() <= 40);
+        records.tighten();
+        assert!(records.ring.capacity() <= 11);
     }
 
     /// RFC 6675: what is SACKed is not lost, what was sent again is not lost for the same reason.
@@ -384,6 +463,40 @@ mod tests {
         assert_eq!((lost(&records), records.in_flight()), (vec![0, 2, 3, 4], 6));
         // The retransmission of the first is in flight still.
         assert!(records.get(0).resent);
+    }
+
+    /// Segments 0 and 1 are sent again after the tenth, at once, and an eleventh then; the first is
+    /// repeated once more.
+    #[test]
+    fn transmissions_in_order_of_time() {
+        let mut records = ten();
+        let again = |records: &mut Records, index| {
+            records.mark_lost(index);
+            records.resend(index, Time(10), Snapshot::default());
+        };
+        again(&mut records, 0);
+        again(&mut records, 1);
+        records.push(
+            Record::new(10_001, 1000, Time(10), Snapshot::default()),
+            Snapshot::default(),
+        );
+        records.resend(0, Time(11), Snapshot::default());
+        let mut visited = Vec::new();
+        records.visit_by_time(|records, index| {
+            visited.push(index);
+            if index == 3 {
+                records.mark_lost(index);
+            }
+            true
+        });
+        assert_eq!(visited, [2, 3, 4, 5, 6, 7, 8, 9, 1, 10, 0]);
+        records.mark_sacked(2);
+        visited.clear();
+        records.visit_by_time(|_, index| {
+            visited.push(index);
+            index != 1
+        });
+        assert_eq!(visited, [4, 5, 6, 7, 8, 9, 1]);
     }
 
     /// Marks taken back are made again by the next ACK that says the same.

@@ -51,7 +51,7 @@ impl TcpEndpoint {
         self.state = ConnectionState::Closed;
         self.opening.due = false;
         self.sender.deadline = Time::MAX;
-        self.sender.pacer.release = Time::MAX;
+        self.sender.release = Time::MAX;
         self.receiver.ack_sent();
     }
 

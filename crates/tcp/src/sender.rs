@@ -8,11 +8,10 @@
 
 use goodqueue_types::{Segment, Span, Time};
 
-use crate::cc::{AckSample, CongestionControl, Controller, Reno, Window};
-use crate::config::{Recovery, SlowStart, TcpConfig};
+use crate::cc::{AckSample, CongestionControl, Controller};
+use crate::config::{Recovery, TcpConfig};
 use crate::ledger::{Ledger, Turn};
 use crate::limits::{Chronograph, Limited};
-use crate::pacing::Pacer;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::stats::{Phase, TcpStats};
@@ -120,7 +119,8 @@ pub(crate) struct Sender {
 
     /// The timestamp of ours that the newest acceptable segment sent back; 0 if none did.
     pub echo: u32,
-    pub pacer: Pacer,
+    /// When a sender that the pace holds back wants to be asked again; `Time::MAX` if it does not.
+    pub release: Time,
     /// How long it waited for what, once it has waited for anything.
     pub chronograph: Option<Box<Chronograph>>,
     /// What was sent, segment by segment, where that is needed.
@@ -135,8 +135,7 @@ impl Sender {
 
     /// A sender that never has data to send: without records, and with the smallest control.
     pub fn of_nothing(config: &TcpConfig) -> Self {
-        let window = Window::new(config, SlowStart::Classic);
-        Self::with_ledger_of(config, Controller::Reno(Reno::new(window)), None)
+        Self::with_ledger_of(config, Controller::smallest(config), None)
     }
 
     fn with_ledger_of(
@@ -186,7 +185,7 @@ impl Sender {
             last_sent: Time::ZERO,
             last_acked: Time::ZERO,
             echo: 0,
-            pacer: Pacer::default(),
+            release: Time::MAX,
             chronograph: None,
             ledger,
         }
@@ -317,8 +316,8 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) {
-        if self.pacer.release <= now {
-            self.pacer.release = Time::MAX;
+        if self.release <= now {
+            self.release = Time::MAX;
             self.blocked = false;
         }
         if self.deadline > now || self.persisting {

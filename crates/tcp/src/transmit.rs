@@ -1,8 +1,10 @@
 //! What may leave, by transmission records: forced segments, losses, new data, in this order.
 
+use goodqueue_types::Time;
+
 use crate::cc::CongestionControl;
 use crate::config::IdleRestart;
-use crate::ledger::{Ledger, Resend, Timer, Turn};
+use crate::ledger::{Ends, Ledger, Resend, Timer, Turn};
 use crate::rate::Snapshot;
 use crate::records::Record;
 use crate::sender::{Chunk, Sender};
@@ -20,7 +22,9 @@ impl Ledger {
         if std::mem::take(&mut self.probe_due) {
             return self.poll_tail_probe(turn);
         }
-        if turn.sender.pacer.holds_back(turn.now) {
+        let held_until = self.pacer.held_until(turn.now);
+        turn.sender.release = held_until;
+        if held_until != Time::MAX {
             return None;
         }
         let room = self.window(turn.sender) > self.records.in_flight();
@@ -96,17 +100,8 @@ impl Ledger {
         if u64::from(chunk.len) < self.rules.mss {
             sender.small_end = end;
         }
-        let record = Record {
-            seq: chunk.seq,
-            end,
-            sent: now,
-            delivered: snapshot.delivered(),
-            sacked: false,
-            lost: false,
-            resent: false,
-            ever_resent: false,
-            cut: false,
-        };
+        let len = chunk.len + u32::from(chunk.fin);
+        let record = Record::new(chunk.seq, len, now, snapshot);
         self.records.push(record, snapshot);
         if let Some(reduction) = &mut self.reduction {
             reduction.out += 1;
@@ -148,11 +143,11 @@ impl Ledger {
     fn book_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
         let record = *self.records.get(index);
         let sender = &mut *turn.sender;
-        let data_end = record.end.min(sender.data_end);
+        let data_end = record.end().min(sender.data_end);
         let chunk = Chunk {
             seq: record.seq,
             len: data_end.saturating_sub(record.seq) as u32,
-            fin: record.end > sender.data_end,
+            fin: record.end() > sender.data_end,
         };
         let bytes = u64::from(chunk.len);
         sender.sent(turn.now, chunk.seq, bytes, chunk.fin, turn.stats);
@@ -163,10 +158,13 @@ impl Ledger {
 
     /// Where the record that begins at `next` ends.
     fn record_end(&mut self, next: u64) -> u64 {
-        while self.records_end_at.front().is_some_and(|end| *end <= next) {
-            self.records_end_at.pop_front();
+        let Some(Ends { ahead: ends }) = self.records_end_at.as_deref_mut() else {
+            return u64::MAX;
+        };
+        while ends.front().is_some_and(|end| *end <= next) {
+            ends.pop_front();
         }
-        self.records_end_at.front().copied().unwrap_or(u64::MAX)
+        ends.front().copied().unwrap_or(u64::MAX)
     }
 
     /// The tail loss probe: new data if there are some and the peer has room, else the last segment.
@@ -187,7 +185,7 @@ impl Ledger {
             self.book_again(turn, last)
         });
         let resent =
-            chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin) <= self.records.get(last).end;
+            chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin) <= self.records.get(last).end();
         self.probe_sent(turn, resent);
         Some(chunk)
     }
@@ -294,7 +292,7 @@ impl Ledger {
         }
         let rate = self.pacing_rate(turn);
         let least = turn.sender.controller.least_burst();
-        turn.sender.pacer.on_sent(turn.now, rate, least, payload);
+        self.pacer.on_sent(turn.now, rate, least, payload);
     }
 }
 

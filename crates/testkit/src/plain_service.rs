@@ -1,6 +1,6 @@
 //! A changing rate, plainly: every question is answered from the beginning of the run on.
 
-use goodqueue_sim::{LinkConfig, Network, ServiceConfig, Window};
+use goodqueue_sim::{Network, ServiceConfig, Window};
 use goodqueue_types::{Span, Time};
 
 /// A link's changing rate.
@@ -15,9 +15,8 @@ pub struct PlainService<'a> {
 impl<'a> PlainService<'a> {
     /// That of the `index`th link, if its rate changes.
     pub fn new(network: &'a Network, index: usize) -> Option<Self> {
-        let LinkConfig { service, .. } = &network.links[index];
         Some(Self {
-            config: service.as_ref()?,
+            config: network.links[index].service.as_ref()?,
             seed: network.seed,
             link: index,
             used: 0,

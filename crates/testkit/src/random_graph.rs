@@ -2,8 +2,7 @@
 //! flows along ways without loops in both senses of the ring. Links feed each other in circles.
 
 use crate::random_network::{flow, limit, link, link_with_rate, network};
-use goodqueue_queue::QueueConfig;
-use goodqueue_sim::{FlowConfig, Impairments, LinkConfig, Network};
+use goodqueue_sim::{Equipment, FlowConfig, LinkConfig, Network};
 use goodqueue_types::LinkId;
 use proptest::prelude::*;
 
@@ -53,13 +52,14 @@ pub fn graphs() -> impl Strategy<Value = Network> {
 }
 
 fn plain_link() -> impl Strategy<Value = LinkConfig> {
-    (link_with_rate(), limit()).prop_map(|(link, limit)| LinkConfig {
-        queue: QueueConfig::drop_tail(limit),
-        service: None,
-        pool: None,
-        loss: None,
-        impairments: Impairments::default(),
-        ..link
+    (link_with_rate(), limit()).prop_map(|(mut link, limit)| {
+        let (framing, drop_list) = (link.framing, std::mem::take(&mut link.drop_list));
+        *link = Equipment {
+            framing,
+            drop_list,
+            ..Equipment::drop_tail(limit)
+        };
+        link
     })
 }
 

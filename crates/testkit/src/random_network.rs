@@ -8,9 +8,9 @@ use crate::fair_queues::fair_queue;
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
-    DeliveryTrace, EchoReply, ExchangesConfig, FlowConfig, GameConfig, Impairments, Jitter, Law,
-    LinkConfig, LossConfig, LossModel, LossOf, LossUnit, Network, PacketSize, PoolConfig,
-    RandomRate, RateDraw, RateTrace, Record, Reorder, ServiceConfig, SessionConfig,
+    DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,
+    Jitter, Law, LinkConfig, LossConfig, LossModel, LossOf, LossUnit, Network, PacketSize,
+    PoolConfig, RandomRate, RateDraw, RateTrace, Record, Reorder, ServiceConfig, SessionConfig,
     TransfersConfig, Updates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{
@@ -133,16 +133,18 @@ pub(crate) fn link_with_rate() -> impl Strategy<Value = LinkConfig> {
                 LinkConfig {
                     name: String::new(),
                     rate: Rate(rate),
-                    service,
                     delay: Span::from_micros(delay),
-                    framing,
-                    queue,
-                    pool,
-                    drop_list,
-                    loss,
                     burst_gap,
-                    impairments,
                     observed,
+                    equipment: Arc::new(Equipment {
+                        service,
+                        framing,
+                        queue,
+                        pool,
+                        drop_list,
+                        loss,
+                        impairments,
+                    }),
                 }
             },
         )

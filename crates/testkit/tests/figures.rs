@@ -124,9 +124,9 @@ fn check(network: &Network) -> Result<(), TestCaseError> {
         }
         let one_way = propagation_s(network, &config.forward);
         for delay in [
-            flow.one_way.min_s,
-            flow.one_way.delay_s.p50,
-            flow.one_way.delay_s.p99,
+            flow.one_way().min_s,
+            flow.one_way().delay_s.p50,
+            flow.one_way().delay_s.p99,
         ] {
             prop_assert!(
                 delay.is_none_or(|delay| delay >= one_way - 1e-9),

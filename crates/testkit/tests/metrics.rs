@@ -113,7 +113,7 @@ fn delays_of_steady_sources_do_not_vary() {
     let flows = vec![flow(Span::ZERO, every(20)), flow(later, every(20))];
     let outcome = measured(vec![link(), link()], flows, 100, 2_100);
     for (flow, delay) in outcome.flows.iter().zip([0.018, 0.023]) {
-        let one_way = flow.one_way;
+        let one_way = flow.one_way();
         let delays = [one_way.min_s, one_way.delay_s.mean, one_way.delay_s.max];
         assert_eq!(delays, [Some(delay); 3]);
         assert_eq!(
@@ -134,7 +134,7 @@ fn delays_vary_by_what_is_in_the_way() {
     let later = Span::from_millis(3);
     let flows = vec![flow(Span::ZERO, every(40)), flow(later, every(20))];
     let outcome = measured(vec![link(), link()], flows, 100, 2_100);
-    let one_way = outcome.flows[1].one_way;
+    let one_way = outcome.flows[1].one_way();
     assert_eq!(
         (one_way.min_s, one_way.delay_s.max),
         (Some(0.018), Some(0.023))
@@ -174,7 +174,7 @@ fn a_ping_tells_the_latency_under_load() {
     // 5 ms, but for the bin of 41 ms.
     assert!((figure("p50_latency_under_load_s") - 0.005).abs() < 0.041 / 64.0);
     assert!((figure("round_trips_per_minute") - 60.0 / 0.041).abs() < 1e-6);
-    let back = outcome.flows[0].one_way_back;
+    let back = outcome.flows[0].one_way_back();
     assert_eq!((back.min_s, back.delay_s.max), (Some(0.018), Some(0.018)));
 }
 

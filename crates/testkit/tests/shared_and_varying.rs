@@ -71,13 +71,9 @@ fn overloaded_links_hold_their_share_of_a_buffer() {
     for alpha in [0.5, 1.0, 4.0] {
         for ports in [1, 2, 5] {
             let (capacity, headroom) = (100_000, 2_000);
-            let links = vec![
-                LinkConfig {
-                    pool: Some(0),
-                    ..observed()
-                };
-                ports
-            ];
+            let mut link = observed();
+            link.pool = Some(0);
+            let links = vec![link; ports];
             // Twice what the links send; a tenth of a second fills 100 kB at 10 Mb/s and more.
             let mut network = network(links, &every_micros(500, 1_000), 3);
             network.warmup = Time::ZERO + Span::from_secs(1);

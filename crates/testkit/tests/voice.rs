@@ -59,12 +59,12 @@ fn an_idle_path_takes_its_delay_and_nothing_else() {
     ] {
         assert!((figure(&flow, name) - value).abs() < 1e-9, "{name}");
     }
-    let delay = flow.one_way.delay_s;
-    for delay in [delay.mean, delay.p99, delay.max, flow.one_way.min_s] {
+    let delay = flow.one_way().delay_s;
+    for delay in [delay.mean, delay.p99, delay.max, flow.one_way().min_s] {
         assert!((delay.expect("packets") - 0.051_632).abs() < 1e-9);
     }
     assert_eq!(
-        (flow.one_way.p999_pdv_s, flow.one_way.ipdv_s.max),
+        (flow.one_way().p999_pdv_s, flow.one_way().ipdv_s.max),
         (Some(0.0), Some(0.0))
     );
     // 64 kb/s of speech and 12 bytes of RTP header, 50 times a second.

@@ -56,7 +56,8 @@ impl Scenario {
         {
             fifo.limit = Limit::Bytes(packets * frame_bytes);
         }
-        state_framing(&mut config.queue, config.framing);
+        let framing = config.framing;
+        state_framing(&mut config.queue, framing);
         qdisc_commands(&config.queue, frame_bytes, packet_bytes)
     }
 }

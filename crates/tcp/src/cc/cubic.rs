@@ -40,29 +40,37 @@ impl Default for CubicConfig {
 pub struct Cubic {
     window: Window,
     config: CubicConfig,
-    variant: CubicVariant,
     curve: Curve,
-    /// The curve before the last decrease, for when that was wrong.
-    before: Curve,
-    /// Linux's way along the curve.
-    steps: Steps,
+    growth: Growth,
     /// Smoothed round-trip time, or the shortest with Linux.
     rtt: Option<Span>,
     last_ack: Time,
 }
 
 /// Windows in segments.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Curve {
     /// Where the plateau is; 0 while no loss has shown it.
     w_max: f64,
     /// The window when the last loss came.
     prior: f64,
-    epoch: Option<Epoch>,
+}
+
+/// How the window follows the curve.
+#[derive(Clone, Copy, Debug)]
+enum Growth {
+    /// RFC 9438: with each acknowledgement.
+    Rfc9438 {
+        epoch: Option<Epoch>,
+        /// The curve and the epoch before the last decrease, for when that was wrong.
+        before: (Curve, Option<Epoch>),
+    },
+    /// Linux: in whole segments. It does not restore the curve.
+    Linux(Steps),
 }
 
 /// A stretch of congestion avoidance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Epoch {
     start: Time,
     /// Time from its start to the plateau, in seconds.
@@ -78,25 +86,29 @@ impl Cubic {
         Self {
             window: Window::new(config, SlowStart::HyStart),
             config: cubic,
-            variant: config.details.cubic_variant,
             curve: Curve::default(),
-            before: Curve::default(),
-            steps: Steps::default(),
+            growth: match config.details.cubic_variant {
+                CubicVariant::Rfc9438 => Growth::Rfc9438 {
+                    epoch: None,
+                    before: (Curve::default(), None),
+                },
+                CubicVariant::Linux => Growth::Linux(Steps::default()),
+            },
             rtt: None,
             last_ack: Time::ZERO,
         }
     }
 
     fn take_rtt(&mut self, sample: Span) {
-        self.rtt = Some(match (self.rtt, self.variant) {
+        self.rtt = Some(match (self.rtt, &self.growth) {
             (None, _) => sample,
-            (Some(rtt), CubicVariant::Linux) => rtt.min(sample),
-            (Some(rtt), CubicVariant::Rfc9438) => (rtt * 7 + sample) / 8,
+            (Some(rtt), Growth::Linux(_)) => rtt.min(sample),
+            (Some(rtt), Growth::Rfc9438 { .. }) => (rtt * 7 + sample) / 8,
         });
     }
 
     /// Congestion avoidance begins with a window of `cwnd` segments (section 4.2).
-    fn begin(&mut self, now: Time, cwnd: f64) -> Epoch {
+    fn begin(&self, now: Time, cwnd: f64) -> Epoch {
         let w_max = self.curve.w_max;
         let (k, plateau) = if w_max > cwnd {
             (libm::cbrt((w_max - cwnd) / self.config.c), w_max)
@@ -121,16 +133,29 @@ impl Cubic {
         }
     }
 
-    fn avoid(&mut self, now: Time, acked: u64) {
+    /// Ends the epoch. Returns what was in force.
+    fn end_epoch(&mut self) -> Option<Epoch> {
+        match &mut self.growth {
+            Growth::Rfc9438 { epoch, .. } => epoch.take(),
+            Growth::Linux(steps) => {
+                steps.end_epoch();
+                None
+            }
+        }
+    }
+
+    fn avoid_by_curve(&mut self, now: Time, acked: u64) {
+        let Growth::Rfc9438 { epoch, .. } = self.growth else {
+            return;
+        };
         let mss = self.window.mss();
         let cwnd = self.window.segments();
         let segments = acked as f64 / mss;
-        let mut epoch = match self.curve.epoch {
-            Some(epoch) => epoch,
-            None => self.begin(now, cwnd),
-        };
+        let mut epoch = epoch.unwrap_or_else(|| self.begin(now, cwnd));
         epoch.w_est += self.reno_alpha(epoch.w_est) * segments / cwnd;
-        self.curve.epoch = Some(epoch);
+        if let Growth::Rfc9438 { epoch: kept, .. } = &mut self.growth {
+            *kept = Some(epoch);
+        }
 
         let rtt = self.rtt.unwrap_or(Span::ZERO);
         let t = (now.saturating_since(epoch.start) + rtt).as_secs_f64() - epoch.k;
@@ -145,6 +170,9 @@ impl Cubic {
     }
 
     fn avoid_as_linux(&mut self, now: Time, acked: u64) {
+        let Growth::Linux(steps) = &mut self.growth else {
+            return;
+        };
         let mss = self.window.mss();
         let around = Surroundings {
             now,
@@ -154,7 +182,7 @@ impl Cubic {
         };
         let cwnd = (self.window.segments() as u32).max(1);
         let acked = (acked as f64 / mss) as u32;
-        let window = self.steps.advance(cwnd, acked, &around);
+        let window = steps.advance(cwnd, acked, &around);
         self.window.set_cwnd(f64::from(window) * mss);
     }
 
@@ -162,15 +190,16 @@ impl Cubic {
     fn lower(&mut self, event: &CongestionEvent) -> f64 {
         let cwnd = self.window.segments();
         let beta = self.config.beta;
-        self.before = self.curve;
+        let (curve, epoch) = (self.curve, self.end_epoch());
+        if let Growth::Rfc9438 { before, .. } = &mut self.growth {
+            *before = (curve, epoch);
+        }
         self.curve.w_max = if self.config.fast_convergence && cwnd < self.curve.w_max {
             cwnd * (1.0 + beta) / 2.0
         } else {
             cwnd
         };
         self.curve.prior = cwnd;
-        self.curve.epoch = None;
-        self.steps.end_epoch();
         libm::round(event.basis * beta)
     }
 }
@@ -182,16 +211,16 @@ impl CongestionControl for Cubic {
             self.take_rtt(rtt);
         }
         let rest = self.window.slow_start(sample);
-        match self.variant {
+        match &self.growth {
             _ if rest == 0 => {}
-            CubicVariant::Rfc9438 => self.avoid(sample.now, rest),
-            CubicVariant::Linux => self.avoid_as_linux(sample.now, rest),
+            Growth::Rfc9438 { .. } => self.avoid_by_curve(sample.now, rest),
+            Growth::Linux(_) => self.avoid_as_linux(sample.now, rest),
         }
     }
 
     /// Linux takes round trips in recovery, too.
     fn observe(&mut self, sample: &AckSample) {
-        if let (Some(rtt), CubicVariant::Linux) = (sample.rtt, self.variant) {
+        if let (Some(rtt), Growth::Linux(_)) = (sample.rtt, &self.growth) {
             self.take_rtt(rtt);
         }
     }
@@ -206,8 +235,7 @@ impl CongestionControl for Cubic {
         self.window.collapse(threshold);
         // Section 4.8: after a timeout, the curve starts from the window of the time.
         self.curve.w_max = 0.0;
-        self.curve.epoch = None;
-        self.steps.end_epoch();
+        self.end_epoch();
     }
 
     serve_by_window!();
@@ -215,17 +243,24 @@ impl CongestionControl for Cubic {
     /// Section 4.9.
     fn on_undo(&mut self, _now: Time) {
         // Linux restores the window alone.
-        if self.window.undo() && self.variant == CubicVariant::Rfc9438 {
-            self.curve = self.before;
+        if self.window.undo()
+            && let Growth::Rfc9438 { epoch, before } = &mut self.growth
+        {
+            (self.curve, *epoch) = *before;
         }
     }
 
     /// Section 5.8: time in which the application sent nothing does not count.
     fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
-        self.steps.on_send(now, idle);
-        if idle && let Some(epoch) = &mut self.curve.epoch {
-            let silence = now.saturating_since(self.last_ack);
-            epoch.start = epoch.start.saturating_add(silence).min(now);
+        match &mut self.growth {
+            Growth::Linux(steps) => steps.on_send(now, idle),
+            Growth::Rfc9438 {
+                epoch: Some(epoch), ..
+            } if idle => {
+                let silence = now.saturating_since(self.last_ack);
+                epoch.start = epoch.start.saturating_add(silence).min(now);
+            }
+            Growth::Rfc9438 { .. } => {}
         }
     }
 }
@@ -254,6 +289,13 @@ mod tests {
         });
     }
 
+    fn epoch(control: &Cubic) -> Option<Epoch> {
+        match control.growth {
+            Growth::Rfc9438 { epoch, .. } => epoch,
+            Growth::Linux(_) => None,
+        }
+    }
+
     fn round(control: &mut Cubic, now: Time) {
         let window = control.cwnd();
         for _ in 0..window / 1000 {
@@ -279,7 +321,7 @@ mod tests {
         loss(&mut control);
         assert_eq!((control.cwnd(), control.ssthresh()), (70_000, 70_000));
         round(&mut control, Time::ZERO);
-        let epoch = control.curve.epoch.expect("it has begun");
+        let epoch = epoch(&control).expect("it has begun");
         assert!((epoch.k - 4.217).abs() < 0.0005, "{}", epoch.k);
         let mut at = Vec::new();
         for n in 1..70u64 {
@@ -324,12 +366,12 @@ mod tests {
         for n in 0..20 {
             round(&mut control, Time::ZERO + RTT * n);
         }
-        let (window, curve) = (control.window(), control.curve);
+        let (window, curve) = (control.window(), (control.curve, epoch(&control)));
         loss(&mut control);
         assert!(control.window() < 0.71 * window);
         control.on_undo(Time::ZERO + RTT * 20);
         assert_eq!((control.window(), control.ssthresh()), (window, 70_000));
-        assert_eq!(format!("{:?}", control.curve), format!("{curve:?}"));
+        assert_eq!((control.curve, epoch(&control)), curve);
     }
 
     /// RFC 9438 section 5.1: RTT 0.1 s, C = 0.4, one loss every 1/p packets, each cycle like the

@@ -198,7 +198,7 @@ pub trait CongestionControl: std::fmt::Debug {
 #[derive(Debug)]
 pub(crate) enum Controller {
     Reno(Reno),
-    Gaimd(Gaimd),
+    Gaimd(Box<Gaimd>),
     Cubic(Box<Cubic>),
     Bbr(Box<Bbr>),
     Vegas(Box<Vegas>),
@@ -217,12 +217,17 @@ impl Controller {
         matches!(self, Self::Gaimd(_) | Self::Scalable(_))
     }
 
+    /// The smallest control, for an end that never has data to send.
+    pub fn smallest(config: &TcpConfig) -> Self {
+        Self::Reno(Reno::new(Window::new(config, SlowStart::Classic)))
+    }
+
     pub fn new(config: &TcpConfig) -> Self {
         let window = || Window::new(config, SlowStart::Classic);
         match config.congestion_control {
             CongestionControlConfig::Reno => Self::Reno(Reno::new(window())),
             CongestionControlConfig::Gaimd { alpha, beta } => {
-                Self::Gaimd(Gaimd::new(window(), alpha, beta))
+                Self::Gaimd(Box::new(Gaimd::new(window(), alpha, beta)))
             }
             CongestionControlConfig::Cubic(cubic) => {
                 Self::Cubic(Box::new(Cubic::new(config, cubic)))
