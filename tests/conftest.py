@@ -17,6 +17,9 @@ COMMAND = Path(sys.executable).with_name("goodqueue")
 settings.register_profile("goodqueue", deadline=None)
 settings.load_profile("goodqueue")
 
+LONG = ("--set", "duration=1000000s")
+"""Options of a run that would take hours."""
+
 SMALL = """\
 schema_version = 1
 title = "One flow, one ping"

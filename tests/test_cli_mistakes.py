@@ -1,0 +1,142 @@
+"""Mistakes on the command line and in files: one message each, exit code 2, nothing run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import LONG, SMALL, goodqueue, refused
+from goodqueue.cli import run_command
+from goodqueue.study import runner
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MISTAKES = [
+    ('rate = "1Mbps"', 'rate = "1mbps"', 8, 'topology.bottleneck.rate: "1mbps" is ambiguous'),
+    ('rate = "1Mbps"', "rate = 1", 8, 'help: write "1Mbps"'),
+    ('rate = "1Mbps"', 'rate = "0Mbps"', 8, "help: write a rate from 1bps"),
+    ('delay = "10ms"', 'delay = "-10ms"', 9, "negative"),
+    ('delay = "10ms"', "delay = nan", 9, 'help: write a time with its unit, as in "10ms"'),
+    ('limit = "20p"', 'limt = "20p"', 31, 'help: did you mean "limit"?'),
+    ('duration = "20s"', 'duration = "1e30s"', 12, "help:"),
+    ('kind = "bulk"', 'kind = "bulkk"', 21, 'help: did you mean "bulk"?'),
+    ("schema_version = 1", "schema_version = 2", 18, "help:"),
+    ("[[flow]]", "[[flow", 7, "help: close what the line opens"),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "column", "part"), MISTAKES)
+def test_mistakes_in_a_file(small: Path, good: str, bad: str, column: int, part: str) -> None:
+    assert good in SMALL
+    small.write_text(SMALL.replace(good, bad, 1))
+    line = SMALL[: SMALL.index(good)].count("\n") + 1
+    for command in ("run", "size"):
+        message = refused(goodqueue(command, small))
+        assert message.startswith(f"error: {small}:{line}:{column}:")
+        assert part in message
+
+
+def test_a_missing_key_is_named(small: Path) -> None:
+    small.write_text(SMALL.replace('duration = "20s"\n', ""))
+    assert "duration" in refused(goodqueue("run", small))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe\x00", b"[" * 10_000_000, b"a = " * 1000, b"\x00" * 10, b"", b"{}", b"=" * 500],
+    ids=["utf-16", "brackets", "chain", "nul", "empty", "braces", "equals"],
+)
+def test_files_that_are_no_scenarios(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(content)
+    assert "bad.toml" in refused(goodqueue("run", path))
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    assert "nowhere.toml" in refused(goodqueue("run", tmp_path / "nowhere.toml"))
+    assert "directory" in refused(goodqueue("run", tmp_path)).lower()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--set", "topology.bottleneck.rate=1mbps"], "--set topology.bottleneck.rate=1mbps"),
+        (["--set", "topology.bottleneck.queue"], "PATH=VALUE"),
+        (["--set", "nothing.here=1"], "nothing"),
+        (["--seed", "-1"], "--seed"),
+        (["--seed", "99999999999999999999"], "--seed"),
+        (["--nonsense"], "--nonsense"),
+        (["--series"], "--out"),
+    ],
+)
+def test_mistakes_in_options(small: Path, arguments: list[str], part: str) -> None:
+    assert part in refused(goodqueue("run", small, *arguments))
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["run"]])
+def test_mistakes_in_commands(arguments: list[str]) -> None:
+    refused(goodqueue(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--target", "120%"], "--min-utilization"),
+        (["--min-utilization", "1.2"], "--min-utilization"),
+        (["--target", "0%"], "0%"),
+        (["--target", "98"], "98%"),
+        (["--max-loss", "120%"], "--max-loss"),
+        (["--max-delay", "50"], "--max-delay"),
+        (["--max-loss", "0%"], "loss of 0%"),
+        (["--max-delay", "0s"], "no packet to wait"),
+        (["--replicates", "2"], "--replicates"),
+        (["--jobs", "0"], "--jobs"),
+        (["--link", "bottelneck"], 'did you mean "bottleneck"'),
+    ],
+)
+def test_impossible_sizings_are_refused_before_any_run(
+    small: Path, arguments: list[str], part: str
+) -> None:
+    # A run of this length would take hours.
+    assert part in refused(goodqueue("size", small, *LONG, *arguments, timeout=10))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("size", "--rate", "2Mbps", "--rtt", "40ms", "--flows", "1", "--report"),
+        ("reproduce", "gijsbers2011", "table1", "--report"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_any_run(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner.Runner, "figures", lambda *_arguments: pytest.fail("it ran"))
+    assert run_command([*command, str(tmp_path)]) == 2
+    assert run_command([*command, str(tmp_path / "none" / "page.html")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["size", "--quick", "--aqm", "pie"], "--aqm is about runs"),
+        (["size", "--quick", "--replicates", "5"], "--replicates is about runs"),
+        (["size", "--quick", "--store", "x"], "--store is about runs"),
+        (["size", "--quick", "--jobs", "3"], "--jobs is about runs"),
+        (["reproduce", "--list", "gijsbers2011", "table4"], "TABLE goes without --list"),
+        (["reproduce", "--list", "--all"], "--all goes without --list"),
+        (["reproduce", "--list", "--report", "x"], "--report goes without --list"),
+        (["reproduce", "gijsbers2012"], "did you mean 'gijsbers2011'?"),
+        (["reproduce", "gijsbers2011", "tabel4"], "did you mean 'table4'?"),
+        (["size", "--seed", "-1"], "--seed': -1: write a number from 0 to"),
+        (["size", "--seed", "9" * 20], "write a number from 0 to 9223372036854775807"),
+    ],
+)
+def test_options_that_would_be_ignored_and_names_misspelt_are_refused(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = ["--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
+    assert run_command([*arguments, *(link if arguments[0] == "size" else [])]) == 2
+    assert says in capsys.readouterr().err
