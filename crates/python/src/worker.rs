@@ -18,7 +18,7 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// when it is next asked whether to go on, or with the process.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// Of the working thread, in bytes: as much as the main thread of a process has.
+/// Stack of the working thread, in bytes: as large as that of a process's main thread.
 const STACK: usize = 8 << 20;
 
 /// State that the working thread and the calling thread share.
@@ -45,7 +45,7 @@ impl Shared {
 /// `watch` is called, both by the calling thread, until one of them raises.
 ///
 /// # Errors
-/// What a signal's handler (such as `KeyboardInterrupt`) or `watch` raised.
+/// The exception that a signal's handler (such as `KeyboardInterrupt`) or `watch` raised.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     shared: &Shared,
@@ -82,7 +82,7 @@ pub fn interruptible<T: Send + 'static>(
 /// The same for work that has no point at which it could be told to stop.
 ///
 /// # Errors
-/// What a signal's handler raised.
+/// The exception that a signal's handler raised.
 pub fn waited_for<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,

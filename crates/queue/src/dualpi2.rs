@@ -440,7 +440,7 @@ mod tests {
         rig.at(Span::from_millis(2));
         let expected = [Capable1, Capable1, Experienced, Experienced];
         assert_eq!(served(&mut rig, 4), expected);
-        // What waits in the classic queue does not count.
+        // Packets in the classic queue do not count.
         rig.enqueue(9, 1500, NotCapable);
         rig.enqueue(1, 1500, Capable1);
         rig.at(Span::from_millis(5));

@@ -20,7 +20,7 @@ const LINKS_OF_HOSTS_ON_A_WAY: u64 = 2;
 /// what a run of many flows takes.
 const SUMMARY_OF_FLOW: u64 = 24_000;
 
-/// The same of a link.
+/// Bytes of a link in the summary, measured likewise.
 const SUMMARY_OF_LINK: u64 = 12_000;
 
 /// Recorded data are held twice: as rows in the core and as columns of tables.
@@ -110,7 +110,7 @@ fn hops(scenario: &Scenario) -> u64 {
 struct Load {
     /// The most packets that are under way at once.
     under_way: u64,
-    /// In the whole run, as far as the workloads tell: applications' sessions are left out.
+    /// Packets sent in the whole run, without those of applications' sessions.
     sent: u64,
     /// Links that these cross.
     crossings: u64,

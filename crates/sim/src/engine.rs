@@ -126,7 +126,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let mut now = Time::ZERO;
         while go_on(now) {
             if self.run_block(end) {
-                // What went wrong in the last block must not be summed up.
+                // An error in the last block must not be summed up.
                 return go_on(end).then(|| self.finish());
             }
             now = self.core.events.peek().map_or(end, Event::time);

@@ -24,7 +24,7 @@ pub const BYTES_PER_PACKET: usize = size_of::<OnTheWay>();
 
 /// Places of a flow in lists of the engine: events, lines, order of arrivals, drops.
 const PLACES: usize = 112;
-/// What a long flow measures (round-trip times, bytes by interval), and what both ends remember of
+/// Measurements of a long flow (round-trip times, bytes by interval), and records of both ends about
 /// data that are missing.
 const MEASURED: usize = 1_350;
 /// State of a sender that keeps records of transmissions and runs CUBIC.

@@ -1,4 +1,4 @@
-//! What an active flow takes in memory, packets on their way included.
+//! Memory of an active flow, packets on their way included.
 //!
 //! `cargo test -p goodqueue-testkit --test memory -- --nocapture` prints the figures of
 //! docs/performance.md.

@@ -183,7 +183,7 @@ fn largest_window(tcp: &TcpConfig) -> f64 {
     tcp.receive_window.min(scaled) as f64
 }
 
-/// What may be wrong with a run.
+/// Faults that a run may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     MoreSentAgainThanLost,
