@@ -39,7 +39,7 @@ $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 
 test: setup lint ## set up, then lint and run every test
 	cargo test --locked --quiet
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 	$(MAKE) --no-print-directory fuzz SECONDS=2
 
 lint: setup ## formatting, clippy, ruff and mypy
