@@ -42,6 +42,11 @@ def test_epochs_are_those_of_the_saw_tooth() -> None:
     # CUBIC at W = 1000: cbrt(750) s = 9.1 s, before Reno's 100 s.
     fast = Link(120e6, (0.1,), 1)
     assert epoch_s(fast, 0) == pytest.approx(9.086, abs=1e-3)
+    # ABE gives up 15 % and grows by a packet per round trip; Scalable TCP takes 13.4 of them.
+    abe = Link(12e6, (0.1,), 1, congestion_control="abe")
+    assert epoch_s(abe, 0) == pytest.approx(1.5)
+    scalable = Link(120e6, (0.1,), 1, congestion_control="scalable")
+    assert epoch_s(scalable, 0) == pytest.approx(1.34)
 
 
 def test_the_start_up_is_the_way_to_the_windows_and_an_epoch() -> None:

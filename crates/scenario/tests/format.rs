@@ -333,7 +333,7 @@ fn flows_may_begin_between_two_losses() {
     assert_eq!(peaks, [40, 20, 40]);
     let phases: Vec<f64> = drawn[2..].iter().flatten().map(|one| one.phase).collect();
     assert!(phases.iter().all(|phase| (0.0..=1.0).contains(phase)));
-    assert!(phases[0] != phases[1] && phases[1] != phases[2]);
+    assert!(phases.windows(2).all(|two| (two[0] - two[1]).abs() > 1e-9));
     let again = parse(&scenario.resolved_toml());
     assert_eq!(places(&again), drawn);
     let other = parse(&text.replace("seed = 7", "seed = 8"));

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.sizing.export import exports
-from goodqueue.sizing.link import as_hosts_are, as_in_theory
+from goodqueue.sizing.link import DECREASE, as_hosts_are, as_in_theory
 from goodqueue.sizing.meter import Meter
-from goodqueue.sizing.throughput import cubic_epoch_s, reno_epoch_s
+from goodqueue.sizing.throughput import cubic_epoch_s, linear_epoch_s
 
 if TYPE_CHECKING:
     from goodqueue.sizing.export import Export
@@ -87,6 +87,9 @@ HEADERS = {"linux": 52, "rfc": 40}
 
 LARGEST_WINDOW = 1 << 30
 """Bytes, RFC 7323 section 2.3."""
+SCALABLE_ROUNDS = 13.4
+"""Scalable TCP grows back in so many round trips at any window: log(0.875)/log(1.01)."""
+
 BBR_EPOCH_S = 10.0
 """BBR looks for the round trip anew every 10 s: the longest cycle that it has."""
 
@@ -126,12 +129,15 @@ WHOLE = Extent()
 
 def epoch_s(link: Link, packets: float) -> float:
     """Seconds between losses of one flow, with a buffer of so many packets."""
-    rtt, reno = link.mean_rtt_s + link.seconds(packets), _reno_epoch_s(link, packets)
+    rtt = link.mean_rtt_s + link.seconds(packets)
     if link.congestion_control == "bbr":
         return max(BBR_EPOCH_S, rtt)
+    linear = _linear_epoch_s(link, packets)
     if link.congestion_control == "cubic":
-        return max(min(reno, cubic_epoch_s(_window(link, packets))), rtt)
-    return max(reno, rtt)
+        return max(min(linear, cubic_epoch_s(_window(link, packets))), rtt)
+    if link.congestion_control == "scalable":
+        return max(min(linear, SCALABLE_ROUNDS * rtt), rtt)
+    return max(linear, rtt)
 
 
 def _window(link: Link, packets: float) -> float:
@@ -139,9 +145,15 @@ def _window(link: Link, packets: float) -> float:
     return max((link.local_bdp_packets + packets) / link.flows, 2.0)
 
 
-def _reno_epoch_s(link: Link, packets: float) -> float:
+def _linear_epoch_s(link: Link, packets: float) -> float:
+    """The same of a window that grows by a packet per round trip, or by half of one.
+
+    CUBIC in its Reno-friendly region takes as long as Reno (RFC 9438, section 4.3).
+    """
+    control = "reno" if link.congestion_control == "cubic" else link.congestion_control
     rtt = link.mean_rtt_s + link.seconds(packets)
-    return reno_epoch_s(_window(link, packets), rtt, 1 if link.byte_counting else 2)
+    every = 1 if link.byte_counting else 2
+    return linear_epoch_s(_window(link, packets), rtt, 1 - DECREASE[control], every)
 
 
 def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = False) -> Length:
@@ -198,7 +210,7 @@ def peak_windows(link: Link, packets: float) -> tuple[float, ...]:
 def _rtt_exponent(link: Link, packets: float) -> float:
     if link.congestion_control != "cubic":
         return 0.0
-    by_curve = cubic_epoch_s(_window(link, packets)) < _reno_epoch_s(link, packets)
+    by_curve = cubic_epoch_s(_window(link, packets)) < _linear_epoch_s(link, packets)
     return CUBIC_RTT_EXPONENT if by_curve else 0.0
 
 
