@@ -10,9 +10,11 @@ const ECHOES: [&str; 4] = [
     "framing_minimum_bytes",
     "limit.counts",
 ];
+/// The figure of flows that has a sum, extremes and fairness.
+const GOODPUT: &str = "goodput_bps";
 /// Figures of flows of which the sum over all flows is given.
 const SUMS: [&str; 6] = [
-    "goodput_bps",
+    GOODPUT,
     "throughput_bps",
     "packets_sent",
     "packets_lost",
@@ -37,17 +39,22 @@ pub fn metrics(scenario: &Scenario, summary: &Value) -> Vec<(String, f64)> {
     for group in scenario.flows.iter() {
         let members = (0..group.count).filter_map(|index| flows.get(&group.flow_name(index)));
         let members: Vec<&Value> = members.collect();
-        let taken =
-            table("links").contains_key(&group.name) || table("pools").contains_key(&group.name);
-        if taken || matches!(&*group.name, "flows" | "totals") {
-            list.group(&format!("flow.{}", group.name), &members);
-        } else {
-            list.group(&group.name, &members);
-        }
+        list.group(&stem(&group.name, [table("links"), table("pools")]), &members);
     }
-    list.all_flows(&flows.values().collect::<Vec<_>>());
+    let flows: Vec<&Value> = flows.values().collect();
+    list.all_flows(|key| samples(&flows, key));
     list.link("totals", &summary["totals"]);
     list.0
+}
+
+/// What the metrics of a group of flows begin with: its name, unless other metrics begin so.
+fn stem(group: &str, tables: [&Map<String, Value>; 2]) -> String {
+    let taken = tables.iter().any(|table| table.contains_key(group));
+    if taken || matches!(group, "flows" | "totals") {
+        format!("flow.{group}")
+    } else {
+        group.to_owned()
+    }
 }
 
 #[derive(Default)]
@@ -84,23 +91,28 @@ impl List {
             if number(value).is_none() {
                 continue;
             }
-            self.push(format!("{name}.{key}"), mean(&samples(members, key)));
-            if key == "goodput_bps" {
-                let goodputs = samples(members, key);
-                let fold = |of: fn(f64, f64) -> f64| goodputs.iter().copied().fold(f64::NAN, of);
-                self.push(format!("{name}.{key}.sum"), goodputs.iter().sum());
-                self.push(format!("{name}.{key}.min"), fold(f64::min));
-                self.push(format!("{name}.{key}.max"), fold(f64::max));
-                self.push(format!("{name}.{key}.jain"), jain(&goodputs));
-            }
+            self.column(name, key, &samples(members, key));
         }
     }
 
-    fn all_flows(&mut self, flows: &[&Value]) {
-        for key in SUMS {
-            self.push(format!("flows.{key}.sum"), samples(flows, key).iter().sum());
+    /// One figure of a group's flows.
+    fn column(&mut self, name: &str, key: &str, samples: &[f64]) {
+        self.push(format!("{name}.{key}"), mean(samples));
+        if key == GOODPUT {
+            let fold = |of: fn(f64, f64) -> f64| samples.iter().copied().fold(f64::NAN, of);
+            self.push(format!("{name}.{key}.sum"), samples.iter().sum());
+            self.push(format!("{name}.{key}.min"), fold(f64::min));
+            self.push(format!("{name}.{key}.max"), fold(f64::max));
+            self.push(format!("{name}.{key}.jain"), jain(samples));
         }
-        let goodputs = samples(flows, "goodput_bps");
+    }
+
+    /// Figures of all flows, whose samples of a key `samples` gives.
+    fn all_flows(&mut self, samples: impl Fn(&str) -> Vec<f64>) {
+        for key in SUMS {
+            self.push(format!("flows.{key}.sum"), samples(key).iter().sum());
+        }
+        let goodputs = samples(GOODPUT);
         self.push("flows.goodput_bps.mean".to_owned(), mean(&goodputs));
         self.push("flows.goodput_bps.jain".to_owned(), jain(&goodputs));
     }
