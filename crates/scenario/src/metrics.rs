@@ -11,7 +11,7 @@ const ECHOES: [&str; 4] = [
     "limit.counts",
 ];
 /// The figure of flows that has a sum, extremes and fairness.
-const GOODPUT: &str = "goodput_bps";
+pub(crate) const GOODPUT: &str = "goodput_bps";
 /// Figures of flows of which the sum over all flows is given.
 const SUMS: [&str; 6] = [
     GOODPUT,
@@ -39,16 +39,19 @@ pub fn metrics(scenario: &Scenario, summary: &Value) -> Vec<(String, f64)> {
     for group in scenario.flows.iter() {
         let members = (0..group.count).filter_map(|index| flows.get(&group.flow_name(index)));
         let members: Vec<&Value> = members.collect();
-        list.group(&stem(&group.name, [table("links"), table("pools")]), &members);
+        list.group(
+            &stem(&group.name, [table("links"), table("pools")]),
+            &members,
+        );
     }
     let flows: Vec<&Value> = flows.values().collect();
-    list.all_flows(|key| samples(&flows, key));
+    list.all_flows(&SUMS, |key| samples(&flows, key));
     list.link("totals", &summary["totals"]);
-    list.0
+    list.into()
 }
 
 /// What the metrics of a group of flows begin with: its name, unless other metrics begin so.
-fn stem(group: &str, tables: [&Map<String, Value>; 2]) -> String {
+pub(crate) fn stem(group: &str, tables: [&Map<String, Value>; 2]) -> String {
     let taken = tables.iter().any(|table| table.contains_key(group));
     if taken || matches!(group, "flows" | "totals") {
         format!("flow.{group}")
@@ -57,15 +60,23 @@ fn stem(group: &str, tables: [&Map<String, Value>; 2]) -> String {
     }
 }
 
+/// The figures, in the order of the table.
 #[derive(Default)]
-struct List(Vec<(String, f64)>);
+pub(crate) struct List(Vec<(String, f64)>);
+
+impl From<List> for Vec<(String, f64)> {
+    fn from(list: List) -> Self {
+        list.0
+    }
+}
 
 impl List {
     fn push(&mut self, name: String, value: f64) {
         self.0.push((name, value));
     }
 
-    fn link(&mut self, name: &str, table: &Value) {
+    /// A link, a pool or the totals.
+    pub(crate) fn link(&mut self, name: &str, table: &Value) {
         for (key, value) in table.as_object().into_iter().flatten() {
             if let Value::Object(inner) = value {
                 for (below, value) in inner {
@@ -96,7 +107,7 @@ impl List {
     }
 
     /// One figure of a group's flows.
-    fn column(&mut self, name: &str, key: &str, samples: &[f64]) {
+    pub(crate) fn column(&mut self, name: &str, key: &str, samples: &[f64]) {
         self.push(format!("{name}.{key}"), mean(samples));
         if key == GOODPUT {
             let fold = |of: fn(f64, f64) -> f64| samples.iter().copied().fold(f64::NAN, of);
@@ -107,9 +118,9 @@ impl List {
         }
     }
 
-    /// Figures of all flows, whose samples of a key `samples` gives.
-    fn all_flows(&mut self, samples: impl Fn(&str) -> Vec<f64>) {
-        for key in SUMS {
+    /// Figures of all flows: sums of these keys, of which `samples` gives the values.
+    pub(crate) fn all_flows(&mut self, sums: &[&str], samples: impl Fn(&str) -> Vec<f64>) {
+        for key in sums {
             self.push(format!("flows.{key}.sum"), samples(key).iter().sum());
         }
         let goodputs = samples(GOODPUT);
