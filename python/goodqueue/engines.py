@@ -51,17 +51,24 @@ def unproved(scenario: Scenario) -> str | None:
     return None if limits is None else limits[1]
 
 
-def engine_of_run(choice: Choice, scenario: Scenario) -> Engine:
+def engine_of_run(choice: Choice, scenario: Scenario, *, needs_packets: bool = False) -> Engine:
     """The engine for a single run: by `auto` the packet engine, unless that would take too long.
 
+    Args:
+        choice: what is asked for.
+        scenario: what is run.
+        needs_packets: whether something is asked of the run that only packets can tell.
+
     Raises:
-        RequestError: if the hybrid engine is asked for and cannot run the scenario.
+        RequestError: if the hybrid engine is asked for and cannot do that.
     """
     if choice == "hybrid":
         why = unable(scenario)
+        if needs_packets:
+            why = "the hybrid engine has no packets, and so no series, traces or other queues"
         if why is not None:
             raise RequestError(f"--engine hybrid: {why}\n  help: leave --engine out")
         return "hybrid"
-    if choice == "packets" or unproved(scenario) is not None:
+    if choice == "packets" or needs_packets or unproved(scenario) is not None:
         return "packets"
     return "hybrid" if cost_of(*scenario.calibrate(TRIAL_S)) > PATIENCE_S else "packets"
