@@ -114,6 +114,9 @@ pub enum FluidControl {
         fast_convergence: bool,
         /// Whether the window is never below what Reno would have (section 4.3).
         reno_friendly: bool,
+        /// Whether the curve is looked up the base round-trip time ahead, as Linux does, and not
+        /// the smoothed one (section 4.2).
+        as_linux: bool,
     },
     /// Scalable TCP (Kelly 2003): `step` packets per ACK.
     Scalable {
@@ -137,6 +140,16 @@ impl FluidControl {
         beta: 0.7,
         fast_convergence: true,
         reno_friendly: true,
+        as_linux: false,
+    };
+
+    /// CUBIC as Linux has it.
+    pub const LINUX_CUBIC: Self = Self::Cubic {
+        c: 0.4,
+        beta: 0.7,
+        fast_convergence: true,
+        reno_friendly: true,
+        as_linux: true,
     };
 
     /// Scalable TCP with the constants of Kelly's paper.
@@ -167,6 +180,9 @@ pub struct Acks {
 /// How losses are noticed and repaired.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FluidRecovery {
+    /// Whether a sender reduces in proportion to what is delivered (PRR, RFC 6937), and not by
+    /// a pause.
+    pub proportional: bool,
     /// Whether the loss of a retransmission is noticed without a timeout (RACK, RFC 8985).
     pub rack: bool,
     /// The least retransmission timeout.
@@ -176,12 +192,14 @@ pub struct FluidRecovery {
 impl FluidRecovery {
     /// What Linux does.
     pub const LINUX: Self = Self {
+        proportional: true,
         rack: true,
         min_timeout: Span::from_millis(200),
     };
 
     /// SACK recovery of RFC 6675 with the timeouts of RFC 6298.
     pub const RFC: Self = Self {
+        proportional: false,
         rack: false,
         min_timeout: Span::from_secs(1),
     };

@@ -1,0 +1,254 @@
+//! Steps of time: what comes back is sent again, waits, is lost or served, and comes back.
+
+use crate::class::Class;
+use crate::fifo::Fifo;
+use crate::link::{Extent, FluidLink, FluidQueue, flows_at};
+use crate::noise::Noise;
+use crate::outcome::{Cost, FluidOutcome};
+use crate::tally::Tally;
+
+/// A slot is at most this part of the shortest round-trip time, and of the buffer.
+const SLOTS_PER_RTT: f64 = 32.0;
+/// See `SLOTS_PER_RTT`.
+const SLOTS_PER_BUFFER: f64 = 8.0;
+
+/// Fewest packets that the link sends in a slot.
+const LEAST_PER_SLOT: f64 = 0.5;
+
+/// Transmission at the bottleneck and on access links ten times as fast, in bottleneck packets.
+const TRANSMISSIONS: f64 = 1.2;
+
+/// Units of work between two questions whether to go on.
+const ASKED_EVERY: u64 = 1 << 20;
+
+/// The caller wished no answer any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+/// Simulates the link. `should_continue` is asked every few milliseconds of computing.
+///
+/// # Errors
+/// [`Stopped`] if `should_continue` returned false.
+pub fn simulate(
+    link: &FluidLink,
+    extent: &Extent,
+    should_continue: &mut dyn FnMut() -> bool,
+) -> Result<FluidOutcome, Stopped> {
+    let mut engine = Engine::new(link, extent);
+    let end = engine.slots_of(extent.duration.as_secs_f64());
+    let warm = engine.slots_of(extent.warmup.as_secs_f64()).min(end);
+    engine.run(warm, should_continue)?;
+    engine.start_measuring();
+    engine.run(end, should_continue)?;
+    Ok(engine.outcome((end - warm) as f64))
+}
+
+/// The state of a run. Amounts are in packets.
+struct Engine {
+    slot_s: f64,
+    /// Packets that the link sends in a slot.
+    per_slot: f64,
+    packets_per_s: f64,
+    buffer: f64,
+    background: f64,
+    background_burst: f64,
+    burst: f64,
+    classes: Vec<Class>,
+    fifo: Fifo,
+    /// Arrivals of the slot by class, and what the link served; the last one is the background.
+    batch: Vec<f64>,
+    served: Vec<f64>,
+    /// Lost packets that a class had not sent in full.
+    debts: Vec<f64>,
+    noise: Noise,
+    slot: u64,
+    tally: Tally,
+}
+
+impl Engine {
+    fn new(link: &FluidLink, extent: &Extent) -> Self {
+        let packets_per_s = link.packets_per_second();
+        let transmission_s = TRANSMISSIONS / packets_per_s;
+        let shortest_s = link
+            .groups
+            .iter()
+            .flat_map(|group| &group.rtts)
+            .map(|rtt| rtt.as_secs_f64() + transmission_s)
+            .fold(f64::INFINITY, f64::min);
+        let buffer = link.queue.packets();
+        let wished = (shortest_s * packets_per_s / SLOTS_PER_RTT)
+            .min(buffer / SLOTS_PER_BUFFER)
+            .max(LEAST_PER_SLOT);
+        // A whole number of slots in the shortest round-trip time.
+        let slots = libm::ceil(shortest_s * packets_per_s / wished).max(1.0);
+        let slot_s = shortest_s / slots;
+        let per_slot = slot_s * packets_per_s;
+
+        let mut noise = Noise::new(extent.seed, "fluid");
+        let share = (1.0 - link.background.share).max(0.0);
+        let per_window: f64 = rtts(link)
+            .map(|(flows, rtt_s)| flows / (rtt_s + transmission_s))
+            .sum();
+        let window = share * packets_per_s / per_window;
+        let queue_slots = libm::ceil(buffer / per_slot) as usize + 4;
+        let mut classes = Vec::new();
+        for group in &link.groups {
+            for (place, rtt) in group.rtts.iter().enumerate() {
+                let flows = flows_at(group.count, group.rtts.len(), place);
+                if flows == 0 {
+                    continue;
+                }
+                let rtt_s = rtt.as_secs_f64() + transmission_s;
+                let rtt_slots = libm::round(rtt_s / slot_s) as usize;
+                let sizes = (rtt_slots, rtt_slots + queue_slots + 2);
+                let mut class = Class::new(group, flows, rtt_s, window, sizes, &mut noise);
+                class.fill(2.0, &mut noise);
+                classes.push(class);
+            }
+        }
+        let places = classes.len() + 1;
+        Self {
+            slot_s,
+            per_slot,
+            packets_per_s,
+            buffer,
+            background: link.background.share * per_slot,
+            background_burst: link.background.burst_packets,
+            burst: 2.0,
+            fifo: Fifo::new(places, queue_slots),
+            batch: vec![0.0; places],
+            served: vec![0.0; places],
+            debts: vec![0.0; places],
+            noise,
+            slot: 0,
+            tally: Tally::new(buffer, packets_per_s, link.mean_rtt_s()),
+            classes,
+        }
+    }
+
+    fn slots_of(&self, seconds: f64) -> u64 {
+        libm::round(seconds / self.slot_s) as u64
+    }
+
+    fn run(&mut self, end: u64, should_continue: &mut dyn FnMut() -> bool) -> Result<(), Stopped> {
+        let mut asked = 0;
+        while self.slot < end {
+            self.step();
+            let work = self.slot * self.classes.len() as u64;
+            if work - asked >= ASKED_EVERY {
+                asked = work;
+                if !should_continue() {
+                    return Err(Stopped);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) {
+        let now_s = self.slot as f64 * self.slot_s;
+        let wait_s = self.fifo.waiting() / self.packets_per_s;
+        let mut arrived = 0.0;
+        for (place, class) in self.classes.iter_mut().enumerate() {
+            let amount = class.arrivals(self.slot, now_s, wait_s, &mut self.noise);
+            arrived += amount;
+            // What is owed for packets lost in part is taken from what comes next.
+            let paid = amount.min(self.debts[place]);
+            self.debts[place] -= paid;
+            self.batch[place] = amount - paid;
+        }
+        if self.background > 0.0 {
+            let spread = (self.background_burst * self.background).sqrt();
+            let amount = (self.background + spread * self.noise.normal()).max(0.0);
+            arrived += amount;
+            *self.batch.last_mut().expect("the background's place") = amount;
+        }
+        let present: f64 = self.batch.iter().sum();
+        let before = self.fifo.waiting();
+        let excess = before + present - self.per_slot - self.buffer;
+        let mut lost = 0.0;
+        if excess >= 1.0 {
+            lost = libm::floor(excess);
+            self.lose(lost as u64, now_s);
+        }
+        self.fifo.push(self.slot, &self.batch);
+        let after = (before + present - lost - self.per_slot).max(0.0);
+        let served = self
+            .fifo
+            .serve(self.per_slot, self.burst, &mut self.noise, &mut self.served);
+        for (class, served) in self.classes.iter_mut().zip(&mut self.served) {
+            if *served > 0.0 {
+                class.send_back(self.slot, 0, std::mem::take(served));
+            }
+        }
+        *self.served.last_mut().expect("the background's place") = 0.0;
+        self.tally
+            .slot(arrived, lost, served, 0.5 * (before + after));
+        self.slot += 1;
+    }
+
+    /// Packets of the slot's arrivals are lost, drawn in proportion to what arrives.
+    fn lose(&mut self, count: u64, now_s: f64) {
+        let burst = self.tally.burst(now_s);
+        let after = libm::round(self.buffer / self.per_slot) as usize;
+        for _ in 0..count {
+            let place = self.place_of_loss();
+            let taken = self.batch[place].min(1.0);
+            self.batch[place] -= taken;
+            self.debts[place] += 1.0 - taken;
+            if let Some(class) = self.classes.get_mut(place) {
+                let flow = class.draw(&mut self.noise);
+                if class.lose(flow, burst) {
+                    self.tally.hit();
+                }
+                class.send_back(self.slot, after, 1.0);
+            }
+        }
+    }
+
+    fn place_of_loss(&mut self) -> usize {
+        let total: f64 = self.batch.iter().sum();
+        let mut left = self.noise.unit() * total;
+        for (place, amount) in self.batch.iter().enumerate() {
+            left -= amount;
+            if left < 0.0 {
+                return place;
+            }
+        }
+        self.batch
+            .iter()
+            .position(|amount| *amount > 0.0)
+            .unwrap_or(0)
+    }
+
+    fn start_measuring(&mut self) {
+        self.tally.start();
+        for class in &mut self.classes {
+            class.start_measuring();
+        }
+    }
+
+    fn outcome(self, slots: f64) -> FluidOutcome {
+        let bytes = self.fifo.bytes() + self.classes.iter().map(Class::bytes).sum::<usize>();
+        let cost = Cost {
+            slots: self.slot,
+            updates: self.classes.iter().map(|class| class.counts().0).sum(),
+            bytes: bytes as u64,
+        };
+        let capacity = slots * self.per_slot;
+        self.tally
+            .outcome(slots * self.slot_s, capacity, &self.classes, cost)
+    }
+}
+
+/// The flows and the base round-trip time in seconds of each class.
+fn rtts(link: &FluidLink) -> impl Iterator<Item = (f64, f64)> + '_ {
+    link.groups.iter().flat_map(|group| {
+        group.rtts.iter().enumerate().map(|(place, rtt)| {
+            let flows = flows_at(group.count, group.rtts.len(), place);
+            (flows as f64, rtt.as_secs_f64())
+        })
+    })
+}
+
+const _: fn(FluidQueue) = |_| ();
