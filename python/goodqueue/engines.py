@@ -24,6 +24,12 @@ Choice = Literal["auto", "packets", "hybrid"]
 
 CHOICES: dict[str, Choice] = {"auto": "auto", "packets": "packets", "hybrid": "hybrid"}
 
+AGREEMENT = (
+    "windows and queue change continuously between losses there, and no packet was simulated; "
+    "docs/hybrid.md says how well it agrees with packets"
+)
+"""What is said beside every answer of the hybrid engine."""
+
 PATIENCE_S = 60.0
 """Seconds of computing beyond which `auto` takes a single run to be too long for packets."""
 

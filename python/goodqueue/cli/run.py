@@ -219,13 +219,18 @@ def _buffers(links: dict[str, Any]) -> str:
 
 
 def _bursts(links: dict[str, Any]) -> list[str]:
-    return [
-        f"Losses at {name} come {number(link['mean_loss_burst_packets'], 3)} packets at a time "
-        f"(p99 {number(link['p99_loss_burst_packets'], 3)}, {number(link['loss_bursts'])} bursts) "
-        f"and hit {number(link['mean_flows_hit'], 3)} flows on average."
-        for name, link in links.items()
-        if link["loss_bursts"]
-    ]
+    lines = []
+    for name, link in links.items():
+        if not link["loss_bursts"]:
+            continue
+        longest = link["p99_loss_burst_packets"]
+        p99 = "" if longest is None else f"p99 {number(longest, 3)}, "
+        lines.append(
+            f"Losses at {name} come {number(link['mean_loss_burst_packets'], 3)} packets at a time "
+            f"({p99}{number(link['loss_bursts'])} bursts) and hit "
+            f"{number(link['mean_flows_hit'], 3)} flows on average."
+        )
+    return lines
 
 
 def _limit(limit: dict[str, Any]) -> str:

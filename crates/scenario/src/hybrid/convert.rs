@@ -13,7 +13,8 @@ use goodqueue_fluid::{
 use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_sim::{Impairments, WorkloadConfig};
 use goodqueue_tcp::{
-    AckRule, CongestionControlConfig, EcnMode, LossDetection, Recovery, TcpConfig,
+    AckRule, CongestionControlConfig, CubicVariant, EcnMode, LossDetection, Recovery,
+    RecoveryWindow, TcpConfig,
 };
 use goodqueue_types::{LinkId, Span};
 
@@ -238,7 +239,7 @@ fn flow_group(
     if tcp.recovery != Recovery::Sack {
         return refuse("recovery without SACK");
     }
-    let Some(control) = control(&tcp.congestion_control) else {
+    let Some(control) = control(tcp) else {
         let name = crate::congestion::name(&tcp.congestion_control);
         return refuse(&format!("congestion control {name}"));
     };
@@ -257,6 +258,7 @@ fn flow_group(
             bytes_counted: tcp.byte_counting,
         },
         recovery: FluidRecovery {
+            proportional: tcp.recovery_window != RecoveryWindow::Ssthresh,
             rack: tcp.loss_detection == LossDetection::Rack,
             min_timeout: tcp.rto.minimum,
         },
@@ -265,8 +267,8 @@ fn flow_group(
     })
 }
 
-fn control(config: &CongestionControlConfig) -> Option<FluidControl> {
-    Some(match *config {
+fn control(tcp: &TcpConfig) -> Option<FluidControl> {
+    Some(match tcp.congestion_control {
         CongestionControlConfig::Reno => FluidControl::RENO,
         // What a loss gives up is kept of the window.
         CongestionControlConfig::Gaimd { alpha, beta } => FluidControl::Gaimd {
@@ -278,6 +280,7 @@ fn control(config: &CongestionControlConfig) -> Option<FluidControl> {
             beta: cubic.beta,
             fast_convergence: cubic.fast_convergence,
             reno_friendly: cubic.reno_friendly,
+            as_linux: tcp.details.cubic_variant == CubicVariant::Linux,
         },
         CongestionControlConfig::Scalable(scalable) => FluidControl::Scalable {
             step: scalable.a,

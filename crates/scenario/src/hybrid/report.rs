@@ -105,6 +105,10 @@ impl Hybrid {
             },
             loss_bursts: Some(LossBurstOutcome {
                 count: outcome.loss_bursts,
+                packets: Distribution {
+                    mean: Some(outcome.drops / outcome.loss_bursts as f64),
+                    ..Distribution::default()
+                },
                 mean_flows_hit: Some(outcome.mean_flows_hit),
                 synchronization: Some(outcome.mean_flows_hit / outcome.flows.len() as f64),
                 ..LossBurstOutcome::default()
