@@ -27,23 +27,55 @@ pub struct Flow {
     pub reno: f32,
     /// The window when the last loss came.
     pub prior: f32,
-    /// The part of the round trip that had passed at the last update.
-    pub since: f32,
     /// The last burst of losses that hit the flow.
     pub burst: u32,
     /// Reductions in the measured part.
     pub events: u32,
-    /// What the flow does.
-    pub state: State,
+    /// Trains until the sender knows of a loss; 0 if there is none.
+    pub unknown: u16,
+    /// Trains until recovery ends.
+    pub recovers: u16,
+    /// Trains until growth is computed anew.
+    pub grows: u16,
 }
 
-/// What a flow knows of its losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    /// A packet was lost, and the sender does not know yet.
-    pub lost: bool,
-    /// The sender is reducing.
-    pub recovers: bool,
+impl Flow {
+    /// One of the flow's `trains` comes back. Returns true if it makes a loss known.
+    #[inline]
+    pub fn pass(&mut self, control: &FluidControl, trains: u16, round: &Round) -> bool {
+        if self.unknown > 0 {
+            self.unknown -= 1;
+            if self.unknown == 0 {
+                control.reduce(self);
+                self.events += 1;
+                self.recovers = trains;
+                return true;
+            }
+        }
+        if self.recovers > 0 {
+            self.recovers -= 1;
+            if self.recovers > 0 {
+                return false;
+            }
+            control.begin_epoch(self, round.now);
+            self.grows = 0;
+        }
+        if self.grows == 0 {
+            self.growth = control.growth(self, round);
+            self.grows = trains;
+        }
+        self.grows -= 1;
+        control.advance(self, 1.0 / f64::from(trains));
+        false
+    }
+
+    /// One of the flow's packets is lost. The sender knows when the train after that of the packet
+    /// has come back, unless another loss is known before.
+    pub fn lose(&mut self, trains: u16) {
+        if self.unknown == 0 {
+            self.unknown = if trains == 1 { 1 } else { trains + 1 };
+        }
+    }
 }
 
 /// What growth depends on besides the flow.

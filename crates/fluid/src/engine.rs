@@ -1,8 +1,12 @@
 //! Steps of time: what comes back is sent again, waits, is lost or served, and comes back.
 
+use std::collections::BTreeMap;
+
+use goodqueue_types::Span;
+
 use crate::class::Class;
 use crate::fifo::Fifo;
-use crate::link::{Extent, FluidLink, FluidQueue, flows_at};
+use crate::link::{Extent, FlowGroup, FluidLink, flows_at};
 use crate::noise::Noise;
 use crate::outcome::{Cost, FluidOutcome};
 use crate::tally::Tally;
@@ -17,6 +21,11 @@ const LEAST_PER_SLOT: f64 = 0.5;
 
 /// Transmission at the bottleneck and on access links ten times as fast, in bottleneck packets.
 const TRANSMISSIONS: f64 = 1.2;
+
+/// Trains of a window where all flows have one round-trip time, and where they mix.
+const TRAINS_TOGETHER: usize = 3;
+/// See `TRAINS_TOGETHER`.
+const TRAINS_MIXED: usize = 2;
 
 /// Units of work between two questions whether to go on.
 const ASKED_EVERY: u64 = 1 << 20;
@@ -58,6 +67,8 @@ struct Engine {
     /// Arrivals of the slot by class, and what the link served; the last one is the background.
     batch: Vec<f64>,
     served: Vec<f64>,
+    /// What classes sent in the slot.
+    sent: Vec<f64>,
     /// Lost packets that a class had not sent in full.
     debts: Vec<f64>,
     noise: Noise,
@@ -93,17 +104,20 @@ impl Engine {
         let queue_slots = libm::ceil(buffer / per_slot) as usize + 4;
         let mut classes = Vec::new();
         for group in &link.groups {
-            for (place, rtt) in group.rtts.iter().enumerate() {
-                let flows = flows_at(group.count, group.rtts.len(), place);
-                if flows == 0 {
-                    continue;
-                }
-                let rtt_s = rtt.as_secs_f64() + transmission_s;
-                let rtt_slots = libm::round(rtt_s / slot_s) as usize;
-                let sizes = (rtt_slots, rtt_slots + queue_slots + 2);
-                let mut class = Class::new(group, flows, rtt_s, window, sizes, &mut noise);
-                class.fill(2.0, &mut noise);
-                classes.push(class);
+            let counts = by_slots(group, |rtt| {
+                libm::round((rtt.as_secs_f64() + transmission_s) / slot_s) as usize
+            });
+            let trains = if counts.len() == 1 {
+                TRAINS_TOGETHER
+            } else {
+                TRAINS_MIXED
+            };
+            for (rtt_slots, flows) in &counts {
+                let rtt_s = *rtt_slots as f64 * slot_s;
+                let sizes = (*rtt_slots, rtt_slots + queue_slots + 2);
+                classes.push(Class::new(
+                    group, *flows, rtt_s, window, sizes, trains, &mut noise,
+                ));
             }
         }
         let places = classes.len() + 1;
@@ -118,6 +132,7 @@ impl Engine {
             fifo: Fifo::new(places, queue_slots),
             batch: vec![0.0; places],
             served: vec![0.0; places],
+            sent: vec![0.0; places],
             debts: vec![0.0; places],
             noise,
             slot: 0,
@@ -150,7 +165,8 @@ impl Engine {
         let wait_s = self.fifo.waiting() / self.packets_per_s;
         let mut arrived = 0.0;
         for (place, class) in self.classes.iter_mut().enumerate() {
-            let amount = class.arrivals(self.slot, now_s, wait_s, &mut self.noise);
+            let amount = class.arrivals(self.slot, now_s, wait_s);
+            self.sent[place] = amount;
             arrived += amount;
             // What is owed for packets lost in part is taken from what comes next.
             let paid = amount.min(self.debts[place]);
@@ -197,8 +213,7 @@ impl Engine {
             self.batch[place] -= taken;
             self.debts[place] += 1.0 - taken;
             if let Some(class) = self.classes.get_mut(place) {
-                let flow = class.draw(&mut self.noise);
-                if class.lose(flow, burst) {
+                if class.lose(self.sent[place], burst, &mut self.noise) {
                     self.tally.hit();
                 }
                 class.send_back(self.slot, after, 1.0);
@@ -241,7 +256,7 @@ impl Engine {
     }
 }
 
-/// The flows and the base round-trip time in seconds of each class.
+/// The flows and the base round-trip time in seconds of each entry of the groups.
 fn rtts(link: &FluidLink) -> impl Iterator<Item = (f64, f64)> + '_ {
     link.groups.iter().flat_map(|group| {
         group.rtts.iter().enumerate().map(|(place, rtt)| {
@@ -251,4 +266,14 @@ fn rtts(link: &FluidLink) -> impl Iterator<Item = (f64, f64)> + '_ {
     })
 }
 
-const _: fn(FluidQueue) = |_| ();
+/// How many flows of a group have a round-trip time of so many slots.
+fn by_slots(group: &FlowGroup, slots: impl Fn(Span) -> usize) -> BTreeMap<usize, usize> {
+    let mut counts = BTreeMap::new();
+    for (place, rtt) in group.rtts.iter().enumerate() {
+        let flows = flows_at(group.count, group.rtts.len(), place) as usize;
+        if flows > 0 {
+            *counts.entry(slots(*rtt)).or_default() += flows;
+        }
+    }
+    counts
+}
