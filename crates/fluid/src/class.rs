@@ -11,6 +11,12 @@ use crate::noise::Noise;
 /// Amounts below this are nothing: what rounding leaves.
 const NOTHING: f64 = 1e-9;
 
+/// How often a train's peaks change.
+const REDRAWN: f64 = 0.15;
+
+/// Packets after a lost one that tell its sender of the loss.
+const TELLING: f64 = 3.0;
+
 /// Trains that a class has at least, so that one flow's losses are known at their place in the round
 /// trip.
 const LEAST_TRAINS: usize = 16;
@@ -21,6 +27,18 @@ struct Train {
     flow: u32,
     /// Packets under way, those included whose loss is not known.
     amount: f32,
+    /// How far its bursts raise the queue above what waits on average.
+    peak: f32,
+}
+
+/// What a train sent in a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    flow: u32,
+    /// Packets.
+    pub amount: f64,
+    /// See the train's.
+    pub peak: f64,
 }
 
 /// A class of flows. Amounts are in packets.
@@ -42,8 +60,12 @@ pub struct Class {
     at: usize,
     left: f64,
     factor: f64,
-    /// What each flow sent in this slot.
-    sent: Vec<(u32, f64)>,
+    /// What trains sent in this slot.
+    sent: Vec<Piece>,
+    /// Mean of the peaks, and whether they last from round trip to round trip.
+    peak: f64,
+    lasting: bool,
+    noise: Noise,
     updates: u64,
     reductions: u64,
 }
@@ -56,7 +78,8 @@ impl Class {
         rtt_s: f64,
         window: f64,
         (rtt_slots, ring): (usize, usize),
-        trains: usize,
+        (trains, lasting): (usize, bool),
+        peak: f64,
         noise: &mut Noise,
     ) -> Self {
         let control = group.control;
@@ -81,40 +104,53 @@ impl Class {
             left: 0.0,
             factor: 1.0,
             sent: Vec::with_capacity(64),
+            peak,
+            lasting,
+            noise: noise.fork(),
             updates: 0,
             reductions: 0,
             flows,
         };
         class.line_up(noise);
-        class.fill();
+        class.fill(group.acks.packets, noise);
         class
     }
 
     /// Puts trains into an order drawn at random.
     fn line_up(&mut self, noise: &mut Noise) {
         let each = f64::from(self.each);
-        for (number, flow) in self.flows.iter().enumerate() {
+        for (number, flow) in self.flows.iter_mut().enumerate() {
             let train = Train {
                 flow: number as u32,
                 amount: (flow.window / each) as f32,
+                peak: 0.0,
             };
-            self.trains.extend((0..self.each).map(|_| train));
+            flow.flight = each * f64::from(train.amount);
+            for _ in 0..self.each {
+                let peak = (self.peak * noise.exponential()) as f32;
+                self.trains.push(Train { peak, ..train });
+            }
         }
-        for last in (1..self.trains.len()).rev() {
-            self.trains.swap(last, noise.below(last + 1));
+        if self.flows.len() > 1 {
+            for last in (1..self.trains.len()).rev() {
+                self.trains.swap(last, noise.below(last + 1));
+            }
         }
         self.left = f64::from(self.trains[0].amount);
     }
 
-    /// Spreads what is in flight over the round-trip time that begins now.
-    fn fill(&mut self) {
+    /// Spreads what is in flight over the round-trip time that begins now, in bursts.
+    fn fill(&mut self, burst: f64, noise: &mut Noise) {
         let slots = self.rtt_slots.max(1);
-        let window: f64 = self
-            .trains
-            .iter()
-            .map(|train| f64::from(train.amount))
-            .sum();
-        self.returns[..slots].fill(window / slots as f64);
+        let window: f64 = self.flows.iter().map(|flow| flow.flight).sum();
+        let bursts = libm::ceil(window / burst) as usize;
+        if bursts > 4 * slots || self.flows.len() == 1 {
+            self.returns[..slots].fill(window / slots as f64);
+            return;
+        }
+        for _ in 0..bursts {
+            self.returns[noise.below(slots)] += window / bursts as f64;
+        }
     }
 
     /// The flows.
@@ -160,7 +196,12 @@ impl Class {
             let part = back.min(self.left);
             let sent = part * self.factor;
             all += sent;
-            self.sent.push((self.trains[self.at].flow, sent));
+            let train = &self.trains[self.at];
+            self.sent.push(Piece {
+                flow: train.flow,
+                amount: sent,
+                peak: f64::from(train.peak),
+            });
             back -= part;
             self.left -= part;
             if self.left <= NOTHING {
@@ -185,32 +226,34 @@ impl Class {
         };
         let train = &mut self.trains[self.at];
         let flow = &mut self.flows[train.flow as usize];
-        self.reductions += u64::from(flow.pass(&self.control, self.each, &round));
+        let before = f64::from(train.amount);
+        let (after, known) = flow.pass(&self.control, self.each, before, &round);
+        self.reductions += u64::from(known);
         self.updates += 1;
-        let amount = flow.window / f64::from(self.each);
-        flow.sent += amount;
-        self.left = f64::from(train.amount);
-        train.amount = amount as f32;
+        flow.sent += after;
+        self.left = before;
+        train.amount = after as f32;
+        if known || self.noise.unit() < REDRAWN {
+            train.peak = (self.peak * self.noise.exponential()) as f32;
+        }
         // What is sent is what will come back.
-        self.factor = f64::from(train.amount) / self.left;
+        self.factor = after / before;
     }
 
-    /// A packet that was sent in this slot is lost: one drawn from all, `all` in number. Returns
-    /// whether its flow was not yet hit by this burst.
-    pub fn lose(&mut self, all: f64, burst: u32, noise: &mut Noise) -> bool {
-        let mut left = noise.unit() * all;
-        let mut number = self.trains[self.at].flow;
-        for (flow, sent) in &self.sent {
-            number = *flow;
-            left -= sent;
-            if left < 0.0 {
-                break;
-            }
-        }
-        let flow = &mut self.flows[number as usize];
+    /// What trains sent in this slot.
+    pub fn sent(&self) -> &[Piece] {
+        &self.sent
+    }
+
+    /// A packet of this piece is lost. Returns whether its flow was not yet hit by this burst.
+    pub fn lose(&mut self, piece: usize, burst: u32, noise: &mut Noise) -> bool {
+        let flow = &mut self.flows[self.sent[piece].flow as usize];
         let hit = flow.burst != burst;
         flow.burst = burst;
-        flow.lose(self.each);
+        // Three packets after the lost one tell of it.
+        let size = flow.flight / f64::from(self.each);
+        let late = noise.unit() * size < TELLING;
+        flow.lose(self.each, late);
         hit
     }
 }

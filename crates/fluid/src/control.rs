@@ -11,8 +11,10 @@ const LEAST_WINDOW: f64 = 2.0;
 /// One flow's window. Windows are in packets, times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flow {
-    /// The window at the last update.
+    /// The window.
     pub window: f64,
+    /// Packets in flight: whole packets join as the window grows.
+    pub flight: f64,
     /// What it grows by in the round trip that began with the last update.
     pub growth: f64,
     /// Packets sent in the measured part.
@@ -31,6 +33,8 @@ pub struct Flow {
     pub burst: u32,
     /// Reductions in the measured part.
     pub events: u32,
+    /// What a train keeps of its packets in recovery.
+    pub kept: f32,
     /// Trains until the sender knows of a loss; 0 if there is none.
     pub unknown: u16,
     /// Trains until recovery ends.
@@ -40,40 +44,53 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// One of the flow's `trains` comes back. Returns true if it makes a loss known.
+    /// One of the flow's `trains`, of `before` packets, comes back. Returns the packets that it has
+    /// from now on, and whether it made a loss known.
     #[inline]
-    pub fn pass(&mut self, control: &FluidControl, trains: u16, round: &Round) -> bool {
+    pub fn pass(
+        &mut self,
+        control: &FluidControl,
+        trains: u16,
+        before: f64,
+        round: &Round,
+    ) -> (f64, bool) {
+        let mut known = false;
         if self.unknown > 0 {
             self.unknown -= 1;
             if self.unknown == 0 {
                 control.reduce(self);
+                self.kept = (self.window / self.flight) as f32;
                 self.events += 1;
                 self.recovers = trains;
-                return true;
+                known = true;
             }
         }
-        if self.recovers > 0 {
+        let after = if self.recovers > 0 {
             self.recovers -= 1;
-            if self.recovers > 0 {
-                return false;
+            if self.recovers == 0 {
+                control.begin_epoch(self, round.now);
+                self.grows = 0;
             }
-            control.begin_epoch(self, round.now);
-            self.grows = 0;
-        }
-        if self.grows == 0 {
-            self.growth = control.growth(self, round);
-            self.grows = trains;
-        }
-        self.grows -= 1;
-        control.advance(self, 1.0 / f64::from(trains));
-        false
+            before * f64::from(self.kept).min(1.0)
+        } else {
+            if self.grows == 0 {
+                self.growth = control.growth(self, round);
+                self.grows = trains;
+            }
+            self.grows -= 1;
+            control.advance(self, 1.0 / f64::from(trains));
+            before + libm::floor((self.window - self.flight).max(0.0))
+        };
+        let after = f64::from(after as f32);
+        self.flight += after - before;
+        (after, known)
     }
 
-    /// One of the flow's packets is lost. The sender knows when the train after that of the packet
-    /// has come back, unless another loss is known before.
-    pub fn lose(&mut self, trains: u16) {
+    /// One of the flow's packets is lost. The sender knows when its train has come back, or the one
+    /// after if that is `late`; unless another loss is known before.
+    pub fn lose(&mut self, trains: u16, late: bool) {
         if self.unknown == 0 {
-            self.unknown = if trains == 1 { 1 } else { trains + 1 };
+            self.unknown = trains + u16::from(late);
         }
     }
 }
@@ -145,10 +162,17 @@ impl FluidControl {
         let before = flow.window;
         let beta = self.beta();
         if let Self::Cubic {
-            fast_convergence, ..
+            fast_convergence,
+            as_linux,
+            ..
         } = *self
         {
-            let lower = fast_convergence && before < f64::from(flow.plateau);
+            let (now, then) = if as_linux {
+                (libm::floor(before), libm::floor(f64::from(flow.plateau)))
+            } else {
+                (before, f64::from(flow.plateau))
+            };
+            let lower = fast_convergence && now < then;
             let factor = if lower { 0.5 * (1.0 + beta) } else { 1.0 };
             flow.plateau = (before * factor) as f32;
             flow.prior = before as f32;
