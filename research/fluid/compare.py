@@ -22,17 +22,7 @@ FIGURES = ("utilization", "loss_rate", "mean_queueing_delay_s", "p50_queueing_de
 
 def line_of(run: dict) -> str:
     link = link_of(run)
-    rtts = rtts_of_flows(link)[: max(link.flows, 1)]
-    if link.flows > len(link.rtts_s):
-        rtts = rtts_of_flows(link)
-        if len(set(link.rtts_s)) == 1:
-            rtts = rtts[:1]
-    counts = {}
-    for rtt in rtts:
-        counts[rtt] = counts.get(rtt, 0) + 1
-    # Flows take entries in turn: list every distinct time once if the counts are even.
-    if len(counts) == len(link.rtts_s) and link.flows >= len(link.rtts_s):
-        rtts = link.rtts_s
+    rtts = rtts_of_flows(link)
     frame = link.frame_bytes
     return (f"{run['run_seed']} {math.floor(link.rate_bps)} {frame} {run['packets']} {link.flows} "
             f"{run['control']} {run['profile']} {run['warmup_s']} {run['duration_s']} "

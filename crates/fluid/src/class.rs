@@ -1,15 +1,47 @@
 //! Flows of one group with the same round-trip time: what of theirs is under way, and their windows.
-
-use std::collections::VecDeque;
+//!
+//! The packets of a window travel in *trains*, neighbours in every queue, as acknowledgements clock
+//! the next ones out (Zhang, Shenker and Clark 1991). All trains of a class pass its senders in an order
+//! that never changes, because queue and paths are first in, first out.
 
 use crate::control::{Flow, Round};
 use crate::link::{FlowGroup, FluidControl};
 use crate::noise::Noise;
 
+/// Amounts below this are nothing: what rounding leaves.
+const NOTHING: f64 = 1e-9;
+
+/// How often a train's peaks change.
+const REDRAWN: f64 = 0.15;
+
 /// Packets after a lost one that tell its sender of the loss.
 const TELLING: f64 = 3.0;
 
-/// A class of flows. Amounts are in packets, marks count packets of the class that came back.
+/// Trains that a class has at least, so that one flow's losses are known at their place in the round
+/// trip.
+const LEAST_TRAINS: usize = 16;
+
+/// A part of a flow's window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Train {
+    flow: u32,
+    /// Packets under way, those included whose loss is not known.
+    amount: f32,
+    /// How far its bursts raise the queue above what waits on average.
+    peak: f32,
+}
+
+/// What a train sent in a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    flow: u32,
+    /// Packets.
+    pub amount: f64,
+    /// See the train's.
+    pub peak: f64,
+}
+
+/// A class of flows. Amounts are in packets.
 #[derive(Clone, Debug)]
 pub struct Class {
     /// Slots of the base round-trip time.
@@ -18,30 +50,22 @@ pub struct Class {
     per_step: f64,
     max_window: f64,
     base_rtt_s: f64,
-    proportional: bool,
     /// What comes back to the senders in the slots to come, a ring.
     returns: Vec<f64>,
     flows: Vec<Flow>,
-    /// The largest window, or more.
-    top: f64,
-    /// Packets in flight, those included whose loss is not known.
-    window: f64,
-    /// What `window` would be without noise.
-    wanted: f64,
-    /// Packets that came back since the start.
-    came_back: f64,
-    /// The part of the present round trip that has passed.
-    progress: f64,
-    /// Sum of the flows' growth per round trip.
-    growth: f64,
-    /// Packets not sent, per packet that comes back, by flows in recovery.
-    reduction: f64,
-    /// Senders that will know of a loss, by the mark at which they do.
-    losses: VecDeque<(f64, u32)>,
-    /// Senders that go on when the mark is reached, with their part of `reduction`.
-    pauses: VecDeque<(f64, f64)>,
-    /// Recoveries that end.
-    recoveries: VecDeque<(f64, u32)>,
+    trains: Vec<Train>,
+    /// Trains of a flow.
+    each: u16,
+    /// The train that comes back, what of it has not, and packets sent for each that comes.
+    at: usize,
+    left: f64,
+    factor: f64,
+    /// What trains sent in this slot.
+    sent: Vec<Piece>,
+    /// Mean of the peaks, and whether they last from round trip to round trip.
+    peak: f64,
+    lasting: bool,
+    noise: Noise,
     updates: u64,
     reductions: u64,
 }
@@ -50,19 +74,20 @@ impl Class {
     /// Flows with windows around `window`, each somewhere between two losses.
     pub fn new(
         group: &FlowGroup,
-        flows: u64,
+        flows: usize,
         rtt_s: f64,
         window: f64,
         (rtt_slots, ring): (usize, usize),
+        (trains, lasting): (usize, bool),
+        peak: f64,
         noise: &mut Noise,
     ) -> Self {
         let control = group.control;
         let flows: Vec<Flow> = (0..flows)
             .map(|_| control.somewhere(window, noise.unit(), group.max_window))
             .collect();
-        let sum = flows.iter().map(|flow| flow.window).sum();
-        let count = flows.len();
-        Self {
+        let each = trains.max(LEAST_TRAINS.div_ceil(flows.len()));
+        let mut class = Self {
             rtt_slots,
             control,
             per_step: if group.acks.bytes_counted {
@@ -72,51 +97,65 @@ impl Class {
             },
             max_window: group.max_window,
             base_rtt_s: rtt_s,
-            proportional: group.recovery.proportional,
             returns: vec![0.0; ring.next_power_of_two()],
-            flows,
-            top: 0.0,
-            window: sum,
-            wanted: sum,
-            came_back: 0.0,
-            progress: 1.0,
-            growth: 0.0,
-            reduction: 0.0,
-            losses: VecDeque::with_capacity(count),
-            pauses: VecDeque::with_capacity(count),
-            recoveries: VecDeque::with_capacity(count),
+            trains: Vec::with_capacity(each * flows.len()),
+            each: each as u16,
+            at: 0,
+            left: 0.0,
+            factor: 1.0,
+            sent: Vec::with_capacity(64),
+            peak,
+            lasting,
+            noise: noise.fork(),
             updates: 0,
             reductions: 0,
-        }
+            flows,
+        };
+        class.line_up(noise);
+        class.fill(group.acks.packets, noise);
+        class
     }
 
-    /// Spreads what is in flight over the round-trip time that begins now.
-    pub fn fill(&mut self, burst: f64, noise: &mut Noise) {
-        let slots = self.rtt_slots.max(1);
-        let mean = self.window / slots as f64;
-        let deviation = if self.flows.len() > 1 {
-            (burst * mean).sqrt()
-        } else {
-            0.0
-        };
-        let mut sum = 0.0;
-        for place in &mut self.returns[..slots] {
-            *place = (mean + deviation * noise.normal()).max(0.0);
-            sum += *place;
+    /// Puts trains into an order drawn at random.
+    fn line_up(&mut self, noise: &mut Noise) {
+        let each = f64::from(self.each);
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            let train = Train {
+                flow: number as u32,
+                amount: (flow.window / each) as f32,
+                peak: 0.0,
+            };
+            flow.flight = each * f64::from(train.amount);
+            for _ in 0..self.each {
+                let peak = (self.peak * noise.exponential()) as f32;
+                self.trains.push(Train { peak, ..train });
+            }
         }
-        for place in &mut self.returns[..slots] {
-            *place *= self.window / sum;
+        if self.flows.len() > 1 {
+            for last in (1..self.trains.len()).rev() {
+                self.trains.swap(last, noise.below(last + 1));
+            }
+        }
+        self.left = f64::from(self.trains[0].amount);
+    }
+
+    /// Spreads what is in flight over the round-trip time that begins now, in bursts.
+    fn fill(&mut self, burst: f64, noise: &mut Noise) {
+        let slots = self.rtt_slots.max(1);
+        let window: f64 = self.flows.iter().map(|flow| flow.flight).sum();
+        let bursts = libm::ceil(window / burst) as usize;
+        if bursts > 4 * slots || self.flows.len() == 1 {
+            self.returns[..slots].fill(window / slots as f64);
+            return;
+        }
+        for _ in 0..bursts {
+            self.returns[noise.below(slots)] += window / bursts as f64;
         }
     }
 
     /// The flows.
     pub fn flows(&self) -> &[Flow] {
         &self.flows
-    }
-
-    /// Packets in flight.
-    pub fn window(&self) -> f64 {
-        self.window
     }
 
     /// Updates of windows and reductions so far.
@@ -126,11 +165,7 @@ impl Class {
 
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.returns)
-            + self.flows.capacity() * size_of::<Flow>()
-            + self.losses.capacity() * size_of::<(f64, u32)>()
-            + self.pauses.capacity() * size_of::<(f64, f64)>()
-            + self.recoveries.capacity() * size_of::<(f64, u32)>()
+        size_of_val(&*self.returns) + size_of_val(&*self.flows) + size_of_val(&*self.trains)
     }
 
     /// The measured part begins.
@@ -149,160 +184,76 @@ impl Class {
         self.returns[(now as usize + self.rtt_slots + after) & mask] += amount;
     }
 
-    /// The packets that the class sends in slot `slot`: as many as come back, more by what windows
-    /// grow, less by what they shrink.
+    /// The packets that the class sends in a slot: as many as come back, more where windows
+    /// grow, less where they shrink.
     #[inline]
-    pub fn arrivals(&mut self, slot: u64, now_s: f64, wait_s: f64, noise: &mut Noise) -> f64 {
+    pub fn arrivals(&mut self, slot: u64, now_s: f64, wait_s: f64) -> f64 {
         let place = slot as usize & (self.returns.len() - 1);
-        let back = std::mem::take(&mut self.returns[place]);
-        if self.progress >= 1.0 {
-            self.update(now_s, wait_s);
-        }
-        if back <= 0.0 {
-            return 0.0;
-        }
-        self.came_back += back;
-        self.know(now_s, wait_s);
-        let rounds = back / self.window;
-        self.progress += rounds;
-        let planned = rounds * self.growth - back * self.reduction;
-        self.wanted += planned;
-        let mut change = planned + rounds * (self.wanted - planned - self.window);
-        if self.flows.len() > 1 {
-            change += (rounds * self.growth).sqrt() * noise.normal();
-        }
-        let change = change.max(-back);
-        self.window += change;
-        back + change
-    }
-
-    /// A new round trip begins: windows have grown, and will grow.
-    fn update(&mut self, now_s: f64, wait_s: f64) {
-        let round = self.round(now_s, wait_s);
-        let (mut growth, mut top) = (0.0, 0.0_f64);
-        let passed = self.progress;
-        let control = self.control;
-        for flow in &mut self.flows {
-            if !flow.state.recovers {
-                control.advance(flow, passed - f64::from(flow.since));
-                flow.growth = control.growth(flow, &round);
-                growth += flow.growth;
+        let mut back = std::mem::take(&mut self.returns[place]);
+        self.sent.clear();
+        let mut all = 0.0;
+        while back > NOTHING {
+            let part = back.min(self.left);
+            let sent = part * self.factor;
+            all += sent;
+            let train = &self.trains[self.at];
+            self.sent.push(Piece {
+                flow: train.flow,
+                amount: sent,
+                peak: f64::from(train.peak),
+            });
+            back -= part;
+            self.left -= part;
+            if self.left <= NOTHING {
+                self.next_train(now_s, wait_s);
             }
-            flow.sent += flow.window;
-            flow.since = 0.0;
-            top = top.max(flow.window + flow.growth);
         }
-        self.growth = growth;
-        self.top = top;
-        self.progress = 0.0;
-        self.updates += self.flows.len() as u64;
+        all
     }
 
-    fn round(&self, now: f64, wait_s: f64) -> Round {
-        Round {
-            now,
+    /// The next train begins to come back, and its flow sends what its window now is.
+    fn next_train(&mut self, now_s: f64, wait_s: f64) {
+        self.at += 1;
+        if self.at == self.trains.len() {
+            self.at = 0;
+        }
+        let round = Round {
+            now: now_s,
             base_rtt: self.base_rtt_s,
             rtt: self.base_rtt_s + wait_s,
             per_step: self.per_step,
             max_window: self.max_window,
-        }
-    }
-
-    /// Senders get to know what the packets that came back tell.
-    fn know(&mut self, now_s: f64, wait_s: f64) {
-        while let Some(&(mark, reduction)) = self.pauses.front()
-            && mark <= self.came_back
-        {
-            self.pauses.pop_front();
-            self.reduction -= reduction;
-            if self.pauses.is_empty() {
-                self.reduction = 0.0;
-            }
-        }
-        while let Some(&(mark, flow)) = self.recoveries.front()
-            && mark <= self.came_back
-        {
-            self.recoveries.pop_front();
-            self.go_on(flow as usize, now_s, wait_s);
-        }
-        while let Some(&(mark, flow)) = self.losses.front()
-            && mark <= self.came_back
-            && !self.flows[flow as usize].state.recovers
-        {
-            self.losses.pop_front();
-            self.reduce(flow as usize);
-        }
-    }
-
-    /// Recovery ends; the window grows again.
-    fn go_on(&mut self, number: usize, now_s: f64, wait_s: f64) {
-        let round = self.round(now_s, wait_s);
-        let flow = &mut self.flows[number];
-        flow.state.recovers = false;
-        self.control.begin_epoch(flow, now_s);
-        flow.since = self.progress as f32;
-        flow.growth = self.control.growth(flow, &round);
-        self.growth += flow.growth;
-    }
-
-    /// A sender knows of a loss: it sends less than what comes back until its window is reduced.
-    fn reduce(&mut self, number: usize) {
-        let flow = &mut self.flows[number];
-        flow.state.lost = false;
-        self.growth -= flow.growth;
-        self.control
-            .advance(flow, self.progress - f64::from(flow.since));
-        flow.since = self.progress as f32;
-        let window = flow.window;
-        let less = self.control.reduce(flow);
-        flow.state.recovers = true;
-        flow.events += 1;
-        self.reductions += 1;
-        // In a round trip the class gets `window` packets back, and this flow its part of them.
-        let (rate, length) = if self.proportional {
-            (less / self.window, self.window)
-        } else {
-            (window / self.window, less / window * self.window)
         };
-        self.reduction += rate;
-        push(&mut self.pauses, self.came_back + length, rate);
-        push(
-            &mut self.recoveries,
-            self.came_back + self.window,
-            number as u32,
-        );
+        let train = &mut self.trains[self.at];
+        let flow = &mut self.flows[train.flow as usize];
+        let before = f64::from(train.amount);
+        let (after, known) = flow.pass(&self.control, self.each, before, &round);
+        self.reductions += u64::from(known);
+        self.updates += 1;
+        flow.sent += after;
+        self.left = before;
+        train.amount = after as f32;
+        if known || self.noise.unit() < REDRAWN {
+            train.peak = (self.peak * self.noise.exponential()) as f32;
+        }
+        // What is sent is what will come back.
+        self.factor = after / before;
     }
 
-    /// A flow drawn in proportion to windows.
-    pub fn draw(&self, noise: &mut Noise) -> usize {
-        if self.flows.len() == 1 {
-            return 0;
-        }
-        loop {
-            let flow = noise.below(self.flows.len());
-            if noise.unit() * self.top < self.flows[flow].window {
-                return flow;
-            }
-        }
+    /// What trains sent in this slot.
+    pub fn sent(&self) -> &[Piece] {
+        &self.sent
     }
 
-    /// A packet of a flow is lost, in this burst of losses. Returns whether the burst had not hit the
-    /// flow before.
-    pub fn lose(&mut self, number: usize, burst: u32) -> bool {
-        let flow = &mut self.flows[number];
+    /// A packet of this piece is lost. Returns whether its flow was not yet hit by this burst.
+    pub fn lose(&mut self, piece: usize, burst: u32, noise: &mut Noise) -> bool {
+        let flow = &mut self.flows[self.sent[piece].flow as usize];
         let hit = flow.burst != burst;
         flow.burst = burst;
-        if !flow.state.lost {
-            flow.state.lost = true;
-            let mark = self.came_back + self.window + TELLING * self.flows.len() as f64;
-            push(&mut self.losses, mark, number as u32);
-        }
+        // Three packets after the lost one tell of it.
+        let size = flow.flight / f64::from(self.each);
+        let late = noise.unit() * size < TELLING;
+        flow.lose(self.each, late);
         hit
     }
-}
-
-/// Appends to a list in order of marks.
-fn push<T>(list: &mut VecDeque<(f64, T)>, mark: f64, value: T) {
-    let last = list.back().map_or(0.0, |(mark, _)| *mark);
-    list.push_back((mark.max(last), value));
 }

@@ -11,8 +11,10 @@ const LEAST_WINDOW: f64 = 2.0;
 /// One flow's window. Windows are in packets, times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flow {
-    /// The window at the last update.
+    /// The window.
     pub window: f64,
+    /// Packets in flight: whole packets join as the window grows.
+    pub flight: f64,
     /// What it grows by in the round trip that began with the last update.
     pub growth: f64,
     /// Packets sent in the measured part.
@@ -27,23 +29,70 @@ pub struct Flow {
     pub reno: f32,
     /// The window when the last loss came.
     pub prior: f32,
-    /// The part of the round trip that had passed at the last update.
-    pub since: f32,
     /// The last burst of losses that hit the flow.
     pub burst: u32,
     /// Reductions in the measured part.
     pub events: u32,
-    /// What the flow does.
-    pub state: State,
+    /// What a train keeps of its packets in recovery.
+    pub kept: f32,
+    /// Trains until the sender knows of a loss; 0 if there is none.
+    pub unknown: u16,
+    /// Trains until recovery ends.
+    pub recovers: u16,
+    /// Trains until growth is computed anew.
+    pub grows: u16,
 }
 
-/// What a flow knows of its losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    /// A packet was lost, and the sender does not know yet.
-    pub lost: bool,
-    /// The sender is reducing.
-    pub recovers: bool,
+impl Flow {
+    /// One of the flow's `trains`, of `before` packets, comes back. Returns the packets that it has
+    /// from now on, and whether it made a loss known.
+    #[inline]
+    pub fn pass(
+        &mut self,
+        control: &FluidControl,
+        trains: u16,
+        before: f64,
+        round: &Round,
+    ) -> (f64, bool) {
+        let mut known = false;
+        if self.unknown > 0 {
+            self.unknown -= 1;
+            if self.unknown == 0 {
+                control.reduce(self);
+                self.kept = (self.window / self.flight) as f32;
+                self.events += 1;
+                self.recovers = trains;
+                known = true;
+            }
+        }
+        let after = if self.recovers > 0 {
+            self.recovers -= 1;
+            if self.recovers == 0 {
+                control.begin_epoch(self, round.now);
+                self.grows = 0;
+            }
+            before * f64::from(self.kept).min(1.0)
+        } else {
+            if self.grows == 0 {
+                self.growth = control.growth(self, round);
+                self.grows = trains;
+            }
+            self.grows -= 1;
+            control.advance(self, 1.0 / f64::from(trains));
+            before + libm::floor((self.window - self.flight).max(0.0))
+        };
+        let after = f64::from(after as f32);
+        self.flight += after - before;
+        (after, known)
+    }
+
+    /// One of the flow's packets is lost. The sender knows when its train has come back, or the one
+    /// after if that is `late`; unless another loss is known before.
+    pub fn lose(&mut self, trains: u16, late: bool) {
+        if self.unknown == 0 {
+            self.unknown = trains + u16::from(late);
+        }
+    }
 }
 
 /// What growth depends on besides the flow.
@@ -113,10 +162,17 @@ impl FluidControl {
         let before = flow.window;
         let beta = self.beta();
         if let Self::Cubic {
-            fast_convergence, ..
+            fast_convergence,
+            as_linux,
+            ..
         } = *self
         {
-            let lower = fast_convergence && before < f64::from(flow.plateau);
+            let (now, then) = if as_linux {
+                (libm::floor(before), libm::floor(f64::from(flow.plateau)))
+            } else {
+                (before, f64::from(flow.plateau))
+            };
+            let lower = fast_convergence && now < then;
             let factor = if lower { 0.5 * (1.0 + beta) } else { 1.0 };
             flow.plateau = (before * factor) as f32;
             flow.prior = before as f32;

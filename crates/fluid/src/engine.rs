@@ -1,8 +1,12 @@
 //! Steps of time: what comes back is sent again, waits, is lost or served, and comes back.
 
+use std::collections::BTreeMap;
+
+use goodqueue_types::Span;
+
 use crate::class::Class;
 use crate::fifo::Fifo;
-use crate::link::{Extent, FluidLink, FluidQueue, flows_at};
+use crate::link::{Extent, FlowGroup, FluidLink, flows_at};
 use crate::noise::Noise;
 use crate::outcome::{Cost, FluidOutcome};
 use crate::tally::Tally;
@@ -17,6 +21,17 @@ const LEAST_PER_SLOT: f64 = 0.5;
 
 /// Transmission at the bottleneck and on access links ten times as fast, in bottleneck packets.
 const TRANSMISSIONS: f64 = 1.2;
+
+/// Trains of a window where all flows have one round-trip time, and where they mix.
+const TRAINS_TOGETHER: usize = 3;
+/// See `TRAINS_TOGETHER`.
+const TRAINS_MIXED: usize = 2;
+
+/// Mean height of a train's peaks above the mean, for each packet beyond the first that is sent at once.
+const PEAK: f64 = 0.6;
+
+/// Packets of a train that is long enough to have most of that.
+const LONG_TRAIN: f64 = 10.0;
 
 /// Units of work between two questions whether to go on.
 const ASKED_EVERY: u64 = 1 << 20;
@@ -50,6 +65,8 @@ struct Engine {
     per_slot: f64,
     packets_per_s: f64,
     buffer: f64,
+    /// No peak is higher.
+    margin: f64,
     background: f64,
     background_burst: f64,
     burst: f64,
@@ -92,18 +109,32 @@ impl Engine {
         let window = share * packets_per_s / per_window;
         let queue_slots = libm::ceil(buffer / per_slot) as usize + 4;
         let mut classes = Vec::new();
+        let mut highest = 0.0_f64;
         for group in &link.groups {
-            for (place, rtt) in group.rtts.iter().enumerate() {
-                let flows = flows_at(group.count, group.rtts.len(), place);
-                if flows == 0 {
-                    continue;
-                }
-                let rtt_s = rtt.as_secs_f64() + transmission_s;
-                let rtt_slots = libm::round(rtt_s / slot_s) as usize;
-                let sizes = (rtt_slots, rtt_slots + queue_slots + 2);
-                let mut class = Class::new(group, flows, rtt_s, window, sizes, &mut noise);
-                class.fill(2.0, &mut noise);
-                classes.push(class);
+            let counts = by_slots(group, |rtt| {
+                libm::round((rtt.as_secs_f64() + transmission_s) / slot_s) as usize
+            });
+            let together = link.groups.len() == 1 && counts.len() == 1;
+            let trains = if together {
+                (TRAINS_TOGETHER, true)
+            } else {
+                (TRAINS_MIXED, false)
+            };
+            let flows = link.flows() as f64;
+            let train = window / trains.0.max(16_usize.div_ceil(flows as usize)) as f64;
+            let length = train * train / (train * train + LONG_TRAIN * LONG_TRAIN);
+            let peak = if together {
+                PEAK * (1.0 - 1.0 / flows) * length * (unit(group, window, link.mean_rtt_s()) - 1.0)
+            } else {
+                0.0
+            };
+            highest = highest.max(peak);
+            for (rtt_slots, flows) in &counts {
+                let rtt_s = *rtt_slots as f64 * slot_s;
+                let sizes = (*rtt_slots, rtt_slots + queue_slots + 2);
+                classes.push(Class::new(
+                    group, *flows, rtt_s, window, sizes, trains, peak, &mut noise,
+                ));
             }
         }
         let places = classes.len() + 1;
@@ -112,6 +143,7 @@ impl Engine {
             per_slot,
             packets_per_s,
             buffer,
+            margin: 40.0 * highest,
             background: link.background.share * per_slot,
             background_burst: link.background.burst_packets,
             burst: 2.0,
@@ -150,7 +182,7 @@ impl Engine {
         let wait_s = self.fifo.waiting() / self.packets_per_s;
         let mut arrived = 0.0;
         for (place, class) in self.classes.iter_mut().enumerate() {
-            let amount = class.arrivals(self.slot, now_s, wait_s, &mut self.noise);
+            let amount = class.arrivals(self.slot, now_s, wait_s);
             arrived += amount;
             // What is owed for packets lost in part is taken from what comes next.
             let paid = amount.min(self.debts[place]);
@@ -165,11 +197,10 @@ impl Engine {
         }
         let present: f64 = self.batch.iter().sum();
         let before = self.fifo.waiting();
-        let excess = before + present - self.per_slot - self.buffer;
+        let drift = present - self.per_slot;
         let mut lost = 0.0;
-        if excess >= 1.0 {
-            lost = libm::floor(excess);
-            self.lose(lost as u64, now_s);
+        if before + drift.max(0.0) + self.margin >= self.buffer + 1.0 {
+            lost = self.overflow(before, present, now_s);
         }
         self.fifo.push(self.slot, &self.batch);
         let after = (before + present - lost - self.per_slot).max(0.0);
@@ -187,38 +218,47 @@ impl Engine {
         self.slot += 1;
     }
 
-    /// Packets of the slot's arrivals are lost, drawn in proportion to what arrives.
-    fn lose(&mut self, count: u64, now_s: f64) {
-        let burst = self.tally.burst(now_s);
-        let after = libm::round(self.buffer / self.per_slot) as usize;
-        for _ in 0..count {
-            let place = self.place_of_loss();
-            let taken = self.batch[place].min(1.0);
-            self.batch[place] -= taken;
-            self.debts[place] += 1.0 - taken;
-            if let Some(class) = self.classes.get_mut(place) {
-                let flow = class.draw(&mut self.noise);
-                if class.lose(flow, burst) {
-                    self.tally.hit();
+    /// Pieces of trains arrive one after the other at a queue that is nearly full, and lose what it has
+    /// no room for. Returns how much.
+    fn overflow(&mut self, before: f64, present: f64, now_s: f64) -> f64 {
+        let drift = (present - self.per_slot) / present;
+        let (mut waiting, mut lost) = (before, 0.0);
+        for place in 0..self.classes.len() {
+            for piece in 0..self.classes[place].sent().len() {
+                let sent = self.classes[place].sent()[piece];
+                waiting += drift * sent.amount;
+                let excess = waiting + sent.peak - self.buffer;
+                if excess < 1.0 {
+                    continue;
                 }
-                class.send_back(self.slot, after, 1.0);
+                let count = libm::floor(excess).min(libm::ceil(sent.amount));
+                waiting -= count;
+                lost += count;
+                self.lose(place, piece, count, now_s);
             }
         }
+        // Background.
+        let amount = *self.batch.last().expect("the background's place");
+        let excess = libm::floor(waiting + drift * amount - self.buffer).min(amount);
+        if excess >= 1.0 {
+            *self.batch.last_mut().expect("the background's place") -= excess;
+            lost += excess;
+        }
+        lost
     }
 
-    fn place_of_loss(&mut self) -> usize {
-        let total: f64 = self.batch.iter().sum();
-        let mut left = self.noise.unit() * total;
-        for (place, amount) in self.batch.iter().enumerate() {
-            left -= amount;
-            if left < 0.0 {
-                return place;
-            }
+    /// So many packets of a piece are lost.
+    fn lose(&mut self, place: usize, piece: usize, count: f64, now_s: f64) {
+        let burst = self.tally.burst(now_s);
+        let after = libm::round(self.buffer / self.per_slot) as usize;
+        let taken = self.batch[place].min(count);
+        self.batch[place] -= taken;
+        self.debts[place] += count - taken;
+        let class = &mut self.classes[place];
+        if class.lose(piece, burst, &mut self.noise) {
+            self.tally.hit();
         }
-        self.batch
-            .iter()
-            .position(|amount| *amount > 0.0)
-            .unwrap_or(0)
+        class.send_back(self.slot, after, count);
     }
 
     fn start_measuring(&mut self) {
@@ -241,7 +281,20 @@ impl Engine {
     }
 }
 
-/// The flows and the base round-trip time in seconds of each class.
+/// Packets that a sender hands to its link at once: two for a delayed ACK; with segmentation offload
+/// (`proportional`, Linux) what the pace of 1.2 windows per round trip sends in 2^-10 s, 44 at most.
+fn unit(group: &FlowGroup, window: f64, rtt_s: f64) -> f64 {
+    if group.paced {
+        return 1.0;
+    }
+    if group.recovery.proportional {
+        (1.2 * window / rtt_s / 1024.0).clamp(group.acks.packets, 44.0)
+    } else {
+        group.acks.packets
+    }
+}
+
+/// The flows and the base round-trip time in seconds of each entry of the groups.
 fn rtts(link: &FluidLink) -> impl Iterator<Item = (f64, f64)> + '_ {
     link.groups.iter().flat_map(|group| {
         group.rtts.iter().enumerate().map(|(place, rtt)| {
@@ -251,4 +304,14 @@ fn rtts(link: &FluidLink) -> impl Iterator<Item = (f64, f64)> + '_ {
     })
 }
 
-const _: fn(FluidQueue) = |_| ();
+/// How many flows of a group have a round-trip time of so many slots.
+fn by_slots(group: &FlowGroup, slots: impl Fn(Span) -> usize) -> BTreeMap<usize, usize> {
+    let mut counts = BTreeMap::new();
+    for (place, rtt) in group.rtts.iter().enumerate() {
+        let flows = flows_at(group.count, group.rtts.len(), place) as usize;
+        if flows > 0 {
+            *counts.entry(slots(*rtt)).or_default() += flows;
+        }
+    }
+    counts
+}

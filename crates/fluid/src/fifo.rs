@@ -131,7 +131,8 @@ impl Fifo {
     }
 }
 
-/// Moves `taken` of the `total` in `batch` to `served`.
+/// Moves `taken` of the `total` in `batch` to `served`. Which class is first, is drawn, so that none is
+/// always left with what others leave.
 fn cut(
     batch: &mut [f64],
     total: f64,
@@ -141,23 +142,34 @@ fn cut(
     served: &mut [f64],
 ) {
     let (mut rest, mut wanted) = (total, taken);
-    for (amount, served) in batch.iter_mut().zip(served) {
-        if *amount <= 0.0 {
+    let first = if batch.len() > 2 {
+        noise.below(batch.len())
+    } else {
+        0
+    };
+    for place in (first..batch.len()).chain(0..first) {
+        let amount = batch[place];
+        if amount <= 0.0 {
             continue;
         }
-        let others = rest - *amount;
+        let others = (rest - amount).max(0.0);
         let part = if others <= NOTHING {
             wanted
         } else {
             let share = wanted / rest;
-            let variance = burst * *amount * (others / rest) * share * (1.0 - share);
-            let drawn = share * *amount + variance.max(0.0).sqrt() * noise.normal();
+            let drawn = if amount <= burst {
+                // A burst goes as a whole.
+                if noise.unit() < share { amount } else { 0.0 }
+            } else {
+                let variance = burst * amount * (others / rest) * share * (1.0 - share);
+                share * amount + variance.max(0.0).sqrt() * noise.normal()
+            };
             drawn.max(wanted - others).max(0.0)
         };
-        let part = part.min(*amount).min(wanted);
-        *amount -= part;
-        *served += part;
-        rest = others.max(0.0);
+        let part = part.min(amount).min(wanted);
+        batch[place] -= part;
+        served[place] += part;
+        rest = others;
         wanted -= part;
     }
 }
