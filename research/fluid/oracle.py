@@ -21,30 +21,37 @@ from goodqueue import _core
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.trial import Length, length, scenario_toml
 
-MOST_PACKETS = 6_000_000
+MOST_PACKETS = 15_000_000
 REPLICATES = 2
 PROFILES = ("linux", "rfc")
 
 
 def draw(seed: int) -> dict:
-    """A link that packets can simulate, of the range that the hybrid engine is for."""
+    """A link of the range that the hybrid engine is for, on which packets see enough loss epochs."""
     rng = random.Random(f"link {seed}")
-    flows = round(math.exp(rng.uniform(0, math.log(400))))
-    window = math.exp(rng.uniform(math.log(9), math.log(160)))
+    while True:
+        case = _draw(rng, seed)
+        link = link_of(case)
+        if length(link, link.bdp_packets / 2).packets <= MOST_PACKETS:
+            return case
+
+
+def _draw(rng: random.Random, seed: int) -> dict:
+    flows = round(math.exp(rng.uniform(0, math.log(1500))))
+    window = math.exp(rng.uniform(math.log(9), math.log(300)))
     if flows < 5:
         window *= math.exp(rng.uniform(0, math.log(8)))
     if rng.random() < 0.5:
-        rtts = [math.exp(rng.uniform(math.log(0.01), math.log(0.1)))]
+        rtts = [math.exp(rng.uniform(math.log(0.01), math.log(0.12)))]
     else:
         first = math.exp(rng.uniform(math.log(0.01), math.log(0.03)))
         rtts = [first, first * math.exp(rng.uniform(math.log(1.5), math.log(12)))]
     mean = sum(rtts) / len(rtts)
     rate = flows * window * 12000 / mean
     control = "cubic" if rng.random() < 0.55 else "reno"
-    profile = "linux" if rng.random() < 0.65 else "rfc"
-    counting = profile == "linux"
+    profile = "linux" if rng.random() < 0.7 else "rfc"
     return {"seed": seed, "rate": round(rate), "rtts": rtts, "flows": flows,
-            "control": control, "profile": profile, "byte_counting": counting}
+            "control": control, "profile": profile, "byte_counting": profile == "linux"}
 
 
 def link_of(case: dict) -> Link:

@@ -50,6 +50,10 @@ pub struct Class {
     per_step: f64,
     max_window: f64,
     base_rtt_s: f64,
+    proportional: bool,
+    /// Packets that a sender hands to its link at once, and what has come back towards the next.
+    unit: f64,
+    pending: f64,
     /// What comes back to the senders in the slots to come, a ring.
     returns: Vec<f64>,
     flows: Vec<Flow>,
@@ -79,7 +83,7 @@ impl Class {
         window: f64,
         (rtt_slots, ring): (usize, usize),
         (trains, lasting): (usize, bool),
-        peak: f64,
+        (peak, unit): (f64, f64),
         noise: &mut Noise,
     ) -> Self {
         let control = group.control;
@@ -97,6 +101,9 @@ impl Class {
             },
             max_window: group.max_window,
             base_rtt_s: rtt_s,
+            proportional: group.recovery.proportional,
+            unit,
+            pending: unit * noise.unit(),
             returns: vec![0.0; ring.next_power_of_two()],
             trains: Vec::with_capacity(each * flows.len()),
             each: each as u16,
@@ -189,30 +196,39 @@ impl Class {
     #[inline]
     pub fn arrivals(&mut self, slot: u64, now_s: f64, wait_s: f64) -> f64 {
         let place = slot as usize & (self.returns.len() - 1);
-        let mut back = std::mem::take(&mut self.returns[place]);
+        self.pending += std::mem::take(&mut self.returns[place]);
+        let mut back = self.unit * libm::floor(self.pending / self.unit);
+        self.pending -= back;
         self.sent.clear();
         let mut all = 0.0;
         while back > NOTHING {
             let part = back.min(self.left);
-            let sent = part * self.factor;
-            all += sent;
-            let train = &self.trains[self.at];
-            self.sent.push(Piece {
-                flow: train.flow,
-                amount: sent,
-                peak: f64::from(train.peak),
-            });
-            back -= part;
-            self.left -= part;
+            if part > 0.0 {
+                all += self.send(part * self.factor);
+                back -= part;
+                self.left -= part;
+            }
             if self.left <= NOTHING {
-                self.next_train(now_s, wait_s);
+                all += self.next_train(now_s, wait_s);
             }
         }
         all
     }
 
+    /// The present train sends so many packets.
+    fn send(&mut self, amount: f64) -> f64 {
+        let train = &self.trains[self.at];
+        self.sent.push(Piece {
+            flow: train.flow,
+            amount,
+            peak: f64::from(train.peak),
+        });
+        amount
+    }
+
     /// The next train begins to come back, and its flow sends what its window now is.
-    fn next_train(&mut self, now_s: f64, wait_s: f64) {
+    /// Returns what is sent at once because nothing comes back.
+    fn next_train(&mut self, now_s: f64, wait_s: f64) -> f64 {
         self.at += 1;
         if self.at == self.trains.len() {
             self.at = 0;
@@ -223,6 +239,7 @@ impl Class {
             rtt: self.base_rtt_s + wait_s,
             per_step: self.per_step,
             max_window: self.max_window,
+            proportional: self.proportional,
         };
         let train = &mut self.trains[self.at];
         let flow = &mut self.flows[train.flow as usize];
@@ -237,7 +254,11 @@ impl Class {
             train.peak = (self.peak * self.noise.exponential()) as f32;
         }
         // What is sent is what will come back.
-        self.factor = after / before;
+        if before > NOTHING {
+            self.factor = after / before;
+            return 0.0;
+        }
+        if after > 0.0 { self.send(after) } else { 0.0 }
     }
 
     /// What trains sent in this slot.

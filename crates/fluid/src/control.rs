@@ -35,6 +35,8 @@ pub struct Flow {
     pub events: u32,
     /// What a train keeps of its packets in recovery.
     pub kept: f32,
+    /// Packets that a pause has yet to leave out.
+    pub pause: f32,
     /// Trains until the sender knows of a loss; 0 if there is none.
     pub unknown: u16,
     /// Trains until recovery ends.
@@ -59,7 +61,13 @@ impl Flow {
             self.unknown -= 1;
             if self.unknown == 0 {
                 control.reduce(self);
-                self.kept = (self.window / self.flight) as f32;
+                let kept = (self.window / self.flight).min(1.0);
+                if round.proportional {
+                    self.kept = kept as f32;
+                } else {
+                    self.kept = 1.0;
+                    self.pause = (self.flight * (1.0 - kept)) as f32;
+                }
                 self.events += 1;
                 self.recovers = trains;
                 known = true;
@@ -71,7 +79,9 @@ impl Flow {
                 control.begin_epoch(self, round.now);
                 self.grows = 0;
             }
-            before * f64::from(self.kept).min(1.0)
+            let left_out = before.min(f64::from(self.pause));
+            self.pause -= left_out as f32;
+            (before - left_out) * f64::from(self.kept)
         } else {
             if self.grows == 0 {
                 self.growth = control.growth(self, round);
@@ -89,7 +99,8 @@ impl Flow {
     /// One of the flow's packets is lost. The sender knows when its train has come back, or the one
     /// after if that is `late`; unless another loss is known before.
     pub fn lose(&mut self, trains: u16, late: bool) {
-        if self.unknown == 0 {
+        // What was sent before the first loss was known belongs to the same event.
+        if self.unknown == 0 && self.recovers + 1 < trains.max(2) {
             self.unknown = trains + u16::from(late);
         }
     }
@@ -108,6 +119,8 @@ pub struct Round {
     pub per_step: f64,
     /// Largest window.
     pub max_window: f64,
+    /// Whether recovery sends in proportion to what is delivered, and does not pause.
+    pub proportional: bool,
 }
 
 impl FluidControl {

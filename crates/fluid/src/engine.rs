@@ -122,9 +122,10 @@ impl Engine {
             };
             let flows = link.flows() as f64;
             let train = window / trains.0.max(16_usize.div_ceil(flows as usize)) as f64;
+            let unit = unit(group, window, link.mean_rtt_s());
             let length = train * train / (train * train + LONG_TRAIN * LONG_TRAIN);
             let peak = if together {
-                PEAK * (1.0 - 1.0 / flows) * length * (unit(group, window, link.mean_rtt_s()) - 1.0)
+                PEAK * (1.0 - 1.0 / flows) * length * (unit - 1.0)
             } else {
                 0.0
             };
@@ -133,7 +134,14 @@ impl Engine {
                 let rtt_s = *rtt_slots as f64 * slot_s;
                 let sizes = (*rtt_slots, rtt_slots + queue_slots + 2);
                 classes.push(Class::new(
-                    group, *flows, rtt_s, window, sizes, trains, peak, &mut noise,
+                    group,
+                    *flows,
+                    rtt_s,
+                    window,
+                    sizes,
+                    trains,
+                    (peak, unit),
+                    &mut noise,
                 ));
             }
         }
