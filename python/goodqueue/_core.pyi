@@ -144,6 +144,9 @@ class Cancel:
     def set(self) -> None:
         """Stops them."""
 
+def hybrid_version() -> int:
+    """The version of what runs of the hybrid engine yield."""
+
 def results_version() -> int:
     """The version of what runs yield: results of equal versions are equal."""
 
@@ -233,7 +236,16 @@ class Scenario:
     def weight(self) -> float:
         """How long a run takes, in units of its own; only to compare scenarios."""
 
-    def calibrate(self, seconds: float) -> tuple[float, list[tuple[float, float]]]:
+    def hybrid_limits(self) -> tuple[Literal["unable", "unproved"], str] | None:
+        """Why the hybrid engine does not answer for it, in words; None if it does.
+
+        `unable` if it cannot run it; `unproved` if it can, and was not shown to agree with the
+        packet engine on such links.
+        """
+
+    def calibrate(
+        self, seconds: float, engine: Literal["packets", "hybrid"] = "packets"
+    ) -> tuple[float, list[tuple[float, float]]]:
         """Runs it from the start until so many seconds of computing have passed, or to the end.
 
         Returns:
@@ -242,7 +254,11 @@ class Scenario:
         """
 
     def memory(
-        self, *, series: bool | None = None, packets: bool | None = None
+        self,
+        *,
+        series: bool | None = None,
+        packets: bool | None = None,
+        engine: Literal["packets", "hybrid"] = "packets",
     ) -> list[tuple[str, int, int]]:
         """What a run takes of memory: triples of what, how many, and bytes for each.
 
@@ -284,15 +300,18 @@ class Scenario:
         traces: Sequence[tuple[str, PathLike[str]]] = (),
         snap: int = 128,
         watch: Callable[[float, int], None] | None = None,
+        engine: Literal["packets", "hybrid"] = "packets",
     ) -> Outcome:
         """Runs it, without holding the interpreter's lock.
 
         What is recorded is as the scenario says unless given. `queues` are factories of queue
         disciplines, by link. `traces` are pairs of a trace's name and a file; frames of captures
-        are cut to `snap` bytes.
+        are cut to `snap` bytes. The hybrid engine has no series, packets, queues or traces, and
+        does not tell `watch` how far it is.
 
         Raises:
             KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.
+            goodqueue.ScenarioError: if the hybrid engine cannot run it, and why.
         """
 
 @final

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.engines import engine_of_run
 from goodqueue.errors import ScenarioError
 from goodqueue.memory import check, limit_of, parts
 from goodqueue.throughput import measured
@@ -19,6 +20,7 @@ from goodqueue.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from goodqueue.engines import Choice
     from goodqueue.queues import QueueFactory
     from goodqueue.result import Result
     from goodqueue.traces import Traces
@@ -76,6 +78,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     memory: str | None = None,
     progress: Callable[[float, float], None] | None = None,
     notice: Callable[[str], None] | None = None,
+    engine: Choice = "packets",
 ) -> Result:
     """Runs a scenario from start to end.
 
@@ -102,17 +105,24 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         progress: is called some times a second with the share of the run that is done and the
             seconds that it took.
         notice: is called once, after a second, with a sentence on how large the traces will be.
+        engine: `packets` simulates every packet; `hybrid` lets windows and queue change
+            continuously between losses (docs/hybrid.md), and has no series, packets, throughput,
+            traces or queues in Python; `auto` is the latter where packets would take more than a
+            minute and the two were shown to agree.
 
     Raises:
         ScenarioError: with place, mistake and remedy.
-        RequestError: if the run does not fit into memory, or its traces on the disk.
+        RequestError: if the run does not fit into memory, or its traces on the disk; or if the
+            hybrid engine cannot do what is asked.
         OSError: if a trace cannot be written.
     """
     from goodqueue.result import Result
 
     scenario = load(source, set=set, seed=seed)
     limit = limit_of(memory)
-    needs = parts(scenario, series=series, packets=packets)
+    needs_packets = bool(series or packets or throughput or queues or trace)
+    which = engine_of_run(engine, scenario, needs_packets=needs_packets)
+    needs = parts(scenario, series=series, packets=packets, engine=which)
     check(needs, limit)
     with (
         opened(trace or {}, scenario) as traces,
@@ -133,6 +143,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             traces=wanted,
             snap=_core.parse_size("--snap", snap),
             watch=watch,
+            engine=which,
         )
         over_time = measuring.frame() if measuring else None
     return Result(outcome, scenario.resolved_toml(), over_time)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from goodqueue._core import Scenario
+    from goodqueue.engines import Engine
 
 USUAL_SHARE = 0.75
 """The share of the machine's memory that runs may take unless `--memory` says otherwise."""
@@ -93,10 +94,16 @@ def limit_of(text: str | None) -> int:
 
 
 def parts(
-    scenario: Scenario, *, series: bool | None = None, packets: bool | None = None
+    scenario: Scenario,
+    *,
+    series: bool | None = None,
+    packets: bool | None = None,
+    engine: Engine = "packets",
 ) -> list[Part]:
     """What a run takes, the most first; what is recorded is as the scenario says unless given."""
-    made = [Part(*part) for part in scenario.memory(series=series, packets=packets)]
+    made = [
+        Part(*part) for part in scenario.memory(series=series, packets=packets, engine=engine)
+    ]
     return sorted(made, key=lambda part: -part.total)
 
 
@@ -129,14 +136,16 @@ def check(made: Sequence[Part], limit: int, what: str = "this run") -> None:
     )
 
 
-def check_runs(scenarios: Iterable[Scenario], limit: int, *, series: bool = False) -> None:
+def check_runs(
+    scenarios: Iterable[Scenario], limit: int, *, series: bool = False, engine: Engine = "packets"
+) -> None:
     """Refuses runs of which one alone does not fit.
 
     Raises:
         RequestError: as `check` does.
     """
     for scenario in scenarios:
-        check(parts(scenario, series=series, packets=False), limit, "a run")
+        check(parts(scenario, series=series, packets=False, engine=engine), limit, "a run")
 
 
 class Room:
@@ -149,9 +158,11 @@ class Room:
         self._change = threading.Condition()
 
     @contextmanager
-    def of(self, scenario: Scenario, *, series: bool) -> Iterator[None]:
+    def of(
+        self, scenario: Scenario, *, series: bool, engine: Engine = "packets"
+    ) -> Iterator[None]:
         """Waits until there is room for a run, or no other run is under way."""
-        wanted = needed(parts(scenario, series=series, packets=False))
+        wanted = needed(parts(scenario, series=series, packets=False, engine=engine))
         with self._change:
             self._change.wait_for(lambda: not self._taken or self._taken + wanted <= self._limit)
             self._taken += wanted

@@ -1,8 +1,9 @@
 //! What a run yields, as JSON and as tables of little-endian columns.
 
 use crate::table::Table;
-use goodqueue_scenario::{Scenario, metrics, summary_json};
-use goodqueue_sim::{Network, Record};
+use goodqueue_fluid::FluidOutcome;
+use goodqueue_scenario::{Hybrid, Scenario, metrics, summary_json};
+use goodqueue_sim::{LinkOutcome, Network, Record};
 use goodqueue_types::{Body, LinkId, PacketEvent, PacketEventKind, Span};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -14,12 +15,35 @@ const ABSENT: i64 = -1;
 /// What a run yields.
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Outcome {
-    scenario: Scenario,
-    summary: Value,
+    figures: Figures,
     links: Vec<String>,
     flows: Vec<String>,
     record: Record,
-    figures: goodqueue_sim::Outcome,
+    /// What tables are made of: of the hybrid engine waiting times alone.
+    tables: goodqueue_sim::Outcome,
+}
+
+/// The figures of either engine.
+enum Figures {
+    Packets(Box<Scenario>, Value),
+    /// Summed up only when they are asked for: a summary of many flows takes longer than their run.
+    Hybrid(Box<Hybrid>, FluidOutcome),
+}
+
+impl Figures {
+    fn summary(&self) -> String {
+        match self {
+            Self::Packets(_, summary) => summary.to_string(),
+            Self::Hybrid(hybrid, outcome) => hybrid.summary_json(outcome).to_string(),
+        }
+    }
+
+    fn metrics(&self) -> Vec<(String, f64)> {
+        match self {
+            Self::Packets(scenario, summary) => metrics(scenario, summary),
+            Self::Hybrid(hybrid, outcome) => hybrid.metrics(outcome),
+        }
+    }
 }
 
 impl Outcome {
@@ -28,13 +52,32 @@ impl Outcome {
         network: &Network,
         outcome: goodqueue_sim::Outcome,
     ) -> Self {
+        let summary = summary_json(scenario, network, &outcome);
         Self {
-            summary: summary_json(scenario, network, &outcome),
-            scenario: scenario.clone(),
+            figures: Figures::Packets(Box::new(scenario.clone()), summary),
             links: network.links.iter().map(|link| link.name.clone()).collect(),
             flows: network.flows.iter().map(|flow| flow.name.clone()).collect(),
             record: network.record,
-            figures: outcome,
+            tables: outcome,
+        }
+    }
+
+    pub(crate) fn of_hybrid(hybrid: Hybrid, outcome: FluidOutcome) -> Self {
+        let name = hybrid.link_name();
+        let waited = LinkOutcome {
+            name: name.clone(),
+            queueing_delay_histogram: outcome.queueing_delay_ns.clone(),
+            ..LinkOutcome::default()
+        };
+        Self {
+            figures: Figures::Hybrid(Box::new(hybrid), outcome),
+            links: vec![name],
+            flows: Vec::new(),
+            record: Record::default(),
+            tables: goodqueue_sim::Outcome {
+                links: vec![waited],
+                ..goodqueue_sim::Outcome::default()
+            },
         }
     }
 }
@@ -43,14 +86,14 @@ impl Outcome {
 impl Outcome {
     /// The summary, as JSON.
     fn summary_json(&self, py: Python<'_>) -> String {
-        py.detach(|| self.summary.to_string())
+        py.detach(|| self.figures.summary())
     }
 
     /// The figures of the summary as a flat list: their names, a line each, and little-endian
     /// doubles, NaN where there is none.
     fn metrics<'py>(&self, py: Python<'py>) -> (String, Bound<'py, PyBytes>) {
         let (names, values) = py.detach(|| {
-            let metrics = metrics(&self.scenario, &self.summary);
+            let metrics = self.figures.metrics();
             let names: Vec<&str> = metrics.iter().map(|(name, _)| &**name).collect();
             let values = metrics.iter().flat_map(|(_, value)| value.to_le_bytes());
             (names.join("\n"), values.collect::<Vec<u8>>())
@@ -85,7 +128,7 @@ impl Outcome {
     /// How many packets waited how long, in bins.
     fn delays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut bins = Vec::new();
-        for link in &self.figures.links {
+        for link in &self.tables.links {
             let index = self.links.iter().position(|name| *name == link.name);
             let index = index.map_or(ABSENT, |index| index as i64);
             let waits = link.queueing_delay_histogram.bins();
@@ -100,7 +143,7 @@ impl Outcome {
 
     /// What waited at each link, at each change.
     fn backlog<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let table = Table::new(py, &self.figures.series.backlog)
+        let table = Table::new(py, &self.tables.series.backlog)
             .integers("link", |row| i64::from(row.0))?
             .numbers("time_s", |row| row.1.as_secs_f64())?
             .integers("backlog_packets", |row| row.2 as i64)?
@@ -110,7 +153,7 @@ impl Outcome {
 
     /// Windows of each flow, at each change.
     fn windows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let table = Table::new(py, &self.figures.series.windows)
+        let table = Table::new(py, &self.tables.series.windows)
             .integers("flow", |row| i64::from(row.0))?
             .numbers("time_s", |row| row.1.as_secs_f64())?
             .integers("cwnd_bytes", |row| row.2 as i64)?
@@ -123,7 +166,7 @@ impl Outcome {
 
     /// Round-trip times, at each sample.
     fn rtt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let table = Table::new(py, &self.figures.series.rtt)
+        let table = Table::new(py, &self.tables.series.rtt)
             .integers("flow", |row| i64::from(row.0))?
             .numbers("time_s", |row| row.1.as_secs_f64())?
             .numbers("rtt_s", |row| row.2)?;
@@ -133,7 +176,7 @@ impl Outcome {
     /// What senders of bulk flows wait for, from each change on; `limited_by` is a number into the
     /// list that `result.py` has.
     fn limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let table = Table::new(py, &self.figures.series.limits)
+        let table = Table::new(py, &self.tables.series.limits)
             .integers("flow", |row| i64::from(row.0))?
             .numbers("time_s", |row| row.1.as_secs_f64())?
             .integers("limited_by", |row| row.2 as i64)?;
@@ -143,7 +186,7 @@ impl Outcome {
     /// Packet events. `event`, `direction` and `drop_reason` are numbers into the lists that
     /// `result.py` has.
     fn packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let table = Table::new(py, &self.figures.packets)
+        let table = Table::new(py, &self.tables.packets)
             .numbers("time_s", |row| row.time.as_secs_f64())?
             .integers("event", kind_of)?
             .integers("link", link_of)?

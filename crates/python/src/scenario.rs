@@ -5,11 +5,11 @@ use crate::outcome::Outcome;
 use crate::queue::{Raised, python_queue};
 use crate::worker::{Shared, interruptible, waited_for};
 use goodqueue_queue::{Limit, QueueConfig};
-use goodqueue_scenario::{StatedSpans, Tap};
+use goodqueue_scenario::{Hybrid, StatedSpans, Tap, UnitError};
 use goodqueue_sim::{Network, WorkloadConfig};
 use goodqueue_trace::write::{Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, Traces};
 use goodqueue_types::{LinkId, Span, Time};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::fs;
@@ -22,6 +22,28 @@ use std::time::Instant;
 const DEFAULT_SNAP: u64 = 128;
 /// The snap length that means whole frames (tcpdump's).
 const MOST_SNAP: u64 = 262_144;
+
+/// Shares of a run that are tried in turn, to see what the whole costs.
+const SHARES_OF_TRIAL: [f64; 6] = [1.0 / 1024.0, 1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 1.0];
+
+/// What runs a scenario: by its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Packets,
+    Hybrid,
+}
+
+impl FromPyObject<'_, '_> for Engine {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        match name.extract::<&str>()? {
+            "packets" => Ok(Self::Packets),
+            "hybrid" => Ok(Self::Hybrid),
+            other => Err(PyValueError::new_err(format!("there is no engine {other}"))),
+        }
+    }
+}
 
 /// A switch that stops the runs it was given to.
 #[pyclass(frozen, module = "goodqueue._core")]
@@ -145,16 +167,35 @@ impl Scenario {
     /// Runs from the start until so many seconds of computing have passed, or to the end. Returns
     /// what building and summing up took, and points on the way: seconds of computing and the
     /// share of the simulated time that was done by then.
-    fn calibrate(&self, py: Python<'_>, seconds: f64) -> PyResult<(f64, Vec<(f64, f64)>)> {
+    #[pyo3(signature = (seconds, engine = Engine::Packets))]
+    fn calibrate(
+        &self,
+        py: Python<'_>,
+        seconds: f64,
+        engine: Engine,
+    ) -> PyResult<(f64, Vec<(f64, f64)>)> {
         let scenario = self.0.clone();
         let shared = Shared::default();
         let switch = shared.clone();
-        interruptible(
+        let found = interruptible(
             py,
             &shared,
             || Ok(()),
-            move || trial(&scenario, &switch, seconds),
-        )
+            move || match engine {
+                Engine::Packets => Ok(trial(&scenario, &switch, seconds)),
+                Engine::Hybrid => hybrid_trial(&scenario, &switch, seconds),
+            },
+        )?;
+        found.map_err(|why| refused(py, why))
+    }
+
+    /// Why the hybrid engine does not answer for it: `unable`, or `unproved` where it runs it and
+    /// was not shown to agree with the packet engine; and the reason in words.
+    fn hybrid_limits(&self, py: Python<'_>) -> Option<(&'static str, String)> {
+        py.detach(|| match self.0.hybrid() {
+            Err(why) => Some(("unable", why)),
+            Ok(hybrid) => hybrid.check_range().err().map(|why| ("unproved", why)),
+        })
     }
 
     /// Pickles as its resolved text.
@@ -247,13 +288,22 @@ impl Scenario {
 
     /// What a run takes of memory: triples of what, how many, and bytes for each. What is recorded is
     /// as the scenario says unless given.
-    #[pyo3(signature = (*, series = None, packets = None))]
-    fn memory(&self, series: Option<bool>, packets: Option<bool>) -> Vec<(&'static str, u64, u64)> {
+    #[pyo3(signature = (*, series = None, packets = None, engine = Engine::Packets))]
+    fn memory(
+        &self,
+        series: Option<bool>,
+        packets: Option<bool>,
+        engine: Engine,
+    ) -> Vec<(&'static str, u64, u64)> {
         let mut record = self.0.record();
         record.series = series.unwrap_or(record.series);
         record.packets = packets.unwrap_or(record.packets);
-        let parts = self.0.memory(record).into_iter();
+        let parts = match engine {
+            Engine::Packets => self.0.memory(record),
+            Engine::Hybrid => self.0.memory_of_hybrid(),
+        };
         parts
+            .into_iter()
             .map(|part| (part.what, part.count, part.bytes_each))
             .collect()
     }
@@ -263,10 +313,10 @@ impl Scenario {
     /// trace's name and a file; frames of captures are cut to `snap` bytes. `watch` is called some
     /// times a second with the share of the simulated time that is done and the bytes of traces
     /// written, and ends the run by raising. A run with a switch to cancel it, one of many on
-    /// threads, is not watched.
+    /// threads, is not watched. The hybrid engine has no series, packets, queues or traces.
     #[pyo3(signature = (
         *, series = None, packets = None, cancel = None, queues = Vec::new(), traces = Vec::new(),
-        snap = DEFAULT_SNAP, watch = None
+        snap = DEFAULT_SNAP, watch = None, engine = Engine::Packets
     ))]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
     fn run(
@@ -279,7 +329,11 @@ impl Scenario {
         traces: Vec<(String, PathBuf)>,
         snap: u64,
         watch: Option<&Bound<'_, PyAny>>,
+        engine: Engine,
     ) -> PyResult<Outcome> {
+        if engine == Engine::Hybrid {
+            return self.run_hybrid(py, cancel, watch);
+        }
         let scenario = self.0.clone();
         let raised = Raised::default();
         let queues = queues.into_iter().map(|(link, factory)| {
@@ -354,6 +408,45 @@ fn trial(
         scenario, &network, &outcome,
     ));
     (built + begun.elapsed().as_secs_f64(), points)
+}
+
+/// Runs shares of a scenario by the hybrid engine, each four times the last, until so many seconds of
+/// computing have passed, or to the end; see [`Scenario::calibrate`].
+fn hybrid_trial(
+    scenario: &goodqueue_scenario::Scenario,
+    switch: &Shared,
+    seconds: f64,
+) -> Result<(f64, Vec<(f64, f64)>), String> {
+    let begun = Instant::now();
+    let hybrid = scenario.hybrid()?;
+    let built = begun.elapsed().as_secs_f64();
+    let mut points = Vec::new();
+    for share in SHARES_OF_TRIAL {
+        let begun = Instant::now();
+        let outcome = hybrid.run_share(share, &mut || switch.go_on(0));
+        let Some(outcome) = outcome else { break };
+        drop(hybrid.metrics(&outcome));
+        let took = begun.elapsed().as_secs_f64();
+        points.push((took, share));
+        if took >= seconds / 4.0 {
+            break;
+        }
+    }
+    Ok((built, points))
+}
+
+/// Runs by the hybrid engine while `go_on` says so.
+fn simulate(hybrid: Hybrid, go_on: &mut dyn FnMut() -> bool) -> PyResult<Outcome> {
+    match hybrid.run(go_on) {
+        Some(outcome) => Ok(Outcome::of_hybrid(hybrid, outcome)),
+        None => Err(PyKeyboardInterrupt::new_err("run cancelled")),
+    }
+}
+
+/// What the hybrid engine cannot run, as an error.
+fn refused(py: Python<'_>, message: String) -> PyErr {
+    let help = "leave the engine out: the packet engine runs every scenario".to_owned();
+    unit_error(py, "engine", UnitError { message, help })
 }
 
 /// All that a run needs.
@@ -435,6 +528,26 @@ fn open_traces(
 }
 
 impl Scenario {
+    /// Runs it by the hybrid engine, which does not say how far it has come.
+    fn run_hybrid(
+        &self,
+        py: Python<'_>,
+        cancel: Option<&Cancel>,
+        watch: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Outcome> {
+        let hybrid = self.0.hybrid().map_err(|why| refused(py, why))?;
+        if let Some(switch) = cancel {
+            let switch = Arc::clone(&switch.0);
+            return py.detach(|| simulate(hybrid, &mut || !switch.load(Ordering::Relaxed)));
+        }
+        let shared = Shared::default();
+        let switch = shared.clone();
+        let tell = || watch.map_or(Ok(()), |watch| watch.call1((0.0, 0)).map(drop));
+        interruptible(py, &shared, tell, move || {
+            simulate(hybrid, &mut || switch.go_on(0))
+        })?
+    }
+
     fn limit_of(&self, link: &str, packets: u64) -> Result<Limit, goodqueue_scenario::UnitError> {
         self.0.check_queue(link)?;
         Ok(match self.0.limit(link)? {

@@ -66,6 +66,12 @@ impl Study {
     }
 }
 
+/// The version of what runs of the hybrid engine yield.
+#[pyfunction]
+pub fn hybrid_version() -> u32 {
+    goodqueue_scenario::HYBRID_VERSION
+}
+
 /// The version of what runs yield.
 #[pyfunction]
 pub fn results_version() -> u32 {

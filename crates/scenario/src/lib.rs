@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod flow;
 mod framing;
+mod hybrid;
 mod impairment;
 mod law;
 mod layout;
@@ -44,6 +45,7 @@ pub use goodqueue_sim::RESULTS_VERSION;
 
 pub use buffers::{BufferEcho, LIMIT_COUNTS};
 pub use error::ScenarioError;
+pub use hybrid::{HYBRID_VERSION, Hybrid};
 pub use long_flows::LongFlow;
 pub use memory::MemoryPart;
 pub use metrics::metrics;

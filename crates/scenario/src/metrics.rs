@@ -10,9 +10,11 @@ const ECHOES: [&str; 4] = [
     "framing_minimum_bytes",
     "limit.counts",
 ];
+/// The figure of flows that has a sum, extremes and fairness.
+pub(crate) const GOODPUT: &str = "goodput_bps";
 /// Figures of flows of which the sum over all flows is given.
 const SUMS: [&str; 6] = [
-    "goodput_bps",
+    GOODPUT,
     "throughput_bps",
     "packets_sent",
     "packets_lost",
@@ -37,28 +39,44 @@ pub fn metrics(scenario: &Scenario, summary: &Value) -> Vec<(String, f64)> {
     for group in scenario.flows.iter() {
         let members = (0..group.count).filter_map(|index| flows.get(&group.flow_name(index)));
         let members: Vec<&Value> = members.collect();
-        let taken =
-            table("links").contains_key(&group.name) || table("pools").contains_key(&group.name);
-        if taken || matches!(&*group.name, "flows" | "totals") {
-            list.group(&format!("flow.{}", group.name), &members);
-        } else {
-            list.group(&group.name, &members);
-        }
+        list.group(
+            &stem(&group.name, [table("links"), table("pools")]),
+            &members,
+        );
     }
-    list.all_flows(&flows.values().collect::<Vec<_>>());
+    let flows: Vec<&Value> = flows.values().collect();
+    list.all_flows(&SUMS, |key| samples(&flows, key));
     list.link("totals", &summary["totals"]);
-    list.0
+    list.into()
 }
 
+/// What the metrics of a group of flows begin with: its name, unless other metrics begin so.
+pub(crate) fn stem(group: &str, tables: [&Map<String, Value>; 2]) -> String {
+    let taken = tables.iter().any(|table| table.contains_key(group));
+    if taken || matches!(group, "flows" | "totals") {
+        format!("flow.{group}")
+    } else {
+        group.to_owned()
+    }
+}
+
+/// The figures, in the order of the table.
 #[derive(Default)]
-struct List(Vec<(String, f64)>);
+pub(crate) struct List(Vec<(String, f64)>);
+
+impl From<List> for Vec<(String, f64)> {
+    fn from(list: List) -> Self {
+        list.0
+    }
+}
 
 impl List {
     fn push(&mut self, name: String, value: f64) {
         self.0.push((name, value));
     }
 
-    fn link(&mut self, name: &str, table: &Value) {
+    /// A link, a pool or the totals.
+    pub(crate) fn link(&mut self, name: &str, table: &Value) {
         for (key, value) in table.as_object().into_iter().flatten() {
             if let Value::Object(inner) = value {
                 for (below, value) in inner {
@@ -84,23 +102,28 @@ impl List {
             if number(value).is_none() {
                 continue;
             }
-            self.push(format!("{name}.{key}"), mean(&samples(members, key)));
-            if key == "goodput_bps" {
-                let goodputs = samples(members, key);
-                let fold = |of: fn(f64, f64) -> f64| goodputs.iter().copied().fold(f64::NAN, of);
-                self.push(format!("{name}.{key}.sum"), goodputs.iter().sum());
-                self.push(format!("{name}.{key}.min"), fold(f64::min));
-                self.push(format!("{name}.{key}.max"), fold(f64::max));
-                self.push(format!("{name}.{key}.jain"), jain(&goodputs));
-            }
+            self.column(name, key, &samples(members, key));
         }
     }
 
-    fn all_flows(&mut self, flows: &[&Value]) {
-        for key in SUMS {
-            self.push(format!("flows.{key}.sum"), samples(flows, key).iter().sum());
+    /// One figure of a group's flows.
+    pub(crate) fn column(&mut self, name: &str, key: &str, samples: &[f64]) {
+        self.push(format!("{name}.{key}"), mean(samples));
+        if key == GOODPUT {
+            let fold = |of: fn(f64, f64) -> f64| samples.iter().copied().fold(f64::NAN, of);
+            self.push(format!("{name}.{key}.sum"), samples.iter().sum());
+            self.push(format!("{name}.{key}.min"), fold(f64::min));
+            self.push(format!("{name}.{key}.max"), fold(f64::max));
+            self.push(format!("{name}.{key}.jain"), jain(samples));
         }
-        let goodputs = samples(flows, "goodput_bps");
+    }
+
+    /// Figures of all flows: sums of these keys, of which `samples` gives the values.
+    pub(crate) fn all_flows(&mut self, sums: &[&str], samples: impl Fn(&str) -> Vec<f64>) {
+        for key in sums {
+            self.push(format!("flows.{key}.sum"), samples(key).iter().sum());
+        }
+        let goodputs = samples(GOODPUT);
         self.push("flows.goodput_bps.mean".to_owned(), mean(&goodputs));
         self.push("flows.goodput_bps.jain".to_owned(), jain(&goodputs));
     }

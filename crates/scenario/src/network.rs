@@ -19,15 +19,8 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
     let hosts = &scenario.layout.hosts;
     let trunk = &scenario.topology.trunk;
     let mut links = Vec::with_capacity(2 * trunk.len() + LINKS_PER_PAIR * hosts.len());
-    for (index, link) in trunk.iter().enumerate() {
-        let observed = Observed {
-            observed: true,
-            burst_gap: scenario.layout.traffic.effective_rtt(index),
-        };
-        let (away, back) = (&link.forward, &link.reverse);
-        links.push(direction(&link.name, away, away.delay, observed));
-        let name = format!("{}.reverse", link.name);
-        links.push(direction(&name, back, back.delay, observed));
+    for index in 0..trunk.len() {
+        links.extend([false, true].map(|backward| trunk_link(scenario, index, backward)));
     }
     if let Some(access) = &scenario.topology.access {
         add_access(&mut links, access, scenario);
@@ -40,6 +33,21 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
         pools: scenario.topology.pools.clone(),
         flows: flows(scenario),
         record: scenario.record,
+    }
+}
+
+/// One direction of a link between routers.
+pub(crate) fn trunk_link(scenario: &Scenario, index: usize, backward: bool) -> LinkConfig {
+    let observed = Observed {
+        observed: true,
+        burst_gap: scenario.layout.traffic.effective_rtt(index),
+    };
+    let link = &scenario.topology.trunk[index];
+    if backward {
+        let name = format!("{}.reverse", link.name);
+        direction(&name, &link.reverse, link.reverse.delay, observed)
+    } else {
+        direction(&link.name, &link.forward, link.forward.delay, observed)
     }
 }
 

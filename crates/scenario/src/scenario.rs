@@ -225,6 +225,11 @@ impl Scenario {
         crate::memory::parts(self, record)
     }
 
+    /// Estimates the memory of a run by the hybrid engine.
+    pub fn memory_of_hybrid(&self) -> Vec<MemoryPart> {
+        crate::memory::parts_of_hybrid(self)
+    }
+
     /// The run that this scenario describes.
     pub fn network(&self) -> Network {
         crate::network::build(self)

@@ -71,7 +71,7 @@ pub fn buffer_json(buffer: &BufferEcho) -> Value {
     })
 }
 
-fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Value {
+pub(crate) fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOutcome) -> Value {
     debug_assert_eq!(
         config.name, link.name,
         "observed links come in network order"
@@ -158,7 +158,7 @@ fn shares_json(scenario: &Scenario, link: &LinkOutcome) -> Value {
     Value::Object(shares.collect())
 }
 
-fn flow_json(network: &Network, flow: &FlowOutcome) -> Value {
+pub(crate) fn flow_json(network: &Network, flow: &FlowOutcome) -> Value {
     let mut keys = json!({
         "goodput_bps": flow.goodput_bps,
         "throughput_bps": flow.throughput_bps,

@@ -11,7 +11,7 @@ use goodqueue_tcp::Limited;
 use goodqueue_types::{DropReason, Histogram, PacketEvent, Time};
 
 /// Results of one run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Seconds measured.
     pub measured_s: f64,
@@ -30,7 +30,7 @@ pub struct Outcome {
 }
 
 /// One link, one direction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkOutcome {
     /// The link's name.
     pub name: String,
@@ -140,7 +140,7 @@ pub struct Distribution {
 }
 
 /// One flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowOutcome {
     /// The flow's name.
     pub name: String,

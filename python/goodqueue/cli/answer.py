@@ -19,6 +19,7 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
+from goodqueue.engines import AGREEMENT
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.result import buffer_dict
@@ -67,6 +68,8 @@ def print_rest(answer: Answer) -> None:
         if made is not None:
             console.print()
             console.print(made)
+    for line in not_run_lines(answer):
+        console.print(line, soft_wrap=True)
     if tables[0] is not None:
         console.print()
         console.print(METHOD)
@@ -182,7 +185,7 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
     if not simulated:
         return [*row, _verdict(one)]
     if not one.simulated:
-        return [*row, "too long", "", "", "", _verdict(one)]
+        return [*row, "not run", "", "", "", _verdict(one)]
     figures = one.simulated
     return [
         *row,
@@ -214,9 +217,9 @@ def recommendation(answer: Answer) -> list[str]:
     link, found = answer.link, answer.found
     lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
     if answer.ended and not answer.proved:
-        return [*unproved(answer), *_shortened(answer)]
+        return [*unproved(answer), *_shortened(answer), *_engine(answer)]
     if answer.buffer is None:
-        return [*lines, *_infeasible(answer), *_shortened(answer)]
+        return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
     lines.append(f"[bold]recommended[/]: [bold]{_in_units(link, answer.buffer)}[/]")
     if found is None:
         return [*lines, _whose(answer, answer.buffer)]
@@ -234,6 +237,24 @@ def recommendation(answer: Answer) -> list[str]:
             f"[yellow]short[/]: a replicate held only {answer.epochs:.1f} loss epochs per flow, "
             f"where {EPOCHS} are wanted; a file's --set duration=... makes it longer"
         )
+    return [*lines, *_engine(answer)]
+
+
+def _engine(answer: Answer) -> list[str]:
+    """Which engine answered, why that one, and how far it can be relied on."""
+    if answer.engine is None:
+        return []
+    too_long = ""
+    if answer.packets_s is not None:
+        too_long = f"packets would take about {duration(answer.packets_s)}"
+    if answer.engine == "packets":
+        why = "" if answer.why_not_hybrid is None else f": {plain(answer.why_not_hybrid)}"
+        outside = f"; {too_long}, and the hybrid engine does not answer here{why}"
+        return [f"simulated by the packet engine{outside if too_long else ''}"]
+    lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
+    lines.append(AGREEMENT)
+    if answer.doubt is not None:
+        lines.append(f"[yellow]not compared with packets on such links[/]: {plain(answer.doubt)}")
     return lines
 
 
@@ -464,7 +485,7 @@ def changes_table(answer: Answer) -> object | None:
     rows = [
         [
             one.what,
-            MISSING if one.packets is None else f"{one.packets:,}",
+            "not run" if one.why_not else MISSING if one.packets is None else f"{one.packets:,}",
             MISSING if one.theory is None else f"{one.theory:,}",
         ]
         for one in answer.changes
@@ -484,12 +505,28 @@ def alternatives_table(answer: Answer) -> object | None:
             _fairness(one.figures),
             _keeps(one.unmet),
         ]
+        if one.figures
+        else [one.queue, "not run", *[""] * 3, MISSING]
         for one in answer.alternatives
     ]
     columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain"]
     columns.append("keeps bounds")
     title, important = "Another queue in its place", ["keeps bounds"]
     return table(title, columns, rows, important) if rows else None
+
+
+def not_run_lines(answer: Answer) -> list[str]:
+    """Why rules' buffers, queues and changes were not run, a line for each reason."""
+    reasons: dict[str, list[str]] = {}
+    named = [
+        *((one.rule.name, one.why_not) for one in answer.by_rule),
+        *((one.queue, one.why_not) for one in answer.alternatives),
+        *((one.what, one.why_not) for one in answer.changes),
+    ]
+    for name, why in named:
+        if why is not None and not answer.ended:
+            reasons.setdefault(why, []).append(name)
+    return [f"[dim]not run[/]: {', '.join(names)}: {plain(why)}" for why, names in reasons.items()]
 
 
 def _keeps(unmet: tuple[str, ...]) -> str:

@@ -21,6 +21,7 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
+from goodqueue.engines import engine_of_run, unproved
 from goodqueue.errors import RequestError
 from goodqueue.outdir import check_apart, check_folder, check_output, whole_directory
 from goodqueue.study.progress import run_progress
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.drawing import Drawing
+    from goodqueue.engines import Choice
     from goodqueue.result import Result
 
 MOST_FLOWS_PRINTED = 20
@@ -48,6 +50,7 @@ def run_scenario(  # noqa: PLR0913
     trace: Mapping[str, Path] | Path,
     snap: str | None,
     memory: str | None,
+    engine: Choice = "packets",
 ) -> int:
     """Runs a scenario, prints what happened and writes what was asked for."""
     if series is not None and out is None:
@@ -61,17 +64,21 @@ def run_scenario(  # noqa: PLR0913
         traces = {f"--trace {trace}": path for path in files_of(trace, scenario).values()}
         check_folder(trace, OURS)
     check_apart([file, *files_read(scenario)], {"--out/": out, **traces})
+    # The hybrid engine has no series: what is not asked for by name is left out.
+    which = engine_of_run(engine, scenario, needs_packets=bool(series or trace))
+    over_time = out is not None and series is not False and which == "packets"
     with run_progress() as progress:
         result = run(
             source,
             set=overrides,
             seed=seed,
-            series=out is not None and series is not False,
-            throughput=out is not None and series is not False,
+            series=over_time,
+            throughput=over_time,
             packets=False if out is None else None,
             trace=trace,
             snap=snap or HEADERS,
             memory=memory,
+            engine=which,
             progress=progress,
             notice=lambda text: stderr().print(text, soft_wrap=True, markup=False),
         )
@@ -81,6 +88,8 @@ def run_scenario(  # noqa: PLR0913
         print_json(result.summary)
     else:
         print_result(result)
+        if which == "hybrid":
+            _print_hybrid(unproved(scenario))
         if out is not None:
             print_written(stdout(), out)
         _print_traces(trace)
@@ -94,6 +103,15 @@ def _print_traces(trace: Mapping[str, Path] | Path) -> None:
     for name, file in trace.items():
         taken = f" ({size_of(file.stat().st_size)})" if file.is_file() else ""
         stdout().print(f"trace {name}: {file}{taken}", soft_wrap=True, markup=False)
+
+
+def _print_hybrid(why_unproved: str | None) -> None:
+    """Says which engine answered, and whether it can be relied on."""
+    lines = ["by the hybrid engine: figures that only packets have are left out (docs/hybrid.md)"]
+    if why_unproved is not None:
+        lines.append(f"[yellow]not compared with packets on such links[/]: {plain(why_unproved)}")
+    for line in ["", *lines]:
+        stdout().print(line, soft_wrap=True)
 
 
 def print_result(result: Result) -> None:
@@ -201,13 +219,18 @@ def _buffers(links: dict[str, Any]) -> str:
 
 
 def _bursts(links: dict[str, Any]) -> list[str]:
-    return [
-        f"Losses at {name} come {number(link['mean_loss_burst_packets'], 3)} packets at a time "
-        f"(p99 {number(link['p99_loss_burst_packets'], 3)}, {number(link['loss_bursts'])} bursts) "
-        f"and hit {number(link['mean_flows_hit'], 3)} flows on average."
-        for name, link in links.items()
-        if link["loss_bursts"]
-    ]
+    lines = []
+    for name, link in links.items():
+        if not link["loss_bursts"]:
+            continue
+        longest = link["p99_loss_burst_packets"]
+        p99 = "" if longest is None else f"p99 {number(longest, 3)}, "
+        lines.append(
+            f"Losses at {name} come {number(link['mean_loss_burst_packets'], 3)} packets at a time "
+            f"({p99}{number(link['loss_bursts'])} bursts) and hit "
+            f"{number(link['mean_flows_hit'], 3)} flows on average."
+        )
+    return lines
 
 
 def _limit(limit: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.api import Overrides, Source
+    from goodqueue.engines import Choice
     from goodqueue.sizing.laboratory import Trial
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.result import Answer
@@ -42,6 +43,8 @@ class Effort:
             user's cache.
         memory: the most that runs may take together, as in `8GiB`; None for three quarters of the
             machine's.
+        engine: what runs replicates: `packets`, `hybrid` (docs/hybrid.md), or `auto` for the packet
+            engine unless the budget is too short for it and the hybrid engine answers.
     """
 
     replicates: int = MOST_REPLICATES
@@ -52,6 +55,7 @@ class Effort:
     jobs: int | None = None
     store: Path | None = None
     memory: str | None = None
+    engine: Choice = "auto"
 
     def __post_init__(self) -> None:
         if self.replicates < COARSE_REPLICATES:
@@ -153,7 +157,7 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
         runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
         answer = work_out(
             link,
-            Laboratory(runner, trial, seed, limit, budget),
+            Laboratory(runner, trial, seed, limit, budget, effort.engine),
             notes=notes,
             changes=effort.changes,
             queues=effort.queues,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from goodqueue._core import Scenario
+    from goodqueue.engines import Engine
     from goodqueue.study.model import Stop
 
 BUDGET_S = 60.0
@@ -31,6 +32,10 @@ BUDGET_S = 60.0
 SEARCH_SHARE = 0.6
 """A search is planned to take at most this share of the budget. The rest is for estimates that are
 too low, and for the rules, queues and changes that follow."""
+
+HYBRID_S = 8.0
+"""A search by the hybrid engine is planned to take at most so many seconds, however large the budget: it
+is there to answer at once what packets cannot answer at all."""
 
 TRIAL_SHARE = 0.02
 """A trial of a replicate's cost takes at most this share of the budget."""
@@ -67,11 +72,15 @@ class Plan:
         share: what a replicate measures, as a share of what it measures in full.
         lean: whether the search leaves out the coarse scan that checks monotony.
         run_s: seconds of one processor that a replicate is expected to take.
+        search_s: seconds of wall-clock time that the search is expected to take.
+        fits: whether that is within what was left of the budget.
     """
 
     share: float = 1.0
     lean: bool = False
     run_s: float = 0.0
+    search_s: float = 0.0
+    fits: bool = True
 
 
 class Budget:
@@ -116,29 +125,40 @@ class Budget:
         finally:
             clock.cancel()
 
-    def plan(self, scenario: Callable[[float], Scenario], reach: int, workers: int) -> Plan:
+    def plan(
+        self,
+        scenario: Callable[[float], Scenario],
+        reach: int,
+        workers: int,
+        engine: Engine = "packets",
+    ) -> Plan:
         """The most thorough search that fits into what is left, on so many processors.
 
         Args:
             scenario: a replicate of a share of the full length.
             reach: packets up to which the search looks at first.
             workers: runs side by side.
+            engine: what runs replicates.
         """
         trial_s = min(TRIAL_S, TRIAL_SHARE * self.seconds)
         whole = scenario(1.0)
-        run_s = cost_of(*whole.calibrate(trial_s))
-        at_most = SEARCH_SHARE * self.left_s * workers
-        if run_s * _thorough_runs(reach) <= at_most:
-            return Plan(run_s=run_s)
-        plan = Plan(lean=True, run_s=run_s)  # rather fewer limits than shorter replicates
-        for share in SHARES[1:]:
-            if plan.run_s * _lean_runs(reach) <= at_most:
+        run_s = cost_of(*whole.calibrate(trial_s, engine))
+        at_most_s = SEARCH_SHARE * self.left_s
+        if engine == "hybrid":
+            at_most_s = min(at_most_s, HYBRID_S)
+        search_s = run_s * _thorough_runs(reach) / workers
+        # Of the hybrid engine the smallest buffers of a coarse scan take by far the longest runs.
+        if search_s <= at_most_s and engine == "packets":
+            return Plan(run_s=run_s, search_s=search_s)
+        runs = _lean_runs(reach) / workers
+        share, cost_s = 1.0, run_s  # rather fewer limits than shorter replicates
+        for shorter in SHARES[1:]:
+            shorter_s = run_s * scenario(shorter).duration_s / whole.duration_s
+            if cost_s * runs <= at_most_s or shorter_s == cost_s:  # or it cannot be cut any further
                 break
-            cost_s = run_s * scenario(share).duration_s / whole.duration_s
-            if cost_s == plan.run_s:  # it cannot be cut any further
-                break
-            plan = Plan(share, lean=True, run_s=cost_s)
-        return plan
+            share, cost_s = shorter, shorter_s
+        search_s = cost_s * runs
+        return Plan(share, True, cost_s, search_s, fits=search_s <= self.left_s)
 
 
 def _thorough_runs(reach: int) -> int:

@@ -31,7 +31,7 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
 
     `rule`, `title`, `kind`, `bound`, the buffer, `holds` (its assumptions), `keeps_bounds` (those
     asked for; null where that is not known), `broken_assumptions`, the figures, `unmet` (the bounds
-    that it breaks) and `source`.
+    that it breaks), `engine` (null where it was not simulated) and `source`.
     """
     rows: list[dict[str, Any]] = []
     for one in answer.by_rule:
@@ -48,35 +48,43 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
                 "broken_assumptions": BETWEEN.join(one.advice.broken),
                 **_columns(one.simulated),
                 "unmet": None if one.keeps_bounds is None else BETWEEN.join(one.unmet),
+                "engine": one.engine,
                 "source": one.rule.source,
             }
         )
     text = dict.fromkeys(("rule", "title", "kind", "bound"), pl.String)
     verdict = {"holds": pl.Boolean, "keeps_bounds": pl.Boolean, "broken_assumptions": pl.String}
-    end = {"unmet": pl.String, "source": pl.String}
+    end = dict.fromkeys(("unmet", "engine", "source"), pl.String)
     return _frame(rows, {**text, **BUFFER, **verdict, **FIGURE, **end})
 
 
 def curve_frame(answer: Answer) -> pl.DataFrame:
-    """The buffer, `replicates` and the figures."""
+    """The buffer, `replicates`, the figures and `engine`."""
     rows = [
         {
             **buffer_dict(answer.link, limit),
             "replicates": answer.runs(limit),
             **_columns(answer.figures(limit)),
+            "engine": answer.engine,
         }
         for limit in answer.limits
     ]
-    return _frame(rows, {**BUFFER, "replicates": pl.Int64, **FIGURE})
+    return _frame(rows, {**BUFFER, "replicates": pl.Int64, **FIGURE, "engine": pl.String})
 
 
 def queues_frame(answer: Answer) -> pl.DataFrame:
-    """`queue`, the figures and `unmet`."""
+    """`queue`, the figures, `unmet` and `engine`, which is null where it was not run."""
     rows = [
-        {"queue": one.queue, **_columns(one.figures), "unmet": BETWEEN.join(one.unmet)}
+        {
+            "queue": one.queue,
+            **_columns(one.figures),
+            "unmet": BETWEEN.join(one.unmet) if one.figures else None,
+            "engine": one.engine,
+        }
         for one in answer.alternatives
     ]
-    return _frame(rows, {"queue": pl.String, **FIGURE, "unmet": pl.String})
+    text = dict.fromkeys(("unmet", "engine"), pl.String)
+    return _frame(rows, {"queue": pl.String, **FIGURE, **text})
 
 
 def _columns(figures: dict[str, Interval]) -> dict[str, float | None]:

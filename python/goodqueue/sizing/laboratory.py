@@ -10,6 +10,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from goodqueue.engines import unable, unproved
+from goodqueue.errors import RequestError
 from goodqueue.memory import check_runs, limit_of
 from goodqueue.sizing.budget import Budget, BudgetSpent, Plan
 from goodqueue.sizing.smallest import Ended, Trials
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodqueue._core import Scenario
+    from goodqueue.engines import Choice, Engine
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.meter import Meter
@@ -70,7 +73,18 @@ class Trial(Protocol):
 
 
 class Laboratory:
-    """Replicates of a trial's links."""
+    """Replicates of a trial's links.
+
+    Attributes:
+        budget: the time that all of them may take; None for as long as they do.
+        plan: how the link is searched; that of a search in full until `calibrate` has made one.
+        engine: what runs replicates. By `auto` that is the packet engine unless it does not fit into
+            the budget and the hybrid engine answers.
+        packets_s: seconds of wall-clock time that the packet engine's search was expected to take
+            where that is more than the budget; None where it fits or was not looked at.
+        why_not_hybrid: why the hybrid engine was not taken in its place; None if it was.
+        trial: what is run.
+    """
 
     def __init__(
         self,
@@ -79,14 +93,20 @@ class Laboratory:
         first_seed: int = 1,
         memory: int | None = None,
         budget: Budget | None = None,
+        choice: Choice = "packets",
     ) -> None:
         """Takes what runs, what is run, and the seed of the first replicate of every limit.
 
         A replicate that takes more bytes of memory than `memory` is refused. Without a budget every
-        replicate has its full length, however long it takes.
+        replicate has its full length, however long it takes, and `auto` means packets.
         """
         self.budget = budget
         self.plan = Plan()
+        self.engine: Engine = "hybrid" if choice == "hybrid" else "packets"
+        self.packets_s: float | None = None
+        self.why_not_hybrid: str | None = None
+        self._choice = choice
+        self._why_not: dict[tuple[Link, int, str | None], str | None] = {}
         self._memory = limit_of(None) if memory is None else memory
         self.trial = trial
         self._runner = runner
@@ -98,8 +118,15 @@ class Laboratory:
 
         The loss epochs of one replicate of full length are counted, and all others are as much
         longer as it needed. Where the budget does not last for replicates of full length they are
-        cut instead.
+        cut instead. Where it does not last for the packet engine at all, `auto` takes the other.
+
+        Raises:
+            RequestError: if the hybrid engine is asked for and cannot run the link.
         """
+        if self._choice == "hybrid":
+            why = unable(self._whole(link, packets))
+            if why is not None:
+                raise RequestError(f"--engine hybrid: {why}\n  help: leave --engine out")
         self._fit(link, packets)
         if not self.trial.elastic or self.plan.share < 1:
             return
@@ -117,12 +144,46 @@ class Laboratory:
             return
 
         def scenario(share: float) -> Scenario:
-            extent = Extent(self._stretches.get(link, 1.0), share)
-            made = self.trial.scenario(link, packets, None, extent)
-            check_runs([made], self._memory)
+            made = self._whole(link, packets, share)
+            check_runs([made], self._memory, engine=self.engine)
             return made
 
-        self.plan = self.budget.plan(scenario, packets, self._runner.workers)
+        self.plan = self.budget.plan(scenario, packets, self._runner.workers, self.engine)
+        if self._choice != "auto" or self.engine == "hybrid" or self.plan.fits:
+            return
+        self.packets_s = self.plan.search_s
+        self.why_not_hybrid = unproved(self._whole(link, packets))
+        if self.why_not_hybrid is None:
+            self.engine = "hybrid"
+            self._fit(link, packets)
+
+    def _whole(self, link: Link, packets: int, share: float = 1.0) -> Scenario:
+        extent = Extent(self._stretches.get(link, 1.0), share)
+        return self.trial.scenario(link, packets, None, extent)
+
+    def takes_guess_of_hybrid(self, link: Link, limit: int) -> bool:
+        """Whether a lean search of packets begins where the hybrid engine finds the answer."""
+        is_lean = self.engine == "packets" and self.plan.lean
+        asked = is_lean and self._choice == "auto"
+        return asked and unproved(self._whole(link, limit)) is None
+
+    def doubt(self, link: Link, limit: int) -> str | None:
+        """Why the hybrid engine's figures at this limit are not to be relied on; None if they are."""
+        return unproved(self._whole(link, limit)) if self.engine == "hybrid" else None
+
+    def why_not(self, link: Link, limit: int, queue: str | None = None) -> str | None:
+        """Why its engine is not run with this buffer or queue; None if it is.
+
+        The packet engine runs everything. The hybrid engine runs what it was compared on, or what
+        it can if it was asked for.
+        """
+        if self.engine == "packets":
+            return None
+        case = (link, limit, queue)
+        if case not in self._why_not:
+            why = unable if self._choice == "hybrid" else unproved
+            self._why_not[case] = why(self.trial.scenario(*case, self._extent(link)))
+        return self._why_not[case]
 
     @property
     def workers(self) -> int:
@@ -146,15 +207,20 @@ class Laboratory:
         with self.budget.enforced(self._runner.stop):
             yield
 
-    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
-        """Runs a link behind any limit of its queue, or behind another queue as it is."""
+    def sampler(
+        self, link: Link, queue: str | None = None, engine: Engine | None = None
+    ) -> Sampler:
+        """Runs a link behind any limit of its queue, or behind another queue as it is.
+
+        By its own engine unless another is given.
+        """
         meter = self.trial.meter(link)
         variants: dict[int, Variant] = {}
 
         def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
             for limit in wanted:
                 if limit not in variants:
-                    variants[limit] = self._variant(link, limit, queue)
+                    variants[limit] = self._variant(link, limit, queue, engine or self.engine)
             # The largest buffers have the longest runs: none of them is left for the end.
             places = [
                 (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
@@ -191,13 +257,13 @@ class Laboratory:
     def _extent(self, link: Link) -> Extent:
         return Extent(self._stretches.get(link, 1.0), self.plan.share)
 
-    def _variant(self, link: Link, limit: int, queue: str | None) -> Variant:
+    def _variant(self, link: Link, limit: int, queue: str | None, engine: Engine) -> Variant:
         scenario = self.trial.scenario(link, limit, queue, self._extent(link))
-        check_runs([scenario], self._memory)
+        check_runs([scenario], self._memory, engine=engine)
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:
             parameters = {f"{self.trial.name}.queue": queue}
-        return variant_of(scenario, parameters, limit)
+        return variant_of(scenario, parameters, limit, engine)
 
 
 class LinkLaboratory(Laboratory):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goodqueue._core import Scenario
+    from goodqueue.engines import Engine
     from goodqueue.intervals import Interval
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
@@ -33,6 +34,7 @@ class RuleAnswer:
         unmet: the bounds that the means there do not keep; where it was not simulated, the bounds
             that it does not keep by theory.
         why_not: why it was not simulated, if it was not.
+        engine: what simulated it, if anything did.
         promises: whether the rule promises utilisation and loss here, by theory.
     """
 
@@ -42,6 +44,7 @@ class RuleAnswer:
     unmet: tuple[str, ...] = ()
     why_not: str | None = None
     promises: bool = False
+    engine: Engine | None = None
 
     @property
     def keeps_bounds(self) -> bool | None:
@@ -62,11 +65,15 @@ class Change:
         what: the change, such as `flows / 4`.
         packets: the smallest buffer by simulation, on a coarser grid; None if none serves.
         theory: what the rules say there.
+        engine: what simulated it; None if nothing did.
+        why_not: why it was not simulated, if it was not.
     """
 
     what: str
     packets: int | None
     theory: int | None
+    engine: Engine | None = None
+    why_not: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +82,17 @@ class Alternative:
 
     Attributes:
         queue: its name.
-        figures: what simulation says, with intervals.
+        figures: what simulation says, with intervals; empty where it was not run.
         unmet: the bounds that its means do not keep.
+        engine: what simulated it; None if nothing did.
+        why_not: why it was not simulated, if it was not.
     """
 
     queue: str
     figures: dict[str, Interval]
     unmet: tuple[str, ...]
+    engine: Engine | None = None
+    why_not: str | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +119,11 @@ class Answer:
         share: what replicates measure, as a share of what they measure in full.
         left_out: what the budget did not last for beside the answer: `rules`, `queues`, `changes`.
         kept: whether its runs are kept for the next call.
+        engine: what simulated the answer and its curve; None if nothing was simulated.
+        packets_s: seconds of wall-clock time that simulating packets was expected to take, where
+            that is more than the budget.
+        why_not_hybrid: why the hybrid engine was not taken then, if it was not.
+        doubt: why an answer of the hybrid engine is not to be relied on, if it is not.
     """
 
     link: Link
@@ -127,6 +143,10 @@ class Answer:
     share: float = 1.0
     left_out: tuple[str, ...] = ()
     kept: bool = True
+    engine: Engine | None = None
+    packets_s: float | None = None
+    why_not_hybrid: str | None = None
+    doubt: str | None = None
 
     @property
     def ended(self) -> bool:
@@ -193,16 +213,32 @@ class Answer:
         """The answer as plain values, as `--json` prints it; docs/cli.md lists the keys."""
         return {
             "schema_version": 1,
+            "engine": self.engine,
+            "packet_search_s": self.packets_s,
+            "why_not_hybrid": self.why_not_hybrid,
+            "doubt": self.doubt,
             "link": link_dict(self.link),
             "notes": list(self.notes),
             "rules": [_rule_dict(self.link, one) for one in self.by_rule],
             "recommendation": self._recommendation(),
             "changes": [
-                {"change": one.what, "packets": one.packets, "theory_packets": one.theory}
+                {
+                    "change": one.what,
+                    "packets": one.packets,
+                    "theory_packets": one.theory,
+                    "engine": one.engine,
+                    "why_not_simulated": one.why_not,
+                }
                 for one in self.changes
             ],
             "alternatives": [
-                {"queue": one.queue, "simulated": _plain(one.figures), "unmet": list(one.unmet)}
+                {
+                    "queue": one.queue,
+                    "simulated": _plain(one.figures) if one.figures else None,
+                    "unmet": list(one.unmet),
+                    "engine": one.engine,
+                    "why_not_simulated": one.why_not,
+                }
                 for one in self.alternatives
             ],
             "curve": self._curve(),
@@ -321,6 +357,7 @@ def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
         "simulated": _plain(one.simulated) if one.simulated else None,
         "unmet": list(one.unmet),
         "why_not_simulated": one.why_not,
+        "engine": one.engine,
         "source": one.rule.source,
     }
 

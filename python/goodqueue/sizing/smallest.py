@@ -14,6 +14,7 @@ were tried suffice, and exceptions are reported.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 GRID_STEP = 0.05
 COARSE = 8
 """Every so many grid points are tried first: a factor of 1.48."""
+
+FIRST_STRIDE = 2
+"""Grid points from a guess to the second limit that is tried; each further step is twice as long."""
 
 COARSE_REPLICATES = 3
 """What those get: their means only say where to look."""
@@ -220,6 +224,7 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
     reach: tuple[int, int],
     most_replicates: int,
     lean: bool = False,
+    near: int | None = None,
 ) -> Smallest:
     """Searches.
 
@@ -231,23 +236,27 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
         most_replicates: no limit gets more.
         lean: leaves out the coarse scan: fewer runs, and monotony is checked nowhere but around
             the answer.
+        near: packets near which a lean search expects the answer, and looks first.
     """
-    points = _reach(trials, helped, *reach, lean=lean)
+    if lean and near is not None:
+        points = _around(trials, helped, near, reach[1])
+    else:
+        points = _reach(trials, helped, *reach, lean=lean)
     find = _floor_within_a_step if lean else _floor
     floor = find(trials, points, helped, most_replicates)
     if floor is None:
         broken = tuple(
             target.figure
             for target in (*helped, *hurt)
-            if not target.met_by(trials.interval(points[-1], target.figure).mean)
+            if not target.met_by(trials.interval(trials.limits[-1], target.figure).mean)
         )
         return Smallest(
             limit=None,
-            low=points[-1],
+            low=trials.limits[-1],
             high=None,
             floor=None,
             ceiling=None,
-            reached=points[-1],
+            reached=trials.limits[-1],
             broken=broken,
             exceptions=_exceptions(trials, helped),
             settled=False,
@@ -266,7 +275,7 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
         high=high,
         floor=floor,
         ceiling=ceiling,
-        reached=points[-1],
+        reached=trials.limits[-1],
         broken=broken,
         exceptions=_exceptions(trials, helped),
         settled=settled,
@@ -325,6 +334,26 @@ def _reach(
         if all(trials.passes(limit, helped) for limit in checked):
             return points
         reach *= 2
+
+
+def _around(trials: Trials, helped: Sequence[Target], near: int, most: int) -> list[int]:
+    """Tries limits ever farther from a guess until one that fails lies below one that suffices.
+
+    Or until the largest limit, the smallest, or one that never fills. Returns the whole grid.
+    """
+    points = grid(most)
+    at = min(bisect_left(points, near), len(points) - 1)
+    stride, upward = FIRST_STRIDE, None
+    while True:
+        trials.ensure([points[at]], COARSE_REPLICATES)
+        fails = not trials.passes(points[at], helped)
+        never_full = fails and trials.interval(points[at], DROPS).mean == 0
+        at_the_end = at == (len(points) - 1 if fails else 0)
+        if never_full or at_the_end or upward is (not fails):
+            return points
+        upward = fails
+        at = min(at + stride, len(points) - 1) if upward else max(at - stride, 0)
+        stride *= 2
 
 
 def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: int) -> int | None:

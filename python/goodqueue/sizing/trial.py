@@ -85,6 +85,11 @@ ACCESS_FACTOR = 10
 HEADERS = {"linux": 52, "rfc": 40}
 """Bytes of IP and TCP headers, by profile: Linux has timestamps."""
 
+MANY_ROUNDS = 100
+"""Rounds of the round-trip times after which the flows left over shift their mean by less than 0.5 %:
+the list is then as short as the link's, and not as long as the flows are many."""
+
+
 LARGEST_WINDOW = 1 << 30
 """Bytes, RFC 7323 section 2.3."""
 SCALABLE_ROUNDS = 13.4
@@ -292,10 +297,13 @@ def rtts_of_flows(link: Link) -> tuple[float, ...]:
     """The base round-trip times that long flows take in turn, with (nearly) the link's mean.
 
     Flows that whole rounds leave over, all of them where there are fewer than round-trip times,
-    stand for equal parts of the list: each has the mean of its part.
+    stand for equal parts of the list: each has the mean of its part. After many rounds those left
+    over matter to no mean, and take the first times of the list.
     """
     steps = len(link.rtts_s)
     rounds, left = divmod(link.flows, steps)
+    if rounds >= MANY_ROUNDS:
+        return link.rtts_s
     bounds = [part * steps // left for part in range(left + 1)] if left else []
     parts = tuple(fmean(link.rtts_s[first:last]) for first, last in pairwise(bounds))
     return link.rtts_s * rounds + parts if parts else link.rtts_s

@@ -25,7 +25,8 @@ def perform(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult | N
     begun = time.perf_counter()
     try:
         scenario = run.variant.scenario.with_seed(run.seed)
-        outcome = scenario.run(series=keep.series, packets=False, cancel=cancel)
+        engine = run.variant.engine
+        outcome = scenario.run(series=keep.series, packets=False, cancel=cancel, engine=engine)
         wall_s = time.perf_counter() - begun
         names, values = outcome.metrics()
         tables = _tables(outcome, keep)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goodqueue._core import Scenario
+    from goodqueue.engines import Engine
 
 Parameter = str | int | float | bool
 """A value of an axis: a number in the unit that its column names, or a text."""
@@ -29,13 +30,16 @@ class Variant:
         parameters: the value of each axis by column, such as
             `topology.bottleneck.queue.limit_packets`.
         scenario: what is run; it pickles as its resolved text.
-        digest: SHA-256 of the scenario's canonical form, without title, description and seed.
+        digest: SHA-256 of the scenario's canonical form, without title, description and seed, and
+            of the engine if it is not the packet engine.
+        engine: what runs it.
     """
 
     index: int
     parameters: Mapping[str, Parameter]
     scenario: Scenario
     digest: bytes
+    engine: Engine = "packets"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPla
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from goodqueue.engines import Engine
     from goodqueue.study.model import Parameter
 
 LARGEST_SEED = (1 << 63) - 1
@@ -77,15 +78,21 @@ def _stop(stop: dict[str, Any]) -> StopSpec:
 
 
 def variant_of(
-    scenario: _core.Scenario, parameters: Mapping[str, Parameter], index: int = 0
+    scenario: _core.Scenario,
+    parameters: Mapping[str, Parameter],
+    index: int = 0,
+    engine: Engine = "packets",
 ) -> Variant:
     """A scenario with what it is known by."""
-    return Variant(index, parameters, scenario, digest(scenario))
+    return Variant(index, parameters, scenario, digest(scenario, engine), engine)
 
 
-def digest(scenario: _core.Scenario) -> bytes:
+def digest(scenario: _core.Scenario, engine: Engine = "packets") -> bytes:
     """SHA-256 of what a scenario's results depend on besides the seed, title apart."""
-    return hashlib.sha256(scenario.canonical_toml().encode()).digest()
+    text = scenario.canonical_toml()
+    if engine == "hybrid":  # its results have a version of their own
+        text += f"\nengine hybrid, results {_core.hybrid_version()}\n"
+    return hashlib.sha256(text.encode()).digest()
 
 
 def identity(variant: bytes, seed: int) -> bytes:

@@ -45,7 +45,11 @@ class Threads:
         def work() -> None:
             try:
                 while (run := take()) is not None:
-                    with self._room.of(run.variant.scenario, series=keep.series):
+                    variant = run.variant
+                    needed = self._room.of(
+                        variant.scenario, series=keep.series, engine=variant.engine
+                    )
+                    with needed:
                         result = perform(run, keep, stop.cancel)
                     if result is not None:
                         done.put(result)

@@ -63,9 +63,18 @@ def run(  # noqa: PLR0913
             metavar="SIZE", help="Cut the frames of captures to this; by default to their headers."
         ),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="packets; hybrid, which lets windows and queue change continuously between "
+            "losses; or auto: hybrid where packets take more than a minute and both agree.",
+        ),
+    ] = "packets",
 ) -> int:
     """Run a scenario once and print what every link and flow did."""
     from goodqueue.cli.run import run_scenario
+    from goodqueue.engines import choice_of
 
     if snap is not None and not pcap and trace is None:
         raise typer.BadParameter("--snap needs --pcap or --trace")
@@ -82,6 +91,7 @@ def run(  # noqa: PLR0913
         trace=_captures(pcap) if trace is None else trace,
         snap=snap,
         memory=memory,
+        engine=choice_of(engine),
     )
 
 

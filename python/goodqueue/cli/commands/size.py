@@ -215,6 +215,14 @@ def size(  # noqa: PLR0913
             help="answer: leave out rules' buffers, other queues and what would change the answer.",
         ),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="packets, hybrid (windows and queue change continuously between losses), or auto, "
+            "which is the default: hybrid where packets take longer than the budget.",
+        ),
+    ] = None,
     jobs: JobsOption = None,
     store: Annotated[
         Path | None,
@@ -244,6 +252,7 @@ def size(  # noqa: PLR0913
     """
     from goodqueue.cli.capture import Capture
     from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
+    from goodqueue.engines import choice_of
     from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.budget import BUDGET_S, parse_budget
@@ -270,6 +279,7 @@ def size(  # noqa: PLR0913
         "--replicates": replicates is not None,
         "--budget": budget is not None,
         "--only": only is not None,
+        "--engine": engine is not None,
         "--jobs": jobs is not None,
         "--store": store is not None,
         "--memory": memory is not None,
@@ -290,6 +300,7 @@ def size(  # noqa: PLR0913
         jobs=jobs,
         store=store,
         memory=memory,
+        engine=choice_of(engine or "auto"),
     )
     output = Output(
         quick=quick,

@@ -1,0 +1,231 @@
+//! Windows of single flows: closed forms of growth between losses, and what a loss does.
+
+use crate::link::FluidControl;
+
+/// Growth per round trip of Linux's CUBIC where the curve is flat, in packets.
+const LINUX_LEAST_GROWTH: f64 = 0.01;
+
+/// Least window after a reduction, in packets (RFC 5681).
+const LEAST_WINDOW: f64 = 2.0;
+
+/// One flow's window. Windows are in packets, times in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flow {
+    /// The window.
+    pub window: f64,
+    /// Packets in flight: whole packets join as the window grows.
+    pub flight: f64,
+    /// What it grows by in the round trip that began with the last update.
+    pub growth: f64,
+    /// Packets sent in the measured part.
+    pub sent: f64,
+    /// When CUBIC's epoch began.
+    pub epoch: f64,
+    /// The plateau of CUBIC's curve, and the seconds from the beginning of the epoch to it.
+    pub plateau: f32,
+    /// See `plateau`.
+    pub k: f32,
+    /// What Reno would have (RFC 9438 section 4.3).
+    pub reno: f32,
+    /// The window when the last loss came.
+    pub prior: f32,
+    /// The last burst of losses that hit the flow.
+    pub burst: u32,
+    /// Reductions in the measured part.
+    pub events: u32,
+    /// What a train keeps of its packets in recovery.
+    pub kept: f32,
+    /// Packets that a pause has yet to leave out.
+    pub pause: f32,
+    /// Trains until the sender knows of a loss; 0 if there is none.
+    pub unknown: u16,
+    /// Trains until recovery ends.
+    pub recovers: u16,
+    /// Trains until growth is computed anew.
+    pub grows: u16,
+}
+
+impl Flow {
+    /// One of the flow's `trains`, of `before` packets, comes back. Returns the packets that it has
+    /// from now on, and whether it made a loss known.
+    #[inline]
+    pub fn pass(
+        &mut self,
+        control: &FluidControl,
+        trains: u16,
+        before: f64,
+        round: &Round,
+    ) -> (f64, bool) {
+        let mut known = false;
+        if self.unknown > 0 {
+            self.unknown -= 1;
+            if self.unknown == 0 {
+                control.reduce(self);
+                let kept = (self.window / self.flight).min(1.0);
+                if round.proportional {
+                    self.kept = kept as f32;
+                } else {
+                    self.kept = 1.0;
+                    self.pause = (self.flight * (1.0 - kept)) as f32;
+                }
+                self.events += 1;
+                self.recovers = trains;
+                known = true;
+            }
+        }
+        let after = if self.recovers > 0 {
+            self.recovers -= 1;
+            if self.recovers == 0 {
+                control.begin_epoch(self, round.now);
+                self.grows = 0;
+            }
+            let left_out = before.min(f64::from(self.pause));
+            self.pause -= left_out as f32;
+            (before - left_out) * f64::from(self.kept)
+        } else {
+            if self.grows == 0 {
+                self.growth = control.growth(self, round);
+                self.grows = trains;
+            }
+            self.grows -= 1;
+            control.advance(self, 1.0 / f64::from(trains));
+            before + libm::floor((self.window - self.flight).max(0.0))
+        };
+        let after = f64::from(after as f32);
+        self.flight += after - before;
+        (after, known)
+    }
+
+    /// One of the flow's packets is lost. The sender knows when its train has come back, or the one
+    /// after if that is `late`; unless another loss is known before.
+    pub fn lose(&mut self, trains: u16, late: bool) {
+        // What was sent before the first loss was known belongs to the same event.
+        if self.unknown == 0 && self.recovers + 1 < trains.max(2) {
+            self.unknown = trains + u16::from(late);
+        }
+    }
+}
+
+/// What growth depends on besides the flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// Now, in seconds.
+    pub now: f64,
+    /// The base round-trip time and the present one, in seconds.
+    pub base_rtt: f64,
+    /// See `base_rtt`.
+    pub rtt: f64,
+    /// Packets per ACK where windows grow by a step per ACK; 1 where bytes are counted.
+    pub per_step: f64,
+    /// Largest window.
+    pub max_window: f64,
+    /// Whether recovery sends in proportion to what is delivered, and does not pause.
+    pub proportional: bool,
+}
+
+impl FluidControl {
+    /// What the window grows by in the next round trip.
+    #[inline]
+    pub fn growth(&self, flow: &Flow, round: &Round) -> f64 {
+        let growth = match *self {
+            Self::Gaimd { alpha, .. } => alpha / round.per_step,
+            Self::Scalable { step, .. } => step * flow.window / round.per_step,
+            Self::Cubic {
+                c,
+                reno_friendly,
+                as_linux,
+                ..
+            } => {
+                let ahead = if as_linux { round.base_rtt } else { round.rtt };
+                let t = round.now - flow.epoch + ahead - f64::from(flow.k);
+                let target = f64::from(flow.plateau) + c * t * t * t;
+                let least = if as_linux { LINUX_LEAST_GROWTH } else { 0.0 };
+                let mut growth = (target - flow.window).max(least);
+                if reno_friendly {
+                    growth = growth.max(f64::from(flow.reno) - flow.window);
+                }
+                growth.min(0.5 * flow.window)
+            }
+        };
+        growth.min(round.max_window - flow.window).max(0.0)
+    }
+
+    /// Takes the part of a round trip into account that has passed since the last update.
+    #[inline]
+    pub fn advance(&self, flow: &mut Flow, part: f64) {
+        flow.window += flow.growth * part;
+        if let Self::Cubic {
+            beta,
+            reno_friendly: true,
+            as_linux,
+            ..
+        } = *self
+        {
+            let alpha = if !as_linux && flow.reno >= flow.prior {
+                1.0
+            } else {
+                3.0 * (1.0 - beta) / (1.0 + beta)
+            };
+            flow.reno += (alpha * part) as f32;
+        }
+    }
+
+    /// A loss is known: the window shrinks. Returns by how much.
+    pub fn reduce(&self, flow: &mut Flow) -> f64 {
+        let before = flow.window;
+        let beta = self.beta();
+        if let Self::Cubic {
+            fast_convergence,
+            as_linux,
+            ..
+        } = *self
+        {
+            let (now, then) = if as_linux {
+                (libm::floor(before), libm::floor(f64::from(flow.plateau)))
+            } else {
+                (before, f64::from(flow.plateau))
+            };
+            let lower = fast_convergence && now < then;
+            let factor = if lower { 0.5 * (1.0 + beta) } else { 1.0 };
+            flow.plateau = (before * factor) as f32;
+            flow.prior = before as f32;
+        }
+        flow.growth = 0.0;
+        flow.window = (before * beta).max(LEAST_WINDOW).min(before);
+        before - flow.window
+    }
+
+    /// Congestion avoidance begins, after recovery.
+    pub fn begin_epoch(&self, flow: &mut Flow, now: f64) {
+        if let Self::Cubic { c, .. } = *self {
+            flow.epoch = now;
+            let below = (f64::from(flow.plateau) - flow.window).max(0.0);
+            flow.k = libm::cbrt(below / c) as f32;
+            flow.plateau = flow.plateau.max(flow.window as f32);
+            flow.reno = flow.window as f32;
+        }
+    }
+
+    /// A flow somewhere between two losses: its window on average `mean`, at a place of the epoch
+    /// from 0 to 1.
+    pub fn somewhere(&self, mean: f64, place: f64, max_window: f64) -> Flow {
+        let beta = self.beta();
+        let top = 2.0 * mean / (1.0 + beta);
+        let mut flow = Flow {
+            window: top * (beta + (1.0 - beta) * place),
+            plateau: top as f32,
+            prior: top as f32,
+            ..Flow::default()
+        };
+        if let Self::Cubic { c, .. } = *self {
+            let k = libm::cbrt(top * (1.0 - beta) / c);
+            let left = k * (1.0 - place);
+            flow.k = k as f32;
+            flow.epoch = -k * place;
+            flow.window = top - c * left * left * left;
+            flow.reno = flow.window as f32;
+        }
+        flow.window = flow.window.min(max_window).max(LEAST_WINDOW);
+        flow
+    }
+}

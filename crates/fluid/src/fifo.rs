@@ -1,0 +1,217 @@
+//! What waits: the arrivals of each slot by class, first in, first out.
+
+use crate::noise::Noise;
+
+/// Amounts below this are nothing: what rounding leaves.
+const NOTHING: f64 = 1e-9;
+
+/// Batches of packets in order of arrival. A batch has an amount for each class.
+#[derive(Clone, Debug)]
+pub struct Fifo {
+    classes: usize,
+    /// Amounts by batch and class, a ring of batches.
+    amounts: Vec<f64>,
+    /// Sums of batches, and when they came.
+    totals: Vec<f64>,
+    came: Vec<u64>,
+    head: usize,
+    length: usize,
+    waiting: f64,
+}
+
+impl Fifo {
+    /// An empty queue of this many classes with room for some batches; it grows if it must.
+    pub fn new(classes: usize, batches: usize) -> Self {
+        let batches = batches.next_power_of_two();
+        Self {
+            classes,
+            amounts: vec![0.0; batches * classes],
+            totals: vec![0.0; batches],
+            came: vec![0; batches],
+            head: 0,
+            length: 0,
+            waiting: 0.0,
+        }
+    }
+
+    /// Packets that wait.
+    pub fn waiting(&self) -> f64 {
+        self.waiting
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.amounts) + size_of_val(&*self.totals) + size_of_val(&*self.came)
+    }
+
+    /// The slot in which what is first in line came; none if nothing waits.
+    pub fn head_came(&self) -> Option<u64> {
+        (self.length > 0).then(|| self.came[self.head])
+    }
+
+    /// The amounts by class of what is first in line.
+    pub fn head_mut(&mut self) -> &mut [f64] {
+        let first = self.head * self.classes;
+        &mut self.amounts[first..first + self.classes]
+    }
+
+    /// Takes one packet of a class out of what is first in line.
+    pub fn remove_from_head(&mut self, class: usize, amount: f64) {
+        self.head_mut()[class] -= amount;
+        self.totals[self.head] -= amount;
+        self.waiting -= amount;
+    }
+
+    /// Adds the arrivals of slot `now`, none of them negative.
+    pub fn push(&mut self, now: u64, batch: &[f64]) {
+        let total: f64 = batch.iter().sum();
+        if total <= NOTHING {
+            return;
+        }
+        if self.length == self.totals.len() {
+            self.grow();
+        }
+        let place = (self.head + self.length) & (self.totals.len() - 1);
+        self.amounts[place * self.classes..(place + 1) * self.classes].copy_from_slice(batch);
+        self.totals[place] = total;
+        self.came[place] = now;
+        self.length += 1;
+        self.waiting += total;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let batches = self.totals.len();
+        self.amounts.rotate_left(self.head * self.classes);
+        self.totals.rotate_left(self.head);
+        self.came.rotate_left(self.head);
+        self.head = 0;
+        self.amounts.resize(2 * batches * self.classes, 0.0);
+        self.totals.resize(2 * batches, 0.0);
+        self.came.resize(2 * batches, 0);
+    }
+
+    /// Takes up to `capacity` packets in order, and adds them by class to `served`. Returns how much
+    /// was taken.
+    ///
+    /// A batch that is cut is cut at random, as packets of a class come in bursts of `burst`
+    /// packets at random places: the amounts before the cut are those of a hypergeometric law in its
+    /// normal approximation. So a pattern of arrivals keeps its variance from round trip to round trip.
+    pub fn serve(
+        &mut self,
+        capacity: f64,
+        burst: f64,
+        noise: &mut Noise,
+        served: &mut [f64],
+    ) -> f64 {
+        let mut left = capacity;
+        while self.length > 0 && left > NOTHING {
+            let total = self.totals[self.head];
+            let first = self.head * self.classes;
+            let batch = &mut self.amounts[first..first + self.classes];
+            if total <= left {
+                for (served, amount) in served.iter_mut().zip(batch) {
+                    *served += *amount;
+                }
+                left -= total;
+                self.head = (self.head + 1) & (self.totals.len() - 1);
+                self.length -= 1;
+                self.waiting -= total;
+            } else {
+                cut(batch, total, left, burst, noise, served);
+                self.totals[self.head] = total - left;
+                self.waiting -= left;
+                left = 0.0;
+            }
+        }
+        if self.length == 0 {
+            self.waiting = 0.0;
+        }
+        capacity - left
+    }
+}
+
+/// Moves `taken` of the `total` in `batch` to `served`. Which class is first, is drawn, so that none is
+/// always left with what others leave.
+fn cut(
+    batch: &mut [f64],
+    total: f64,
+    taken: f64,
+    burst: f64,
+    noise: &mut Noise,
+    served: &mut [f64],
+) {
+    let (mut rest, mut wanted) = (total, taken);
+    let first = if batch.len() > 2 {
+        noise.below(batch.len())
+    } else {
+        0
+    };
+    for place in (first..batch.len()).chain(0..first) {
+        let amount = batch[place];
+        if amount <= 0.0 {
+            continue;
+        }
+        let others = (rest - amount).max(0.0);
+        let part = if others <= NOTHING {
+            wanted
+        } else {
+            let share = wanted / rest;
+            let drawn = if amount <= burst {
+                // A burst goes as a whole.
+                if noise.unit() < share { amount } else { 0.0 }
+            } else {
+                let variance = burst * amount * (others / rest) * share * (1.0 - share);
+                share * amount + variance.max(0.0).sqrt() * noise.normal()
+            };
+            drawn.max(wanted - others).max(0.0)
+        };
+        let part = part.min(amount).min(wanted);
+        batch[place] -= part;
+        served[place] += part;
+        rest = others;
+        wanted -= part;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_lost_or_made_in_the_queue() {
+        let mut noise = Noise::new(3, "test");
+        let mut fifo = Fifo::new(3, 2);
+        let (mut came, mut went) = ([0.0; 3], [0.0; 3]);
+        for slot in 0..1_000 {
+            let batch = [4.0 * noise.unit(), 2.0 * noise.unit(), noise.unit()];
+            for (came, batch) in came.iter_mut().zip(batch) {
+                *came += batch;
+            }
+            fifo.push(slot, &batch);
+            fifo.serve(3.6, 2.0, &mut noise, &mut went);
+        }
+        fifo.serve(1e9, 2.0, &mut noise, &mut went);
+        for (came, went) in came.iter().zip(went) {
+            assert!((came - went).abs() < 1e-6 * came, "{came} {went}");
+        }
+    }
+
+    #[test]
+    fn a_cut_takes_what_is_asked_for() {
+        let mut noise = Noise::new(3, "test");
+        for _ in 0..1_000 {
+            let mut fifo = Fifo::new(4, 2);
+            let batch = [5.0, 0.0, 0.3, 1.0];
+            fifo.push(0, &batch);
+            let mut served = [0.0; 4];
+            let taken = 6.3 * noise.unit();
+            let got = fifo.serve(taken, 2.0, &mut noise, &mut served);
+            assert!((got - taken).abs() < 1e-9);
+            assert!((served.iter().sum::<f64>() - taken).abs() < 1e-9);
+            for (served, batch) in served.iter().zip(batch) {
+                assert!(*served >= 0.0 && *served <= batch + 1e-12);
+            }
+        }
+    }
+}

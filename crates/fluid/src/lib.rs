@@ -1,0 +1,22 @@
+//! The hybrid engine: windows and queue as continuous quantities, losses as discrete events.
+//!
+//! A link that sends a million packets in a round trip costs the packet engine a million events; here
+//! it costs some slots of time and an update of each flow's window. `docs/hybrid.md` says what is
+//! modelled, where the model agrees with packets, and what it costs; MODEL.md gives the reasons.
+
+mod class;
+mod control;
+mod engine;
+mod fifo;
+mod link;
+mod noise;
+mod outcome;
+mod range;
+mod tally;
+
+pub use engine::{Stopped, simulate};
+pub use link::{
+    Acks, Background, Extent, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidRecovery,
+};
+pub use outcome::{Cost, FluidFlow, FluidOutcome};
+pub use range::{LEAST_BUFFER, LEAST_WINDOW, OutOfRange, range};

@@ -1,0 +1,248 @@
+//! What is simulated: one link, its queue, and groups of long flows that share it.
+
+use goodqueue_types::{Rate, Span};
+
+/// A link with the traffic that crosses it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FluidLink {
+    /// Capacity of the link.
+    pub rate: Rate,
+    /// Bytes that a full packet takes of the link, framing included.
+    pub frame_bytes: u32,
+    /// The queue before the link.
+    pub queue: FluidQueue,
+    /// The long flows.
+    pub groups: Vec<FlowGroup>,
+    /// Traffic that does not react to losses.
+    pub background: Background,
+}
+
+/// The queue before the link. Limits count packets that wait beside the one in transmission.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FluidQueue {
+    /// First in, first out. An arrival that finds the queue full is lost.
+    DropTail {
+        /// Packets that may wait.
+        packets: f64,
+    },
+    /// Random early detection (Floyd and Jacobson 1993), with the gentle option.
+    Red {
+        /// Packets that may wait.
+        packets: f64,
+        /// Average queue below which nothing is dropped, in packets.
+        min_threshold: f64,
+        /// Average queue at which `max_probability` is reached, in packets.
+        max_threshold: f64,
+        /// Probability of a drop at the maximum threshold; it rises to 1 at twice the threshold.
+        max_probability: f64,
+        /// Weight of a packet in the average.
+        weight: f64,
+    },
+    /// `CoDel` (RFC 8289): drops at the head while packets wait longer than the target.
+    CoDel {
+        /// Packets that may wait.
+        packets: f64,
+        /// Queueing delay that is let stand.
+        target: Span,
+        /// How long the delay may exceed the target before the first drop.
+        interval: Span,
+    },
+}
+
+impl FluidQueue {
+    /// Packets that may wait, in packets.
+    pub fn packets(&self) -> f64 {
+        match *self {
+            Self::DropTail { packets }
+            | Self::Red { packets, .. }
+            | Self::CoDel { packets, .. } => packets,
+        }
+    }
+}
+
+/// Traffic that arrives whatever the link does with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Background {
+    /// Its share of the link's rate, from 0 to less than 1.
+    pub share: f64,
+    /// Full packets that arrive together: the mean square of a burst over its mean. 1 for single
+    /// packets.
+    pub burst_packets: f64,
+}
+
+/// Flows that are alike but for their round-trip times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowGroup {
+    /// The group's name.
+    pub name: String,
+    /// How many flows the group has.
+    pub count: u64,
+    /// Base round-trip times: propagation there and back. Flow i takes entry i, and from the end
+    /// of the list on the first again.
+    pub rtts: Vec<Span>,
+    /// How windows grow and shrink.
+    pub control: FluidControl,
+    /// When the receiver acknowledges, and what the sender makes of it.
+    pub acks: Acks,
+    /// How a sender notices and repairs losses.
+    pub recovery: FluidRecovery,
+    /// Whether packets are spread over the round-trip time.
+    pub paced: bool,
+    /// Largest window, in packets; infinite if none binds.
+    pub max_window: f64,
+}
+
+/// A congestion control. Windows are in packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FluidControl {
+    /// Additive increase by `alpha` per round trip of undelayed ACKs, decrease to `beta` times the
+    /// window. Reno is (1, 0.5).
+    Gaimd {
+        /// Packets per round-trip time.
+        alpha: f64,
+        /// Share of the window kept at a loss.
+        beta: f64,
+    },
+    /// CUBIC (RFC 9438).
+    Cubic {
+        /// C, in packets per cubic second.
+        c: f64,
+        /// Share of the window kept at a loss.
+        beta: f64,
+        /// Whether a flow that lost at a smaller window than before remembers less than it
+        /// (section 4.7).
+        fast_convergence: bool,
+        /// Whether the window is never below what Reno would have (section 4.3).
+        reno_friendly: bool,
+        /// Whether the curve is looked up the base round-trip time ahead, as Linux does, and not
+        /// the smoothed one (section 4.2).
+        as_linux: bool,
+    },
+    /// Scalable TCP (Kelly 2003): `step` packets per ACK.
+    Scalable {
+        /// Packets per acknowledged packet.
+        step: f64,
+        /// Share of the window kept at a loss.
+        beta: f64,
+    },
+}
+
+impl FluidControl {
+    /// Reno (RFC 5681).
+    pub const RENO: Self = Self::Gaimd {
+        alpha: 1.0,
+        beta: 0.5,
+    };
+
+    /// CUBIC with the constants of RFC 9438.
+    pub const CUBIC: Self = Self::Cubic {
+        c: 0.4,
+        beta: 0.7,
+        fast_convergence: true,
+        reno_friendly: true,
+        as_linux: false,
+    };
+
+    /// CUBIC as Linux has it.
+    pub const LINUX_CUBIC: Self = Self::Cubic {
+        c: 0.4,
+        beta: 0.7,
+        fast_convergence: true,
+        reno_friendly: true,
+        as_linux: true,
+    };
+
+    /// Scalable TCP with the constants of Kelly's paper.
+    pub const SCALABLE: Self = Self::Scalable {
+        step: 0.01,
+        beta: 0.875,
+    };
+
+    /// The share of its window that a flow keeps at a loss.
+    pub fn beta(&self) -> f64 {
+        match *self {
+            Self::Gaimd { beta, .. } | Self::Cubic { beta, .. } | Self::Scalable { beta, .. } => {
+                beta
+            }
+        }
+    }
+}
+
+/// Acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Acks {
+    /// Packets that an ACK acknowledges: 2 where ACKs are delayed.
+    pub packets: f64,
+    /// Whether a window grows by what is acknowledged (RFC 3465) and not by a step per ACK.
+    pub bytes_counted: bool,
+}
+
+/// How losses are noticed and repaired.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FluidRecovery {
+    /// Whether a sender reduces in proportion to what is delivered (PRR, RFC 6937), and not by
+    /// a pause.
+    pub proportional: bool,
+    /// Whether the loss of a retransmission is noticed without a timeout (RACK, RFC 8985).
+    pub rack: bool,
+    /// The least retransmission timeout.
+    pub min_timeout: Span,
+}
+
+impl FluidRecovery {
+    /// What Linux does.
+    pub const LINUX: Self = Self {
+        proportional: true,
+        rack: true,
+        min_timeout: Span::from_millis(200),
+    };
+
+    /// SACK recovery of RFC 6675 with the timeouts of RFC 6298.
+    pub const RFC: Self = Self {
+        proportional: false,
+        rack: false,
+        min_timeout: Span::from_secs(1),
+    };
+}
+
+/// How long is simulated, and by which random numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// The part of the duration that is not measured.
+    pub warmup: Span,
+    /// The whole duration.
+    pub duration: Span,
+}
+
+impl FluidLink {
+    /// The number of flows of all groups.
+    pub fn flows(&self) -> u64 {
+        self.groups.iter().map(|group| group.count).sum()
+    }
+
+    /// Packets that the link sends in a second.
+    pub fn packets_per_second(&self) -> f64 {
+        self.rate.0 as f64 / (8.0 * f64::from(self.frame_bytes))
+    }
+
+    /// The mean base round-trip time over flows, in seconds; 0 without flows.
+    pub fn mean_rtt_s(&self) -> f64 {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for group in &self.groups {
+            for (place, rtt) in group.rtts.iter().enumerate() {
+                let flows = flows_at(group.count, group.rtts.len(), place) as f64;
+                sum += flows * rtt.as_secs_f64();
+                count += flows;
+            }
+        }
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+}
+
+/// How many of `count` flows that take `entries` in turn take the entry at `place`.
+pub(crate) fn flows_at(count: u64, entries: usize, place: usize) -> u64 {
+    let (entries, place) = (entries as u64, place as u64);
+    count / entries + u64::from(place < count % entries)
+}

@@ -1,0 +1,138 @@
+//! What is counted while a run goes on.
+
+use goodqueue_types::Histogram;
+
+use crate::class::Class;
+use crate::outcome::{Cost, FluidFlow, FluidOutcome};
+
+/// Parts of a packet that the delay histogram counts.
+const PARTS: f64 = 16.0;
+
+/// Counts of the measured part.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    ns_per_packet: f64,
+    /// Losses so far apart belong to different bursts, in seconds.
+    gap_s: f64,
+    arrivals: f64,
+    drops: f64,
+    departures: f64,
+    delays: Histogram,
+    last_loss_s: f64,
+    burst: u32,
+    bursts: u64,
+    hits: u64,
+}
+
+impl Tally {
+    /// Nothing counted.
+    pub fn new(buffer: f64, packets_per_s: f64, gap_s: f64) -> Self {
+        let ns_per_packet = 1e9 / packets_per_s;
+        let mut delays = Histogram::default();
+        delays.reserve((2.0 * (buffer + 2.0) * ns_per_packet) as u64);
+        Self {
+            ns_per_packet,
+            gap_s,
+            arrivals: 0.0,
+            drops: 0.0,
+            departures: 0.0,
+            delays,
+            last_loss_s: f64::NEG_INFINITY,
+            burst: 0,
+            bursts: 0,
+            hits: 0,
+        }
+    }
+
+    /// Forgets what was counted in the warm-up.
+    pub fn start(&mut self) {
+        let empty = Self::new(0.0, 1.0, 0.0);
+        self.delays = {
+            let mut delays = Histogram::default();
+            delays.reserve(self.delays.max().unwrap_or(0));
+            delays
+        };
+        self.arrivals = empty.arrivals;
+        self.drops = empty.drops;
+        self.departures = empty.departures;
+        self.bursts = 0;
+        self.hits = 0;
+    }
+
+    /// A slot: packets that arrived, were lost, were sent; packets that waited in the mean.
+    #[inline]
+    pub fn slot(&mut self, arrived: f64, lost: f64, sent: f64, waiting: f64) {
+        self.arrivals += arrived;
+        self.drops += lost;
+        self.departures += sent;
+        self.delays
+            .record((waiting * self.ns_per_packet) as u64, (sent * PARTS) as u64);
+    }
+
+    /// Packets are lost now. Returns the number of the burst of losses that they belong to.
+    pub fn burst(&mut self, now_s: f64) -> u32 {
+        if now_s - self.last_loss_s > self.gap_s {
+            self.burst += 1;
+            self.bursts += 1;
+        }
+        self.last_loss_s = now_s;
+        self.burst
+    }
+
+    /// A burst hits one flow more.
+    pub fn hit(&mut self) {
+        self.hits += 1;
+    }
+
+    /// The outcome of a measured part in which the link could have sent `capacity` packets.
+    pub fn outcome(
+        self,
+        measured_s: f64,
+        capacity: f64,
+        classes: &[Class],
+        cost: Cost,
+    ) -> FluidOutcome {
+        let goodput = self.departures.min(self.arrivals - self.drops).max(0.0);
+        let sent: f64 = flows(classes).map(|flow| flow.sent).sum();
+        let scale = if sent > 0.0 && measured_s > 0.0 {
+            goodput / sent / measured_s
+        } else {
+            0.0
+        };
+        FluidOutcome {
+            measured_s,
+            utilization: if capacity > 0.0 {
+                (self.departures / capacity).min(1.0)
+            } else {
+                0.0
+            },
+            arrivals: self.arrivals,
+            departures: self.departures,
+            drops: self.drops,
+            loss_rate: if self.arrivals > 0.0 {
+                self.drops / self.arrivals
+            } else {
+                0.0
+            },
+            queueing_delay_ns: self.delays,
+            loss_events: classes.iter().map(|class| class.counts().1).sum(),
+            loss_bursts: self.bursts,
+            mean_flows_hit: if self.bursts > 0 {
+                self.hits as f64 / self.bursts as f64
+            } else {
+                0.0
+            },
+            flows: flows(classes)
+                .map(|flow| FluidFlow {
+                    goodput_packets_per_s: flow.sent * scale,
+                    loss_events: flow.events,
+                })
+                .collect(),
+            cost,
+        }
+    }
+}
+
+fn flows(classes: &[Class]) -> impl Iterator<Item = &crate::control::Flow> {
+    classes.iter().flat_map(Class::flows)
+}

@@ -1,0 +1,318 @@
+//! From a scenario to the link and flows that the hybrid engine knows.
+//!
+//! It knows long TCP flows that all cross one queue, in one direction, with nothing else on their
+//! way that makes packets wait or loses them. Everything else is refused, each with its reason.
+
+use crate::flow::FlowGroup;
+use crate::path::Path;
+use crate::scenario::Scenario;
+use crate::topology::{LinkDirection, link_of};
+use goodqueue_fluid::{
+    Acks, Background, FlowGroup as FluidGroup, FluidControl, FluidLink, FluidQueue, FluidRecovery,
+};
+use goodqueue_queue::{Limit, QueueConfig};
+use goodqueue_sim::{Impairments, WorkloadConfig};
+use goodqueue_tcp::{
+    AckRule, CongestionControlConfig, CubicVariant, EcnMode, LossDetection, Recovery,
+    RecoveryWindow, TcpConfig,
+};
+use goodqueue_types::{LinkId, Span};
+
+/// Links before the queue are so much faster than it at least: else packets would wait there.
+const FASTER: u64 = 2;
+
+/// Bytes of an ACK at most, with options and framing: the way back must have room for them.
+const ACK_BYTES: u64 = 100;
+
+/// The direction of the link that packets wait for, and what the engine runs.
+pub(super) fn convert(scenario: &Scenario) -> Result<(LinkId, FluidLink), String> {
+    for group in scenario.flows.iter() {
+        check_kind(group)?;
+    }
+    let at = bottleneck(scenario)?;
+    let direction = scenario.topology.direction(at);
+    let frame = scenario.layout.traffic.largest_frame(at, direction.framing);
+    for group in scenario.flows.iter() {
+        for path in group.paths.each() {
+            check_path(scenario, group, path, at, frame)?;
+        }
+    }
+    let groups = (0..).zip(scenario.flows.iter());
+    let groups = groups
+        .map(|(place, group)| flow_group(scenario, place, group, direction, frame))
+        .collect::<Result<_, _>>()?;
+    let link = FluidLink {
+        rate: direction.rate,
+        frame_bytes: frame as u32,
+        queue: queue(direction, frame)?,
+        groups,
+        background: Background::default(),
+    };
+    Ok((at, link))
+}
+
+/// TCP of a flow without end.
+fn tcp_of(group: &FlowGroup) -> Option<&TcpConfig> {
+    match &group.workload {
+        WorkloadConfig::Bulk { tcp, bytes: None } => Some(tcp),
+        _ => None,
+    }
+}
+
+fn check_kind(group: &FlowGroup) -> Result<(), String> {
+    if tcp_of(group).is_some() {
+        return Ok(());
+    }
+    let what = if group.is_tcp() {
+        "finite transfers"
+    } else {
+        "traffic but TCP"
+    };
+    Err(format!(
+        "the hybrid engine has no {what}: flow \"{}\"",
+        group.name
+    ))
+}
+
+/// The slowest of the links on the way of the first flow: the first of them, if several are.
+fn bottleneck(scenario: &Scenario) -> Result<LinkId, String> {
+    let rate = |link: &LinkId| scenario.topology.direction(*link).rate;
+    let path = scenario.flows[0].paths.of(0);
+    let limited = path.forward.iter().copied();
+    limited
+        .filter(|link| !scenario.topology.direction(*link).only_delays())
+        .min_by_key(rate)
+        .ok_or_else(|| "the hybrid engine needs a link with a rate between the hosts".to_owned())
+}
+
+/// Checks that nothing but the queue at `at` holds packets up.
+fn check_path(
+    scenario: &Scenario,
+    group: &FlowGroup,
+    path: &Path,
+    at: LinkId,
+    frame: u64,
+) -> Result<(), String> {
+    let topology = &scenario.topology;
+    let name = |link: LinkId| &topology.trunk[link_of(link).0].name;
+    let rate = topology.direction(at).rate.0;
+    let Some(place) = path.forward.iter().position(|link| *link == at) else {
+        return Err(format!(
+            "the hybrid engine has one queue, and the flow \"{}\" does not cross that of \"{}\"",
+            group.name,
+            name(at)
+        ));
+    };
+    let slower = |link: &LinkDirection, least: u64| !link.only_delays() && link.rate.0 < least;
+    for (index, link) in path.forward.iter().enumerate() {
+        let direction = topology.direction(*link);
+        check_direction(name(*link), direction)?;
+        let least = if index < place { FASTER * rate } else { rate };
+        if *link != at && slower(direction, least) {
+            return Err(format!(
+                "the hybrid engine has one queue, and packets wait for \"{}\" besides \"{}\"",
+                name(*link),
+                name(at)
+            ));
+        }
+    }
+    let for_acks = (u128::from(rate) * u128::from(ACK_BYTES) / u128::from(frame)) as u64;
+    for link in &path.reverse {
+        let direction = topology.direction(*link);
+        check_direction(name(*link), direction)?;
+        if slower(direction, for_acks) {
+            let name = name(*link);
+            return Err(format!(
+                "the hybrid engine has no queue of ACKs: \"{name}\""
+            ));
+        }
+    }
+    let hosts = topology.access.iter();
+    for access in hosts.flat_map(|access| [&access.near, &access.far]) {
+        for direction in [&access.forward, &access.reverse] {
+            check_direction(&access.name, direction)?;
+            if slower(direction, FASTER * rate) {
+                return Err(format!(
+                    "the hybrid engine has no hosts' links below {FASTER} times the rate of \
+                     \"{}\": \"{}\"",
+                    name(at),
+                    access.name
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a link does nothing but queue and send, at one rate.
+fn check_direction(name: &str, link: &LinkDirection) -> Result<(), String> {
+    let reasons = [
+        (link.service.is_some(), "links whose rate changes"),
+        (link.pool.is_some(), "buffers that links share"),
+        (!link.drop_list.is_empty(), "lists of drops"),
+        (link.loss.is_some(), "random losses"),
+        (
+            link.impairments != Impairments::default(),
+            "jitter, reordering or copies",
+        ),
+    ];
+    match reasons.iter().find(|(has, _)| *has) {
+        Some((_, what)) => Err(format!("the hybrid engine has no {what}: \"{name}\"")),
+        None => Ok(()),
+    }
+}
+
+fn queue(link: &LinkDirection, frame: u64) -> Result<FluidQueue, String> {
+    let packets = |limit: Limit| match limit {
+        Limit::Packets(packets) => packets as f64,
+        Limit::Bytes(bytes) => (bytes / frame) as f64,
+        Limit::Unlimited => f64::INFINITY,
+    };
+    let kind = crate::queue::name(&link.queue).unwrap_or("custom");
+    let without = |what: &str| Err(format!("the hybrid engine has no {kind} {what}"));
+    match &link.queue {
+        QueueConfig::DropTail(config) => Ok(FluidQueue::DropTail {
+            packets: packets(config.limit),
+        }),
+        QueueConfig::Red(red) => {
+            if !red.gentle {
+                return without("without its gentle part");
+            }
+            if red.adaptation.is_some() {
+                return without("that adapts itself");
+            }
+            if red.ecn {
+                return without("that marks");
+            }
+            let unit = match red.unit {
+                goodqueue_queue::RedUnit::Packets => 1.0,
+                goodqueue_queue::RedUnit::Bytes => frame as f64,
+            };
+            Ok(FluidQueue::Red {
+                packets: packets(red.limit),
+                min_threshold: red.min / unit,
+                max_threshold: red.max / unit,
+                max_probability: red.max_probability,
+                weight: red.weight,
+            })
+        }
+        QueueConfig::Codel(config) => {
+            let codel = &config.codel;
+            if codel.ecn || codel.ce_threshold.is_some() {
+                return without("that marks");
+            }
+            Ok(FluidQueue::CoDel {
+                packets: packets(config.limit),
+                target: codel.target,
+                interval: codel.interval,
+            })
+        }
+        _ => Err(format!("the hybrid engine has no queue of kind {kind}")),
+    }
+}
+
+/// The flows of a group, the `place`-th of the scenario.
+fn flow_group(
+    scenario: &Scenario,
+    place: usize,
+    group: &FlowGroup,
+    direction: &LinkDirection,
+    frame: u64,
+) -> Result<FluidGroup, String> {
+    let refuse = |what: &str| {
+        let name = &group.name;
+        Err(format!("the hybrid engine has no {what}: flow \"{name}\""))
+    };
+    let Some(tcp) = tcp_of(group) else {
+        return refuse("finite transfers");
+    };
+    let packet = crate::workload::largest_packet(&group.workload, false);
+    if direction.framing.frame_bytes(packet as u32) != frame {
+        return refuse("flows whose packets differ in size");
+    }
+    if group.start + group.start_interval * (group.count - 1) > scenario.warmup {
+        return refuse("flows that start after the warm-up");
+    }
+    if tcp.ecn != EcnMode::Off && !matches!(direction.queue, QueueConfig::DropTail(_)) {
+        return refuse("ECN");
+    }
+    if tcp.recovery != Recovery::Sack {
+        return refuse("recovery without SACK");
+    }
+    let Some(control) = control(tcp) else {
+        let name = crate::congestion::name(&tcp.congestion_control);
+        return refuse(&format!("congestion control {name}"));
+    };
+    let placed = scenario.layout.flows.iter();
+    let rtts = placed.filter(|flow| flow.group == place);
+    Ok(FluidGroup {
+        name: group.name.clone(),
+        count: group.count,
+        rtts: in_turn(rtts.map(|flow| flow.base_rtt).collect()),
+        control,
+        acks: Acks {
+            packets: match tcp.ack_rule {
+                AckRule::EveryNth => f64::from(tcp.ack_every),
+                AckRule::Linux => 2.0,
+            },
+            bytes_counted: tcp.byte_counting,
+        },
+        recovery: FluidRecovery {
+            proportional: tcp.recovery_window != RecoveryWindow::Ssthresh,
+            rack: tcp.loss_detection == LossDetection::Rack,
+            min_timeout: tcp.rto.minimum,
+        },
+        paced: tcp.pacing,
+        max_window: tcp.receive_window as f64 / f64::from(tcp.mss),
+    })
+}
+
+fn control(tcp: &TcpConfig) -> Option<FluidControl> {
+    Some(match tcp.congestion_control {
+        CongestionControlConfig::Reno => FluidControl::RENO,
+        // What a loss gives up is kept of the window.
+        CongestionControlConfig::Gaimd { alpha, beta } => FluidControl::Gaimd {
+            alpha,
+            beta: 1.0 - beta,
+        },
+        CongestionControlConfig::Cubic(cubic) => FluidControl::Cubic {
+            c: cubic.c,
+            beta: cubic.beta,
+            fast_convergence: cubic.fast_convergence,
+            reno_friendly: cubic.reno_friendly,
+            as_linux: tcp.details.cubic_variant == CubicVariant::Linux,
+        },
+        CongestionControlConfig::Scalable(scalable) => FluidControl::Scalable {
+            step: scalable.a,
+            beta: scalable.keep,
+        },
+        _ => return None,
+    })
+}
+
+/// The shortest list that yields these times if it is gone through in turn.
+fn in_turn(mut rtts: Vec<Span>) -> Vec<Span> {
+    let repeats = |period: &usize| {
+        rtts[*period..]
+            .iter()
+            .eq(rtts[..rtts.len() - period].iter())
+    };
+    let period = (1..rtts.len()).find(repeats);
+    rtts.truncate(period.unwrap_or(rtts.len()));
+    rtts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_turn;
+    use goodqueue_types::Span;
+
+    #[test]
+    fn times_that_flows_take_in_turn_are_listed_once() {
+        let list = |times: &[u64]| in_turn(times.iter().map(|time| Span(*time)).collect());
+        assert_eq!(list(&[7, 7, 7]), [Span(7)]);
+        assert_eq!(list(&[1, 2, 1, 2, 1]), [Span(1), Span(2)]);
+        assert_eq!(list(&[1, 1, 2]), [Span(1), Span(1), Span(2)]);
+        assert_eq!(list(&[3]), [Span(3)]);
+    }
+}

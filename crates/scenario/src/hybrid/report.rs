@@ -1,0 +1,185 @@
+//! What the hybrid engine yields, under the names of the packet engine's figures.
+//!
+//! A figure that the hybrid engine has not is null. Of links only the one with the queue is reported.
+
+use super::Hybrid;
+use crate::metrics::{GOODPUT, List, stem};
+use crate::scenario::SCHEMA_VERSION;
+use crate::summary::{flow_json, link_json};
+use goodqueue_fluid::{FluidFlow, FluidOutcome, FluidQueue};
+use goodqueue_sim::{
+    Distribution, Fairness, FlowOutcome, LinkConfig, LinkOutcome, LossBurstOutcome, WorkloadConfig,
+};
+use goodqueue_types::{DropReason, Histogram};
+use serde_json::{Map, Value, json};
+use std::ops::Range;
+
+/// What links have where packets are simulated, and a run of the hybrid engine does not.
+const NOT_OF_LINKS: [&str; 2] = ["busy_periods", "fairness_interval_s"];
+/// The same of flows.
+const NOT_OF_FLOWS: [&str; 7] = [
+    "throughput_bps",
+    "packets_sent",
+    "packets_received",
+    "packets_lost",
+    "retransmissions",
+    "timeouts",
+    "duplicate_share",
+];
+/// How often a flow reduced its window, which only the hybrid engine counts.
+const LOSS_EVENTS: &str = "loss_events";
+
+impl Hybrid {
+    /// The summary of a run.
+    pub fn summary_json(&self, outcome: &FluidOutcome) -> Value {
+        let scenario = &self.scenario;
+        let network = scenario.network();
+        let mut blank = flow_json(&network, &FlowOutcome::default());
+        set_null(&mut blank, &NOT_OF_FLOWS);
+        let mut flows = Map::new();
+        for (group, members) in self.members() {
+            let config = &scenario.flows[group];
+            let bits = self.bits_of_packet(group);
+            for (index, flow) in (0..).zip(&outcome.flows[members]) {
+                let mut keys = blank.clone();
+                keys[GOODPUT] = json!(flow.goodput_packets_per_s * bits);
+                keys[LOSS_EVENTS] = json!(flow.loss_events);
+                flows.insert(config.flow_name(index), keys);
+            }
+        }
+        let config = &network.links[self.at.0 as usize];
+        json!({
+            "schema_version": SCHEMA_VERSION,
+            "engine": "hybrid",
+            "title": scenario.title(),
+            "seed": scenario.seed(),
+            "measured_s": outcome.measured_s,
+            "links": { &config.name: self.link_json(config, outcome) },
+            "flows": flows,
+            "totals": { "events": outcome.cost.slots + outcome.cost.updates },
+        })
+    }
+
+    /// The figures of a run by name, as [`metrics`](crate::metrics()) has them of a summary.
+    pub fn metrics(&self, outcome: &FluidOutcome) -> Vec<(String, f64)> {
+        let scenario = &self.scenario;
+        let (trunk, backward) = crate::topology::link_of(self.at);
+        let config = crate::network::trunk_link(scenario, trunk, backward);
+        let mut links = Map::new();
+        links.insert(config.name.clone(), self.link_json(&config, outcome));
+        let mut list = List::default();
+        list.link(&config.name, &links[&config.name]);
+        let mut all = Vec::with_capacity(outcome.flows.len());
+        for (group, members) in self.members() {
+            let (bits, flows) = (self.bits_of_packet(group), &outcome.flows[members]);
+            let goodputs = flows.iter().map(|flow| flow.goodput_packets_per_s * bits);
+            let goodputs: Vec<f64> = goodputs.collect();
+            let events = |flow: &FluidFlow| f64::from(flow.loss_events);
+            let name = stem(&scenario.flows[group].name, [&links, &Map::new()]);
+            list.column(&name, GOODPUT, &goodputs);
+            list.column(
+                &name,
+                LOSS_EVENTS,
+                &flows.iter().map(events).collect::<Vec<_>>(),
+            );
+            all.extend(goodputs);
+        }
+        list.all_flows(&[GOODPUT], |_| all.clone());
+        list.into()
+    }
+
+    fn link_json(&self, config: &LinkConfig, outcome: &FluidOutcome) -> Value {
+        let packet_bits = 8.0 * self.packet_bytes as f64;
+        let mut link = LinkOutcome {
+            name: config.name.clone(),
+            utilization: outcome.utilization,
+            throughput_bps: outcome.departures * packet_bits / outcome.measured_s,
+            shares: self.shares(outcome),
+            arrivals: whole(outcome.arrivals),
+            departures: whole(outcome.departures),
+            drops: whole(outcome.drops),
+            loss_rate: outcome.loss_rate,
+            fairness: Fairness {
+                index: outcome.jain().filter(|_| outcome.flows.len() > 1),
+                ..Fairness::default()
+            },
+            loss_bursts: Some(LossBurstOutcome {
+                count: outcome.loss_bursts,
+                packets: Distribution {
+                    mean: Some(outcome.drops / outcome.loss_bursts as f64),
+                    ..Distribution::default()
+                },
+                mean_flows_hit: Some(outcome.mean_flows_hit),
+                synchronization: Some(outcome.mean_flows_hit / outcome.flows.len() as f64),
+                ..LossBurstOutcome::default()
+            })
+            .filter(|bursts| bursts.count > 0),
+            queueing_delay_s: seconds(&outcome.queueing_delay_ns),
+            ..LinkOutcome::default()
+        };
+        link.drops_by[DropReason::Overlimit as usize] = link.drops;
+        let mut keys = link_json(&self.scenario, config, &link);
+        set_null(&mut keys, &NOT_OF_LINKS);
+        if !matches!(self.link.queue, FluidQueue::DropTail { .. }) {
+            // Which of the drops were the discipline's own is not told apart.
+            for reason in DropReason::ALL {
+                set_null(&mut keys, &[&*format!("drops_{}", reason.name())]);
+            }
+        }
+        keys
+    }
+
+    /// The share of the goodput of each group of flows that had any.
+    fn shares(&self, outcome: &FluidOutcome) -> Vec<(u32, f64)> {
+        let sum = |flows: &[FluidFlow]| -> f64 {
+            flows.iter().map(|flow| flow.goodput_packets_per_s).sum()
+        };
+        let all = sum(&outcome.flows);
+        let shares = self.members();
+        let shares =
+            shares.map(|(group, members)| (group as u32, sum(&outcome.flows[members]) / all));
+        shares.filter(|(_, share)| *share > 0.0).collect()
+    }
+
+    /// The groups of the scenario, each with the places of its flows in an outcome.
+    fn members(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let mut end = 0;
+        self.scenario
+            .flows
+            .iter()
+            .enumerate()
+            .map(move |(place, group)| {
+                let first = end;
+                end += group.count as usize;
+                (place, first..end)
+            })
+    }
+
+    /// Application bits in a full packet of a group.
+    fn bits_of_packet(&self, group: usize) -> f64 {
+        match &self.scenario.flows[group].workload {
+            WorkloadConfig::Bulk { tcp, .. } => 8.0 * f64::from(tcp.mss),
+            _ => 0.0,
+        }
+    }
+}
+
+fn whole(count: f64) -> u64 {
+    libm::round(count) as u64
+}
+
+fn set_null(keys: &mut Value, names: &[&str]) {
+    for name in names {
+        keys[*name] = Value::Null;
+    }
+}
+
+fn seconds(nanoseconds: &Histogram) -> Distribution {
+    let quantile = |q| nanoseconds.quantile(q).map(|value| value as f64 * 1e-9);
+    Distribution {
+        mean: nanoseconds.mean().map(|mean| mean * 1e-9),
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+        max: nanoseconds.max().map(|max| max as f64 * 1e-9),
+    }
+}

@@ -1,0 +1,132 @@
+"""Packet runs of drawn links: what the hybrid engine is held against.
+
+    python oracle.py FIRST LAST OUT.jsonl [--jobs 1]
+
+Each seed from FIRST up to LAST draws one link; each line of the output is one run of one buffer.
+Seeds below 1000 are for development; seeds from 1000 on are for the test alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import struct
+import sys
+import time
+from pathlib import Path
+
+from goodqueue import _core
+from goodqueue.sizing.link import Link, rtt_range
+from goodqueue.sizing.trial import Length, length, scenario_toml
+
+MOST_PACKETS = 15_000_000
+REPLICATES = 2
+PROFILES = ("linux", "rfc")
+
+
+def draw(seed: int) -> dict:
+    """A link of the range that the hybrid engine is for, on which packets see enough loss epochs."""
+    rng = random.Random(f"link {seed}")
+    while True:
+        case = _draw(rng, seed)
+        link = link_of(case)
+        if length(link, link.bdp_packets / 2).packets <= MOST_PACKETS:
+            return case
+
+
+def _draw(rng: random.Random, seed: int) -> dict:
+    flows = round(math.exp(rng.uniform(0, math.log(1500))))
+    window = math.exp(rng.uniform(math.log(9), math.log(300)))
+    if flows < 5:
+        window *= math.exp(rng.uniform(0, math.log(8)))
+    if rng.random() < 0.5:
+        rtts = [math.exp(rng.uniform(math.log(0.01), math.log(0.12)))]
+    else:
+        first = math.exp(rng.uniform(math.log(0.01), math.log(0.03)))
+        rtts = [first, first * math.exp(rng.uniform(math.log(1.5), math.log(12)))]
+    mean = sum(rtts) / len(rtts)
+    rate = flows * window * 12000 / mean
+    control = "cubic" if rng.random() < 0.55 else "reno"
+    profile = "linux" if rng.random() < 0.7 else "rfc"
+    return {"seed": seed, "rate": round(rate), "rtts": rtts, "flows": flows,
+            "control": control, "profile": profile, "byte_counting": profile == "linux"}
+
+
+def link_of(case: dict) -> Link:
+    rtts = tuple(case["rtts"])
+    if len(rtts) > 1:
+        rtts = rtt_range(rtts[0], rtts[-1])
+    # Times in a scenario are whole microseconds.
+    rtts = tuple(round(rtt * 1e6) / 1e6 for rtt in rtts)
+    return Link(case["rate"], rtts, case["flows"], congestion_control=case["control"],
+                byte_counting=case["byte_counting"])
+
+
+def buffers(case: dict) -> list[int]:
+    """Five buffers around where utilisation and loss change."""
+    link = link_of(case)
+    bdp = link.bdp_packets
+    low = max(6.0, 0.15 * bdp / math.sqrt(link.flows))
+    high = max(min(1.2 * bdp, 3.0 * bdp / math.sqrt(link.flows)), 2 * low)
+    return sorted({round(low * (high / low) ** (i / 4)) for i in range(5)})
+
+
+def reach_of(link: Link, packets: int) -> Length:
+    reach = length(link, packets)
+    share = min(1.0, MOST_PACKETS / reach.packets)
+    duration = max(reach.duration_s * share, 40 * max(link.rtts_s))
+    return Length(duration / 4, duration, duration / link.packet_time_s)
+
+
+def toml_of(case: dict, packets: int, reach: Length) -> str:
+    link = link_of(case)
+    text = scenario_toml(link, reach, f'{{ limit = "{packets}p" }}')
+    extra = ""
+    if case["profile"] == "linux":
+        text = text.replace("byte_counting = true\n", "").replace('mss = "1460B"\n', "")
+        extra = 'profile = "linux"\n'
+    return text.replace("[tcp]\n", "[tcp]\n" + extra)
+
+
+WANTED = ("utilization", "loss_rate", "mean_queueing_delay_s", "p50_queueing_delay_s",
+          "p99_queueing_delay_s", "loss_bursts", "mean_flows_hit", "drops_overlimit")
+
+
+def run(case: dict, packets: int, seed: int) -> dict:
+    link = link_of(case)
+    reach = reach_of(link, packets)
+    scenario = _core.Scenario.parse(toml_of(case, packets, reach).encode(), "link", [])
+    before = time.process_time()
+    outcome = scenario.with_seed(seed).run(series=False, packets=False)
+    took = time.process_time() - before
+    names, data = outcome.metrics()
+    values = dict(zip(names.split("\n"), struct.unpack(f"<{len(data) // 8}d", data), strict=False))
+    found = {name: values.get(f"bottleneck.{name}", math.nan) for name in WANTED}
+    found["jain"] = values.get("long.goodput_bps.jain", math.nan)
+    found["goodput_bps"] = values.get("long.goodput_bps.sum", math.nan)
+    for name in ("retransmissions", "timeouts"):
+        found[name] = values.get(f"long.{name}.sum", math.nan)
+    return {**case, "packets": packets, "run_seed": seed, "warmup_s": reach.start_up_s,
+            "duration_s": reach.duration_s, "cpu_s": took, **found}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    parser.add_argument("out", type=Path)
+    asked = parser.parse_args()
+    with asked.out.open("a") as out:
+        for seed in range(asked.first, asked.last):
+            case = draw(seed)
+            for packets in buffers(case):
+                for replicate in range(1, REPLICATES + 1):
+                    out.write(json.dumps(run(case, packets, replicate)) + "\n")
+                    out.flush()
+            print(seed, case["flows"], case["control"], case["profile"], file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
