@@ -32,7 +32,7 @@ def dkw_half_width(count: int) -> float:
 def _subject(table: Table) -> str:
     spec = table.spec
     metrics = _listed([table.column(metric).label for metric in spec.y])
-    by = f", one panel per {table.column(spec.facets).label}" if spec.facets else ""
+    by = _panels(table)
     if spec.kind == "cdf":
         return f"Share of the runs whose {metrics} is no larger than so much{by}."
     x = table.column(spec.x).label
@@ -57,6 +57,16 @@ def _subject(table: Table) -> str:
         case _:
             series = f", one line per {table.column(spec.series).label}" if spec.series else ""
             return _sentence(f"{metrics} against {x}{series}{by}.")
+
+
+def _panels(table: Table) -> str:
+    match [table.column(axis).label for axis in table.spec.facets]:
+        case [rows, columns]:
+            return f", one row of panels per {rows}, one column per {columns}"
+        case [only]:
+            return f", one panel per {only}"
+        case _:
+            return ""
 
 
 def _better(table: Table, name: str) -> str:
@@ -98,7 +108,7 @@ def interval_name(table: Table) -> str:
 def _widest(table: Table) -> str:
     """How far off the means of a heat map may be."""
     spec = table.spec
-    names = [name for name in (spec.x, spec.series, spec.facets) if name]
+    names = [name for name in (spec.x, spec.series, *spec.facets) if name]
     halves = []
     for metric in spec.y:
         column = table.column(metric)
@@ -130,7 +140,7 @@ def _seeds(table: Table) -> str:
 def _fixed(table: Table, held: str) -> str:
     """Axes that the picture does not show, and the scenario."""
     spec = table.spec
-    shown = {spec.x, spec.series, spec.facets}
+    shown = {spec.x, spec.series, *spec.facets}
     fixed, mixed = [], []
     for axis in table.axes:
         if axis in shown:

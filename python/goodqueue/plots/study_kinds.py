@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from goodqueue.plots.style import (
     DASHES,
     GREY,
     MARKERS,
-    legend_below,
     legend_label,
 )
 
@@ -33,8 +31,6 @@ HEAT = "cividis"
 
 MOST_CELLS_WITH_NUMBERS = 120
 MOST_NAMED = 12
-NUMBERED = re.compile(r"\d+: ")
-"""How the legend's names of the points of a front begin."""
 
 
 def look(index: int) -> dict[str, Any]:
@@ -129,8 +125,9 @@ def heatmap(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 def _span(whole: Table, metric: str, scale: float) -> tuple[float, float]:
     """The least and the largest mean of a metric, in all panels."""
     spec = whole.spec
-    names = [name for name in (spec.x, spec.series, spec.facets) if name]
     import polars as pl
+
+    names = [name for name in (spec.x, spec.series, *spec.facets) if name]
 
     means = (
         whole.frame.with_columns(pl.col(metric).cast(pl.Float64).fill_nan(None))
@@ -228,7 +225,7 @@ def scatter(whole: Table, part: Table, metric: str, axes: Axes) -> list[tuple[st
 
 def variants(whole: Table, part: Table, x: str, y: str) -> list[tuple[str, Point, Point]]:
     """Each variant's name, by the axes that the legend does not show, and its two points."""
-    axes = [axis for axis in whole.axes if axis not in {whole.spec.series, whole.spec.facets}]
+    axes = [axis for axis in whole.axes if axis not in {whole.spec.series, *whole.spec.facets}]
     named = [axis for axis in axes if len(whole.values(axis)) > 1]
     found = []
     for key in part.frame.select(axes).unique(maintain_order=True).iter_rows():
@@ -258,7 +255,7 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     up = [point.mean / y.scale for _, _, point in chosen]
     axes.plot(across, up, color=BLACK, linewidth=1.0, linestyle="--", zorder=0)
     axes.margins(0.12)
-    if len(chosen) > MOST_NAMED or whole.spec.facets is not None:
+    if len(chosen) > MOST_NAMED or whole.spec.facets:
         return  # the legend is one for all panels
     for number, (name, _, _) in enumerate(chosen, start=1):
         axes.annotate(
@@ -293,42 +290,6 @@ KINDS: dict[str, Callable[[Table, Table, str, Axes], object]] = {
     "box": box,
     "pareto": pareto,
 }
-
-
-def finish(whole: Table, panels: list[Axes], columns: int, used: int) -> None:
-    """The title, one legend for all panels, and labels at the outer panels alone."""
-    spec, figure = whole.spec, panels[0].figure
-    if spec.title:
-        figure.suptitle(spec.title, x=0.012, ha="left", fontsize=13, fontweight="bold")
-    for index, axes in enumerate(panels):
-        if index >= used:
-            axes.set_axis_off()
-        if index % columns:
-            axes.set_ylabel("")
-        if index + columns >= used:
-            axes.tick_params(labelbottom=True)
-        elif spec.kind != "cdf":
-            axes.set_xlabel("")
-    if spec.kind == "heatmap":
-        _colour_bars(whole, panels[:used])
-    handles, labels = panels[0].get_legend_handles_labels()
-    if labels:
-        if spec.kind == "pareto":  # the series first, and then the points of the front by number
-            later = [bool(NUMBERED.match(label)) for label in labels]
-            order = sorted(range(len(labels)), key=later.__getitem__)
-            handles, labels = [handles[i] for i in order], [labels[i] for i in order]
-        title = None if spec.series is None else whole.column(spec.series).label
-        legend_below(figure, handles, labels, title)
-
-
-def _colour_bars(whole: Table, panels: list[Axes]) -> None:
-    """One for the panels of each metric."""
-    metrics = whole.spec.y
-    each = len(panels) // len(metrics)
-    for row, metric in enumerate(metrics):
-        own = panels[row * each : (row + 1) * each]
-        label = whole.column(metric).title
-        own[0].figure.colorbar(own[0].collections[0], ax=own, label=label, pad=0.02)
 
 
 def _scaled(points: Sequence[Point], scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -384,7 +345,7 @@ def _title_y(axes: Axes, title: str) -> None:
 
 def _name_x(axes: Axes, names: list[str]) -> None:
     """Texts below the axis, aslant where they would run into each other."""
-    if sum(map(len, names)) > 60:
+    if sum(map(len, names)) * _grid(axes)[1] > 60:
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
     else:
         axes.set_xticks(range(len(names)), names)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.plots.style import Picture
-    from goodqueue.study.model import StudyPlan, Variant
+    from goodqueue.study.model import PlotSpec, StudyPlan, Variant
     from goodqueue.study.results import Results
 
 
@@ -37,14 +37,17 @@ def check_plots(plan: StudyPlan) -> None:
             name: [variant.parameters[name] for variant in plan.variants] for name in plan.axes
         }
         frame = pl.DataFrame({**columns, "seed": 0, **dict.fromkeys(metrics, 0.0)}, strict=False)
-        check(Table(frame, spec, plan.axes, watched=False))
+        check(Table.of(frame, spec, plan.axes, watched=False))
 
 
 def pictures(results: Results, plan: StudyPlan) -> list[Picture]:
     """One for each `[[plot]]` of a study, from its own runs among those recorded."""
     runs = results.of(plan)
-    held, watched = _held(plan.variants), plan.stop is not None
-    return [study_picture(runs, spec, plan.axes, held=held, watched=watched) for spec in plan.plots]
+    watched = plan.stop is not None
+    return [
+        study_picture(runs, spec, plan.axes, held=_held(_shown(plan, spec)), watched=watched)
+        for spec in plan.plots
+    ]
 
 
 def draw(
@@ -61,6 +64,15 @@ def draw(
             captions.append(f"{picture.name}: {printable(picture.caption)}\n")
         (directory / "captions.txt").write_text("".join(captions), encoding="utf-8")
     return [target / path.name for path in paths]
+
+
+def _shown(plan: StudyPlan, spec: PlotSpec) -> list[Variant]:
+    """The variants that a picture is narrowed down to."""
+    return [
+        variant
+        for variant in plan.variants
+        if all(variant.parameters[axis] in values for axis, values in spec.where.items())
+    ]
 
 
 def _held(variants: Sequence[Variant]) -> str:

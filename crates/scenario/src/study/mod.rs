@@ -176,7 +176,11 @@ impl Study {
             if names.contains(name) {
                 continue;
             }
-            let help = match nearest(name, names.iter().map(String::as_str)) {
+            let metrics = names.iter().map(String::as_str);
+            // What is along x is a metric or an axis.
+            let axes = self.sweep.names().into_iter();
+            let axes = axes.filter(|_| key.rsplit('.').next() == Some("x"));
+            let help = match nearest(name, metrics.chain(axes)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => "`goodqueue sweep FILE --dry-run --metrics` lists them".to_owned(),
             };
