@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from goodqueue.errors import RequestError
 from goodqueue.plots import study_kinds
 from goodqueue.plots.study_caption import caption
-from goodqueue.plots.study_panels import Layout, check_panels, finish, layout
+from goodqueue.plots.study_panels import check_panels, finish, layout
 from goodqueue.plots.study_table import Table
 from goodqueue.plots.style import LINES, Picture
 
@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 
 def study_picture(
-    frame: pl.DataFrame, spec: PlotSpec, axes: Sequence[str], *, held: str = "", watched: bool
+    frame: pl.DataFrame,
+    spec: PlotSpec,
+    axes: Sequence[str],
+    *,
+    held: Sequence[str] = (),
+    watched: bool,
 ) -> Picture:
     """The picture that a study file asks for.
 
@@ -44,6 +49,7 @@ def study_picture(
     table = Table.of(frame, spec, axes, watched=watched)
     check(table)
     made = layout(table)
+    below = study_kinds.names(table)
     draw_panel = study_kinds.KINDS[spec.kind]
 
     def draw(axes: list[Axes]) -> None:
@@ -56,22 +62,11 @@ def study_picture(
         caption(table, held),
         draw,
         panels=made.rows,
-        height_inches=_height(made),
+        height_inches=made.height_inches + (below.inches if below else 0),
         columns=made.columns,
         share_x="row" if spec.kind == "cdf" and len(spec.y) > 1 else "all",
         share_y="all" if len(spec.y) == 1 else "row",
     )
-
-
-def _height(made: Layout) -> float:
-    """Inches of all panels: less for each where there are many."""
-    match made.rows:
-        case 1:
-            return 3.9
-        case 2 | 3:
-            return 2.9 * made.rows
-        case _:
-            return 2.1 * made.rows
 
 
 def check(table: Table) -> None:

@@ -14,7 +14,7 @@ MOST_LISTED = 4
 """Values of an axis that a caption lists; of more it gives the ends."""
 
 
-def caption(table: Table, held: str) -> str:
+def caption(table: Table, held: Sequence[str]) -> str:
     """The sentences below a picture."""
     sentences = [_subject(table), _band(table), _seeds(table), _fixed(table, held), _missing(table)]
     return " ".join(sentence for sentence in sentences if sentence)
@@ -137,8 +137,8 @@ def _seeds(table: Table) -> str:
     return f"{number} {'seed' if most == 1 else 'seeds'} per variant {which}."
 
 
-def _fixed(table: Table, held: str) -> str:
-    """Axes that the picture does not show, and the scenario."""
+def _fixed(table: Table, held: Sequence[str]) -> str:
+    """Axes that the picture does not show, and what else all runs have in common."""
     spec = table.spec
     shown = {spec.x, spec.series, *spec.facets}
     fixed, mixed = [], []
@@ -153,7 +153,8 @@ def _fixed(table: Table, held: str) -> str:
             mixed.append(f"{column.label} ({', '.join(texts)})")
         else:
             mixed.append(f"{column.label} ({len(values)} values from {texts[0]} to {texts[-1]})")
-    text = f"Held fixed: {'; '.join(fixed + [held] * bool(held))}." if fixed or held else ""
+    constant = list(dict.fromkeys([*fixed, *held]))
+    text = f"Held fixed: {'; '.join(constant)}." if constant else ""
     if mixed and spec.kind != "lines":
         text = f"{text} Over all values of {_listed(mixed)}.".lstrip()
     return text

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axis import XAxis
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from goodqueue.plots.study_caption import dkw_half_width
+from goodqueue.plots.study_panels import layout
+from goodqueue.plots.study_text import LONGEST_BESIDE, NamesBelow, names_below, wrapped
 from goodqueue.plots.style import (
     BLACK,
     CYCLE,
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from goodqueue.plots.columns import Column, Value
     from goodqueue.plots.study_table import Point, Table
@@ -31,6 +35,21 @@ HEAT = "cividis"
 
 MOST_CELLS_WITH_NUMBERS = 120
 MOST_NAMED = 12
+
+
+def names(whole: Table) -> NamesBelow | None:
+    """What stands at the ticks of an x axis with a place for each value; None on other axes."""
+    spec = whole.spec
+    if spec.x not in whole.axes:
+        return None
+    column, known = whole.column(spec.x), whole.values(spec.x)
+    if spec.kind == "lines" and not isinstance(known[0], (str, bool)):
+        return None
+    taken = 0
+    if spec.kind == "heatmap" and spec.series is not None:
+        up = [whole.column(spec.series).bare(value) for value in whole.values(spec.series)]
+        taken = min(LONGEST_BESIDE, max(map(len, up)))
+    return names_below([column.bare(value) for value in known], layout(whole).columns, taken)
 
 
 def look(index: int) -> dict[str, Any]:
@@ -84,9 +103,9 @@ def lines(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     if numeric:
         _scale_x(axes, [float(value) / x.scale for value in known], spec.x_scale)
     else:
-        _name_x(axes, [x.bare(value) for value in known])
+        _name_x(axes, range(len(known)), names(whole))
         axes.margins(x=0.15)
-    axes.set_yscale(spec.y_scale)
+    _scale_y(axes, spec.y_scale)
     _title_x(axes, x)
     _title_y(axes, y.title)
 
@@ -105,8 +124,9 @@ def heatmap(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     axes.set_facecolor("#DDDDDD")  # what no run has a figure for
     axes.grid(visible=False)
     axes.pcolormesh(cells, cmap=HEAT, vmin=low, vmax=high, edgecolor="white", linewidth=0.5)
-    axes.set_xticks(np.arange(len(across)) + 0.5, [x.bare(value) for value in across])
-    axes.set_yticks(np.arange(len(up)) + 0.5, [y.bare(value) for value in up])
+    _name_x(axes, [place + 0.5 for place in range(len(across))], names(whole))
+    beside = [wrapped(y.bare(value), LONGEST_BESIDE) for value in up]
+    axes.set_yticks(np.arange(len(up)) + 0.5, beside)
     axes.tick_params(length=0)
     if cells.size <= MOST_CELLS_WITH_NUMBERS:
         for (row, place), mean in np.ndenumerate(cells):
@@ -156,7 +176,7 @@ def cdf(whole: Table, part: Table, metric: str, axes: Axes) -> None:
             axes.fill_between(places, low, high, step="post", color=colour, alpha=0.13, linewidth=0)
         axes.step(places, shares, where="post", label=label, color=colour, linestyle=dash)
     axes.set_xscale(spec.x_scale)
-    axes.xaxis.set_major_formatter(plain)
+    _plain_ticks(axes.xaxis)
     _title_x(axes, x)
     axes.set_ylabel("runs with no more, %")
     axes.set_ylim(0, 102)
@@ -183,8 +203,8 @@ def box(whole: Table, part: Table, metric: str, axes: Axes) -> None:
             medianprops={"color": BLACK, "linewidth": 1.8},
             flierprops={"marker": ".", "markersize": 4, "markeredgecolor": GREY},
         )
-    _name_x(axes, [x.bare(value) for value in known])
-    axes.set_yscale(spec.y_scale)
+    _name_x(axes, range(len(known)), names(whole))
+    _scale_y(axes, spec.y_scale)
     _title_x(axes, x)
     _title_y(axes, y.title)
 
@@ -216,8 +236,7 @@ def scatter(whole: Table, part: Table, metric: str, axes: Axes) -> list[tuple[st
     axes.set_xscale(spec.x_scale)
     axes.set_yscale(spec.y_scale)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(plain)
-        axis.set_minor_formatter(plain_of_two_and_five)
+        _plain_ticks(axis)
     _title_x(axes, x)
     _title_y(axes, y.title)
     return drawn
@@ -253,7 +272,7 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     chosen = [drawn[index] for index in best]
     across = [point.mean / x.scale for _, point, _ in chosen]
     up = [point.mean / y.scale for _, _, point in chosen]
-    axes.plot(across, up, color=BLACK, linewidth=1.0, linestyle="--", zorder=0)
+    axes.plot(across, up, color=BLACK, linewidth=1.0, linestyle="--", zorder=1)
     axes.margins(0.12)
     if len(chosen) > MOST_NAMED or whole.spec.facets:
         return  # the legend is one for all panels
@@ -303,9 +322,37 @@ def plain(value: float, _position: float) -> str:
     return f"{value:,.4g}"
 
 
-def plain_of_two_and_five(value: float, position: float) -> str:
-    """A number at a minor tick of a logarithmic axis, if there is room for it in every decade."""
-    return plain(value, position) if f"{value:e}"[0] in "25" else ""
+class Between:
+    """Numbers at some of the minor ticks of a logarithmic axis: as many as have room."""
+
+    def __init__(self, axis: Axis) -> None:
+        self._axis = axis
+
+    def __call__(self, value: float, position: float) -> str:
+        """The number, or nothing."""
+        return plain(value, position) if f"{value:e}"[0] in self._digits() else ""
+
+    def _digits(self) -> str:
+        """First digits of the numbers that are shown: 2 and 5, or 3 alone, or none."""
+        axes, along_x = self._axis.axes, isinstance(self._axis, XAxis)
+        inches = (axes.bbox.width if along_x else axes.bbox.height) / axes.figure.dpi
+        low, high = sorted(self._axis.get_view_interval())
+        if low <= 0:
+            return ""
+        decade = inches / max(np.log10(high / low), 1e-9)
+        two, one = (1.5, 0.8) if along_x else (0.7, 0.45)
+        return "25" if decade >= two else "3" if decade >= one else ""
+
+
+def _plain_ticks(axis: Axis) -> None:
+    """Numbers in full at the ticks, on a logarithmic axis at some of the minor ones too."""
+    axis.set_major_formatter(plain)
+    axis.set_minor_formatter(Between(axis))
+
+
+def _scale_y(axes: Axes, scale: str) -> None:
+    axes.set_yscale(scale)
+    _plain_ticks(axes.yaxis)
 
 
 def _scale_x(axes: Axes, places: list[float], scale: str) -> None:
@@ -343,9 +390,8 @@ def _title_y(axes: Axes, title: str) -> None:
     axes.set_ylabel(title.replace(" of ", "\nof ", 1) if low else title)
 
 
-def _name_x(axes: Axes, names: list[str]) -> None:
+def _name_x(axes: Axes, places: Sequence[float], below: NamesBelow | None) -> None:
     """Texts below the axis, aslant where they would run into each other."""
-    if sum(map(len, names)) * _grid(axes)[1] > 60:
-        axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
-    else:
-        axes.set_xticks(range(len(names)), names)
+    assert below is not None
+    how: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(places, below.names, **(how if below.aslant else {}))

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
-from goodqueue.plots.style import GREY, legend_below, legend_label
+from goodqueue.plots.study_text import LINE_INCHES, lines_of, panel_letters, wrapped
+from goodqueue.plots.style import (
+    GREY,
+    label_all,
+    legend_below,
+    legend_label,
+    title_of_all,
+)
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from goodqueue.plots.columns import Value
@@ -20,6 +29,12 @@ MOST_FACETS = 12
 FACETS_IN_A_ROW = 3
 MOST_ROWS, MOST_COLUMNS = 6, 5
 """Panels of two axes that can be read."""
+ASIDE_LETTERS = 20
+"""Letters of a name beside a row of panels, in the height of a low panel."""
+
+
+NUMBERED = re.compile(r"\d+: ")
+"""The beginning of the legend's names of points of a Pareto front."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,16 @@ class Layout:
     rows: int
     columns: int
 
+    @property
+    def height_inches(self) -> float:
+        """The height of all panels: less for each where there are many, more for long names."""
+        each = {1: 3.9, 2: 2.9, 3: 2.9}.get(self.rows, 2.1)
+        titles = [panel.title for panel in self.panels]
+        rows = range(0, len(titles), self.columns)
+        titled = sum(any(titles[first : first + self.columns]) for first in rows)
+        beyond_one = max(lines_of(titles) - 1, 0)
+        return each * self.rows + LINE_INCHES * beyond_one * titled
+
 
 def layout(table: Table) -> Layout:
     """The panels of a picture whose axes have been checked."""
@@ -61,39 +86,41 @@ def layout(table: Table) -> Layout:
         case (down, across):
             (metric,) = spec.y
             rows, columns = table.values(down), table.values(across)
+            wide, high = panel_letters(len(columns)), ASIDE_LETTERS
             panels = [
                 Panel(
                     metric,
                     table.part(down, row).part(across, column),
-                    _name(table, across, column) if row == rows[0] else "",
-                    _name(table, down, row) if column == columns[-1] else "",
+                    _name(table, across, column, wide) if row == rows[0] else "",
+                    _name(table, down, row, high) if column == columns[-1] else "",
                 )
                 for row in rows
                 for column in columns
             ]
             return Layout(panels, len(rows), len(columns))
         case (axis,):
-            values = table.values(axis)
+            values, side_by_side = table.values(axis), len(table.values(axis))
+            if len(spec.y) == 1 and side_by_side > FACETS_IN_A_ROW:
+                side_by_side = 2 if side_by_side == 4 else FACETS_IN_A_ROW
+            wide = panel_letters(side_by_side)
             panels = [
                 Panel(
                     metric,
                     table.part(axis, value),
-                    _name(table, axis, value) if metric == spec.y[0] else "",
+                    _name(table, axis, value, wide) if metric == spec.y[0] else "",
                 )
                 for metric in spec.y
                 for value in values
             ]
-            if len(spec.y) > 1 or len(values) <= FACETS_IN_A_ROW:
-                return Layout(panels, len(spec.y), len(values))
-            columns_of_one = 2 if len(values) == 4 else FACETS_IN_A_ROW
-            return Layout(panels, math.ceil(len(values) / columns_of_one), columns_of_one)
+            return Layout(panels, math.ceil(len(panels) / side_by_side), side_by_side)
         case _:
             return Layout([Panel(metric, table) for metric in spec.y], len(spec.y), 1)
 
 
-def _name(table: Table, axis: str, value: Value) -> str:
+def _name(table: Table, axis: str, value: Value, letters: float) -> str:
+    """The axis and one of its values, in lines of so many letters."""
     column = table.column(axis)
-    return f"{column.short}: {column.text(value)}"
+    return wrapped(f"{column.short}: {column.text(value)}", letters)
 
 
 def check_panels(table: Table) -> None:
@@ -133,7 +160,7 @@ def finish(whole: Table, made: Layout, panels: list[Axes]) -> None:
     """Adds titles, one legend for all panels, and labels at the outer panels alone."""
     spec, figure, used = whole.spec, panels[0].figure, panels[: len(made.panels)]
     if spec.title:
-        figure.suptitle(spec.title, x=0.012, ha="left", fontsize=13, fontweight="bold")
+        title_of_all(figure, spec.title)
     for axes in panels[len(used) :]:
         axes.set_axis_off()
     for axes, panel in zip(used, made.panels, strict=True):
@@ -173,9 +200,8 @@ def _label_the_outside(whole: Table, made: Layout, used: list[Axes]) -> None:
     """Labels of axes, once each where panels share them."""
     spec, figure = whole.spec, used[0].figure
     if len(spec.facets) == 2:
-        drawn = [axes for axes in used if axes.get_xlabel()]
-        figure.supxlabel(drawn[0].get_xlabel(), fontsize="medium")
-        figure.supylabel(drawn[0].get_ylabel(), fontsize="medium")
+        x = whole.column(spec.x or spec.y[0]).title
+        label_all(figure, x, used[0].get_ylabel().replace("\n", " "))
     for index, axes in enumerate(used):
         if index % made.columns or len(spec.facets) == 2:
             axes.set_ylabel("")
@@ -187,22 +213,24 @@ def _label_the_outside(whole: Table, made: Layout, used: list[Axes]) -> None:
 
 
 def _legend(whole: Table, used: list[Axes]) -> None:
-    """One legend of what any panel shows: the series in their order, then numbered points."""
+    """A legend of the series that any panel shows, in their order, and one of numbered points."""
     spec = whole.spec
-    named: dict[str, object] = {}
+    named: dict[str, Artist] = {}
     for axes in used:
         handles, labels = axes.get_legend_handles_labels()
         for label, handle in zip(labels, handles, strict=True):
             named.setdefault(label, handle)
-    if not named:
+    figure, numbered = used[0].figure, [label for label in named if NUMBERED.match(label)]
+    if numbered:
+        handles = [named[label] for label in numbered]
+        legend_below(figure, handles, numbered, "no other beats", handlelength=0)
+    if spec.series is None:
         return
-    title, order = None, list(named)
-    if spec.series is not None:
-        column = whole.column(spec.series)
-        title = column.label
-        series = [legend_label(column.text(value)) for value in whole.values(spec.series)]
-        order.sort(key=lambda label: series.index(label) if label in series else len(series))
-    legend_below(used[0].figure, [named[label] for label in order], order, title)
+    column = whole.column(spec.series)
+    series = [legend_label(column.text(value)) for value in whole.values(spec.series)]
+    shown = [label for label in series if label in named]
+    if shown:
+        legend_below(figure, [named[label] for label in shown], shown, column.label)
 
 
 def _colour_bars(whole: Table, panels: list[Axes]) -> None:

@@ -75,12 +75,12 @@ def _shown(plan: StudyPlan, spec: PlotSpec) -> list[Variant]:
     ]
 
 
-def _held(variants: Sequence[Variant]) -> str:
-    """What the first link of every variant has in common."""
+def _held(variants: Sequence[Variant]) -> list[str]:
+    """What the first link of every variant has in common, for a caption."""
     link = variants[0].scenario.links[0]
     common = [f"the rest of {STUDY}"]
     if any(link not in variant.scenario.links for variant in variants):
-        return common[0]
+        return common
     buffers = [variant.scenario.buffer(link, 1) for variant in variants]
     facts = pl.DataFrame(
         {
@@ -92,4 +92,4 @@ def _held(variants: Sequence[Variant]) -> str:
         value = facts[name][0]
         if value is not None and facts[name].n_unique() == 1:
             common.insert(0, f"{words} {column(facts, name).text(value)}")
-    return ", ".join(common)
+    return common
