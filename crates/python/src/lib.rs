@@ -26,5 +26,5 @@ mod _core {
         parse_spans, schema, version,
     };
     #[pymodule_export]
-    use crate::study::{Study, results_version};
+    use crate::study::{Study, measure, results_version};
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from matplotlib import rc_context
@@ -116,6 +117,14 @@ class Picture:
             for path, ending in zip(paths, formats, strict=True):
                 figure.savefig(path, metadata=self._metadata(ending))
         return paths
+
+    def as_bytes(self, ending: Format, dpi: int = 300, *, caption: bool = True) -> bytes:
+        """The content of a file with the picture."""
+        content = BytesIO()
+        with rc_context(STYLE):  # type: ignore[arg-type]
+            figure = self.figure(dpi, caption=caption)
+            figure.savefig(content, format=ending, metadata=self._metadata(ending))
+        return content.getvalue()
 
     def figure(self, dpi: int, *, caption: bool = True) -> Figure:
         """The picture with its caption; legends of the figure stand between axes and caption."""

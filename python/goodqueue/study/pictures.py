@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from goodqueue.study.results import Results
 
 
+_REST = f"the rest of {STUDY}"
+
+
 def check_plots(plan: StudyPlan) -> None:
     """Refuses, before anything is run, pictures that could not be drawn.
 
@@ -48,6 +51,17 @@ def pictures(results: Results, plan: StudyPlan) -> list[Picture]:
         study_picture(runs, spec, plan.axes, held=_held(_shown(plan, spec)), watched=watched)
         for spec in plan.plots
     ]
+
+
+def picture_of(results: Results, spec: PlotSpec) -> Picture:
+    """One picture of all recorded runs, whatever studies they belong to.
+
+    Raises:
+        RequestError: if it cannot be drawn from them.
+    """
+    return study_picture(
+        results.newest(), spec, results.axes, held=[_REST], watched=results.watched()
+    )
 
 
 def draw(
@@ -78,7 +92,7 @@ def _shown(plan: StudyPlan, spec: PlotSpec) -> list[Variant]:
 def _held(variants: Sequence[Variant]) -> list[str]:
     """What the first link of every variant has in common, for a caption."""
     link = variants[0].scenario.links[0]
-    common = [f"the rest of {STUDY}"]
+    common = [_REST]
     if any(link not in variant.scenario.links for variant in variants):
         return common
     buffers = [variant.scenario.buffer(link, 1) for variant in variants]

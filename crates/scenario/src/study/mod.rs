@@ -12,6 +12,7 @@ use crate::reader::Reader;
 use crate::scenario::{Scenario, read_file, read_scenario};
 use crate::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
 use axis::{Sweep, Swept};
+pub use measure::measure_text;
 use outline::Outline;
 use std::fmt::Write;
 use std::path::Path;
