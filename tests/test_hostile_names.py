@@ -45,7 +45,7 @@ def test_every_kind_of_study_picture_takes_any_label(kind: str, tmp_path: Path) 
     reno, cubic = HOSTILE[0], HOSTILE[6]
     spec = replace(SPECS[kind], title=" ".join(HOSTILE))
     frame = table().with_columns(pl.col(CONTROL).replace({"reno": reno, "cubic": cubic}))
-    made = study_picture(frame, spec, AXES, held=HOSTILE[1], watched=False)
+    made = study_picture(frame, spec, AXES, held=HOSTILE[1:2], watched=False)
     for path in made.save_as(tmp_path, ("svg", "pdf"), dpi=40):
         assert path.stat().st_size > 1000
     ET.parse(tmp_path / f"{spec.name}.svg")  # noqa: S314 - our own file, which must be XML

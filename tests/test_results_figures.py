@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING
 
@@ -91,6 +92,11 @@ def test_results_print_rates_times_and_shares(
         ("congestion_controll=reno", "did you mean 'congestion_control'?"),
         ("congestion_control=xxxxxxxx", "there is 'reno', 'cubic'"),
         ("seed=7", "did you mean '2'?"),
+        ("rate=1.9Mbps", "did you mean '2 Mbit/s'?"),
+        ("rate_bps=2000001", "did you mean '2 Mbit/s'?"),
+        ("rate=2ms", "another unit than '2ms'; there is '1 Mbit/s', '2 Mbit/s'"),
+        ("rate=2mbps", "'2mbps' is none; there is '1 Mbit/s', '2 Mbit/s'"),
+        ("bottleneck.rat=2Mbps", "did you mean"),
     ],
 )
 def test_what_no_run_has_is_refused_with_the_nearest(
@@ -119,6 +125,94 @@ def test_the_end_of_a_path_names_a_column(runs: str, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr().out
     assert printed.startswith("8 runs")
     assert "reno" not in printed
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["rate=2Mbps", "bottleneck.rate=2 Mb/s", "rate_bps=2000000", "topology.bottleneck.rate=2e6"],
+)
+def test_values_have_their_units(condition: str, runs: str) -> None:
+    name, _, value = condition.partition("=")
+    found = Results(runs).where({name: value})
+    assert len(found) == 8
+    assert set(found.wide()["topology.bottleneck.rate_bps"]) == {2_000_000}
+
+
+def test_a_column_named_twice_takes_either_value(
+    runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    both = ("--where", "congestion_control=cubic", "--where", "congestion_control=reno")
+    assert run_command(["results", runs, *both, "--where", "seed=1"]) == 0
+    assert capsys.readouterr().out.startswith("8 runs")
+
+
+FOUR = ("--x", "rate", "--series", "congestion_control", "--facet", "queue")
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_results_are_drawn_in_every_format(
+    ending: str, runs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / f"picture.{ending}"
+    capsys.readouterr()
+    assert run_command(["results", runs, "--draw", str(file), *FOUR]) == 0
+    printed = capsys.readouterr().out
+    assert f"picture: {file}" in printed
+    assert "Utilisation of bottleneck against rate of bottleneck, one line per" in printed
+    assert "2 seeds per variant (1 to 2)" in printed
+    beginning = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
+    assert file.read_bytes().startswith(beginning)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_a_picture_of_results_is_narrowed_down(
+    runs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, narrow = str(tmp_path / "picture.svg"), ("--where", "rate=2Mb/s")
+    options = ("--x", "queue", "--metric", "bottleneck.loss_rate", "--facet", "congestion_control")
+    capsys.readouterr()
+    assert run_command(["results", runs, "--draw", file, *options, "--json"]) == 2
+    error = capsys.readouterr().err
+    assert "several values of topology.bottleneck.rate_bps; name it as series or facets" in error
+    assert run_command(["results", runs, "--draw", file, *options, *narrow, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["picture"] == file
+    assert "Held fixed: rate of bottleneck 2 Mbit/s" in said["caption"]
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "says"),
+    [
+        ("p.gif", (), "ends in .png, .svg or .pdf"),
+        ("p.svg", ("--kind", "heatmp"), "--kind heatmp: did you mean heatmap?"),
+        ("p.svg", ("--band", "most"), "choose one of interval, range, none"),
+        ("p.svg", (), "--x is missing: name one of topology.bottleneck.queue"),
+        ("p.svg", ("--x", "rat"), "did you mean 'rate'?"),
+        (
+            "p.svg",
+            ("--x", "rate", "--metric", "bottleneck.utilisation"),
+            "'bottleneck.utilization'",
+        ),
+        ("p.svg", ("--kind", "cdf", "--x", "rate"), "leave --x out"),
+        ("p.svg", ("--runs",), "--draw draws them: leave one of both out"),
+        (None, ("--facet", "rate"), "say where it goes with --draw FILE"),
+        (None, ("--no-caption",), "say where it goes with --draw FILE"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_refused(  # noqa: PLR0913, PLR0917
+    file: str | None,
+    options: tuple[str, ...],
+    says: str,
+    runs: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    draw = () if file is None else ("--draw", str(tmp_path / file))
+    capsys.readouterr()
+    assert run_command(["results", runs, *draw, *options]) == 2
+    assert says in " ".join(capsys.readouterr().err.split())
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_metrics_of_a_run_lie_in_their_range(tmp_path: Path) -> None:

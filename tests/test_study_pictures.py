@@ -6,8 +6,9 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from goodqueue.errors import RequestError
 from goodqueue.intervals import t_interval
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
     from goodqueue.plots.style import Picture
 
+LONG = "a congestion control with a name that is as long as users like to have it"
 LIMIT, COUNT = "topology.bottleneck.queue.limit_packets", "flow.upload.count"
 CONTROL = "flow.upload.tcp.congestion_control"
 SHARE, DELAY = "bottleneck.utilization", "bottleneck.p99_queueing_delay_s"
@@ -58,20 +62,49 @@ def table() -> pl.DataFrame:
     return pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=3)
 
 
+RATE = "topology.bottleneck.rate_bps"
+
+
+def grid(*, long: bool = False) -> pl.DataFrame:
+    """Runs over four axes, one corner of which was not run; names may be as long as users like."""
+    random = np.random.default_rng(2)
+    controls = ["reno", "cubic", *([LONG] if long else [])]
+    rows = [
+        {
+            RATE: rate,
+            CONTROL: control,
+            COUNT: count,
+            LIMIT: limit,
+            "seed": seed,
+            SHARE: random.uniform(0.6, 1),
+            DELAY: limit / rate * 12_000 * random.uniform(0.8, 1.1),
+        }
+        for rate in (2_000_000, 10_000_000, 10_000_000_000)
+        for control in controls
+        for count in (1, 4)
+        for limit in (5, 20, 80)
+        for seed in (1, 2, 3)
+        if (rate, control) != (2_000_000, "reno")
+    ]
+    return pl.DataFrame(rows)
+
+
 SPECS = {
-    "lines": PlotSpec("lines", "A title", LIMIT, (SHARE,), series=COUNT, facets=CONTROL),
-    "two": PlotSpec("two", "", LIMIT, (SHARE, DELAY), series=CONTROL, facets=COUNT, band="range"),
-    "texts": PlotSpec("texts", "", CONTROL, (SHARE,), series=LIMIT, facets=COUNT, band="none"),
+    "lines": PlotSpec("lines", "A title", LIMIT, (SHARE,), series=COUNT, facets=(CONTROL,)),
+    "two": PlotSpec(
+        "two", "", LIMIT, (SHARE, DELAY), series=CONTROL, facets=(COUNT,), band="range"
+    ),
+    "texts": PlotSpec("texts", "", CONTROL, (SHARE,), series=LIMIT, facets=(COUNT,), band="none"),
     "means": PlotSpec("means", "", DELAY, (SHARE,), series=CONTROL, x_scale="log"),
-    "heatmap": PlotSpec("heatmap", "", LIMIT, (SHARE,), "heatmap", series=COUNT, facets=CONTROL),
+    "heatmap": PlotSpec("heatmap", "", LIMIT, (SHARE,), "heatmap", series=COUNT, facets=(CONTROL,)),
     "cdf": PlotSpec("cdf", "", "", (SHARE, DELAY), "cdf", series=COUNT),
     "box": PlotSpec("box", "", LIMIT, (DELAY,), "box", series=CONTROL, y_scale="log"),
-    "pareto": PlotSpec("pareto", "", DELAY, (SHARE,), "pareto", series=CONTROL, facets=COUNT),
+    "pareto": PlotSpec("pareto", "", DELAY, (SHARE,), "pareto", series=CONTROL, facets=(COUNT,)),
 }
 
 
 def picture(spec: PlotSpec, frame: pl.DataFrame | None = None, **options: Any) -> Picture:  # noqa: ANN401
-    options = {"held": 'all else of "A study"', "watched": False, **options}
+    options = {"held": ['all else of "A study"'], "watched": False, **options}
     return study_picture(table() if frame is None else frame, spec, AXES, **options)
 
 
@@ -284,30 +317,29 @@ def test_the_front_of_goodput_and_fairness_is_up_and_to_the_right() -> None:
         for name, total, jain in (("a", 1e6, 0.5), ("b", 2e6, 0.9), ("c", 1.5e6, 0.7))
     ]
     spec = PlotSpec("p", "", "long.goodput_bps.sum", ("long.goodput_bps.jain",), "pareto")
-    made = study_picture(pl.DataFrame(rows), spec, (CONTROL,), held="", watched=False)
+    made = study_picture(pl.DataFrame(rows), spec, (CONTROL,), held=(), watched=False)
     numbered = [one for one in drawn(made)[0].get_legend_handles_labels()[1] if one[0].isdigit()]
     assert numbered == ["1: congestion control b"]
     assert "higher total goodput of long and higher Jain's index" in made.caption
 
 
-LONG = "a congestion control with a name that is as long as users like to have it"
-
-
 @pytest.mark.parametrize("kind", ["lines", "pareto", "cdf"])
-@pytest.mark.parametrize("facets", [None, COUNT])
-def test_a_legend_leaves_the_axes_at_least_half_of_the_width(kind: Any, facets: str | None) -> None:  # noqa: ANN401
+@pytest.mark.parametrize("facets", [(), (COUNT,)])
+def test_a_legend_leaves_the_axes_at_least_half_of_the_width(
+    kind: Literal["lines", "pareto", "cdf"], facets: tuple[str, ...]
+) -> None:
     frame = table().with_columns(pl.col(CONTROL).replace("cubic", LONG))
     x = {"lines": LIMIT, "pareto": DELAY, "cdf": ""}[kind]
-    frame = frame.filter(pl.col(COUNT) == 1) if facets is None else frame
+    frame = frame.filter(pl.col(COUNT) == 1) if not facets else frame
     made = picture(PlotSpec("p", "Title", x, (SHARE,), kind, series=CONTROL, facets=facets), frame)
     figure = made.figure(dpi=60)
     figure.canvas.draw()
-    (legend,) = figure.legends
+    legends = [legend.get_window_extent() for legend in figure.legends]
     panels = [axes.get_position() for axes in figure.axes]
     assert sum(panel.width for panel in panels) >= 0.5
     # The axes keep their height too, and neither the legend nor the caption hides them.
     assert panels[0].height * figure.get_figheight() >= 2
-    box = legend.get_window_extent().transformed(figure.transFigure.inverted())
+    box = Bbox.union(legends).transformed(figure.transFigure.inverted())
     caption = figure.texts[-1].get_window_extent().transformed(figure.transFigure.inverted())
     boxes = [axes.get_tightbbox() for axes in figure.axes]
     to_figure = figure.transFigure.inverted()
@@ -326,3 +358,123 @@ def test_the_legend_names_what_is_not_beaten() -> None:
     (first,) = (label for label in labels if label.startswith("1: "))
     assert first.startswith("1: upload flows ")
     assert first.endswith(", queue limit 2 packets")
+
+
+GRIDS = {
+    "lines": PlotSpec("p", "T", LIMIT, (DELAY,), series=COUNT, facets=(CONTROL, RATE)),
+    "log": PlotSpec("p", "T", LIMIT, (DELAY,), series=COUNT, facets=(CONTROL, RATE), y_scale="log"),
+    "heatmap": PlotSpec("p", "T", LIMIT, (DELAY,), "heatmap", series=COUNT, facets=(CONTROL, RATE)),
+    "cdf": PlotSpec("p", "T", "", (DELAY,), "cdf", series=COUNT, facets=(CONTROL, RATE)),
+    "box": PlotSpec("p", "T", LIMIT, (DELAY,), "box", series=COUNT, facets=(CONTROL, RATE)),
+    "pareto": PlotSpec("p", "T", DELAY, (SHARE,), "pareto", series=COUNT, facets=(CONTROL, RATE)),
+    "one": PlotSpec("p", "T", LIMIT, (DELAY,), series=CONTROL, facets=(RATE,), where={COUNT: (4,)}),
+    "names": PlotSpec("p", "T", CONTROL, (DELAY,), series=RATE, facets=(LIMIT, COUNT)),
+    "map of names": PlotSpec(
+        *("p", "T", CONTROL, (DELAY,), "heatmap"), series=RATE, where={COUNT: (1,), LIMIT: (5,)}
+    ),
+}
+
+
+def grid_picture(name: str, *, long: bool = False) -> Picture:
+    axes = (RATE, CONTROL, COUNT, LIMIT)
+    return study_picture(grid(long=long), GRIDS[name], axes, watched=False)
+
+
+@pytest.mark.parametrize("name", [name for name in GRIDS if len(GRIDS[name].facets) == 2])
+def test_a_grid_of_four_axes_is_rows_and_columns_of_panels(name: str) -> None:
+    made, spec = grid_picture(name), GRIDS[name]
+    figure = made.figure(dpi=60)
+    panels = figure.axes[: made.panels * made.columns]
+    rows, columns = (grid()[axis].n_unique() for axis in spec.facets)
+    assert (made.panels, made.columns) == (rows, columns)
+    assert len({panel.get_xlim() for panel in panels}) == 1
+    assert len({panel.get_ylim() for panel in panels}) == 1
+    assert [panel.get_title("left") != "" for panel in panels] == [True] * columns + [False] * (
+        (rows - 1) * columns
+    )
+    empty = [panel for panel in panels if any(text.get_text() == "no runs" for text in panel.texts)]
+    assert len(empty) == (name != "names")
+    assert "one row of panels per" in made.caption
+
+
+def test_each_panel_shows_the_runs_of_its_row_and_column() -> None:
+    made = grid_picture("lines")
+    panels = drawn(made)
+    for index, (control, rate) in enumerate(
+        (control, rate) for control in ("cubic", "reno") for rate in (2e6, 1e7, 1e10)
+    ):
+        runs = grid().filter((pl.col(CONTROL) == control) & (pl.col(RATE) == rate))
+        lines = {line.get_label(): line for line in panels[index].lines}
+        assert set(lines) == ({"1", "4"} if runs.height else set())
+        for count, line in lines.items():
+            own = runs.filter(pl.col(COUNT) == int(str(count))).group_by(LIMIT)
+            means = own.agg(pl.col(DELAY).mean()).sort(LIMIT)[DELAY].to_list()
+            assert np.asarray(line.get_ydata()) == pytest.approx(np.array(means) * 1e3)
+
+
+def test_a_picture_shows_only_what_it_is_narrowed_down_to() -> None:
+    spec = PlotSpec(
+        *("p", "", LIMIT, (DELAY,)), series=CONTROL, where={RATE: (10_000_000,), COUNT: (1, 4)},
+        facets=(COUNT,),
+    )  # fmt: skip
+    made = study_picture(
+        grid(), spec, (RATE, CONTROL, COUNT, LIMIT), held=["rate of bottleneck 10 Mbit/s"],
+        watched=False,
+    )  # fmt: skip
+    assert made.caption.count("rate of bottleneck 10 Mbit/s") == 1, "named once"
+    assert "3 seeds per variant" in made.caption
+    runs = grid().filter((pl.col(RATE) == 10_000_000) & (pl.col(CONTROL) == "reno"))
+    (line,) = (line for line in drawn(made)[0].lines if line.get_label() == "reno")
+    own = runs.filter((pl.col(COUNT) == 1) & (pl.col(LIMIT) == 20))
+    assert np.asarray(line.get_ydata())[1] == pytest.approx(1e3 * np.mean(own[DELAY].to_list()))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"y": (DELAY, SHARE)}, "two facets leave room for one metric, and y names 2"),
+        ({"facets": (CONTROL, "seed")}, "7 columns of panels, of seed; at most 5 can be read"),
+        ({"facets": ("seed", CONTROL)}, "7 rows of panels, of seed; at most 6 can be read"),
+        ({"facets": (RATE,)}, f"several values of {CONTROL}; name it as .* choose one .* where"),
+    ],
+)
+def test_a_grid_that_cannot_be_read_is_refused(change: dict[str, Any], words: str) -> None:
+    frame = pl.concat([grid().with_columns(seed=pl.lit(seed)) for seed in range(7)])
+    axes = (RATE, CONTROL, COUNT, LIMIT)
+    with pytest.raises(RequestError, match=words):
+        study_picture(frame, replace(GRIDS["lines"], **change), axes, watched=False)
+
+
+def texts(figure: Figure) -> list[Text]:
+    """What can be read in a picture and is not aslant."""
+    found = figure.findobj(Text)
+    assert all(isinstance(text, Text) for text in found)
+    ticks = [
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in axis.get_major_ticks()
+        for label in (tick.label1, tick.label2)
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+    ]
+    return [
+        text
+        for text in found
+        if text.get_visible() and text.get_text().strip() and text.get_rotation() % 90 == 0
+        and text not in ticks
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("name", GRIDS)
+def test_no_text_runs_into_another_or_out_of_the_picture(name: str, long: bool) -> None:
+    figure = grid_picture(name, long=long).figure(dpi=100)
+    figure.canvas.draw()
+    boxes = [(text.get_text(), text.get_window_extent().padded(-1.5)) for text in texts(figure)]
+    for index, (words, box) in enumerate(boxes):
+        assert figure.bbox.x0 <= box.x0, words
+        assert box.x1 <= figure.bbox.x1, words
+        assert figure.bbox.y0 <= box.y0, words
+        assert box.y1 <= figure.bbox.y1, words
+        for other, there in boxes[index + 1 :]:
+            assert not box.overlaps(there), (words, other)

@@ -58,6 +58,13 @@ def parse_rate(what: str, text: str) -> int:
 def parse_size(what: str, text: str) -> int:
     """Reads a size (`1500B`) as bytes; `what` names it in messages."""
 
+def measure(text: str) -> tuple[float, str] | None:
+    """Reads a number with its unit as columns of results have it.
+
+    `10Mbps` is (10000000.0, "_bps"): the value, and the end of such a column's name. None of
+    anything else.
+    """
+
 def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
     """Reads lines of `tc`: the queue's table, the commands that make it, what is not shown.
 

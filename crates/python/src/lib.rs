@@ -26,5 +26,5 @@ mod _core {
         parse_spans, schema, version,
     };
     #[pymodule_export]
-    use crate::study::{Study, hybrid_version, results_version};
+    use crate::study::{Study, hybrid_version, measure, results_version};
 }

@@ -77,3 +77,10 @@ pub fn hybrid_version() -> u32 {
 pub fn results_version() -> u32 {
     goodqueue_scenario::RESULTS_VERSION
 }
+
+/// Reads a number with its unit as columns of results have it: the value, and the end of such a
+/// column's name (`10Mbps` as 10,000,000 and `_bps`). None of anything else.
+#[pyfunction]
+pub fn measure(text: &str) -> Option<(f64, &'static str)> {
+    goodqueue_scenario::measure_text(text)
+}

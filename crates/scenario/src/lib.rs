@@ -52,7 +52,7 @@ pub use metrics::metrics;
 pub use queue::queue_toml;
 pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
 pub use schema::{reference_markdown, schema};
-pub use study::Study;
+pub use study::{Study, measure_text};
 pub use summary::{buffer_json, summary_json};
 pub use taps::{Tap, endpoints};
 pub use tc::{ETHERNET_HEADER, Qdisc, check_queue, parse_qdisc, qdisc_commands};

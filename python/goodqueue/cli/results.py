@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue.cli import EXIT_DAMAGED
+from goodqueue.cli.draw import check_draw, draw_results
 from goodqueue.cli.terminal import plain, print_json, quantity, stdout, table
 from goodqueue.errors import RequestError
 from goodqueue.outdir import check_apart, check_file, whole_file
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from goodqueue.cli.draw import DrawRequest
     from goodqueue.study.verify import Findings
 
 MOST_PRINTED = 60
@@ -31,13 +33,14 @@ class ResultsRequest:
     """The options of `goodqueue results`, as typed."""
 
     metrics: list[str] | None
-    where: dict[str, str]
+    where: dict[str, list[str]]
     runs: bool
     long: bool
     failed: bool
     export: Path | None
     merge: list[Path]
     json: bool
+    draw: DrawRequest | None = None
     verify: bool = False
     repair: bool = False
 
@@ -48,11 +51,7 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
         return _inspect(folder, request)
     console = stdout()
     quiet = request.json
-    check_apart([folder], {"--export": request.export})
-    if request.export is not None:
-        _check_export(request.export, [folder, *request.merge])
-    for other in request.merge:
-        check_apart([folder], {"--merge": other})
+    _check_outputs(folder, request)
     if request.merge:
         store = Store.open(folder, keep_both=True)
         try:
@@ -62,6 +61,8 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
         if not quiet:
             console.print(f"{taken:,} runs taken over into {folder}", markup=False)
     results = Results(folder).where(request.where)
+    if request.draw is not None:
+        return _draw(results, request, request.draw)
     rows = _rows(results, request)
     if request.export is not None:
         export(rows, request.export)
@@ -75,11 +76,40 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
     return 0
 
 
+def _check_outputs(folder: Path, request: ResultsRequest) -> None:
+    """Refuses what cannot be written, and outputs among the inputs."""
+    drawn = None if request.draw is None else request.draw.file
+    files = {"--export": request.export, "--draw": drawn}
+    check_apart([folder], files)
+    for option, file in files.items():
+        if file is not None:
+            _check_outside(option, file, [folder, *request.merge])
+            check_file(file)
+    if request.draw is not None:
+        check_draw(request.draw)
+    for other in request.merge:
+        check_apart([folder], {"--merge": other})
+
+
+def _draw(results: Results, request: ResultsRequest, draw: DrawRequest) -> int:
+    """Writes one picture and prints its caption, which may not be in the image."""
+    caption = draw_results(results, request.metrics or _first_look(results)[:1], draw)
+    if request.json:
+        print_json({"picture": str(draw.file), "caption": caption})
+    else:
+        stdout().print(f"picture: {draw.file}", markup=False, soft_wrap=True)
+        stdout().print(caption, markup=False)
+    return 0
+
+
 def _inspect(folder: Path, request: ResultsRequest) -> int:
     """Lists what is damaged, or drops it; returns the exit code."""
     from goodqueue.study.verify import repair, verify
 
-    others = (request.metrics, request.where, request.runs, request.failed, request.export)
+    others = (
+        *(request.metrics, request.where, request.runs, request.failed, request.export),
+        request.draw,
+    )
     if any(others) or request.merge or (request.verify and request.repair):
         flag = "--repair" if request.repair else "--verify"
         raise RequestError(f"{flag} looks at the whole folder; give no other option than --json")
@@ -135,15 +165,14 @@ def _first_look(results: Results) -> list[str]:
     return [f"{stem}{figure}" for figure in FIRST_LOOK if f"{stem}{figure}" in results.metrics]
 
 
-def _check_export(file: Path, folders: list[Path]) -> None:
-    """Refuses to write into the folders that are read, and where no file can be written."""
+def _check_outside(option: str, file: Path, folders: list[Path]) -> None:
+    """Refuses to write into the folders that are read."""
     for folder in folders:
         if file.resolve().is_relative_to(folder.resolve()):
             raise RequestError(
-                f"--export {file}: this is in the study's folder {folder}, which the command "
+                f"{option} {file}: this is in the study's folder {folder}, which the command "
                 "reads; name a file elsewhere"
             )
-    check_file(file)
 
 
 def export(rows: pl.DataFrame, file: Path) -> None:

@@ -62,10 +62,14 @@ class Column:
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
     def text(self, value: Value) -> str:
-        """A value with its unit."""
+        """A value with the unit that suits it."""
         if not self.unit or isinstance(value, (str, bool)):
             return self.bare(value)
-        return f"{self.bare(value)} {self.unit}"
+        scale, unit = self.scale, self.unit
+        for steps in _STEPS.values():
+            if (scale, unit) in steps:
+                scale, unit = _fitting(steps, abs(value)) or (scale, unit)
+        return f"{value / scale:,.5g} {unit}"
 
     def bare(self, value: Value) -> str:
         """A value whose unit stands elsewhere."""
@@ -134,8 +138,12 @@ def _step(ending: str, values: pl.Series) -> tuple[float, str]:
     steps = _STEPS[ending]
     largest = values.cast(float).fill_nan(None).abs().max()
     assert largest is None or isinstance(largest, float)
-    fitting = [step for step in steps if largest is not None and largest >= step[0]]
-    return fitting[0] if fitting else steps[-1] if largest else steps[0]
+    return _fitting(steps, largest or 0) or (steps[-1] if largest else steps[0])
+
+
+def _fitting(steps: list[tuple[float, str]], value: float) -> tuple[float, str] | None:
+    """The largest unit that leaves a value at 1 or more, if any does."""
+    return next((step for step in steps if value >= step[0]), None)
 
 
 def in_order(values: pl.Series) -> list[Value]:

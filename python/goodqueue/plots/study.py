@@ -6,12 +6,12 @@ metric. Means are taken over the seeds of a variant and over nothing else.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
 from goodqueue.plots import study_kinds
 from goodqueue.plots.study_caption import caption
+from goodqueue.plots.study_panels import check_panels, finish, layout
 from goodqueue.plots.study_table import Table
 from goodqueue.plots.style import LINES, Picture
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
 
-    from goodqueue.plots.columns import Value
     from goodqueue.study.model import PlotSpec
-
-MOST_FACETS = 12
-FACETS_IN_A_ROW = 3
 
 
 def study_picture(
-    frame: pl.DataFrame, spec: PlotSpec, axes: Sequence[str], *, held: str = "", watched: bool
+    frame: pl.DataFrame,
+    spec: PlotSpec,
+    axes: Sequence[str],
+    *,
+    held: Sequence[str] = (),
+    watched: bool,
 ) -> Picture:
     """The picture that a study file asks for.
 
@@ -45,46 +46,27 @@ def study_picture(
     Raises:
         RequestError: if the picture cannot be drawn from such a table.
     """
-    ordered = frame.sort("seed", maintain_order=True)
-    table = Table(ordered, spec, tuple(axes), watched)
+    table = Table.of(frame, spec, axes, watched=watched)
     check(table)
-    facets: list[Value | None] = [None]
-    if spec.facets is not None:
-        facets = list(table.values(spec.facets))
-    columns, rows = len(facets), len(spec.y)
-    if rows == 1 and columns > FACETS_IN_A_ROW:
-        columns = 2 if columns == 4 else FACETS_IN_A_ROW
-        rows = math.ceil(len(facets) / columns)
+    made = layout(table)
+    below = study_kinds.names(table)
     draw_panel = study_kinds.KINDS[spec.kind]
 
-    def draw(panels: list[Axes]) -> None:
-        panel = iter(panels)
-        for row, metric in enumerate(spec.y):
-            for facet in facets:
-                axes = next(panel)
-                draw_panel(table, table.part(spec.facets, facet), metric, axes)
-                if facet is not None and row == 0:
-                    axes.set_title(_facet_title(table, facet), fontsize=11, fontweight="normal")
-        study_kinds.finish(table, panels, columns, len(facets) * len(spec.y))
+    def draw(axes: list[Axes]) -> None:
+        for panel, one in zip(made.panels, axes, strict=False):
+            draw_panel(table, panel.runs, panel.metric, one)
+        finish(table, made, axes)
 
-    height = 3.9 if rows == 1 else 2.9 * rows
-    text = caption(table, held)
     return Picture(
         spec.name,
-        text,
+        caption(table, held),
         draw,
-        panels=rows,
-        height_inches=height,
-        columns=columns,
-        share_x="row" if spec.kind == "cdf" else "all",
+        panels=made.rows,
+        height_inches=made.height_inches + (below.inches if below else 0),
+        columns=made.columns,
+        share_x="row" if spec.kind == "cdf" and len(spec.y) > 1 else "all",
         share_y="all" if len(spec.y) == 1 else "row",
     )
-
-
-def _facet_title(table: Table, facet: Value) -> str:
-    assert table.spec.facets is not None
-    column = table.column(table.spec.facets)
-    return f"{column.short}: {column.text(facet)}"
 
 
 def check(table: Table) -> None:
@@ -99,7 +81,7 @@ def check(table: Table) -> None:
     where = f"plot {spec.name}"
     if frame.is_empty():
         raise RequestError(f"{where}: no run has finished; run the study first")
-    named = [name for name in (spec.x, *spec.y, spec.series, spec.facets) if name]
+    named = [name for name in (spec.x, *spec.y, spec.series, *spec.facets) if name]
     for name in named:
         if name not in frame.columns:
             raise RequestError(f"{where}: the table has no column {name}")
@@ -109,11 +91,9 @@ def check(table: Table) -> None:
         count = len(table.values(spec.series))
         raise RequestError(
             f"{where}: {count} values of {spec.series} cannot be told apart; {LINES} can: make it "
-            "x or facets, or draw a heat map"
+            "x or facets, narrow it down with where, or draw a heat map"
         )
-    if spec.facets and len(table.values(spec.facets)) > MOST_FACETS:
-        count = len(table.values(spec.facets))
-        raise RequestError(f"{where}: {count} panels; at most {MOST_FACETS} can be read")
+    check_panels(table)
     if spec.kind in {"lines", "heatmap"}:
         _check_no_axis_is_hidden(table, where)
 
@@ -121,7 +101,7 @@ def check(table: Table) -> None:
 def _check_no_axis_is_hidden(table: Table, where: str) -> None:
     """The runs of one point differ in their seed alone: else its interval would mean nothing."""
     spec = table.spec
-    shown = [axis for axis in table.axes if axis in {spec.x, spec.series, spec.facets}]
+    shown = [axis for axis in table.axes if axis in {spec.x, spec.series, *spec.facets}]
     hidden = [axis for axis in table.axes if axis not in shown]
     if spec.x not in table.axes:
         return  # every variant is a point of its own
@@ -129,5 +109,6 @@ def _check_no_axis_is_hidden(table: Table, where: str) -> None:
         distinct = table.frame.select(shown).n_unique()
         if table.frame.select([*shown, axis]).n_unique() > distinct:
             raise RequestError(
-                f"{where}: a point would mix several values of {axis}; name it as series or facets"
+                f"{where}: a point would mix several values of {axis}; name it as series or "
+                "facets, or choose one of them with where"
             )

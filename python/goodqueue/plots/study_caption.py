@@ -14,7 +14,7 @@ MOST_LISTED = 4
 """Values of an axis that a caption lists; of more it gives the ends."""
 
 
-def caption(table: Table, held: str) -> str:
+def caption(table: Table, held: Sequence[str]) -> str:
     """The sentences below a picture."""
     sentences = [_subject(table), _band(table), _seeds(table), _fixed(table, held), _missing(table)]
     return " ".join(sentence for sentence in sentences if sentence)
@@ -32,7 +32,7 @@ def dkw_half_width(count: int) -> float:
 def _subject(table: Table) -> str:
     spec = table.spec
     metrics = _listed([table.column(metric).label for metric in spec.y])
-    by = f", one panel per {table.column(spec.facets).label}" if spec.facets else ""
+    by = _panels(table)
     if spec.kind == "cdf":
         return f"Share of the runs whose {metrics} is no larger than so much{by}."
     x = table.column(spec.x).label
@@ -57,6 +57,16 @@ def _subject(table: Table) -> str:
         case _:
             series = f", one line per {table.column(spec.series).label}" if spec.series else ""
             return _sentence(f"{metrics} against {x}{series}{by}.")
+
+
+def _panels(table: Table) -> str:
+    match [table.column(axis).label for axis in table.spec.facets]:
+        case [rows, columns]:
+            return f", one row of panels per {rows}, one column per {columns}"
+        case [only]:
+            return f", one panel per {only}"
+        case _:
+            return ""
 
 
 def _better(table: Table, name: str) -> str:
@@ -98,7 +108,7 @@ def interval_name(table: Table) -> str:
 def _widest(table: Table) -> str:
     """How far off the means of a heat map may be."""
     spec = table.spec
-    names = [name for name in (spec.x, spec.series, spec.facets) if name]
+    names = [name for name in (spec.x, spec.series, *spec.facets) if name]
     halves = []
     for metric in spec.y:
         column = table.column(metric)
@@ -127,10 +137,10 @@ def _seeds(table: Table) -> str:
     return f"{number} {'seed' if most == 1 else 'seeds'} per variant {which}."
 
 
-def _fixed(table: Table, held: str) -> str:
-    """Axes that the picture does not show, and the scenario."""
+def _fixed(table: Table, held: Sequence[str]) -> str:
+    """Axes that the picture does not show, and what else all runs have in common."""
     spec = table.spec
-    shown = {spec.x, spec.series, spec.facets}
+    shown = {spec.x, spec.series, *spec.facets}
     fixed, mixed = [], []
     for axis in table.axes:
         if axis in shown:
@@ -143,7 +153,8 @@ def _fixed(table: Table, held: str) -> str:
             mixed.append(f"{column.label} ({', '.join(texts)})")
         else:
             mixed.append(f"{column.label} ({len(values)} values from {texts[0]} to {texts[-1]})")
-    text = f"Held fixed: {'; '.join(fixed + [held] * bool(held))}." if fixed or held else ""
+    constant = list(dict.fromkeys([*fixed, *held]))
+    text = f"Held fixed: {'; '.join(constant)}." if constant else ""
     if mixed and spec.kind != "lines":
         text = f"{text} Over all values of {_listed(mixed)}.".lstrip()
     return text

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axis import XAxis
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from goodqueue.plots.study_caption import dkw_half_width
+from goodqueue.plots.study_panels import layout
+from goodqueue.plots.study_text import LONGEST_BESIDE, NamesBelow, names_below, wrapped
 from goodqueue.plots.style import (
     BLACK,
     CYCLE,
     DASHES,
     GREY,
     MARKERS,
-    legend_below,
     legend_label,
 )
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from goodqueue.plots.columns import Column, Value
     from goodqueue.plots.study_table import Point, Table
@@ -33,8 +35,21 @@ HEAT = "cividis"
 
 MOST_CELLS_WITH_NUMBERS = 120
 MOST_NAMED = 12
-NUMBERED = re.compile(r"\d+: ")
-"""How the legend's names of the points of a front begin."""
+
+
+def names(whole: Table) -> NamesBelow | None:
+    """What stands at the ticks of an x axis with a place for each value; None on other axes."""
+    spec = whole.spec
+    if spec.x not in whole.axes:
+        return None
+    column, known = whole.column(spec.x), whole.values(spec.x)
+    if spec.kind == "lines" and not isinstance(known[0], (str, bool)):
+        return None
+    taken = 0
+    if spec.kind == "heatmap" and spec.series is not None:
+        up = [whole.column(spec.series).bare(value) for value in whole.values(spec.series)]
+        taken = min(LONGEST_BESIDE, max(map(len, up)))
+    return names_below([column.bare(value) for value in known], layout(whole).columns, taken)
 
 
 def look(index: int) -> dict[str, Any]:
@@ -88,9 +103,9 @@ def lines(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     if numeric:
         _scale_x(axes, [float(value) / x.scale for value in known], spec.x_scale)
     else:
-        _name_x(axes, [x.bare(value) for value in known])
+        _name_x(axes, range(len(known)), names(whole))
         axes.margins(x=0.15)
-    axes.set_yscale(spec.y_scale)
+    _scale_y(axes, spec.y_scale)
     _title_x(axes, x)
     _title_y(axes, y.title)
 
@@ -109,8 +124,9 @@ def heatmap(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     axes.set_facecolor("#DDDDDD")  # what no run has a figure for
     axes.grid(visible=False)
     axes.pcolormesh(cells, cmap=HEAT, vmin=low, vmax=high, edgecolor="white", linewidth=0.5)
-    axes.set_xticks(np.arange(len(across)) + 0.5, [x.bare(value) for value in across])
-    axes.set_yticks(np.arange(len(up)) + 0.5, [y.bare(value) for value in up])
+    _name_x(axes, [place + 0.5 for place in range(len(across))], names(whole))
+    beside = [wrapped(y.bare(value), LONGEST_BESIDE) for value in up]
+    axes.set_yticks(np.arange(len(up)) + 0.5, beside)
     axes.tick_params(length=0)
     if cells.size <= MOST_CELLS_WITH_NUMBERS:
         for (row, place), mean in np.ndenumerate(cells):
@@ -129,8 +145,9 @@ def heatmap(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 def _span(whole: Table, metric: str, scale: float) -> tuple[float, float]:
     """The least and the largest mean of a metric, in all panels."""
     spec = whole.spec
-    names = [name for name in (spec.x, spec.series, spec.facets) if name]
     import polars as pl
+
+    names = [name for name in (spec.x, spec.series, *spec.facets) if name]
 
     means = (
         whole.frame.with_columns(pl.col(metric).cast(pl.Float64).fill_nan(None))
@@ -159,7 +176,7 @@ def cdf(whole: Table, part: Table, metric: str, axes: Axes) -> None:
             axes.fill_between(places, low, high, step="post", color=colour, alpha=0.13, linewidth=0)
         axes.step(places, shares, where="post", label=label, color=colour, linestyle=dash)
     axes.set_xscale(spec.x_scale)
-    axes.xaxis.set_major_formatter(plain)
+    _plain_ticks(axes.xaxis)
     _title_x(axes, x)
     axes.set_ylabel("runs with no more, %")
     axes.set_ylim(0, 102)
@@ -186,8 +203,8 @@ def box(whole: Table, part: Table, metric: str, axes: Axes) -> None:
             medianprops={"color": BLACK, "linewidth": 1.8},
             flierprops={"marker": ".", "markersize": 4, "markeredgecolor": GREY},
         )
-    _name_x(axes, [x.bare(value) for value in known])
-    axes.set_yscale(spec.y_scale)
+    _name_x(axes, range(len(known)), names(whole))
+    _scale_y(axes, spec.y_scale)
     _title_x(axes, x)
     _title_y(axes, y.title)
 
@@ -219,8 +236,7 @@ def scatter(whole: Table, part: Table, metric: str, axes: Axes) -> list[tuple[st
     axes.set_xscale(spec.x_scale)
     axes.set_yscale(spec.y_scale)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(plain)
-        axis.set_minor_formatter(plain_of_two_and_five)
+        _plain_ticks(axis)
     _title_x(axes, x)
     _title_y(axes, y.title)
     return drawn
@@ -228,7 +244,7 @@ def scatter(whole: Table, part: Table, metric: str, axes: Axes) -> list[tuple[st
 
 def variants(whole: Table, part: Table, x: str, y: str) -> list[tuple[str, Point, Point]]:
     """Each variant's name, by the axes that the legend does not show, and its two points."""
-    axes = [axis for axis in whole.axes if axis not in {whole.spec.series, whole.spec.facets}]
+    axes = [axis for axis in whole.axes if axis not in {whole.spec.series, *whole.spec.facets}]
     named = [axis for axis in axes if len(whole.values(axis)) > 1]
     found = []
     for key in part.frame.select(axes).unique(maintain_order=True).iter_rows():
@@ -256,9 +272,9 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     chosen = [drawn[index] for index in best]
     across = [point.mean / x.scale for _, point, _ in chosen]
     up = [point.mean / y.scale for _, _, point in chosen]
-    axes.plot(across, up, color=BLACK, linewidth=1.0, linestyle="--", zorder=0)
+    axes.plot(across, up, color=BLACK, linewidth=1.0, linestyle="--", zorder=1)
     axes.margins(0.12)
-    if len(chosen) > MOST_NAMED or whole.spec.facets is not None:
+    if len(chosen) > MOST_NAMED or whole.spec.facets:
         return  # the legend is one for all panels
     for number, (name, _, _) in enumerate(chosen, start=1):
         axes.annotate(
@@ -295,42 +311,6 @@ KINDS: dict[str, Callable[[Table, Table, str, Axes], object]] = {
 }
 
 
-def finish(whole: Table, panels: list[Axes], columns: int, used: int) -> None:
-    """The title, one legend for all panels, and labels at the outer panels alone."""
-    spec, figure = whole.spec, panels[0].figure
-    if spec.title:
-        figure.suptitle(spec.title, x=0.012, ha="left", fontsize=13, fontweight="bold")
-    for index, axes in enumerate(panels):
-        if index >= used:
-            axes.set_axis_off()
-        if index % columns:
-            axes.set_ylabel("")
-        if index + columns >= used:
-            axes.tick_params(labelbottom=True)
-        elif spec.kind != "cdf":
-            axes.set_xlabel("")
-    if spec.kind == "heatmap":
-        _colour_bars(whole, panels[:used])
-    handles, labels = panels[0].get_legend_handles_labels()
-    if labels:
-        if spec.kind == "pareto":  # the series first, and then the points of the front by number
-            later = [bool(NUMBERED.match(label)) for label in labels]
-            order = sorted(range(len(labels)), key=later.__getitem__)
-            handles, labels = [handles[i] for i in order], [labels[i] for i in order]
-        title = None if spec.series is None else whole.column(spec.series).label
-        legend_below(figure, handles, labels, title)
-
-
-def _colour_bars(whole: Table, panels: list[Axes]) -> None:
-    """One for the panels of each metric."""
-    metrics = whole.spec.y
-    each = len(panels) // len(metrics)
-    for row, metric in enumerate(metrics):
-        own = panels[row * each : (row + 1) * each]
-        label = whole.column(metric).title
-        own[0].figure.colorbar(own[0].collections[0], ax=own, label=label, pad=0.02)
-
-
 def _scaled(points: Sequence[Point], scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means and both ends of the bands, in the unit that is drawn."""
     rows = np.array([(point.mean, point.low, point.high) for point in points]) / scale
@@ -342,9 +322,37 @@ def plain(value: float, _position: float) -> str:
     return f"{value:,.4g}"
 
 
-def plain_of_two_and_five(value: float, position: float) -> str:
-    """A number at a minor tick of a logarithmic axis, if there is room for it in every decade."""
-    return plain(value, position) if f"{value:e}"[0] in "25" else ""
+class Between:
+    """Numbers at some of the minor ticks of a logarithmic axis: as many as have room."""
+
+    def __init__(self, axis: Axis) -> None:
+        self._axis = axis
+
+    def __call__(self, value: float, position: float) -> str:
+        """The number, or nothing."""
+        return plain(value, position) if f"{value:e}"[0] in self._digits() else ""
+
+    def _digits(self) -> str:
+        """First digits of the numbers that are shown: 2 and 5, or 3 alone, or none."""
+        axes, along_x = self._axis.axes, isinstance(self._axis, XAxis)
+        inches = (axes.bbox.width if along_x else axes.bbox.height) / axes.figure.dpi
+        low, high = sorted(self._axis.get_view_interval())
+        if low <= 0:
+            return ""
+        decade = inches / max(np.log10(high / low), 1e-9)
+        two, one = (1.5, 0.8) if along_x else (0.7, 0.45)
+        return "25" if decade >= two else "3" if decade >= one else ""
+
+
+def _plain_ticks(axis: Axis) -> None:
+    """Numbers in full at the ticks, on a logarithmic axis at some of the minor ones too."""
+    axis.set_major_formatter(plain)
+    axis.set_minor_formatter(Between(axis))
+
+
+def _scale_y(axes: Axes, scale: str) -> None:
+    axes.set_yscale(scale)
+    _plain_ticks(axes.yaxis)
 
 
 def _scale_x(axes: Axes, places: list[float], scale: str) -> None:
@@ -382,9 +390,8 @@ def _title_y(axes: Axes, title: str) -> None:
     axes.set_ylabel(title.replace(" of ", "\nof ", 1) if low else title)
 
 
-def _name_x(axes: Axes, names: list[str]) -> None:
+def _name_x(axes: Axes, places: Sequence[float], below: NamesBelow | None) -> None:
     """Texts below the axis, aslant where they would run into each other."""
-    if sum(map(len, names)) > 60:
-        axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
-    else:
-        axes.set_xticks(range(len(names)), names)
+    assert below is not None
+    how: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(places, below.names, **(how if below.aslant else {}))

@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from goodqueue.intervals import Interval, t_interval
 from goodqueue.metrics import range_of
 from goodqueue.plots.columns import Column, Value, column, in_order
 from goodqueue.study.stopping import anytime_interval
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Sequence
 
     from goodqueue.study.model import PlotSpec
 
@@ -41,7 +43,7 @@ class Table:
     """What a picture is drawn from.
 
     Attributes:
-        frame: one row per run, by seed.
+        frame: one row per run that the picture shows, by seed.
         spec: the picture asked for.
         axes: the study's axes.
         watched: whether the number of replicates was chosen by looking at the values.
@@ -52,6 +54,17 @@ class Table:
     axes: tuple[str, ...]
     watched: bool
 
+    @classmethod
+    def of(
+        cls, frame: pl.DataFrame, spec: PlotSpec, axes: Sequence[str], *, watched: bool
+    ) -> Table:
+        """The runs that a picture shows: those with the values that its `where` names."""
+        ordered = frame.sort("seed", maintain_order=True)
+        for axis, values in spec.where.items():
+            known = pl.Series(values, dtype=frame[axis].dtype, strict=False)
+            ordered = ordered.filter(pl.col(axis).is_in(known.implode()))
+        return cls(ordered, spec, tuple(axes), watched)
+
     def column(self, name: str) -> Column:
         """A column in words and in its unit."""
         return column(self.frame, name)
@@ -60,10 +73,8 @@ class Table:
         """An axis's values in their order."""
         return in_order(self.frame[axis])
 
-    def part(self, axis: str | None, value: Value | None) -> Table:
-        """The rows with one value of an axis; all of them without an axis."""
-        if axis is None:
-            return self
+    def part(self, axis: str, value: Value) -> Table:
+        """The rows with one value of an axis."""
         rows = self.frame.filter(self.frame[axis] == value)
         return Table(rows, self.spec, self.axes, self.watched)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from matplotlib import rc_context
@@ -48,6 +49,9 @@ STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 10,
     "lines.linewidth": 1.4,
+    # Labels of minor ticks, which are shorter, end up beside those of the others.
+    "xtick.minor.pad": 5.0,
+    "ytick.minor.pad": 5.0,
     # The same file for the same figures, with letters that look alike everywhere.
     "svg.hashsalt": "goodqueue",
     "svg.fonttype": "path",
@@ -63,6 +67,9 @@ SCREEN_DPI = 150
 LEGEND_PAD_INCHES = 0.15
 LEGEND_LETTERS = 96
 """Letters of a legend, with its handles, that fit in the width of a picture."""
+
+TITLE, X_LABEL, Y_LABEL = "title-of-all", "x-label-of-all", "y-label-of-all"
+"""Marks of the texts that all panels share. Their places hang on legends and caption."""
 
 CAPTION_COLUMNS = 114
 CAPTION_LINE_INCHES = 0.19
@@ -111,6 +118,14 @@ class Picture:
                 figure.savefig(path, metadata=self._metadata(ending))
         return paths
 
+    def as_bytes(self, ending: Format, dpi: int = 300, *, caption: bool = True) -> bytes:
+        """The content of a file with the picture."""
+        content = BytesIO()
+        with rc_context(STYLE):  # type: ignore[arg-type]
+            figure = self.figure(dpi, caption=caption)
+            figure.savefig(content, format=ending, metadata=self._metadata(ending))
+        return content.getvalue()
+
     def figure(self, dpi: int, *, caption: bool = True) -> Figure:
         """The picture with its caption; legends of the figure stand between axes and caption."""
         lines = textwrap.wrap(printable(self.caption), CAPTION_COLUMNS) if caption else []
@@ -136,9 +151,11 @@ class Picture:
                 legend.set_loc("lower left")
                 legend.set_bbox_to_anchor((0.004, low / height), figure.transFigure)
                 low += inches
+            low, high = _place_common_texts(figure, low, height)
             engine = figure.get_layout_engine()
             assert engine is not None
-            engine.set(rect=(0, low / height, 0.99, 0.985 - low / height))  # type: ignore[call-arg]
+            rect = (0.005, low / height, 0.985, (high - low) / height)
+            engine.set(rect=rect)  # type: ignore[call-arg]
             figure.text(
                 *(0.012, 0.1 / height, "\n".join(lines)),
                 fontsize=9.5,
@@ -165,21 +182,61 @@ def printable(text: str) -> str:
     return "".join(kept)
 
 
+def title_of_all(figure: Figure | SubFigure, text: str) -> None:
+    """A title above all panels; `Picture` puts it at its height."""
+    figure.suptitle(text, x=0.012, y=1, ha="left", fontsize=13, fontweight="bold", gid=TITLE)
+
+
+def label_all(figure: Figure | SubFigure, x: str, y: str) -> None:
+    """One label of all x axes and one of all y axes; `Picture` puts them beside the panels."""
+    figure.supxlabel(x, y=0, va="bottom", fontsize="medium", gid=X_LABEL)
+    figure.supylabel(y, va="center", fontsize="medium", gid=Y_LABEL)
+
+
+def _place_common_texts(figure: Figure, low: float, height: float) -> tuple[float, float]:
+    """Puts what all panels share around them; returns the inches between which panels lie."""
+    texts = {text.get_gid(): text for text in figure.texts}
+    high = height - 0.06
+    if title := texts.get(TITLE):
+        title.set_y(high / height)
+        high -= 0.35
+    if label := texts.get(X_LABEL):
+        label.set_y((low + 0.06) / height)
+        low += 0.27
+    if label := texts.get(Y_LABEL):
+        label.set_y((low + high) / 2 / height)
+    return low, high
+
+
 def legend_label(text: str) -> str:
     """A name as a label of a legend, which leaves out what begins with an underscore."""
     return f"{NO_WIDTH}{text}" if text.startswith("_") else text
 
 
 def legend_below(
-    figure: Figure | SubFigure, handles: Sequence[Any], labels: Sequence[str], title: str | None
+    figure: Figure | SubFigure,
+    handles: Sequence[Any],
+    labels: Sequence[str],
+    title: str | None,
+    handlelength: float = 2.0,
 ) -> None:
-    """A legend below all axes, in as many columns as fit; `Picture` makes room for it."""
+    """A legend below all axes, in as many columns as fit; `Picture` makes room for it.
+
+    Of several, the last stands nearest to the axes. `handlelength` is in letters.
+    """
     longest = LEGEND_LETTERS - 6
     shown = ["\n".join(textwrap.wrap(label, longest)) or label for label in labels]
     widest = max(len(line) for label in shown for line in label.split("\n"))
     columns = max(1, min(len(shown), LEGEND_LETTERS // (widest + 6)))
     legend = figure.legend(
-        handles, shown, loc="lower left", ncols=columns, title=title, alignment="left"
+        handles,
+        shown,
+        loc="lower left",
+        ncols=columns,
+        title=title,
+        alignment="left",
+        handlelength=handlelength,
+        handletextpad=0.8 if handlelength else 0,
     )
     legend.set_in_layout(False)
 

@@ -89,7 +89,6 @@ MANY_ROUNDS = 100
 """Rounds of the round-trip times after which the flows left over shift their mean by less than 0.5 %:
 the list is then as short as the link's, and not as long as the flows are many."""
 
-
 LARGEST_WINDOW = 1 << 30
 """Bytes, RFC 7323 section 2.3."""
 SCALABLE_ROUNDS = 13.4

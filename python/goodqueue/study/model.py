@@ -218,7 +218,8 @@ class PlotSpec:
             distribution of single runs, cumulative or as boxes; or every variant's means of two
             metrics, and which of them no other beats in both.
         series: the axis that tells lines apart, if any.
-        facets: the axis with a panel for each value, if any.
+        facets: the axis with a panel for each value; or two, of the rows and of the columns.
+        where: by axis, the values that the picture is narrowed down to.
         band: what surrounds the mean over the seeds: its 95 % interval, the range, or nothing.
         x_scale, y_scale: linear or logarithmic.
     """
@@ -229,7 +230,8 @@ class PlotSpec:
     y: tuple[str, ...]
     kind: Literal["lines", "heatmap", "cdf", "box", "pareto"] = "lines"
     series: str | None = None
-    facets: str | None = None
+    facets: tuple[str, ...] = ()
+    where: Mapping[str, tuple[Parameter, ...]] = field(default_factory=dict)
     band: Literal["interval", "range", "none"] = "interval"
     x_scale: Literal["linear", "log"] = "linear"
     y_scale: Literal["linear", "log"] = "linear"

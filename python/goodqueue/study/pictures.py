@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.plots.style import Picture
-    from goodqueue.study.model import StudyPlan, Variant
+    from goodqueue.study.model import PlotSpec, StudyPlan, Variant
     from goodqueue.study.results import Results
+
+
+_REST = f"the rest of {STUDY}"
 
 
 def check_plots(plan: StudyPlan) -> None:
@@ -37,14 +40,28 @@ def check_plots(plan: StudyPlan) -> None:
             name: [variant.parameters[name] for variant in plan.variants] for name in plan.axes
         }
         frame = pl.DataFrame({**columns, "seed": 0, **dict.fromkeys(metrics, 0.0)}, strict=False)
-        check(Table(frame, spec, plan.axes, watched=False))
+        check(Table.of(frame, spec, plan.axes, watched=False))
 
 
 def pictures(results: Results, plan: StudyPlan) -> list[Picture]:
     """One for each `[[plot]]` of a study, from its own runs among those recorded."""
     runs = results.of(plan)
-    held, watched = _held(plan.variants), plan.stop is not None
-    return [study_picture(runs, spec, plan.axes, held=held, watched=watched) for spec in plan.plots]
+    watched = plan.stop is not None
+    return [
+        study_picture(runs, spec, plan.axes, held=_held(_shown(plan, spec)), watched=watched)
+        for spec in plan.plots
+    ]
+
+
+def picture_of(results: Results, spec: PlotSpec) -> Picture:
+    """One picture of all recorded runs, whatever studies they belong to.
+
+    Raises:
+        RequestError: if it cannot be drawn from them.
+    """
+    return study_picture(
+        results.newest(), spec, results.axes, held=[_REST], watched=results.watched()
+    )
 
 
 def draw(
@@ -63,12 +80,21 @@ def draw(
     return [target / path.name for path in paths]
 
 
-def _held(variants: Sequence[Variant]) -> str:
-    """What the first link of every variant has in common."""
+def _shown(plan: StudyPlan, spec: PlotSpec) -> list[Variant]:
+    """The variants that a picture is narrowed down to."""
+    return [
+        variant
+        for variant in plan.variants
+        if all(variant.parameters[axis] in values for axis, values in spec.where.items())
+    ]
+
+
+def _held(variants: Sequence[Variant]) -> list[str]:
+    """What the first link of every variant has in common, for a caption."""
     link = variants[0].scenario.links[0]
-    common = [f"the rest of {STUDY}"]
+    common = [_REST]
     if any(link not in variant.scenario.links for variant in variants):
-        return common[0]
+        return common
     buffers = [variant.scenario.buffer(link, 1) for variant in variants]
     facts = pl.DataFrame(
         {
@@ -80,4 +106,4 @@ def _held(variants: Sequence[Variant]) -> str:
         value = facts[name][0]
         if value is not None and facts[name].n_unique() == 1:
             common.insert(0, f"{words} {column(facts, name).text(value)}")
-    return ", ".join(common)
+    return common

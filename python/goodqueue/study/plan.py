@@ -40,7 +40,7 @@ def plan(study: _core.Study) -> StudyPlan:
             )
     with ThreadPoolExecutor(available_processors()) as pool:
         variants = list(pool.map(lambda index: _variant(study, index), range(study.variants)))
-    plots = tuple(PlotSpec(**{**plot, "y": tuple(plot["y"])}) for plot in outline["plots"])
+    plots = tuple(_plot(plot) for plot in outline["plots"])
     if plots or stop is not None:
         _check_metrics(study, variants)
     return StudyPlan(
@@ -69,6 +69,13 @@ def _check_metrics(study: _core.Study, variants: Sequence[Variant]) -> None:
 def _variant(study: _core.Study, index: int) -> Variant:
     scenario = study.scenario(index)
     return variant_of(scenario, json.loads(study.parameters_json(index)), index)
+
+
+def _plot(plot: dict[str, Any]) -> PlotSpec:
+    where = {axis: tuple(values) for axis, values in plot["where"].items()}
+    return PlotSpec(
+        **{**plot, "y": tuple(plot["y"]), "facets": tuple(plot["facets"]), "where": where}
+    )
 
 
 def _stop(stop: dict[str, Any]) -> StopSpec:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goodqueue import _core
 from goodqueue.errors import DamageError, RequestError
 from goodqueue.intervals import t_interval
 from goodqueue.metrics import range_of
+from goodqueue.plots.columns import column
 from goodqueue.study.ledger import TABLES, Reading, Row, damaged, open_to_read, read_table, told
 from goodqueue.study.plan import identity
 from goodqueue.study.stopping import anytime_interval
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
     from goodqueue.study.model import StudyPlan
     from goodqueue.study.packing import Packing
+
+UNITS = ("_bps", "_s", "_bytes", "_packets", "_bdp")
+"""Ends of parameters' columns."""
 
 MOST_NAMED = 8
 """How many values of a column a message lists."""
@@ -77,9 +82,9 @@ class Results:
 
         Of the newest version of the engine only, if there are several.
         """
-        wide = self._newest()
+        wide = self.newest()
         return wide.unpivot(
-            on=self._known(metrics),
+            on=self.known(metrics),
             index=[*self.axes, "seed"],
             variable_name="metric",
             value_name="value",
@@ -93,9 +98,9 @@ class Results:
         `low`, `high` (within the range of the metric), `min`, `max`. Sums are taken in the order of
         seeds. Of the newest version of the engine only, if there are several.
         """
-        names = self._known([metrics] if isinstance(metrics, str) else metrics)
-        wide = self._newest()
-        interval_of = anytime_interval if self._watched() else t_interval
+        names = self.known([metrics] if isinstance(metrics, str) else metrics)
+        wide = self.newest()
+        interval_of = anytime_interval if self.watched() else t_interval
         rows = []
         keys = list(self.axes)
         groups = wide.partition_by(keys, maintain_order=True) if keys else [wide]
@@ -117,8 +122,8 @@ class Results:
                     rows.append({**point, "metric": name, **spread})
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def _watched(self) -> bool:
-        """Whether the study in the folder has a stopping rule."""
+    def watched(self) -> bool:
+        """Returns True if the study in the folder has a stopping rule."""
         file = self.folder / STUDY
         try:
             return file.is_file() and "stop" in tomllib.loads(file.read_text(encoding="utf-8"))
@@ -156,34 +161,48 @@ class Results:
         chosen._wide = wide  # noqa: SLF001 - of this class
         return chosen
 
-    def where(self, conditions: Mapping[str, str]) -> Results:
-        """Only the runs whose parameters, seed or host are so, compared as text or number.
+    def where(self, conditions: Mapping[str, str | Sequence[str]]) -> Results:
+        """Only the runs whose parameters, seed or host have a value, or one of several.
 
-        The end of a parameter's path is enough where no other column ends so.
+        Values are texts, numbers in the unit of the column, or numbers with their unit (`10Mbps`).
+        Columns are named as for `column`.
 
         Raises:
-            RequestError: of a column that is not there, and of a value that no run has.
+            RequestError: if there is no such column, or if no run has such a value.
         """
         frame = self._wide
-        for name, value in conditions.items():
-            column = self._column(name)
-            known = self._wide.get_column(column)
-            if column in {*self.axes, "seed", "host"} and not _equals(known, value).any():
-                raise RequestError(f"no run has {column} {value!r}{_among(value, known)}")
-            frame = frame.filter(_equals(frame.get_column(column), value))
+        for name, values in conditions.items():
+            found = self.column(name)
+            known = self._wide.get_column(found)
+            meant = pl.repeat(value=False, n=frame.height, dtype=pl.Boolean, eager=True)
+            for value in [values] if isinstance(values, str) else values:
+                wanted = _value(known, value)
+                if found in {*self.axes, "seed", "host"} and not (known == wanted).any():
+                    raise RequestError(f"no run has {found} {value!r}{_among(wanted, known)}")
+                meant |= frame.get_column(found) == wanted
+            frame = frame.filter(meant)
         return self._with(frame)
 
-    def _column(self, name: str) -> str:
-        """The column that is meant by its name or by the end of its path."""
+    def column(self, name: str) -> str:
+        """The column that is meant by its name, or by the end of a parameter's path.
+
+        The unit at the end of a parameter's column may be left out.
+
+        Raises:
+            RequestError: if there is none, or if several parameters end so.
+        """
         columns = self._wide.columns
         if name in columns:
             return name
-        ends = [axis for axis in self.axes if axis.endswith(f".{name}")]
-        if len(ends) == 1:
-            return ends[0]
-        if ends:
-            raise RequestError(f"{name!r} is the end of several columns: {', '.join(ends)}")
-        last = {axis.rpartition(".")[2]: axis for axis in self.axes}
+        paths = {axis: axis.removesuffix(_unit(axis)) for axis in self.axes}
+        ends = f".{name}"
+        whole = [axis for axis in self.axes if name == paths[axis]]
+        part = [axis for axis in self.axes if axis.endswith(ends) or paths[axis].endswith(ends)]
+        if found := whole or part:
+            if len(found) > 1:
+                raise RequestError(f"{name!r} is the end of several columns: {', '.join(found)}")
+            return found[0]
+        last = [text.rpartition(".")[2] for text in (*self.axes, *paths.values())]
         hint = _near(name, [*columns, *last]) or f"; there is {', '.join([*self.axes, 'seed'])}"
         raise RequestError(f"no run has a column {name!r}{hint}")
 
@@ -208,7 +227,12 @@ class Results:
             raise damaged(self.folder, [fault])
         return pl.read_parquet(content)
 
-    def _newest(self) -> pl.DataFrame:
+    def newest(self) -> pl.DataFrame:
+        """The rows of `wide` of the newest version of the engine that did not fail.
+
+        Raises:
+            RequestError: if two scenarios were run for the same point and seed.
+        """
         newest = pl.col("results_version") == pl.col("results_version").max()
         runs = self._wide.filter(pl.col("error").is_null() & newest)
         if runs.select(*self.axes, "seed").is_duplicated().any():
@@ -219,7 +243,12 @@ class Results:
             )
         return runs
 
-    def _known(self, metrics: Sequence[str] | None) -> list[str]:
+    def known(self, metrics: Sequence[str] | None) -> list[str]:
+        """The named metrics; all of them if none is named.
+
+        Raises:
+            RequestError: if no run has one of them.
+        """
         if metrics is None:
             return self.metrics
         for name in metrics:
@@ -228,13 +257,25 @@ class Results:
         return list(metrics)
 
 
-def _equals(column: pl.Series, value: str) -> pl.Series:
-    if column.dtype.is_numeric():
-        try:
-            return column == float(value)
-        except ValueError:
-            raise RequestError(f"{column.name} is a number, and {value!r} is none") from None
-    return column.cast(pl.String) == value
+def _unit(column: str) -> str:
+    """The unit at the end of a parameter's column, as in `_bps`; empty if it has none."""
+    return next((unit for unit in UNITS if column.endswith(unit)), "")
+
+
+def _value(known: pl.Series, text: str) -> str | float:
+    """A value as a column has it: a text, or a number in its unit."""
+    if not known.dtype.is_numeric():
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        measured = _core.measure(text)
+    if measured is None:
+        raise RequestError(f"{known.name} is a number, and {text!r} is none{_among(None, known)}")
+    value, unit = measured
+    if unit != _unit(known.name):
+        raise RequestError(f"{known.name} has another unit than {text!r}{_among(None, known)}")
+    return value
 
 
 def _near(name: str, names: Sequence[str]) -> str:
@@ -244,16 +285,29 @@ def _near(name: str, names: Sequence[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def _among(value: str, known: pl.Series) -> str:
+def _among(value: str | float | None, known: pl.Series) -> str:
     """The nearest value that a column has, or else some of its values."""
     values = known.drop_nulls().unique(maintain_order=True)
-    texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in values]
-    if values.dtype.is_numeric() and texts:
-        nearest = min(range(len(texts)), key=lambda place: abs(values[place] - float(value)))
-        return f"; did you mean {texts[nearest]!r}?"
+    texts = [_written(one, known) for one in values]
+    near = ""
+    if isinstance(value, str):
+        near = _near(value, texts)
+    elif value is not None and texts:
+        nearest = min(range(len(texts)), key=lambda place: abs(values[place] - value))
+        near = f"; did you mean {texts[nearest]!r}?"
     some = ", ".join(map(repr, texts[:MOST_NAMED]))
     more = ", ..." if len(texts) > MOST_NAMED else ""
-    return _near(value, texts) or f"; there is {some}{more}"
+    return near or f"; there is {some}{more}"
+
+
+def _written(value: object, known: pl.Series) -> str:
+    """A value as one would write it: with its unit where that is exact."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with_unit = column(known.to_frame(), known.name).text(value)
+        if _core.measure(with_unit) == (value, _unit(known.name)):
+            return with_unit
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value)
 
 
 def _rows(folder: Path) -> tuple[list[Row], dict[int, Packing]]:

@@ -198,10 +198,17 @@ pub(crate) static PLOT: Spec = Spec {
         ),
         key(
             "facets",
-            Kind::Text,
+            Kind::Either(&[Kind::Text, Kind::ListOf(&Kind::Text)]),
             "none",
-            "\"tcp.congestion_control\"",
-            "The axis with a panel for each value.",
+            "[\"tcp.pacing\", \"tcp.congestion_control\"]",
+            "The axis with a panel for each value, or two: one of the rows, one of the columns.",
+        ),
+        key(
+            "where",
+            Kind::Free,
+            "none",
+            "{ tcp.pacing = true }",
+            "By axis: the value, the values or the range that the picture is narrowed down to.",
         ),
         key(
             "band",

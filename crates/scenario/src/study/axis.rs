@@ -38,11 +38,21 @@ pub(crate) struct Sweep {
     excluded: Vec<Vec<Condition>>,
 }
 
+/// For which values of an axis something holds.
 #[derive(Debug)]
-struct Condition {
+pub(crate) struct Condition {
     axis: usize,
+    /// Which of the axis's keys the condition names.
+    key: usize,
     /// For each value of the axis.
     holds: Vec<bool>,
+}
+
+impl Condition {
+    /// Returns true if the condition holds at a point of the grid.
+    pub(crate) fn holds(&self, point: &[usize]) -> bool {
+        self.holds[point[self.axis]]
+    }
 }
 
 /// The values below a table by their paths, in the order of the file.
@@ -137,18 +147,34 @@ impl Sweep {
         Ok(())
     }
 
-    /// The column of an axis, by its key or by its column.
+    /// The column of an axis that is named as in [`Sweep::place`].
     pub(crate) fn column(&self, name: &str) -> Option<&str> {
-        let found = self
-            .swept()
-            .find(|swept| swept.path == name || swept.column == name);
-        found.map(|swept| swept.column.as_str())
+        let (axis, key) = self.place(name)?;
+        Some(&self.axes[axis].keys[key].column)
     }
 
-    /// The message for a name that is no axis.
+    /// What axes may be called: their paths, and the ends of these.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let paths = self.swept().map(|swept| swept.path.as_str());
+        paths.flat_map(ends_of).collect()
+    }
+
+    /// The paths that end in a name.
+    pub(crate) fn that_end_in(&self, name: &str) -> Vec<&str> {
+        let paths = self.swept().map(|swept| swept.path.as_str());
+        paths.filter(|path| ends_with(path, name)).collect()
+    }
+
+    /// The message for a name that is no axis, or the end of several.
     pub(crate) fn no_axis(&self, at: Origin, key: impl Into<String>, name: &str) -> Problem {
+        let several = self.that_end_in(name);
+        if several.len() > 1 {
+            let message = format!("\"{}\" is the end of several axes", shorten(name));
+            let help = format!("write one of {}", several.join(", "));
+            return Problem::new(at, key, message, help);
+        }
         let paths: Vec<&str> = self.swept().map(|swept| swept.path.as_str()).collect();
-        let help = match nearest(name, paths.iter().copied()) {
+        let help = match nearest(name, self.names()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None if paths.is_empty() => "there is no axis: add some below [sweep]".to_owned(),
             None => format!("the axes are {}", paths.join(", ")),
@@ -157,15 +183,24 @@ impl Sweep {
         Problem::new(at, key, message, help)
     }
 
-    fn place(&self, path: &str) -> Option<(usize, usize)> {
-        self.axes.iter().enumerate().find_map(|(index, axis)| {
-            let key = axis.keys.iter().position(|swept| swept.path == path);
-            key.map(|key| (index, key))
-        })
+    /// The axis and key of a name: a path, a column, or the end of a path where no other ends so.
+    fn place(&self, name: &str) -> Option<(usize, usize)> {
+        let only = |fits: &dyn Fn(&Swept) -> bool| {
+            let axes = self.axes.iter().enumerate();
+            let keys = axes.flat_map(|(index, axis)| {
+                let keys = axis.keys.iter().enumerate();
+                keys.map(move |(key, swept)| ((index, key), swept))
+            });
+            let mut found = keys.filter(|(_, swept)| fits(swept));
+            let first = found.next();
+            first.filter(|_| found.next().is_none()).map(|one| one.0)
+        };
+        only(&|swept| swept.path == name || swept.column == name)
+            .or_else(|| only(&|swept| ends_with(&swept.path, name)))
     }
 
-    /// For which values of an axis what an exclusion says of it holds.
-    fn condition(&self, path: &str, node: &Node) -> Checked<Condition> {
+    /// For which values of an axis a value, one of several values or a comparison holds.
+    pub(crate) fn condition(&self, path: &str, node: &Node) -> Checked<Condition> {
         let Some((axis, key)) = self.place(path) else {
             return Err(self.no_axis(node.at, path, path));
         };
@@ -184,7 +219,15 @@ impl Sweep {
                 (0..swept.values.len()).map(|i| i == only).collect()
             }
         };
-        Ok(Condition { axis, holds })
+        Ok(Condition { axis, key, holds })
+    }
+
+    /// The column that a condition names, and those of its values for which the condition holds.
+    pub(crate) fn values(&self, condition: &Condition) -> (&str, Vec<&serde_json::Value>) {
+        let swept = &self.axes[condition.axis].keys[condition.key];
+        let values = swept.shown.iter().zip(&condition.holds);
+        let held = values.filter(|(_, holds)| **holds).map(|(value, _)| value);
+        (&swept.column, held.collect())
     }
 
     /// Which value each axis has with the value of one of them stated: axis and index.
@@ -208,7 +251,7 @@ impl Sweep {
         'points: loop {
             let excluded = self.excluded.iter().any(|conditions| {
                 let mut conditions = conditions.iter();
-                conditions.all(|condition| condition.holds[at[condition.axis]])
+                conditions.all(|condition| condition.holds(&at))
             });
             if !excluded {
                 points.push(at.clone());
@@ -390,6 +433,18 @@ impl Swept {
         Ok(())
     }
 
+    /// The index of the value nearest to a number of the axis's unit, by the difference.
+    fn nearest_number(&self, node: &Node) -> Option<usize> {
+        let wanted = measure(node)?;
+        let measured = self.values.iter().enumerate();
+        let same = measured.filter_map(|(index, value)| {
+            let value = measure(value).filter(|value| value.dimension == wanted.dimension)?;
+            Some((index, (value.value - wanted.value).abs()))
+        });
+        let nearest = same.min_by(|one, other| one.1.total_cmp(&other.1));
+        nearest.map(|(index, _)| index)
+    }
+
     /// The index of a value or a label.
     fn find(&self, node: &Node) -> Checked<usize> {
         let same = |value: &Node| match (measure(value), measure(node)) {
@@ -404,7 +459,9 @@ impl Swept {
         let found = label.or_else(|| self.values.iter().position(same));
         found.ok_or_else(|| {
             let values: Vec<String> = self.values.iter().map(shown).collect();
-            let help = match nearest(&text, values.iter().map(String::as_str)) {
+            let by_letters = || nearest(&text, values.iter().map(String::as_str));
+            let near = self.nearest_number(node).map(|index| &*values[index]);
+            let help = match near.or_else(by_letters) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => format!("its values are {}", shorten(&values.join(", "))),
             };
@@ -412,6 +469,18 @@ impl Swept {
             Problem::new(node.at, &self.path, message, help)
         })
     }
+}
+
+/// A path, and what follows each of its dots.
+fn ends_of(path: &str) -> impl Iterator<Item = &str> {
+    let dots = path.match_indices('.').map(|(dot, _)| &path[dot + 1..]);
+    std::iter::once(path).chain(dots)
+}
+
+/// Returns true if a path ends in a name, from a dot on.
+fn ends_with(path: &str, name: &str) -> bool {
+    let start = path.strip_suffix(name);
+    start.is_some_and(|start| start.ends_with('.') && !name.is_empty())
 }
 
 /// A value, with its label if it has one.

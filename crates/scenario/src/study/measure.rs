@@ -1,7 +1,8 @@
 //! Numbers with units, as what they come to, for ranges, comparisons and columns of results.
 
 use crate::document::{Node, Value};
-use crate::units::UNITS;
+use crate::error::Origin;
+use crate::units::{UNITS, canonical};
 
 /// What a value counts in: the end of a column's name, and its units with what each comes to.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +72,7 @@ pub(crate) fn measure(node: &Node) -> Option<Measured> {
         Value::Text(_) => text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len())),
         _ => (text.as_str(), ""),
     };
+    let unit = canonical(unit.strip_prefix(' ').unwrap_or(unit));
     if unit.is_empty() && matches!(node.value, Value::Text(_)) {
         return None;
     }
@@ -90,6 +92,17 @@ pub(crate) fn measure(node: &Node) -> Option<Measured> {
             count,
         })
     })
+}
+
+/// Reads a number with its unit as columns of results have it: `10 Mb/s` as 10,000,000 and `_bps`, the
+/// end of such a column's name. None of anything else.
+pub fn measure_text(text: &str) -> Option<(f64, &'static str)> {
+    let node = Node {
+        value: Value::Text(text.to_owned()),
+        at: Origin::File(0),
+        raw: None,
+    };
+    measure(&node).map(|measured| (measured.value, measured.dimension.suffix))
 }
 
 impl Measured {
@@ -134,7 +147,6 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Origin;
 
     fn node(value: Value) -> Node {
         Node {
@@ -157,6 +169,11 @@ mod tests {
             ("100p", "_packets", 100.0),
             ("1.5bdp", "_bdp", 1.5),
             ("12.5%", "", 0.125),
+            ("10 Mb/s", "_bps", 10_000_000.0),
+            ("44.9 Mbit/s", "_bps", 44_900_000.0),
+            ("3 \u{b5}s", "_s", 0.000_003),
+            ("8 packets", "_packets", 8.0),
+            ("2 BDP", "_bdp", 2.0),
         ] {
             let found = text(written);
             assert_eq!(
@@ -166,7 +183,9 @@ mod tests {
             );
         }
         assert!(measure(&node(Value::Text("100".into()))).is_none());
-        assert!(measure(&node(Value::Text("reno".into()))).is_none());
+        for other in ["reno", "2  Mbps", "2 mbps", "1.2.3s", "-1s", ".", "Mbps"] {
+            assert!(measure_text(other).is_none(), "{other}");
+        }
     }
 
     #[test]

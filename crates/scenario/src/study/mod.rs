@@ -12,6 +12,7 @@ use crate::reader::Reader;
 use crate::scenario::{Scenario, read_file, read_scenario};
 use crate::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
 use axis::{Sweep, Swept};
+pub use measure::measure_text;
 use outline::Outline;
 use std::fmt::Write;
 use std::path::Path;
@@ -176,7 +177,11 @@ impl Study {
             if names.contains(name) {
                 continue;
             }
-            let help = match nearest(name, names.iter().map(String::as_str)) {
+            let metrics = names.iter().map(String::as_str);
+            // What is along x is a metric or an axis.
+            let axes = self.sweep.names().into_iter();
+            let axes = axes.filter(|_| key.rsplit('.').next() == Some("x"));
+            let help = match nearest(name, metrics.chain(axes)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => "`goodqueue sweep FILE --dry-run --metrics` lists them".to_owned(),
             };

@@ -1,9 +1,9 @@
 //! What a study file says beside its axes: seeds, when to stop, what to keep, pictures.
 
-use super::axis::{Sweep, leaves};
+use super::axis::{Condition, Sweep, leaves};
 use super::measure::measure;
 use crate::document::{Node, Value};
-use crate::error::{Checked, Origin};
+use crate::error::{Checked, Origin, shorten};
 use crate::reader::{Field, Reader};
 use serde_json::{Map, json};
 
@@ -42,7 +42,7 @@ impl Outline {
         }
         if let Some(field) = root.get("plot") {
             for (index, plot) in field.tables()?.iter().enumerate() {
-                let plot = outline.read_plot(plot, sweep, index)?;
+                let plot = outline.read_plot(plot, sweep, points, index)?;
                 outline.plots.push(plot);
             }
         }
@@ -97,6 +97,7 @@ impl Outline {
         &mut self,
         plot: &Reader<'_>,
         sweep: &Sweep,
+        points: &[Vec<usize>],
         index: usize,
     ) -> Checked<serde_json::Value> {
         let kind = plot.choice("kind")?.unwrap_or("lines");
@@ -113,17 +114,7 @@ impl Outline {
                 .push((name.clone(), item.node.at, item.path.clone()));
             ys.push(name);
         }
-        let axis = |key: &str| -> Checked<Option<String>> {
-            let Some(field) = plot.get(key) else {
-                return Ok(None);
-            };
-            let name = field.text()?;
-            let column = sweep.column(&name).map(str::to_owned);
-            let at = field.node.at;
-            column
-                .map(Some)
-                .ok_or_else(|| sweep.no_axis(at, &field.path, &name))
-        };
+        let (series, facets) = read_parts(plot, sweep, &x)?;
         let name_of = plot
             .name("name")?
             .unwrap_or_else(|| format!("plot-{}", index + 1));
@@ -141,8 +132,9 @@ impl Outline {
             "kind": kind,
             "x": x,
             "y": ys,
-            "series": axis("series")?,
-            "facets": axis("facets")?,
+            "series": series,
+            "facets": facets,
+            "where": read_where(plot, sweep, points)?,
             "band": plot.choice("band")?.unwrap_or("interval"),
             "x_scale": plot.choice("x_scale")?.unwrap_or("linear"),
             "y_scale": plot.choice("y_scale")?.unwrap_or("linear"),
@@ -164,7 +156,8 @@ impl Outline {
         if let Some(column) = sweep.column(&name) {
             return Ok(column.to_owned());
         }
-        if matches!(kind, "box" | "heatmap") {
+        let ambiguous = sweep.that_end_in(&name).len() > 1;
+        if ambiguous || matches!(kind, "box" | "heatmap") {
             return Err(sweep.no_axis(field.node.at, &field.path, &name));
         }
         self.metrics.push((name.clone(), field.node.at, field.path));
@@ -189,6 +182,74 @@ impl Outline {
             "plots": self.plots,
         })
     }
+}
+
+/// The axes of a plot's lines and of its panels: none of them twice, and none that is along x.
+fn read_parts(plot: &Reader<'_>, sweep: &Sweep, x: &str) -> Checked<(Option<String>, Vec<String>)> {
+    let mut taken = vec![("x", x.to_owned())];
+    let mut axis = |key: &'static str, field: Field<'_>| -> Checked<String> {
+        let name = field.text()?;
+        let Some(column) = sweep.column(&name) else {
+            return Err(sweep.no_axis(field.node.at, &field.path, &name));
+        };
+        if let Some((before, _)) = taken.iter().find(|(_, other)| other == column) {
+            let message = format!("\"{before}\" names the axis {} too", shorten(&name));
+            return Err(field.problem(message, "name another axis, or leave the key out"));
+        }
+        taken.push((key, column.to_owned()));
+        Ok(column.to_owned())
+    };
+    let series = plot.get("series").map(|field| axis("series", field));
+    let series = series.transpose()?;
+    let Some(field) = plot.get("facets") else {
+        return Ok((series, Vec::new()));
+    };
+    let items = if field.is_list() {
+        field.items()?
+    } else {
+        vec![field.clone()]
+    };
+    if items.len() > 2 {
+        let message = format!("{} axes stand where one or two belong", items.len());
+        let help = "write the axis of the rows and that of the columns; \"where\" fixes others";
+        return Err(field.problem(message, help));
+    }
+    let facets: Checked<Vec<String>> = items.into_iter().map(|item| axis("facets", item)).collect();
+    Ok((series, facets?))
+}
+
+/// By column, the values that a plot is narrowed down to.
+fn read_where(
+    plot: &Reader<'_>,
+    sweep: &Sweep,
+    points: &[Vec<usize>],
+) -> Checked<Map<String, serde_json::Value>> {
+    let Some(field) = plot.get("where") else {
+        return Ok(Map::new());
+    };
+    if !field.is_table() {
+        let found = field.node.value.describe();
+        let message = format!("{found} stands where a table belongs");
+        return Err(field.problem(message, "write where = { tcp.pacing = true }, say"));
+    }
+    let leaves = leaves(field.node, "").into_iter();
+    let conditions: Checked<Vec<Condition>> = leaves
+        .map(|(path, node)| sweep.condition(&path, node))
+        .collect();
+    let conditions = conditions.map_err(|mut problem| {
+        problem.key = format!("{}.{}", field.path, problem.key);
+        problem
+    })?;
+    let all = |point: &&Vec<usize>| conditions.iter().all(|one| one.holds(point));
+    if !points.iter().any(|point| all(&point)) {
+        let message = "no variant of the study is like this";
+        return Err(field.problem(message, "ask for less, or exclude less below [sweep]"));
+    }
+    let values = conditions.iter().map(|condition| {
+        let (column, values) = sweep.values(condition);
+        (column.to_owned(), json!(values))
+    });
+    Ok(values.collect())
 }
 
 fn seeds(root: &Reader<'_>, first: u64) -> Checked<Vec<u64>> {

@@ -77,6 +77,13 @@ pub(crate) const MILLION: u64 = 1_000_000;
 /// The units of rates, times and sizes with their factors, for whoever compares values.
 pub(crate) const UNITS: [&[(&str, u64)]; 3] = [RATE.units, SPAN.units, SIZE.units];
 
+/// The unit that a spelling of rates, times and limits means; any other text as it is.
+pub(crate) fn canonical(written: &str) -> &str {
+    let quantities = [RATE, SPAN, LIMIT];
+    let mut found = quantities.iter().map(|quantity| quantity.unit(written));
+    found.find(|unit| *unit != written).unwrap_or(written)
+}
+
 /// A decimal number: `digits / 10^scale`.
 struct Decimal<'a> {
     text: &'a str,

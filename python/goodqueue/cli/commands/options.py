@@ -116,6 +116,15 @@ def overrides(entries: list[str] | None) -> list[tuple[str, str]]:
     return [pair("--set", "PATH=VALUE", entry) for entry in entries or []]
 
 
+def conditions(entries: list[str] | None) -> dict[str, list[str]]:
+    """Splits the `column=value` of `--where`: the values of each column."""
+    found: dict[str, list[str]] = {}
+    for entry in entries or []:
+        column, value = pair("--where", "COLUMN=VALUE", entry)
+        found.setdefault(column, []).append(value)
+    return found
+
+
 def pair(option: str, form: str, entry: str) -> tuple[str, str]:
     """Splits `name=value` of an option that wants this form."""
     name, equals, value = entry.partition("=")

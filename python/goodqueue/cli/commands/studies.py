@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,8 +14,9 @@ from goodqueue.cli.commands.options import (
     JsonOption,
     MemoryOption,
     SetOption,
+    conditions,
     overrides,
-    pair,
+    refuse_stray,
 )
 
 
@@ -104,7 +105,8 @@ def results(  # noqa: PLR0913
         list[str] | None,
         typer.Option(
             metavar="COLUMN=VALUE",
-            help="Only runs whose parameter, seed or host is this; may be given several times.",
+            help="Only runs whose parameter, seed or host is this, as in rate=10Mbps; may be given "
+            "several times.",
         ),
     ] = None,
     runs: Annotated[
@@ -134,20 +136,97 @@ def results(  # noqa: PLR0913
         bool,
         typer.Option("--repair", help="Drop what is damaged; the next sweep runs it again."),
     ] = False,
+    draw: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw one picture of the runs as .png, .svg or .pdf: --metric says of what, the "
+            "options below say how, as the keys of a study's [[plot]] do.",
+        ),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="lines, heatmap, cdf, box or pareto.",
+        ),
+    ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option("--x", metavar="NAME", help="The axis or metric along x."),
+    ] = None,
+    series: Annotated[
+        str | None,
+        typer.Option(metavar="AXIS", help="The axis with a line for each value."),
+    ] = None,
+    facet: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AXIS",
+            help="The axis with a panel for each value; given twice, that of the rows and that of "
+            "the columns.",
+        ),
+    ] = None,
+    band: Annotated[
+        str | None,
+        typer.Option(metavar="BAND", help="interval, range or none."),
+    ] = None,
+    x_scale: Annotated[
+        str | None,
+        typer.Option(metavar="SCALE", help="linear or log."),
+    ] = None,
+    y_scale: Annotated[
+        str | None,
+        typer.Option(metavar="SCALE", help="linear or log."),
+    ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Stands above the picture."),
+    ] = None,
+    caption: CaptionOption = True,
     json: JsonOption = False,
 ) -> int:
-    """List, filter, export, merge and check what studies recorded."""
+    """List, filter, export, draw, merge and check what studies recorded."""
+    from goodqueue.cli.draw import DrawRequest
     from goodqueue.cli.results import ResultsRequest, show_results
 
+    how: dict[str, Any] = {
+        "kind": kind,
+        "x": x,
+        "series": series,
+        "band": band,
+        "x_scale": x_scale,
+        "y_scale": y_scale,
+        "title": title,
+    }
+    if draw is None:
+        stray = {f"--{name.replace('_', '-')}": given is not None for name, given in how.items()}
+        refuse_stray(
+            {**stray, "--facet": bool(facet), "--no-caption": not caption},
+            "is about a picture: say where it goes with --draw FILE",
+        )
+    else:
+        refuse_stray(
+            {
+                "--export": export is not None,
+                "--runs": runs,
+                "--long": long,
+                "--failed": failed,
+            },
+            "lists runs, and --draw draws them: leave one of both out",
+        )
     request = ResultsRequest(
         metrics=metric,
-        where=dict(pair("--where", "COLUMN=VALUE", entry) for entry in where or []),
+        where=conditions(where),
         runs=runs or long,
         long=long,
         failed=failed,
         export=export,
         merge=merge or [],
         json=json,
+        draw=None
+        if draw is None
+        else DrawRequest(draw, facets=facet or (), caption=caption, **how),
         verify=verify,
         repair=repair,
     )
