@@ -1,25 +1,27 @@
-//! The cases: four dumbbells of long flows, and a series that grows with the number of flows.
+//! The benchmark cases: four dumbbells of long flows, and a series with a growing number of flows.
 
 use goodqueue_scenario::Scenario;
 
-/// A scenario to time, and the parameters of its ns-2 counterpart.
+/// A scenario to time, and the parameters of its counterpart in ns-2.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it is called.
+    /// Name of the case.
     pub name: String,
-    /// The scenario file's text.
+    /// Text of the scenario file.
     pub scenario: &'static str,
-    /// Keys and values set on top of the file.
+    /// Keys and values that override those of the file.
     pub overrides: Vec<(String, String)>,
-    /// Arguments of `tools/ns2/dumbbell.tcl`; the duration comes last. Without any, ns-2 is left out.
+    /// Arguments of `tools/ns2/dumbbell.tcl`, without the duration, which comes last. If there are
+    /// none, ns-2 does not run this case.
     pub ns2: Vec<String>,
-    /// Simulated seconds.
+    /// Simulated time, in seconds.
     pub duration_s: u32,
-    /// The case that differs in its TCP only, whose cost is the measure of this one's.
+    /// Name of a case that differs only in one component, with which the cost of this case is
+    /// compared.
     pub beside: Option<&'static str>,
 }
 
-/// All cases, in the order in which they run.
+/// Returns all cases in the order in which they run.
 pub fn all() -> Vec<Case> {
     let fixed = |name: &str, scenario, ns2: &str, duration_s| Case {
         name: name.to_owned(),
@@ -62,7 +64,8 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-/// A thousand long flows and a hundred thousand short connections. Nothing for ns-2 to do.
+/// Returns a case with a thousand long flows and a hundred thousand short connections. ns-2 does
+/// not run it.
 fn many_flows() -> Case {
     Case {
         name: "many-flows".to_owned(),
@@ -74,8 +77,8 @@ fn many_flows() -> Case {
     }
 }
 
-/// The first case under the `linux` profile and nothing else: CUBIC, timestamps, delayed ACKs, a
-/// record of every transmission. Packets are as large as before. Nothing for ns-2 to do.
+/// Returns the first case with the `linux` profile: CUBIC, timestamps, delayed ACKs, and a record
+/// of every transmission. Packets have the same payload as before. ns-2 does not run it.
 fn linux(s1: &Case) -> Case {
     let tcp = ("tcp".to_owned(), "{ profile = \"linux\" }".to_owned());
     Case {
@@ -87,7 +90,8 @@ fn linux(s1: &Case) -> Case {
     }
 }
 
-/// The first case behind RED: what a queue discipline costs, which has an event for every packet.
+/// Returns the first case with RED at the bottleneck, which shows the cost of a queue discipline
+/// that does work for every packet.
 fn red(s1: &Case) -> Case {
     Case {
         name: "s5".to_owned(),
@@ -98,10 +102,11 @@ fn red(s1: &Case) -> Case {
     }
 }
 
-/// So many flows on half a megabit per second each, with 100 ms of buffer.
+/// Returns a case with `flows` flows, 500 kb/s of bottleneck rate for each, and 100 ms of buffer.
 fn growth(flows: u32) -> Case {
     let rate_kbps = 500 * flows;
-    // 100 ms in full packets, and the one in transmission, which ns-2 counts too.
+    // The buffer has room for 100 ms of full packets and the packet in transmission, which ns-2
+    // counts too.
     let buffer = rate_kbps * 100 / 12_000 + 1;
     let set = |key: &str, value: String| (key.to_owned(), value);
     Case {
@@ -121,7 +126,8 @@ fn growth(flows: u32) -> Case {
     }
 }
 
-/// The case of this name: one of [`all`], or `crowd-N` or `crowd-N-linux` for any number of flows N.
+/// Returns the case with this name: one of [`all`], or `crowd-N` or `crowd-N-linux` for any number
+/// of flows N.
 pub fn named(name: &str) -> Option<Case> {
     if let Some(crowd) = name.strip_prefix("crowd-") {
         let (flows, linux) = match crowd.strip_suffix("-linux") {
@@ -133,8 +139,9 @@ pub fn named(name: &str) -> Option<Case> {
     all().into_iter().find(|case| case.name == name)
 }
 
-/// So many flows on half a megabit per second each for five seconds, all active after the first,
-/// under the `rfc` or the `linux` profile: what an active flow takes in memory.
+/// Returns a case with `flows` flows and 500 kb/s of bottleneck rate for each, under the `rfc` or
+/// the `linux` profile. It lasts five seconds, and all flows are active after the first second: it
+/// measures the memory that an active flow takes.
 fn crowd(flows: u32, linux: bool) -> Case {
     let mut case = growth(flows);
     let profile = if linux { "linux" } else { "rfc" };
@@ -153,7 +160,7 @@ fn crowd(flows: u32, linux: bool) -> Case {
     case
 }
 
-/// So many flows, and time for all of them to start.
+/// Returns a case with `flows` flows that lasts long enough for all of them to start.
 pub fn idle(flows: u32) -> Case {
     let mut case = growth(flows);
     case.overrides
@@ -162,7 +169,7 @@ pub fn idle(flows: u32) -> Case {
 }
 
 impl Case {
-    /// The run, as `goodqueue run` builds it from the file.
+    /// Parses the scenario of the case as `goodqueue run` parses the file.
     pub fn scenario(&self) -> Scenario {
         Scenario::parse(self.scenario.as_bytes(), &self.name, &self.overrides)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -185,7 +192,7 @@ mod tests {
         value.map(|value| value.parse().expect("a number"))
     }
 
-    /// Both simulators run the same thing.
+    /// Goodqueue and ns-2 run the same scenario.
     #[test]
     fn scenarios_and_parameters_of_ns2_agree() {
         for case in all().iter().filter(|case| !case.ns2.is_empty()) {
@@ -217,7 +224,7 @@ mod tests {
         }
     }
 
-    /// The `linux` profile's cost is compared over the same link, packets and flows.
+    /// The `linux` case has the same link, packets and flows as the case that it is compared with.
     #[test]
     fn the_linux_case_differs_in_tcp_alone() {
         let cases = all();
@@ -231,12 +238,13 @@ mod tests {
             WorkloadConfig::Bulk { tcp, .. } => tcp.clone(),
             _ => panic!("bulk flows"),
         });
-        // Twelve bytes of every packet are the timestamps option.
+        // The timestamps option adds twelve bytes to every packet.
         assert_eq!(frame(&ours), frame(&theirs) + 12);
         assert_eq!(*theirs, TcpConfig::profile(Profile::Linux));
     }
 
-    /// What is timed gives what `goodqueue run` gives, which can be stopped on the way.
+    /// The timed function has the same result as the interruptible function that `goodqueue run`
+    /// uses.
     #[test]
     fn results_are_those_of_a_run() {
         let mut case = growth(20);

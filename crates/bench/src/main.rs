@@ -1,5 +1,5 @@
-//! The benchmark: how many delivered data packets a second of user CPU time buys, and how that
-//! compares with ns-2 on the same scenarios in the same run.
+//! The benchmark: it measures how many delivered data packets are simulated per second of user CPU
+//! time, and compares this with ns-2 on the same scenarios in the same run.
 //!
 //! `goodqueue-bench [CASE ...] [--queues] [--no-ns2] [--json]`. Each case runs in a process of its own, with
 //! parsing and set-up included, statistics on and recording off, and is repeated until a second
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if flag("--child") {
-        // One case, measured in this process alone.
+        // The child process measures only this case.
         for case in chosen {
             println!("{}", serde_json::json!(measure::measure(&case)));
         }
@@ -62,15 +62,15 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What a packet costs beside one of another case in the same run.
+/// Cost of a packet relative to that of another case in the same run.
 #[derive(Clone, Copy, Serialize)]
 struct Beside {
     case: &'static str,
-    /// User CPU time per packet over the other's.
+    /// User CPU time per packet, divided by that of the other case.
     ratio: f64,
 }
 
-/// Runs the cases one after the other and prints a row for each as it is done.
+/// Runs the cases one after the other and prints a row for each when it is finished.
 fn report(chosen: impl Iterator<Item = Case>, json: bool, with_ns2: bool) {
     if !json {
         if !with_ns2 {
@@ -132,7 +132,7 @@ fn report(chosen: impl Iterator<Item = Case>, json: bool, with_ns2: bool) {
     }
 }
 
-/// Prints what a flow costs that does nothing.
+/// Prints the memory that a flow takes before it starts.
 fn report_idle_flows(json: bool) {
     let bytes = measure::idle_flow_bytes_in_child();
     if json {
@@ -142,7 +142,7 @@ fn report_idle_flows(json: bool) {
     }
 }
 
-/// Prints what each queue discipline costs.
+/// Prints the cost of each queue discipline.
 fn report_queues(json: bool) {
     if !json {
         println!("{:<24} {:>14} {:>8}", "queue", "per packet", "dropped");

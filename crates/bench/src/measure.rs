@@ -1,4 +1,4 @@
-//! Timing our own runs.
+//! Timing of goodqueue's runs.
 
 use crate::cases::{self, Case};
 use goodqueue_sim::{NoProbe, Simulation};
@@ -7,36 +7,38 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::process::Command;
 
-/// Repeat short cases until this much user CPU time has passed.
+/// Minimum user CPU time of a measurement, in seconds. Short cases are repeated until it has
+/// passed.
 const LONG_ENOUGH_S: f64 = 1.0;
 
-/// What a case cost, per run.
+/// Cost of a case, per run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Cost {
-    /// User CPU seconds, set-up included.
+    /// User CPU time, set-up included, in seconds.
     pub user_s: f64,
-    /// Of these, parsing and building.
+    /// User CPU time of parsing and building, in seconds.
     pub setup_s: f64,
-    /// Data packets delivered in the whole run.
+    /// Number of data packets delivered in the whole run.
     pub delivered: u64,
     /// Delivered data packets per second of user CPU time, set-up included.
     pub packets_per_cpu_s: f64,
     /// Event-queue entries handled per delivered data packet.
     pub events_per_packet: f64,
-    /// Largest resident memory of the process.
+    /// Largest resident memory of the process, in bytes.
     pub peak_memory_bytes: u64,
-    /// Utilisation of the bottleneck: the same as `goodqueue run` prints.
+    /// Utilisation of the bottleneck, which equals the one that `goodqueue run` prints.
     pub utilization: f64,
-    /// Runs timed.
+    /// Number of timed runs.
     pub runs: u32,
 }
 
-/// Measures a case in a fresh process, so that its memory is its own.
+/// Measures a case in a fresh process, so that its memory is measured alone.
 pub fn in_child(case: &Case) -> Cost {
     from_child(&[&case.name, "--child"])
 }
 
-/// Resident bytes that a simulation takes for each flow that has not started, in a fresh process.
+/// Returns the resident memory that a simulation takes for each flow that has not started, in
+/// bytes, measured in a fresh process.
 pub fn idle_flow_bytes_in_child() -> f64 {
     from_child(&["--idle"])
 }
@@ -50,8 +52,8 @@ fn from_child<T: DeserializeOwned>(arguments: &[&str]) -> T {
     serde_json::from_slice(&output.stdout).expect("the child prints its cost as JSON")
 }
 
-/// Resident bytes that a simulation takes for each flow that has not started; the description of
-/// the network, which it only reads, is not counted.
+/// Returns the resident memory that a simulation takes for each flow that has not started, in
+/// bytes. The description of the network, which the simulation only reads, is not counted.
 pub fn idle_flow_bytes() -> f64 {
     const FLOWS: u32 = 20_000;
     let network = cases::idle(FLOWS).scenario().network();
@@ -89,24 +91,24 @@ pub fn measure(case: &Case) -> Cost {
     }
 }
 
-/// User CPU seconds of this process.
+/// Returns the user CPU time of this process, in seconds.
 pub fn user_s() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel accounts for this process");
     seconds(usage.user_time())
 }
 
-/// Seconds of a `timeval`.
+/// Converts a `timeval` to seconds.
 pub fn seconds(time: nix::sys::time::TimeVal) -> f64 {
     time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6
 }
 
 fn peak_memory_bytes() -> u64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel accounts for this process");
-    // Linux counts in kibibytes.
+    // Linux reports the value in kibibytes.
     usage.max_rss() as u64 * 1024
 }
 
-/// Resident memory of this process now (Linux, proc(5)).
+/// Returns the current resident memory of this process, in bytes (Linux, proc(5)).
 fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,4 +1,4 @@
-//! Timing ns-2 on the same scenarios.
+//! Timing of ns-2 on the same scenarios.
 
 use crate::cases::Case;
 use crate::measure::seconds;
@@ -6,19 +6,19 @@ use nix::sys::resource::{UsageWho, getrusage};
 use serde::Serialize;
 use std::process::{Command, Stdio};
 
-/// Its largest case takes minutes: past this many flows it is left out.
+/// Largest number of flows with which ns-2 runs a case. Larger cases take minutes.
 const MOST_FLOWS: u32 = 1000;
 
-/// What ns-2 took.
+/// Cost of a case in ns-2.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Ns2Cost {
-    /// User CPU seconds, set-up included.
+    /// User CPU time, set-up included, in seconds.
     pub user_s: f64,
-    /// Of these, set-up: a run of no length.
+    /// User CPU time of the set-up, in seconds, measured with a run that ends at once.
     pub setup_s: f64,
 }
 
-/// Whether Debian's `ns2` package is installed.
+/// Returns whether Debian's `ns2` package is installed.
 pub fn is_installed() -> bool {
     Command::new("ns")
         .arg("/dev/null")
@@ -28,7 +28,7 @@ pub fn is_installed() -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Runs a case in ns-2; none where that would take minutes.
+/// Runs a case in ns-2. Returns none for a case that would take minutes.
 pub fn measure(case: &Case) -> Option<Ns2Cost> {
     let flows = case
         .ns2
@@ -42,7 +42,7 @@ pub fn measure(case: &Case) -> Option<Ns2Cost> {
     Some(Ns2Cost { user_s, setup_s })
 }
 
-/// User CPU seconds of one run.
+/// Returns the user CPU time of one run, in seconds.
 fn user_s_of(case: &Case, duration: &str) -> f64 {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/ns2/dumbbell.tcl");
     let before = children_user_s();

@@ -1,5 +1,5 @@
-//! What a queue discipline costs: nanoseconds of user CPU time per packet, for its enqueue and its
-//! dequeue together.
+//! Cost of each queue discipline: user CPU time per packet for its enqueue and its dequeue
+//! together, in nanoseconds.
 
 use goodqueue_queue::{
     BufferPool, Configuration, Context, Discipline, QueueConfig, QueueDiscipline, Verdict, examples,
@@ -9,25 +9,26 @@ use goodqueue_types::{
 };
 use serde::Serialize;
 
-/// Flows of the stream.
+/// Number of flows in the stream of packets.
 const FLOWS: u32 = 100;
-/// Packets that should wait, as far as the discipline lets them.
+/// Number of packets that should wait, as far as the discipline permits it.
 const BACKLOG: u64 = 50;
-/// 1500 bytes at 10 Mb/s.
+/// Transmission time of 1500 bytes at 10 Mb/s.
 const SERVICE: Span = Span::from_micros(1_200);
-/// Packets between two looks at the clock.
+/// Number of packets between two readings of the clock.
 const BATCH: u64 = 100_000;
-/// As long as that, so that the clock's steps do not matter.
+/// Minimum user CPU time of a measurement, in seconds, so that the resolution of the clock does not
+/// matter.
 const LONG_ENOUGH_S: f64 = 0.3;
 
-/// What one discipline cost.
+/// Cost of one discipline.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct QueueCost {
-    /// Name in the list of examples.
+    /// Name of the discipline in the list of examples.
     pub queue: &'static str,
-    /// Nanoseconds per packet offered.
+    /// User CPU time per offered packet, in nanoseconds.
     pub ns_per_packet: f64,
-    /// Share of the packets that were dropped.
+    /// Share of the offered packets that were dropped.
     pub drop_share: f64,
 }
 
@@ -99,8 +100,9 @@ impl Stream {
         }
     }
 
-    /// The link takes so many packets, one for each that is offered; two are offered for one while
-    /// fewer wait than should, so that an active queue works under the load it is for.
+    /// Dequeues `packets` packets, and enqueues one before each dequeue. It enqueues two while
+    /// fewer packets wait than `BACKLOG`, so that an active queue has the load that it was made
+    /// for.
     fn run(&mut self, packets: u64) {
         for _ in 0..packets {
             self.offer();

@@ -1,4 +1,4 @@
-//! Mistakes of the user as Python exceptions.
+//! Conversion of the user's errors to Python exceptions.
 
 use goodqueue_scenario::{ScenarioError, UnitError};
 use pyo3::exceptions::PyOSError;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::io;
 use std::path::Path;
 
-/// `goodqueue.errors.ScenarioError` with everything that is known about the mistake.
+/// Creates a `goodqueue.errors.ScenarioError` with all details of the error.
 pub fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
     let fields = (
         error.to_string(),
@@ -24,12 +24,13 @@ pub fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// The same for a value with a unit that stands in no file; `what` names it (`--target`).
+/// Creates a `ScenarioError` for a value with a unit that is in no file; `what` names its source
+/// (`--target`).
 pub fn unit_error(py: Python<'_>, what: &str, error: UnitError) -> PyErr {
     mistake(py, what, error.message, error.help)
 }
 
-/// The same for what is wrong with a whole file, or with no line of any.
+/// Creates a `ScenarioError` for an error that concerns a whole file, or no line of any file.
 pub fn mistake(py: Python<'_>, file: &str, message: String, help: String) -> PyErr {
     scenario_error(
         py,
@@ -44,8 +45,8 @@ pub fn mistake(py: Python<'_>, file: &str, message: String, help: String) -> PyE
     )
 }
 
-/// A file that the system does not let us read or write: `OSError` with its number, its words and the
-/// file.
+/// Creates an `OSError` for a file that cannot be read or written, with the error's number, its
+/// message and the path.
 pub fn file_error(file: &Path, error: &io::Error) -> PyErr {
     let text = error.to_string();
     // Python adds the number itself.

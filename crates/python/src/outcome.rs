@@ -1,4 +1,4 @@
-//! What a run yields, as JSON and as tables of little-endian columns.
+//! Results of a run, as JSON and as tables of little-endian columns.
 
 use crate::table::Table;
 use goodqueue_fluid::FluidOutcome;
@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
-/// Stands for what is absent in a column of whole numbers; NaN does in the others.
+/// Missing value in a column of integers. In other columns, NaN is the missing value.
 const ABSENT: i64 = -1;
 
-/// What a run yields.
+/// Results of a run.
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Outcome {
     figures: Figures,
@@ -84,13 +84,13 @@ impl Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// The summary, as JSON.
+    /// Returns the summary as JSON.
     fn summary_json(&self, py: Python<'_>) -> String {
         py.detach(|| self.figures.summary())
     }
 
-    /// The figures of the summary as a flat list: their names, a line each, and little-endian
-    /// doubles, NaN where there is none.
+    /// Returns the metrics of the summary as a flat list: their names, one per line, and
+    /// little-endian doubles. A missing value is NaN.
     fn metrics<'py>(&self, py: Python<'py>) -> (String, Bound<'py, PyBytes>) {
         let (names, values) = py.detach(|| {
             let metrics = self.figures.metrics();
@@ -101,31 +101,31 @@ impl Outcome {
         (names, PyBytes::new(py, &values))
     }
 
-    /// The names that numbers in a column `link` stand for.
+    /// Names of the links, by the numbers in a column `link`.
     #[getter]
     fn links(&self) -> Vec<String> {
         self.links.clone()
     }
 
-    /// The names that numbers in a column `flow` stand for.
+    /// Names of the flows, by the numbers in a column `flow`.
     #[getter]
     fn flows(&self) -> Vec<String> {
         self.flows.clone()
     }
 
-    /// Whether time series were recorded.
+    /// True if time series were recorded.
     #[getter]
     fn has_series(&self) -> bool {
         self.record.series
     }
 
-    /// Whether packet events were recorded.
+    /// True if packet events were recorded.
     #[getter]
     fn has_packets(&self) -> bool {
         self.record.packets
     }
 
-    /// How many packets waited how long, in bins.
+    /// Returns the histogram of queueing delays: link, bin in seconds, and number of packets.
     fn delays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut bins = Vec::new();
         for link in &self.tables.links {
@@ -141,7 +141,7 @@ impl Outcome {
         Ok(table.finish())
     }
 
-    /// What waited at each link, at each change.
+    /// Returns the backlog of each link at each change, in packets and bytes.
     fn backlog<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = Table::new(py, &self.tables.series.backlog)
             .integers("link", |row| i64::from(row.0))?
@@ -151,7 +151,7 @@ impl Outcome {
         Ok(table.finish())
     }
 
-    /// Windows of each flow, at each change.
+    /// Returns the windows of each flow at each change, in bytes.
     fn windows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = Table::new(py, &self.tables.series.windows)
             .integers("flow", |row| i64::from(row.0))?
@@ -164,7 +164,7 @@ impl Outcome {
         Ok(table.finish())
     }
 
-    /// Round-trip times, at each sample.
+    /// Returns the samples of the round-trip time, in seconds.
     fn rtt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = Table::new(py, &self.tables.series.rtt)
             .integers("flow", |row| i64::from(row.0))?
@@ -173,8 +173,8 @@ impl Outcome {
         Ok(table.finish())
     }
 
-    /// What senders of bulk flows wait for, from each change on; `limited_by` is a number into the
-    /// list that `result.py` has.
+    /// Returns the cause that limits the sender of each bulk flow from each change on. `limited_by`
+    /// is an index into the list in `result.py`.
     fn limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = Table::new(py, &self.tables.series.limits)
             .integers("flow", |row| i64::from(row.0))?
@@ -183,8 +183,8 @@ impl Outcome {
         Ok(table.finish())
     }
 
-    /// Packet events. `event`, `direction` and `drop_reason` are numbers into the lists that
-    /// `result.py` has.
+    /// Returns the packet events. `event`, `direction` and `drop_reason` are indices into the lists
+    /// in `result.py`.
     fn packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = Table::new(py, &self.tables.packets)
             .numbers("time_s", |row| row.time.as_secs_f64())?
@@ -238,7 +238,7 @@ fn waited_of(event: &PacketEvent) -> f64 {
     }
 }
 
-/// Sequence number, payload and acknowledgement number of a TCP segment.
+/// Returns the sequence number, the payload and the acknowledgement number of a TCP segment.
 fn segment_of(event: &PacketEvent) -> (i64, i64, i64) {
     match &event.packet.body {
         Body::Tcp(segment) => (

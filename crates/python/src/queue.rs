@@ -1,4 +1,4 @@
-//! Queue disciplines written in Python: tried by the conformance suite, or run in a link.
+//! Queue disciplines written in Python, which the conformance suite checks and which links run.
 
 use goodqueue_queue::conformance::{self, Claims, Violation};
 use goodqueue_queue::{Backlog, Context, CustomQueue, Limit, QueueConfig, QueueDiscipline};
@@ -15,37 +15,37 @@ pub struct Packet(goodqueue_types::Packet);
 
 #[pymethods]
 impl Packet {
-    /// Number of its flow.
+    /// Number of the packet's flow.
     #[getter]
     fn flow(&self) -> u32 {
         self.0.flow.0
     }
 
-    /// Whether it goes from the flow's client to its server.
+    /// True if the packet goes from the flow's client to its server.
     #[getter]
     fn is_forward(&self) -> bool {
         self.0.direction == Direction::Forward
     }
 
-    /// How many packets its flow sent in this direction before.
+    /// Number of packets that the flow sent in this direction before.
     #[getter]
     fn number(&self) -> u64 {
         self.0.number
     }
 
-    /// Size of the IP packet in bytes.
+    /// Size of the IP packet, in bytes.
     #[getter]
     fn size(&self) -> u32 {
         self.0.size
     }
 
-    /// When it reached the queue, in seconds.
+    /// Time at which the packet reached the queue, in seconds.
     #[getter]
     fn arrived_s(&self) -> f64 {
         (self.0.arrived - Time::ZERO).as_secs_f64()
     }
 
-    /// The ECN field: `not-ect`, `ect0`, `ect1` or `ce`.
+    /// ECN field: `not-ect`, `ect0`, `ect1` or `ce`.
     #[getter]
     fn ecn(&self) -> &'static str {
         match self.0.ecn {
@@ -56,7 +56,7 @@ impl Packet {
         }
     }
 
-    /// Its differentiated services code point.
+    /// Differentiated services code point.
     #[getter]
     fn dscp(&self) -> u8 {
         self.0.dscp
@@ -68,7 +68,7 @@ impl Packet {
         (self.0.hosts.client, self.0.hosts.server)
     }
 
-    /// Whether it is a TCP segment without payload.
+    /// True if the packet is a TCP segment without payload.
     #[getter]
     fn is_ack(&self) -> bool {
         matches!(&self.0.body, Body::Tcp(segment) if segment.payload == 0)
@@ -83,7 +83,7 @@ impl Packet {
     }
 }
 
-/// What a queue is given at each call.
+/// Time, random numbers and verdicts for one call of a queue.
 #[pyclass(module = "goodqueue._core")]
 pub struct QueueContext {
     now: Time,
@@ -110,18 +110,18 @@ fn reason_of(name: &str) -> PyResult<DropReason> {
 
 #[pymethods]
 impl QueueContext {
-    /// The time, in seconds.
+    /// Current time, in seconds.
     #[getter]
     fn now_s(&self) -> f64 {
         (self.now - Time::ZERO).as_secs_f64()
     }
 
-    /// The bytes that a packet takes in the queue and on the wire.
+    /// Returns the bytes that a packet takes in the queue and on the wire.
     fn frame_bytes(&self, packet: &Packet) -> u64 {
         self.framing.frame_bytes(packet.0.size)
     }
 
-    /// A number from 0 to below 1, from the link's own random stream.
+    /// Returns a number in [0, 1) from the link's own random stream.
     fn random(&mut self) -> f64 {
         self.random.unit()
     }
@@ -137,7 +137,7 @@ impl QueueContext {
         Ok(())
     }
 
-    /// Marks a packet that understands marks; says whether it did.
+    /// Marks a packet if it is ECN-capable, and returns whether it is.
     #[pyo3(signature = (packet, reason = "early"))]
     fn mark(&mut self, packet: &mut Packet, reason: &str) -> PyResult<bool> {
         let reason = reason_of(reason)?;
@@ -159,12 +159,12 @@ impl QueueContext {
 pub struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// Takes it out.
+    /// Removes and returns the exception.
     pub fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether there is one.
+    /// Returns whether there is an exception.
     pub fn is_some(&self) -> bool {
         self.0
             .lock()
@@ -180,7 +180,7 @@ impl Raised {
     }
 }
 
-/// A queue whose methods are Python's. Its bytes are booked for it.
+/// A queue whose methods are implemented in Python. Rust code accounts for its bytes.
 #[derive(Debug)]
 struct PythonQueue {
     queue: Option<Py<PyAny>>,
@@ -196,7 +196,7 @@ impl PythonQueue {
         }
     }
 
-    /// Calls a method; none if it raised, now or before.
+    /// Calls a method. Returns none if this or an earlier call raised an exception.
     fn call<T>(&self, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<T>) -> Option<T> {
         let queue = self.queue.as_ref().filter(|_| !self.raised.is_some())?;
         Python::attach(|py| call(py, queue))
@@ -204,7 +204,7 @@ impl PythonQueue {
             .ok()
     }
 
-    /// Calls a method with a context, and carries out what it asked for.
+    /// Calls a method with a context, and then executes the drops and marks that it requested.
     fn call_with<T>(
         &self,
         context: &mut Context<'_>,
@@ -241,7 +241,7 @@ impl PythonQueue {
         Some(answer)
     }
 
-    /// Gives back a packet's bytes, if it had any to give back.
+    /// Releases the bytes of a packet, if the queue holds so many.
     fn release(&self, context: &mut Context<'_>, packet: &goodqueue_types::Packet) {
         let bytes = context.frame_bytes(packet);
         if bytes <= context.account.used() {
@@ -284,7 +284,7 @@ impl QueueDiscipline for PythonQueue {
             if queue.bind(py).hasattr("next_ready")? {
                 let ready = queue.call_method1(py, "next_ready", (seconds,))?;
                 let ready = ready.extract::<Option<f64>>(py)?;
-                // Instants reach 18 million seconds.
+                // A `Time` reaches 18 million seconds.
                 if let Some(time) = ready.filter(|time| !(0.0..1e7).contains(time)) {
                     let message = format!("next_ready gave {time}: write a time in seconds");
                     return Err(PyValueError::new_err(message));
@@ -294,9 +294,9 @@ impl QueueDiscipline for PythonQueue {
             Ok(None)
         })?;
         match ready {
-            // A queue that never holds anything back need not say so.
+            // A queue that never holds packets back may omit `next_ready`.
             None => (self.backlog().packets > 0).then_some(now),
-            // A nanosecond late, so that no rounding lets a request come too early.
+            // The time is a nanosecond late, so that rounding never causes a call too early.
             Some(ready) => ready.map(|ready| {
                 if ready <= seconds {
                     return now;
@@ -327,7 +327,7 @@ impl QueueDiscipline for PythonQueue {
     }
 }
 
-/// The configuration of a link's queue that `factory()` makes.
+/// Returns the configuration of a link's queue that `factory()` creates.
 pub fn python_queue(factory: Py<PyAny>, raised: &Raised) -> QueueConfig {
     let raised = raised.clone();
     QueueConfig::Custom(CustomQueue {
@@ -337,8 +337,8 @@ pub fn python_queue(factory: Py<PyAny>, raised: &Raised) -> QueueConfig {
     })
 }
 
-/// Tries a queue discipline against every rule. `factory()` makes an empty queue. Returns counts;
-/// or, as second, the rule that was broken, the load, the call, and what was seen.
+/// Checks a queue discipline against every rule. `factory()` creates an empty queue. Returns counts
+/// and, if a rule was broken, the rule, the load, the call and a description.
 #[pyfunction]
 #[pyo3(signature = (factory, *, seed, work_conserving, largest_packet))]
 #[expect(clippy::type_complexity, reason = "a tuple is what Python takes apart")]

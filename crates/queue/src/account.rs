@@ -1,13 +1,13 @@
-//! The memory that queues book their bytes on: a buffer of a port's own, or one pool shared by
-//! the ports of a switch.
+//! The memory on which queues book their bytes: one port's own buffer, or one pool that the ports
+//! of a switch share.
 
-/// How ports share a buffer.
+/// Policy by which the ports of a switch share one buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Sharing {
-    /// Each port may take what is free.
+    /// A port may take all bytes that are free.
     #[default]
     Complete,
-    /// Each port may take its equal part of the buffer, no more.
+    /// A port may take at most an equal part of the buffer.
     Static,
     /// Dynamic thresholds: a port may hold up to `alpha` times what is free (Choudhury and Hahne,
     /// "Dynamic queue length thresholds for shared-memory packet switches", 1998, equation 1).
@@ -22,25 +22,25 @@ pub enum Sharing {
 pub struct BufferPool {
     capacity: u64,
     sharing: Sharing,
-    /// Bytes kept for each port, which count as used by nobody else.
+    /// Bytes reserved for each port. No other port can book them.
     headroom: u64,
     used: u64,
-    /// Of these, bytes beyond the ports' headroom.
+    /// Booked bytes in excess of the ports' headroom. They are part of `used`.
     shared: u64,
     ports: Vec<u64>,
 }
 
 impl BufferPool {
-    /// A buffer of this many bytes for so many ports, each of which may take all of it.
+    /// Creates a buffer of `capacity` bytes for `ports` ports, each of which may take all of it.
     pub fn new(capacity: u64, ports: usize) -> Self {
         Self::shared(capacity, ports, Sharing::Complete, 0)
     }
 
-    /// A buffer of this many bytes for so many ports. Each has `headroom` bytes that are its own;
-    /// what is left is shared, and thresholds count that alone.
+    /// Creates a buffer of `capacity` bytes for `ports` ports. Each port has `headroom` bytes of
+    /// its own. The ports share the rest, and thresholds apply to this rest alone.
     ///
     /// # Panics
-    /// If the buffer is smaller than its ports' headroom.
+    /// Panics if the capacity is smaller than the headroom of all ports together.
     pub fn shared(capacity: u64, ports: usize, sharing: Sharing, headroom: u64) -> Self {
         let reserved = headroom.checked_mul(ports as u64);
         assert!(
@@ -57,37 +57,38 @@ impl BufferPool {
         }
     }
 
-    /// One port's buffer that is never the constraint: its queue's own limit is.
+    /// Creates a one-port buffer that never refuses a frame, so that only the queue's own limit
+    /// binds.
     pub fn unlimited() -> Self {
         Self::new(u64::MAX, 1)
     }
 
-    /// The account of one port.
+    /// Returns the account of one port.
     pub fn account(&mut self, port: usize) -> BufferAccount<'_> {
         BufferAccount { pool: self, port }
     }
 
-    /// Bytes booked now, by all ports.
+    /// Returns the bytes that all ports have booked.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// Bytes booked now by one port.
+    /// Returns the bytes that one port has booked.
     pub fn used_by(&self, port: usize) -> u64 {
         self.ports[port]
     }
 
-    /// Bytes not booked.
+    /// Returns the bytes that no port has booked.
     pub fn free(&self) -> u64 {
         self.capacity - self.used
     }
 
-    /// Bytes neither booked nor kept for a port.
+    /// Returns the bytes that are neither booked nor reserved as a port's headroom.
     pub fn shared_free(&self) -> u64 {
         self.capacity - self.headroom * self.ports.len() as u64 - self.shared
     }
 
-    /// Whether a port may book so many bytes more.
+    /// Returns true if the sharing policy lets a port book `bytes` more.
     fn admits(&self, port: usize, bytes: u64) -> bool {
         let after = self.ports[port] + bytes;
         let (held, free) = (self.beyond_headroom(after), self.shared_free());
@@ -113,7 +114,7 @@ impl BufferPool {
     }
 }
 
-/// One port's share in a [`BufferPool`].
+/// Access of one port to its [`BufferPool`].
 #[derive(Debug)]
 pub struct BufferAccount<'a> {
     pool: &'a mut BufferPool,
@@ -121,7 +122,7 @@ pub struct BufferAccount<'a> {
 }
 
 impl BufferAccount<'_> {
-    /// Books a frame, or refuses it and books nothing.
+    /// Books a frame and returns true, or returns false and books nothing.
     pub fn reserve(&mut self, bytes: u64) -> bool {
         let fits = self.pool.admits(self.port, bytes);
         if fits {
@@ -130,20 +131,21 @@ impl BufferAccount<'_> {
         fits
     }
 
-    /// Books again what was released in the same call to a queue, so that it is still free.
+    /// Books bytes that the same call to a queue released before. They are certain to be free, so
+    /// the sharing policy is not asked.
     pub fn restore(&mut self, bytes: u64) {
         assert!(bytes <= self.pool.free(), "restored more than was released");
         self.pool.set(self.port, self.used() + bytes);
     }
 
-    /// Gives back what a frame had booked.
+    /// Returns the bytes that a frame had booked to the pool.
     pub fn release(&mut self, bytes: u64) {
         let used = self.used();
         assert!(bytes <= used, "a queue released bytes it had not booked");
         self.pool.set(self.port, used - bytes);
     }
 
-    /// Bytes this port has booked.
+    /// Returns the bytes that this port has booked.
     pub fn used(&self) -> u64 {
         self.pool.ports[self.port]
     }
@@ -171,7 +173,7 @@ mod tests {
         pool.account(1).release(1);
     }
 
-    /// Every port offers byte after byte until none is taken any more.
+    /// Lets every port book one byte after another until the pool accepts no more.
     fn saturate(pool: &mut BufferPool, ports: std::ops::Range<usize>) {
         let mut taken = true;
         while taken {
@@ -182,13 +184,13 @@ mod tests {
         }
     }
 
-    /// Choudhury and Hahne, section III: with N saturated ports each holds αB / (1 + Nα), and
-    /// B / (1 + Nα) stays free.
+    /// Choudhury and Hahne, section III: if N ports are saturated, each holds αB / (1 + Nα) and B /
+    /// (1 + Nα) stays free.
     #[test]
     fn saturated_ports_hold_what_dynamic_thresholds_give_them() {
         for alpha in [0.125, 0.5, 1.0, 2.0, 8.0] {
             for ports in [1, 2, 4, 16] {
-                // B in such units that all shares are whole.
+                // The capacity is chosen so that all shares are whole bytes.
                 let free = 800;
                 let each = (alpha * 800.0) as u64;
                 let capacity = free + ports * each;
@@ -217,11 +219,11 @@ mod tests {
         let mut pool = BufferPool::shared(1_200, 2, Sharing::Dynamic { alpha: 1.0 }, 0);
         saturate(&mut pool, 0..1);
         assert_eq!(pool.used_by(0), 600);
-        // What was kept free: the threshold sinks as it fills.
+        // The second port finds the bytes that were kept free. The threshold sinks as it takes
+        // them.
         saturate(&mut pool, 1..2);
         assert_eq!((pool.used_by(1), pool.free()), (300, 300));
-        // The first is above the threshold and takes nothing until it has sent what it has more
-        // than its share.
+        // The first port is now above the threshold. It takes nothing until it has sent its excess.
         while !pool.account(0).reserve(1) {
             pool.account(0).release(1);
             saturate(&mut pool, 1..2);
@@ -251,7 +253,8 @@ mod tests {
             assert!(pool.account(port).reserve(100) && !pool.account(port).reserve(1));
         }
         assert_eq!(pool.free(), 0);
-        // What goes first was in the shared part.
+        // A port's release counts against its shared bytes first, so these ten bytes become free
+        // for other ports.
         pool.account(0).release(10);
         assert!(pool.account(3).reserve(10));
         assert_eq!(pool.shared_free(), 0);

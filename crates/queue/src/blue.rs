@@ -1,29 +1,31 @@
-//! BLUE: a probability that grows with overflow and falls with idleness (Feng, Kandlur, Saha and
-//! Shin, "The BLUE Queue Management Algorithms", IEEE/ACM Transactions on Networking, 2002).
+//! BLUE, whose drop probability grows when the queue overflows and falls when the link is idle
+//! (Feng, Kandlur, Saha and Shin, "The BLUE Queue Management Algorithms", IEEE/ACM Transactions on
+//! Networking, 2002).
 
 use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time};
 
-/// What BLUE can be told.
+/// Parameters of BLUE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlueConfig {
-    /// The most that may wait.
+    /// Largest backlog.
     pub limit: Limit,
-    /// A backlog from which on the queue counts as overflowing already (the paper's L), or none.
+    /// Backlog from which the queue counts as overflowing before it is full (the paper's L), if
+    /// any.
     pub threshold: Option<Limit>,
-    /// Added to the probability at an overflow (the paper's d1; 0.02).
+    /// Increase of the probability at an overflow (the paper's d1). Default 0.02.
     pub increment: f64,
-    /// Taken from it when the link is idle (the paper's d2; 0.002).
+    /// Decrease of the probability when the link is idle (the paper's d2). Default 0.002.
     pub decrement: f64,
-    /// The least time between two changes (`freeze_time`; 100 ms).
+    /// Shortest time between two changes of the probability (`freeze_time`). Default 100 ms.
     pub freeze_time: Span,
-    /// Whether ECN-capable packets are marked instead of dropped at random.
+    /// True if ECN-capable packets are marked where others are dropped at random.
     pub ecn: bool,
 }
 
 impl BlueConfig {
-    /// The paper's larger steps, every 100 ms.
+    /// Returns the larger steps of the paper (0.02 and 0.002), at most one every 100 ms.
     pub fn new(limit: Limit) -> Self {
         Self {
             limit,
@@ -79,7 +81,7 @@ impl Configuration for BlueConfig {
     }
 }
 
-/// BLUE over a FIFO.
+/// State of BLUE over a FIFO.
 #[derive(Clone, Debug)]
 pub struct Blue {
     config: BlueConfig,
@@ -90,7 +92,7 @@ pub struct Blue {
 }
 
 impl Blue {
-    /// The probability at which arrivals are marked or dropped.
+    /// Returns the probability with which arrivals are marked or dropped.
     pub fn probability(&self) -> f64 {
         self.probability
     }
@@ -102,7 +104,7 @@ impl Blue {
         }
     }
 
-    /// The link becomes idle.
+    /// Lowers the probability because the link has become idle.
     fn underflow(&mut self, now: Time) {
         if now - self.changed > self.config.freeze_time {
             self.decrease(1.0);
@@ -110,7 +112,7 @@ impl Blue {
         }
     }
 
-    /// The link was idle until now: one step for each freeze time.
+    /// Lowers the probability by one step for each whole freeze time that the link was idle.
     fn idle_until(&mut self, now: Time) {
         let frozen = self.config.freeze_time;
         let steps = (now - self.changed).0 / frozen.0;
@@ -209,7 +211,8 @@ mod tests {
                 .push(context, Limit::Unlimited, Packet::default())
         })
         .unwrap();
-        // Busy for a long time: one step where it ends.
+        // The link was busy for a long time, so only the end of the busy period lowers the
+        // probability.
         rig.at(Span::from_secs(5));
         assert!(rig.dequeue().is_some());
         assert_probability(&rig, 0.02);
@@ -236,7 +239,7 @@ mod tests {
             rig.enqueue(40_000, 1000, ecn);
             let (marks, drops) = (rig.marks(DropReason::Early), rig.drops(DropReason::Early));
             assert_eq!(if ecn == Ecn::NotCapable { marks } else { drops }, 0);
-            // Four standard errors: sqrt(40,000 * 0.1 * 0.9) = 60.
+            // The tolerance is four standard errors: sqrt(40,000 * 0.1 * 0.9) = 60.
             assert!((marks + drops).abs_diff(4000) < 240, "{marks} {drops}");
         }
     }

@@ -1,20 +1,20 @@
-//! A token bucket: how much may be sent, and how soon.
+//! A token bucket, which says how many bytes may be sent and when.
 
 use goodqueue_types::{Bytes, Rate, Span, Time};
 
-/// Tokens that come at a rate, up to a depth. As in Linux `sch_tbf` they are counted in the time
-/// in which they came, so that a frame costs its transmission time at the bucket's rate.
+/// Token bucket that fills at a rate up to a depth. As in Linux `sch_tbf`, tokens are counted as
+/// time: a frame costs its transmission time at the bucket's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenBucket {
     rate: Rate,
     depth: Span,
     tokens: Span,
-    /// When the tokens were counted.
+    /// Time at which `tokens` was last brought up to date.
     at: Time,
 }
 
 impl TokenBucket {
-    /// A full bucket that holds so many bytes.
+    /// Creates a full bucket that holds `bytes` bytes.
     pub fn new(rate: Rate, bytes: u64) -> Self {
         let depth = rate.transmission_time(Bytes(bytes));
         Self {
@@ -25,8 +25,8 @@ impl TokenBucket {
         }
     }
 
-    /// When it will hold enough for so many bytes, if nothing is taken before; never for more than
-    /// its depth.
+    /// Returns the time at which the bucket holds the tokens for `bytes` bytes if nothing is taken
+    /// before. Returns `Time::MAX` if they exceed its depth.
     pub fn ready_at(&self, bytes: u64) -> Time {
         let cost = self.rate.transmission_time(Bytes(bytes));
         if cost > self.depth {
@@ -35,10 +35,10 @@ impl TokenBucket {
         self.at.saturating_add(cost.saturating_sub(self.tokens))
     }
 
-    /// Takes what so many bytes cost; for a caller that has waited until it was there.
+    /// Takes the tokens for `bytes` bytes. The caller has waited until they were available.
     pub fn take(&mut self, now: Time, bytes: u64) {
         let cost = self.rate.transmission_time(Bytes(bytes));
-        // A bucket of gigabytes at some bits per second is deeper than time is long.
+        // The depth of gigabytes at some bits per second is longer than the range of times.
         let tokens = Span(self.tokens.0.saturating_add((now - self.at).0)).min(self.depth);
         debug_assert!(cost <= tokens, "more was taken than there was");
         self.tokens = tokens.saturating_sub(cost);
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_bucket_fills_at_its_rate_and_no_further_than_its_depth() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
-        // A byte each millisecond, ten at most.
+        // The bucket gains a byte each millisecond and holds at most ten.
         let mut bucket = TokenBucket::new(Rate(8_000), 10);
         assert_eq!(bucket.ready_at(10), Time::ZERO);
         assert_eq!(bucket.ready_at(11), Time::MAX);
@@ -62,14 +62,14 @@ mod tests {
         assert_eq!(bucket.ready_at(5), at(3));
         bucket.take(at(3), 5);
         assert_eq!(bucket.ready_at(1), at(4));
-        // After a second it holds ten, not a thousand.
+        // After a second it holds ten bytes, not a thousand.
         bucket.take(at(1_003), 10);
         assert_eq!(bucket.ready_at(1), at(1_004));
     }
 
     #[test]
     fn a_bucket_deeper_than_time_is_long_stays_full() {
-        // A terabyte at a bit per second: a quarter of a million years.
+        // A terabyte at one bit per second takes a quarter of a million years.
         let bytes = 1_000_000_000_000;
         let mut bucket = TokenBucket::new(Rate(1), bytes);
         for day in 0..3 {

@@ -1,51 +1,51 @@
-//! What a discipline can be told, and what it refuses to be told.
+//! The interface of a discipline's parameters, and the refusal of those that cannot work.
 
 use crate::{Limit, QueueDiscipline};
 use goodqueue_types::RandomStream;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-/// Parameters of a discipline: plain values with resolved units.
+/// Parameters of a discipline: plain values whose units are resolved.
 pub trait Configuration: Clone + Debug + PartialEq {
-    /// The discipline they are for.
+    /// Discipline that the parameters configure.
     type Queue: QueueDiscipline;
 
-    /// An empty queue. What it hashes with, if anything, it draws here.
+    /// Creates an empty queue. A discipline that hashes draws its hash seed from `random`.
     fn build(&self, random: &mut RandomStream) -> Self::Queue;
 
-    /// The most that may wait.
+    /// Returns the largest backlog.
     fn limit(&self) -> Limit;
 
-    /// Sets the most that may wait: what a search for the smallest buffer turns.
+    /// Sets the largest backlog. A search for the smallest buffer varies it.
     fn set_limit(&mut self, limit: Limit);
 
-    /// Whether the parameters make sense together, for frames of up to `frame_bytes`.
+    /// Checks that the parameters work together, for frames of up to `frame_bytes` bytes.
     ///
     /// # Errors
-    /// The parameter that does not, why, and what to write instead.
+    /// Returns the parameter at fault, the reason, and what to write instead.
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit(), frame_bytes)
     }
 
-    /// Whether the link is never idle while something waits: not so for shapers.
+    /// Returns true if the link is never idle while a packet waits. A shaper returns false.
     fn is_work_conserving(&self) -> bool {
         true
     }
 }
 
-/// Why a configuration was refused.
+/// Refusal of a configuration, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The parameter, by its name in scenario files.
+    /// Parameter by its name in scenario files.
     pub key: &'static str,
-    /// What is wrong.
+    /// Description of the fault.
     pub message: String,
-    /// What to write instead.
+    /// Advice on what to write instead.
     pub help: String,
 }
 
 impl Refusal {
-    /// A refusal of this parameter.
+    /// Creates a refusal of the parameter `key`.
     pub fn new(key: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             key,
@@ -55,10 +55,10 @@ impl Refusal {
     }
 }
 
-/// Refuses a limit into which not one frame of `frame_bytes` fits.
+/// Refuses a limit that is too small for one frame of `frame_bytes` bytes.
 ///
 /// # Errors
-/// If it is such a limit.
+/// Returns a [`Refusal`] if the limit is too small.
 pub fn refuse_small_limit(limit: Limit, frame_bytes: u64) -> Result<(), Refusal> {
     if limit.admits(crate::Backlog::default(), frame_bytes) {
         return Ok(());
@@ -73,14 +73,14 @@ pub fn refuse_small_limit(limit: Limit, frame_bytes: u64) -> Result<(), Refusal>
     Err(Refusal::new("limit", message, help))
 }
 
-/// Makes queues of a kind from outside this crate.
+/// Factory of queues of a kind that is defined outside this crate.
 #[derive(Clone)]
 pub struct CustomQueue {
-    /// Its name in messages.
+    /// Name of the kind in messages.
     pub name: &'static str,
-    /// Makes an empty one.
+    /// Creates an empty queue.
     pub make: Arc<dyn Fn() -> Box<dyn QueueDiscipline> + Send + Sync>,
-    /// What it takes for its limit.
+    /// Limit that the queue is asked about.
     pub limit: Limit,
 }
 

@@ -1,5 +1,5 @@
-//! The rules that every queue discipline keeps, and a driver that tries them on any: the built-in
-//! ones and a user's own.
+//! The rules that every queue discipline keeps, and a driver that tests any discipline against
+//! them: the built-in ones and a user's own.
 //!
 //! ```
 //! use goodqueue_queue::{Limit, QueueConfig, conformance};
@@ -17,39 +17,41 @@ use traffic::Load;
 pub use trial::Report;
 use trial::Trial;
 
-/// A rule that a discipline broke.
+/// Rule that a discipline broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Packets in = out + dropped + queued, in packets and bytes; nobody else's packets come out.
+    /// Packets in = out + dropped + queued, in packets and in bytes. No packet leaves that did not
+    /// enter.
     Conservation,
-    /// The backlog is what went in and neither came out nor was dropped.
+    /// The backlog equals the packets that entered and neither left nor were dropped.
     Backlog,
-    /// Every byte that waits is booked on the context's account, and no other.
+    /// The context's account has exactly the bytes that wait.
     Account,
-    /// Packets of one flow, direction and class leave in the order in which they came.
+    /// Packets of one flow, direction and class leave in the order in which they arrived.
     FlowOrder,
-    /// A link is not left idle while something waits.
+    /// The link is not idle while a packet waits.
     WorkConservation,
-    /// What is held back goes at some time, and not before the time that was told.
+    /// A packet that is held back leaves eventually, and not before the time that the queue
+    /// announced.
     Readiness,
-    /// A clone does the same from there on.
+    /// A clone behaves as the original from then on.
     Replay,
-    /// Only ECN-capable packets are marked, for a reason for which a queue can mark.
+    /// Only ECN-capable packets are marked, and only for a reason for which a queue can mark.
     Marks,
-    /// Nothing but the ECN field of a packet changes.
+    /// Only the ECN field of a packet changes.
     Contents,
 }
 
-/// What a discipline did against a rule.
+/// Breach of a rule by a discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The rule.
+    /// Rule that was broken.
     pub rule: Rule,
-    /// The load under which it happened.
+    /// Load under which it was broken.
     pub load: String,
-    /// The call, counted from 1, at which it was seen.
+    /// Number of the call at which the breach was seen, counted from 1.
     pub call: usize,
-    /// What was seen.
+    /// Description of the breach.
     pub message: String,
 }
 
@@ -67,12 +69,12 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// What a discipline claims of itself, and what the trial may offer it.
+/// Properties that a discipline claims to have, and the largest packet that the trial offers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claims {
-    /// The link is never idle while something waits.
+    /// True if the link is never idle while a packet waits.
     pub work_conserving: bool,
-    /// The largest IP packet that it is offered, in bytes.
+    /// Size of the largest IP packet that the trial offers, in bytes.
     pub largest_packet: u32,
 }
 
@@ -85,11 +87,11 @@ impl Default for Claims {
     }
 }
 
-/// Tries a discipline under every load, some thousand packets each. `make` gives an empty queue,
-/// which may draw its hash seeds from the stream.
+/// Tests a discipline under every load with some thousand packets each. `make` creates an empty
+/// queue and may draw its hash seeds from the stream.
 ///
 /// # Errors
-/// The first rule that it broke.
+/// Returns the first rule that the discipline broke.
 pub fn check(
     make: impl Fn(&mut RandomStream) -> Box<dyn QueueDiscipline>,
     claims: Claims,
@@ -104,10 +106,10 @@ pub fn check(
     Ok(report)
 }
 
-/// Tries a built-in discipline, as [`check`].
+/// Tests a built-in discipline as [`check`] does.
 ///
 /// # Errors
-/// The first rule that it broke.
+/// Returns the first rule that the discipline broke.
 pub fn check_config(config: &QueueConfig, seed: u64) -> Result<Report, Violation> {
     let claims = Claims {
         work_conserving: config.is_work_conserving(),

@@ -1,4 +1,4 @@
-//! The built-in disciplines as one type, so that a link's queue is known to the compiler.
+//! The built-in disciplines as one enum, so that calls to a link's queue are dispatched statically.
 
 use crate::{
     Backlog, Blue, BlueConfig, Codel, CodelConfig, Configuration, Context, CustomQueue, DropTail,
@@ -8,26 +8,26 @@ use crate::{
 };
 use goodqueue_types::{Packet, RandomStream, Time};
 
-/// Makes the two enums and their dispatch from one list.
+/// Generates the two enums and their dispatch from one list.
 macro_rules! disciplines {
     ($($(#[$doc:meta])* $kind:ident($queue:ty, $config:ty),)+) => {
-        /// A queue discipline.
+        /// State of a queue discipline.
         #[derive(Clone, Debug)]
         pub enum Discipline {
             $($(#[$doc])* $kind($queue),)+
         }
 
-        /// A queue discipline's parameters.
+        /// Parameters of a queue discipline.
         #[derive(Clone, Debug, PartialEq)]
         pub enum QueueConfig {
             $($(#[$doc])* $kind($config),)+
         }
 
         impl QueueConfig {
-            /// The names of all kinds.
+            /// Names of all kinds.
             pub const KINDS: &'static [&'static str] = &[$(stringify!($kind)),+];
 
-            /// The name of its kind.
+            /// Returns the name of the discipline's kind.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => stringify!($kind),)+
@@ -116,15 +116,15 @@ macro_rules! disciplines {
 }
 
 disciplines! {
-    /// First in, first out, tail drop.
+    /// Drop tail: a FIFO that drops arrivals when it is full.
     DropTail(DropTail, DropTailConfig),
     /// Deficit round robin.
     Drr(crate::Drr, crate::DrrConfig),
-    /// Stochastic fairness queueing, as Linux has it.
+    /// Stochastic fairness queueing as in Linux.
     Sfq(crate::Sfq, crate::SfqConfig),
-    /// `CoDel` for each of many queues.
+    /// `CoDel` on each of many queues.
     FqCodel(crate::FqCodel, crate::FqCodelConfig),
-    /// PIE for each of many queues.
+    /// PIE on each of many queues.
     FqPie(crate::FqPie, crate::FqPieConfig),
     /// A shaper with tins, host fairness and COBALT.
     Cake(crate::Cake, crate::CakeConfig),
@@ -132,27 +132,27 @@ disciplines! {
     Prio(Prio, PrioConfig),
     /// A token-bucket filter in front of another discipline.
     Tbf(Tbf, TbfConfig),
-    /// First in, first out, head drop.
+    /// Head drop: a FIFO that drops its oldest packet when it is full.
     HeadDrop(HeadDrop, HeadDropConfig),
-    /// Random early detection as Floyd and Jacobson, and ns-2, have it.
+    /// Random early detection after Floyd and Jacobson, as in ns-2.
     Red(Red, RedConfig),
-    /// Random early detection as Linux has it.
+    /// Random early detection as in Linux.
     LinuxRed(LinuxRed, LinuxRedConfig),
     /// Flow-proportional queueing.
     Fpq(Fpq, FpqConfig),
-    /// A probability driven by overflow and idleness.
+    /// BLUE: a drop probability driven by overflow and idleness.
     Blue(Blue, BlueConfig),
-    /// Drops at the head after a standing delay.
+    /// `CoDel`: drops at the head while there is a standing queue.
     Codel(Codel, CodelConfig),
-    /// A drop probability that holds the delay.
+    /// PIE: a drop probability that holds the queueing delay at a target.
     Pie(Pie, PieConfig),
-    /// A drop probability that is squared for classic traffic.
+    /// PI2: a probability that is squared for classic traffic.
     Pi2(Pi2, Pi2Config),
-    /// Coupled queues for low-latency and classic traffic.
+    /// `DualPI2`: coupled queues for low-latency and classic traffic.
     DualPi2(DualPi2, DualPi2Config),
-    /// Marks beyond a threshold.
+    /// A FIFO that marks packets beyond a threshold.
     Step(Step, StepConfig),
-    /// A discipline from outside this crate.
+    /// A discipline that is defined outside this crate.
     Custom(Box<dyn QueueDiscipline>, CustomQueue),
 }
 
@@ -187,7 +187,7 @@ impl QueueDiscipline for Box<dyn QueueDiscipline> {
 }
 
 impl QueueConfig {
-    /// Drop tail with this limit.
+    /// Returns drop tail with this limit.
     pub fn drop_tail(limit: Limit) -> Self {
         Self::DropTail(DropTailConfig { limit })
     }

@@ -1,12 +1,12 @@
-//! Drop tail: first in, first out, and what does not fit is lost.
+//! Drop tail: a FIFO that drops arrivals which do not fit.
 
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream};
 
-/// What drop tail can be told.
+/// Parameters of drop tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DropTailConfig {
-    /// The most that may wait.
+    /// Largest backlog.
     pub limit: Limit,
 }
 
@@ -28,13 +28,15 @@ impl Configuration for DropTailConfig {
         self.limit = limit;
     }
 
-    /// Any limit will do: an idle link does not ask, so even none lets packets through.
+    /// Accepts any limit. A packet that finds the link idle bypasses the queue, so a link works
+    /// even with a limit of zero.
     fn check(&self, _frame_bytes: u64) -> Result<(), Refusal> {
         Ok(())
     }
 }
 
-/// A FIFO that drops arrivals beyond its limit (Linux `pfifo` and `bfifo`, INET `DropTailQueue`).
+/// State of a FIFO that drops arrivals beyond its limit (Linux `pfifo` and `bfifo`, INET
+/// `DropTailQueue`).
 #[derive(Clone, Debug)]
 pub struct DropTail {
     limit: Limit,

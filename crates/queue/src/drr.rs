@@ -5,25 +5,25 @@ use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum, scale};
 use crate::{Backlog, Configuration, Context, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream};
 
-/// What deficit round robin can be told.
+/// Parameters of deficit round robin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrrConfig {
-    /// The most that may wait, in all queues. (`drr` of Linux leaves that to the queues of its
+    /// Largest backlog of all queues together. (In Linux, `drr` leaves limits to the queues of its
     /// classes.)
     pub limit: Limit,
-    /// Frame bytes that each flow may send in a round (`quantum`). Default 1514. With less than the
-    /// largest frame a flow may have to wait for several rounds.
+    /// Frame bytes that each flow may send in a round (`quantum`). Default 1514. If it is less than
+    /// the largest frame, a flow may have to wait for several rounds.
     pub quantum: u32,
-    /// Into how many queues connections are hashed (`flows`); `None`, the default, gives each flow a
-    /// queue of its own in each direction, which its connections share.
+    /// Number of queues into which connections are hashed (`flows`). `None`, the default, gives
+    /// each flow a queue of its own in each direction, which its connections share.
     pub flows: Option<u32>,
-    /// Whether the longest queue loses its oldest packet and not its newest when the limit is
-    /// exceeded (`headdrop`). Default no.
+    /// True if the longest queue loses its oldest packet, false if it loses its newest, when the
+    /// limit is exceeded (`headdrop`). Default false.
     pub headdrop: bool,
 }
 
 impl DrrConfig {
-    /// Exact queues, a quantum of one Ethernet frame.
+    /// Returns parameters with a queue for each flow and a quantum of one Ethernet frame.
     pub const fn new(limit: Limit) -> Self {
         Self {
             limit,
@@ -60,7 +60,8 @@ impl Configuration for DrrConfig {
     }
 }
 
-/// A queue for each flow, served in turn; the longest loses packets when the limit is exceeded.
+/// State of deficit round robin: one queue for each flow, served in turn. The longest loses packets
+/// when the limit is exceeded.
 #[derive(Clone, Debug)]
 pub struct Drr {
     config: DrrConfig,
@@ -78,7 +79,7 @@ impl Drr {
         queue
     }
 
-    /// The longest queue gives way, as the paper recommends (section 3, "buffer stealing").
+    /// Drops a packet of the longest queue, as the paper recommends (section 3, "buffer stealing").
     fn drop_from_longest(&mut self, context: &mut Context<'_>) {
         let Some(longest) = self.flows.fattest() else {
             return;
@@ -114,7 +115,7 @@ impl QueueDiscipline for Drr {
         loop {
             let queue = self.flows.first(Round::Old)?;
             let bytes = context.frame_bytes(self.flows.head(queue)?);
-            // Unlike the later disciplines a flow never overdraws its account.
+            // The paper never lets a flow overdraw its deficit. The later disciplines do.
             if bytes as i64 <= self.flows.deficit(queue) {
                 self.flows.charge(queue, bytes);
                 let packet = self.flows.pop(context, queue);
@@ -143,8 +144,8 @@ mod tests {
     use crate::rig::Rig;
     use goodqueue_types::Direction;
 
-    /// The paper's figures 2 and 3: with a quantum of 500, queue 1 sends its packet of 200 and keeps
-    /// 300, because the next has 750; then it is queue 2's turn, with packets of 500.
+    /// The paper's figures 2 and 3: with a quantum of 500, queue 1 sends its packet of 200 bytes
+    /// and keeps 300, because the next has 750. Queue 2 is next, with packets of 500.
     #[test]
     fn what_a_flow_may_not_send_it_keeps_for_the_next_round() {
         let config = DrrConfig {
@@ -159,7 +160,7 @@ mod tests {
         }
         assert_eq!(rig.next(), Some((0, 0)));
         assert_eq!(rig.queue.flows.deficit(0), 300);
-        // 750 do not fit into 300: queue 2 sends 500; then 800 suffice for 750, and 50 for 20.
+        // 750 do not fit into 300, so queue 2 sends 500. Then 800 suffice for 750, and 50 for 20.
         assert_eq!(rig.rest(), [(1, 0), (0, 1), (0, 2), (1, 1)]);
     }
 
@@ -178,7 +179,7 @@ mod tests {
         for flow in 0..flows {
             let mut offered = 0;
             while offered < 200_000 {
-                // Flow 0 sends small packets only, flow 1 large ones only.
+                // Flow 0 sends only small packets and flow 1 only large ones.
                 let size = match flow {
                     0 => 40,
                     1 => largest,

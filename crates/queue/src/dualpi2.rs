@@ -1,5 +1,5 @@
-//! `DualPI2`: a queue for low-latency traffic and one for classic traffic, coupled so that flows share
-//! fairly (RFC 9332).
+//! `DualPI2`: one queue for low-latency traffic and one for classic traffic, coupled so that flows
+//! of both kinds get similar rates (RFC 9332).
 
 use crate::config::refuse_small_limit;
 use crate::pi2::{Pi2Params, Pi2Vars, refuse_coupling};
@@ -7,59 +7,60 @@ use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refus
 use goodqueue_types::{DropReason, Ecn, Packet, RandomStream, Span, Time};
 use std::collections::VecDeque;
 
-/// Above what the low-latency queue marks every packet.
+/// Threshold above which the low-latency queue marks every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepThreshold {
-    /// Packets that waited longer (`step_thresh` in microseconds).
+    /// Sojourn time of the packet (`step_thresh` in microseconds).
     Delay(Span),
-    /// Packets that leave more than so many behind them (`step_thresh` in packets).
+    /// Number of packets that wait behind the one that leaves (`step_thresh` in packets).
     Packets(u64),
 }
 
-/// Which of the two queues is served.
+/// Scheduler of the two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DualScheduler {
-    /// Weighted round robin by bytes (`c_protection`): this percentage is the classic queue's while
-    /// both have something, the rest the low-latency queue's.
+    /// Weighted round robin by bytes (`c_protection`). It divides the link while both queues have
+    /// packets.
     Weighted {
-        /// The classic queue's share in percent.
+        /// Percentage of the classic queue. The low-latency queue has the rest.
         classic_percent: u8,
     },
-    /// A time-shifted FIFO (RFC 9332 section 4.2.1): the packet that has waited longer, the
-    /// low-latency one so much favoured.
+    /// Time-shifted FIFO (RFC 9332 section 4.2.1). It serves the packet that has waited longer,
+    /// after `shift` is added to the wait of the low-latency packet.
     TimeShifted {
-        /// What is added to the low-latency packet's wait.
+        /// Time added to the low-latency packet's wait.
         shift: Span,
     },
 }
 
-/// What `DualPI2` can be told.
+/// Parameters of `DualPI2`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2Config {
-    /// The most that may wait in both queues together (`limit`, packets). Default 10000 packets.
+    /// Largest backlog of both queues together (`limit`, packets). Default 10000 packets.
     pub limit: Limit,
-    /// The controller's parameters.
+    /// Parameters of the controller.
     pub pi2: Pi2Params,
-    /// Above what the low-latency queue marks every packet (`step_thresh`). Default 1 ms.
+    /// Threshold above which the low-latency queue marks every packet (`step_thresh`). Default 1
+    /// ms.
     pub step: StepThreshold,
-    /// The step spares packets that find fewer packets waiting in the low-latency queue
-    /// (`min_qlen_step`). Default 0: it spares none.
+    /// The step does not mark packets that find fewer packets than this in the low-latency queue
+    /// (`min_qlen_step`). Default 0: it exempts none.
     pub least_backlog: u64,
-    /// k: how much more often low-latency packets are marked than the square root of the classic
-    /// drop probability (`coupling_factor`). Default 2.
+    /// k: factor between the marking probability of low-latency packets and the square root of the
+    /// classic drop probability (`coupling_factor`). Default 2.
     pub coupling: f64,
-    /// Whether, when marking every packet is not enough, low-latency packets are dropped (true) or
-    /// the queues may grow to the limit (`drop_on_overload`, `overflow`). Default true.
+    /// True if low-latency packets are dropped when marking every packet is not enough, false if
+    /// the queues may then grow to the limit (`drop_on_overload`, `overflow`). Default true.
     pub drop_overload: bool,
-    /// Whether random drops and marks happen on arrival (`drop_enqueue`) and not when a packet
-    /// leaves (`drop_dequeue`). Default no.
+    /// True if random drops and marks happen on arrival (`drop_enqueue`), false if they happen when
+    /// a packet leaves (`drop_dequeue`). Default false.
     pub drop_early: bool,
-    /// How the queues share the link (`c_protection`). Default weighted, 10 % classic.
+    /// Division of the link between the queues (`c_protection`). Default weighted, 10 % classic.
     pub scheduler: DualScheduler,
 }
 
 impl DualPi2Config {
-    /// As `tc qdisc add ... dualpi2 limit` (Linux 6.17).
+    /// Returns the parameters of `tc qdisc add ... dualpi2 limit` (Linux 6.17).
     pub const fn linux(limit: Limit) -> Self {
         Self {
             limit,
@@ -75,7 +76,7 @@ impl DualPi2Config {
         }
     }
 
-    /// Where the credit starts when both queues are empty: with the queue of the larger weight.
+    /// Returns the credit while both queues are empty. It favours the queue of the larger weight.
     fn initial_credit(&self) -> i64 {
         match self.scheduler {
             DualScheduler::Weighted { classic_percent } => {
@@ -124,25 +125,27 @@ impl Configuration for DualPi2Config {
     }
 }
 
-/// Two FIFOs, one controller (Linux `dualpi2`).
+/// State of `DualPI2`: two FIFOs and one controller (Linux `dualpi2`).
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
     config: DualPi2Config,
     vars: Pi2Vars,
-    /// Whose turn it is: the classic queue's when positive.
+    /// Credit of the weighted scheduler. The classic queue is served next if it is positive.
     credit: i64,
     low_latency: Fifo,
-    /// For each packet of the low-latency queue, true if the step spares it; empty if it spares none.
+    /// For each packet of the low-latency queue, true if the step exempts it. Empty if the step
+    /// exempts no packet.
     spared: VecDeque<bool>,
     classic: Fifo,
 }
 
-/// RFC 9331 section 5.1: ECT(1), and CE, which may have been ECT(1).
+/// Returns true for packets of the low-latency queue: ECT(1), and CE, which may have been ECT(1)
+/// (RFC 9331 section 5.1).
 fn is_l4s(packet: &Packet) -> bool {
     matches!(packet.ecn, Ecn::Capable1 | Ecn::Experienced)
 }
 
-/// What became of a packet.
+/// Decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decision {
     Pass,
@@ -150,19 +153,19 @@ enum Decision {
     Drop,
 }
 
-/// A packet that leaves.
+/// Packet that leaves.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
     packet: Packet,
     low_latency: bool,
-    /// True if the step spares the packet.
+    /// True if the step exempts the packet.
     spared: bool,
-    /// By how much sending it changes the credit.
+    /// Change of the credit if the packet is sent.
     credit: i64,
 }
 
 impl DualPi2 {
-    /// p' of RFC 9332.
+    /// Returns the base probability, p' of RFC 9332.
     pub fn probability(&self) -> f64 {
         self.vars.probability()
     }
@@ -172,7 +175,8 @@ impl DualPi2 {
         let arrived = |queue: &Fifo| queue.head().map_or(Time::MAX, |packet| packet.arrived);
         let oldest = arrived(&self.low_latency).min(arrived(&self.classic));
         let oldest = (oldest != Time::MAX).then_some(oldest);
-        // Without drops there is no use in more than marking every low-latency packet.
+        // Without drops, a probability above that which marks every low-latency packet has no
+        // effect.
         let bound = if self.config.drop_overload {
             1.0
         } else {
@@ -181,7 +185,7 @@ impl DualPi2 {
         self.vars.catch_up(&self.config.pi2, now, oldest, bound);
     }
 
-    /// What the controller does to a packet of one of the queues.
+    /// Draws the controller's decision on a packet of one of the queues.
     fn decide(
         &self,
         context: &mut Context<'_>,
@@ -216,7 +220,7 @@ impl DualPi2 {
         Decision::Pass
     }
 
-    /// Takes the packet whose turn it is.
+    /// Removes the packet that is served next.
     fn take(&mut self, context: &mut Context<'_>) -> Option<Taken> {
         let both = !self.low_latency.is_empty() && !self.classic.is_empty();
         let low_latency =
@@ -227,7 +231,7 @@ impl DualPi2 {
             &mut self.classic
         };
         let packet = queue.pop(context)?;
-        // Each queue pays with the other's weight, and nothing if it was alone.
+        // Each queue pays with the other's weight. It pays nothing if the other is empty.
         let weight = match self.config.scheduler {
             DualScheduler::Weighted { classic_percent } if both && low_latency => {
                 i64::from(classic_percent)
@@ -243,7 +247,7 @@ impl DualPi2 {
         })
     }
 
-    /// Which of two queues that both have something is next.
+    /// Returns true if the low-latency queue is served next while both queues have packets.
     fn is_low_latency_next(&self, now: Time) -> bool {
         let waited = |queue: &Fifo| {
             queue
@@ -352,7 +356,7 @@ mod tests {
         Rig::new(&config)
     }
 
-    /// Serves so many packets at once and says which came from where.
+    /// Serves `packets` packets at once and returns the ECN field of each, which shows its queue.
     fn served(rig: &mut Rig<DualPi2>, packets: usize) -> Vec<Ecn> {
         (0..packets)
             .filter_map(|_| rig.dequeue())
@@ -386,7 +390,7 @@ mod tests {
                 classic += if ecn == NotCapable { size } else { 0 };
                 all += size;
             }
-            // To within two packets, which the first turns and the last may be off by.
+            // The tolerance is two packets, for the phase of the first turns and of the last.
             let expected = all * u64::from(percent) / 100;
             assert!(classic.abs_diff(expected) <= 3000, "{classic} of {all}");
         }
@@ -431,7 +435,7 @@ mod tests {
         assert_eq!(served(&mut rig, 3), [Experienced, Capable1, Capable1]);
     }
 
-    /// Linux 6.18: `apply_step` is set on arrival if `min_qlen_step` packets or more wait in the
+    /// In Linux 6.18, `apply_step` is set on arrival if `min_qlen_step` packets or more wait in the
     /// low-latency queue.
     #[test]
     fn the_step_spares_packets_that_found_few_waiting() {
@@ -447,7 +451,8 @@ mod tests {
         assert_eq!(served(&mut rig, 1), [Capable1]);
     }
 
-    /// A queue whose probability has grown to one, with packets of both kinds waiting.
+    /// Returns a queue whose probability has grown to its bound, with packets of both kinds
+    /// waiting.
     fn overloaded(change: impl FnOnce(&mut DualPi2Config)) -> Rig<DualPi2> {
         let mut rig = dual(change);
         rig.enqueue(1000, 1500, Capable0);
@@ -462,7 +467,7 @@ mod tests {
         let mut rig = overloaded(|_| ());
         assert!((rig.queue.probability() - 1.0).abs() < 1e-12);
         while rig.dequeue().is_some() {}
-        // All but the last two or so, which are no queue.
+        // All packets are dropped except the last two or so, which are too few for a queue.
         assert!(rig.drops(DropReason::Early) >= 1990);
         let mut rig = overloaded(|config| config.drop_overload = false);
         assert!((rig.queue.probability() - 0.5).abs() < 1e-12);

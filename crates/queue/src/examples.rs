@@ -1,5 +1,5 @@
-//! Every discipline at least once, with usual parameters for a link of 10 Mb/s and flows of 40 ms
-//! round-trip time: what tests, benchmarks and comparisons go through.
+//! Examples of every discipline, with usual parameters for a link of 10 Mb/s and flows with a
+//! round-trip time of 40 ms. Tests, benchmarks and comparisons run through them.
 
 use crate::flows::fair_queues;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use goodqueue_types::{Rate, Span};
 
-/// Name and configuration of each.
+/// Returns the name and configuration of each example.
 pub fn examples() -> Vec<(&'static str, QueueConfig)> {
     let mut examples = vec![
         ("drop_tail", QueueConfig::drop_tail(Limit::Packets(100))),

@@ -1,10 +1,10 @@
-//! First in, first out: what most disciplines are built on.
+//! The FIFO on which most disciplines are built.
 
 use crate::{Backlog, Context, Limit};
 use goodqueue_types::Packet;
 use std::collections::VecDeque;
 
-/// Packets in order of arrival, booked on the context's account.
+/// Packets in order of arrival, whose bytes are booked on the context's account.
 #[derive(Clone, Debug, Default)]
 pub struct Fifo {
     packets: VecDeque<Packet>,
@@ -12,10 +12,10 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Takes a packet if it fits into the limit and the buffer; gives it back if not.
+    /// Appends a packet if it fits into the limit and the buffer.
     ///
     /// # Errors
-    /// The packet, if it does not fit.
+    /// Returns the packet if it does not fit.
     #[inline]
     pub fn push(
         &mut self,
@@ -32,7 +32,7 @@ impl Fifo {
         Ok(())
     }
 
-    /// Gives the packet that has waited longest.
+    /// Removes and returns the packet that has waited longest.
     #[inline]
     pub fn pop(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
@@ -40,7 +40,7 @@ impl Fifo {
         Some(packet)
     }
 
-    /// Gives the packet that came last.
+    /// Removes and returns the packet that arrived last.
     pub fn pop_back(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let packet = self.packets.pop_back()?;
         self.release(context, &packet);
@@ -54,19 +54,19 @@ impl Fifo {
         context.account.release(bytes);
     }
 
-    /// The packet that has waited longest.
+    /// Returns the packet that has waited longest.
     #[inline]
     pub fn head(&self) -> Option<&Packet> {
         self.packets.front()
     }
 
-    /// Packets and frame bytes waiting.
+    /// Returns the packets and frame bytes that wait.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// Whether nothing waits.
+    /// Returns true if no packet waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()

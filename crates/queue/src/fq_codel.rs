@@ -1,4 +1,4 @@
-//! FQ-CoDel: a queue for each flow, served in turn, each under `CoDel` (RFC 8290).
+//! FQ-CoDel: flow queues that are served in turn, each under `CoDel` (RFC 8290).
 
 use crate::codel::{CodelParams, CodelQueue, CodelVars};
 use crate::config::refuse_small_limit;
@@ -8,44 +8,46 @@ use crate::flows::{
 use crate::{Backlog, Configuration, Context, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream};
 
-/// Whose backlog `CoDel` compares with its `mtu` before it calls a queue a standing one.
+/// Backlog that `CoDel` compares with its `mtu` to decide if there is a standing queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparedBacklog {
-    /// That of all queues (Linux).
+    /// Backlog of all queues (Linux).
     Whole,
-    /// That of the flow's own queue (ns-3, RFC 8290's text).
+    /// Backlog of the flow's own queue (ns-3, text of RFC 8290).
     Own,
 }
 
-/// What FQ-CoDel can be told. Classifiers and Linux's `ce_threshold_selector` are left out.
+/// Parameters of FQ-CoDel. Classifiers and Linux's `ce_threshold_selector` are not implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelConfig {
-    /// The most that may wait, in all queues (`limit`, packets). Default 10240 packets.
+    /// Largest backlog of all queues together (`limit`, packets). Default 10240 packets.
     pub limit: Limit,
-    /// Into how many queues flows are hashed (`flows`). Default 1024.
+    /// Number of queues into which flows are hashed (`flows`). Default 1024.
     pub flows: u32,
-    /// Frame bytes that each flow may send in a round (`quantum`). Default 1514. Linux raises less
-    /// than 256 to 256; here any is taken as it is.
+    /// Frame bytes that each flow may send in a round (`quantum`). Default 1514. Linux raises a
+    /// value below 256 to 256, and this implementation does not.
     pub quantum: u32,
-    /// The most packets dropped at once when the limit is exceeded (`drop_batch`). Default 64.
+    /// Largest number of packets dropped at once when the limit is exceeded (`drop_batch`). Default
+    /// 64.
     pub drop_batch: u32,
-    /// The most kernel memory that waiting packets may take, in bytes (`memory_limit`); see
+    /// Largest kernel memory that waiting packets may take, in bytes (`memory_limit`); see
     /// `truesize`. Default 32 MiB.
     pub memory_limit: u64,
-    /// The control law's parameters (`target`, `interval`, `ecn`, `ce_threshold`). Defaults 5 ms,
+    /// Parameters of the control law (`target`, `interval`, `ecn`, `ce_threshold`). Defaults 5 ms,
     /// 100 ms, yes, never.
     pub codel: CodelParams,
-    /// Whose backlog the control law compares. Default that of all queues.
+    /// Backlog that the control law compares. Default that of all queues.
     pub compared_backlog: ComparedBacklog,
-    /// How many queues a flow may choose from, as in CAKE (ns-3 `SetWays`, where a flow looks from
-    /// the start of its set and may leave its own queue for a free one before it); must
-    /// divide `flows`. Default 1: flows that collide share a queue, as in Linux. With more, a flow
-    /// whose queue another one takes over in a full set goes on elsewhere and may overtake itself.
+    /// Number of queues from which a flow may choose, as in CAKE. It must divide `flows`. Default
+    /// 1: flows that collide share a queue, as in Linux. With more, a flow that loses its queue to
+    /// another one in a full set continues in a different queue, so its packets may overtake one
+    /// another. ns-3's `SetWays` differs: a flow searches from the start of its set and may leave
+    /// its own queue for a free one before it.
     pub set_ways: u32,
 }
 
 impl FqCodelConfig {
-    /// As `tc qdisc add ... fq_codel limit`.
+    /// Returns the parameters of `tc qdisc add ... fq_codel limit`.
     pub const fn linux(limit: Limit) -> Self {
         Self {
             limit,
@@ -62,8 +64,8 @@ impl FqCodelConfig {
         }
     }
 
-    /// ns-3's `FqCoDelQueueDisc` on a device with an MTU of 1500 bytes: no limit of memory, and
-    /// `CoDel` looks at the flow's own backlog.
+    /// Returns the parameters of ns-3's `FqCoDelQueueDisc` on a device with an MTU of 1500 bytes.
+    /// It has no memory limit, and `CoDel` compares the flow's own backlog.
     pub const fn ns3(limit: Limit) -> Self {
         Self {
             quantum: 1500,
@@ -123,8 +125,8 @@ impl Configuration for FqCodelConfig {
     }
 }
 
-/// Hashed queues under `CoDel`, served by deficit round robin, new flows first (Linux `fq_codel`,
-/// ns-3 `FqCoDelQueueDisc`).
+/// State of FQ-CoDel: hashed queues under `CoDel`, served by deficit round robin, new flows first
+/// (Linux `fq_codel`, ns-3 `FqCoDelQueueDisc`).
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     config: FqCodelConfig,
@@ -134,7 +136,7 @@ pub struct FqCodel {
     vars: Vec<CodelVars>,
 }
 
-/// One flow's queue, as the control law sees it.
+/// Queue of one flow, as the control law sees it.
 struct OneFlow<'a> {
     flows: &'a mut Flows,
     flow: u32,
@@ -174,7 +176,7 @@ impl FqCodel {
         exceeded || self.flows.memory() > self.config.memory_limit
     }
 
-    /// Takes from the fattest flow half its bytes, but no more than a batch of packets.
+    /// Drops packets of the fattest flow until half its bytes or a batch of packets is gone.
     #[cold]
     fn drop_from_fattest(&mut self, context: &mut Context<'_>) {
         let Some(flow) = self.flows.fattest() else {
@@ -190,7 +192,7 @@ impl FqCodel {
                 break;
             }
         }
-        // Linux has the control law go on from there with more vigour.
+        // In Linux the control law counts these drops, so its own drops follow faster.
         self.vars[flow as usize].count_drops(packets);
     }
 }

@@ -1,4 +1,4 @@
-//! FQ-PIE: a queue for each flow, served in turn, each under PIE (Linux `fq_pie`).
+//! FQ-PIE: flow queues that are served in turn, each under PIE (Linux `fq_pie`).
 
 use crate::config::refuse_small_limit;
 use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum, scale};
@@ -6,23 +6,23 @@ use crate::pie::{PieParams, PieVars, Updates};
 use crate::{Backlog, Configuration, Context, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream, Time};
 
-/// What FQ-PIE can be told. Linux's `memory_limit` only counts and never drops: it is left out, and
-/// so are classifiers. `ecn_prob` is the controller's `ecn_threshold`.
+/// Parameters of FQ-PIE. Not implemented are classifiers and Linux's `memory_limit`, which only
+/// counts and never drops. `ecn_prob` is the controller's `ecn_threshold`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FqPieConfig {
-    /// The most that may wait, in all queues (`limit`, packets). Default 10240 packets.
+    /// Largest backlog of all queues together (`limit`, packets). Default 10240 packets.
     pub limit: Limit,
-    /// Into how many queues flows are hashed (`flows`). Default 1024.
+    /// Number of queues into which flows are hashed (`flows`). Default 1024.
     pub flows: u32,
     /// Frame bytes that each flow may send in a round (`quantum`). Default 1514.
     pub quantum: u32,
-    /// The controller's parameters (`target`, `tupdate`, `alpha`, `beta`, `ecn`, `ecn_prob`,
+    /// Parameters of the controller (`target`, `tupdate`, `alpha`, `beta`, `ecn`, `ecn_prob`,
     /// `bytemode`, `dq_rate_estimator`). Defaults as for `pie`.
     pub pie: PieParams,
 }
 
 impl FqPieConfig {
-    /// As `tc qdisc add ... fq_pie limit`.
+    /// Returns the parameters of `tc qdisc add ... fq_pie limit`.
     pub const fn linux(limit: Limit) -> Self {
         Self {
             limit,
@@ -64,7 +64,7 @@ impl Configuration for FqPieConfig {
     }
 }
 
-/// Hashed queues under PIE, served by deficit round robin, new flows first.
+/// State of FQ-PIE: hashed queues under PIE, served by deficit round robin, new flows first.
 #[derive(Clone, Debug)]
 pub struct FqPie {
     config: FqPieConfig,
@@ -72,13 +72,14 @@ pub struct FqPie {
     flows: Flows,
     vars: Vec<PieVars>,
     updates: Updates,
-    /// Queues whose next update may change something.
+    /// Queues whose next update may change their state.
     awake: Vec<u32>,
     is_awake: Vec<bool>,
 }
 
 impl FqPie {
-    /// All queues have their updates at the same time. (Linux makes 2048 at a time, a tick apart.)
+    /// Makes the updates that are due. All queues are updated at the same time. (Linux updates 2048
+    /// at a time, a tick apart.)
     #[inline]
     fn catch_up(&mut self, now: Time) {
         let (params, flows, all) = (&self.config.pie, &self.flows, &mut self.vars);
@@ -88,7 +89,7 @@ impl FqPie {
                 let vars = &mut all[*flow as usize];
                 let before = *vars;
                 vars.update(params, flows.backlog_of(*flow).bytes);
-                // What one update leaves as it was, the next would, too.
+                // If one update changes nothing, the next one would not either.
                 let changed = *vars != before;
                 is_awake[*flow as usize] = changed;
                 changed
@@ -97,7 +98,7 @@ impl FqPie {
         });
     }
 
-    /// A packet comes or goes.
+    /// Resumes the updates of a queue, because a packet enters or leaves it.
     fn wake(&mut self, flow: u32) {
         if !std::mem::replace(&mut self.is_awake[flow as usize], true) {
             self.awake.push(flow);
@@ -173,7 +174,8 @@ mod tests {
     #[test]
     fn only_the_flow_with_the_standing_queue_is_dropped_from() {
         let mut rig = Rig::new(&FqPieConfig::linux(Limit::Packets(10_240)));
-        // Per millisecond one full frame leaves; flow 0 sends 1.2 of them, flow 1 a small packet.
+        // In each millisecond one full frame leaves. Flow 0 sends 1.2 full frames in that time.
+        // Flow 1 sends a small packet in every fourth.
         let mut sent = 0;
         for step in 0..20_000_u64 {
             rig.at(Span::from_millis(1) * step);
@@ -189,13 +191,13 @@ mod tests {
         let dropped = rig.dropped(DropReason::Early);
         assert!(dropped.iter().all(|(flow, _)| *flow == 0));
         assert!(rig.dropped(DropReason::Overlimit).is_empty());
-        // The offered load is (1.2 + 1/4) frames in a slot, and every fourth slot is the small
-        // packet's: 0.75 of 1.2 pass. The controller settles within the first seconds.
+        // The offered load is (1.2 + 1/4) frames in a slot. Every fourth slot is the small
+        // packet's, so 0.75 of 1.2 pass. The controller settles within the first seconds.
         let share = dropped.len() as f64 / sent as f64;
         assert!((share - 0.375).abs() < 0.05, "{share}");
     }
 
-    /// The queue of a flow.
+    /// Returns the queue of a flow.
     fn queue_of(rig: &Rig<FqPie>, flow: u32) -> usize {
         let hash = rig.queue.hash.flow(&packet(flow, 0, 100));
         scale(hash, rig.queue.config.flows) as usize
@@ -210,7 +212,7 @@ mod tests {
         }
         let queue = queue_of(&rig, 0);
         for step in 0..10 {
-            // Until the first packet leaves nobody knows of a delay.
+            // No delay is known until the first packet leaves.
             let before = rig.queue.vars[queue].probability();
             rig.at(Span::from_millis(1000 + 20 * step)).dequeue();
             let after = rig.queue.vars[queue].probability();

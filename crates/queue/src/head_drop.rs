@@ -1,12 +1,13 @@
-//! Head drop: first in, first out, and what does not fit pushes out what has waited longest.
+//! Head drop: a FIFO in which an arrival that does not fit pushes out the packet that has waited
+//! longest.
 
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline};
 use goodqueue_types::{DropReason, Packet, RandomStream};
 
-/// What head drop can be told.
+/// Parameters of head drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadDropConfig {
-    /// The most that may wait (tc `limit`).
+    /// Largest backlog (tc `limit`).
     pub limit: Limit,
 }
 
@@ -29,8 +30,8 @@ impl Configuration for HeadDropConfig {
     }
 }
 
-/// A FIFO that drops from its head (Linux `pfifo_head_drop`, and the same in bytes): senders learn
-/// of the loss sooner, and what is sent is fresh.
+/// State of a FIFO that drops from its head (Linux `pfifo_head_drop`, or the same in bytes).
+/// Senders learn of the loss sooner, and the packets sent are the more recent ones.
 #[derive(Clone, Debug)]
 pub struct HeadDrop {
     limit: Limit,
@@ -45,8 +46,8 @@ impl QueueDiscipline for HeadDrop {
         }
         let mut offered = packet;
         while let Err(refused) = self.waiting.push(context, self.limit, offered) {
-            // Linux drops one and takes one: in packets that is the same. In bytes a large
-            // arrival may take the place of several small packets.
+            // Linux drops one packet and takes one, which is the same for a limit in packets. With
+            // a limit in bytes a large arrival may take the place of several small packets.
             match self.waiting.pop(context) {
                 Some(oldest) => context.drop(oldest, DropReason::Overlimit),
                 None => return context.drop(refused, DropReason::Overlimit),

@@ -1,8 +1,8 @@
-//! Queue disciplines: pure data structures in (now, packet) → (packet, drops, marks).
+//! Queue disciplines as pure data structures: (now, packet) → (packet, drops, marks).
 //!
-//! A discipline knows neither links nor TCP; the simulator, and later a live emulator, gives it
-//! a [`Context`] with the time, a random stream, the account its bytes are booked on, and a place
-//! to put what it dropped or marked.
+//! A discipline knows neither links nor TCP. Its caller, the simulator, gives it a [`Context`] with
+//! the time, a random stream, the account on which its bytes are booked, and a list for the packets
+//! that it drops or marks.
 
 mod account;
 mod blue;
@@ -69,32 +69,32 @@ pub use tbf::{Tbf, TbfConfig, TbfPeak};
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
 use std::fmt::Debug;
 
-/// What a discipline did to a packet besides queueing it.
+/// Action of a discipline on a packet other than queueing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The packet is gone, for this reason.
+    /// The packet was dropped, for this reason.
     Dropped(Packet, DropReason),
-    /// The packet stays and now carries a congestion mark, for this reason.
+    /// The packet stays in the queue and now carries a congestion mark, for this reason.
     Marked(Packet, DropReason),
 }
 
-/// What a discipline is given at each call.
+/// Environment that a discipline gets at each call.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The time of the call; never earlier than at the call before.
+    /// Time of the call, never earlier than at the call before.
     pub now: Time,
-    /// What the link layer adds to each packet; it counts in byte limits and on the wire.
+    /// Framing that the link layer adds to each packet. It counts in byte limits and on the wire.
     pub framing: Framing,
-    /// The link's own random stream.
+    /// Random stream of the link.
     pub random: &'a mut RandomStream,
-    /// The buffer that the queue draws on, its own or one shared by several ports.
+    /// Account in the buffer that the queue uses, its own or one shared by several ports.
     pub account: BufferAccount<'a>,
-    /// Drops and marks, in the order in which they happen; the caller empties it.
+    /// Drops and marks, in the order in which they happen. The caller empties the list.
     pub verdicts: &'a mut Vec<Verdict>,
 }
 
 impl Context<'_> {
-    /// The bytes this packet takes in the queue and on the wire.
+    /// Returns the bytes that a packet takes in the queue and on the wire.
     #[inline]
     pub fn frame_bytes(&self, packet: &Packet) -> u64 {
         self.framing.frame_bytes(packet.size)
@@ -105,9 +105,9 @@ impl Context<'_> {
         self.verdicts.push(Verdict::Dropped(packet, reason));
     }
 
-    /// Marks a packet and reports it, if its sender understands marks (RFC 3168 section 5); false
-    /// and nothing else if it does not. A packet that is marked already counts again: this queue,
-    /// too, would have it slow down.
+    /// Marks and reports a packet and returns true if its sender is ECN-capable (RFC 3168 section
+    /// 5). Otherwise returns false and does nothing. A packet that is already marked is reported
+    /// again, because this queue also wants its sender to slow down.
     #[must_use]
     pub fn mark(&mut self, packet: &mut Packet, reason: DropReason) -> bool {
         let capable = packet.ecn.is_capable();
@@ -119,41 +119,42 @@ impl Context<'_> {
     }
 }
 
-/// A queue of packets waiting for a link. The packet in transmission has left it.
+/// Queue of packets that wait for a link. The packet in transmission has left it.
 ///
-/// Each packet says when it [arrived](Packet::arrived) at the queue. What a discipline does with
-/// timers (periodic updates) it catches up on at the next call: between two calls nothing changes
-/// that an update could see.
+/// Each packet carries the time of its [arrival](Packet::arrived) at the queue. A discipline with
+/// timers makes its periodic updates at the next call: between two calls nothing changes that an
+/// update could see.
 pub trait QueueDiscipline: Debug + Send {
-    /// Takes a packet, or drops it or others and says so in the context.
+    /// Queues a packet, or drops it or others and reports them in the context.
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet);
 
-    /// Gives the next packet to transmit, if one may go now. It is also called, and gives none,
-    /// when the link becomes idle.
+    /// Returns the next packet to transmit, or none if the queue is empty or holds its packets
+    /// back. The link also calls it when it becomes idle, and then gets none.
     fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet>;
 
-    /// When [`dequeue`](Self::dequeue) may next give a packet: `None` when empty, `now` when one
-    /// is ready, later when a shaper holds it back. Any call to enqueue or dequeue may change it.
+    /// Returns the time at which [`dequeue`](Self::dequeue) may next give a packet: `None` if the
+    /// queue is empty, `now` if a packet is ready, later if a shaper holds it back. Any call to
+    /// enqueue or dequeue may change it.
     fn next_ready(&self, now: Time) -> Option<Time> {
         (self.backlog().packets > 0).then_some(now)
     }
 
-    /// Packets and frame bytes waiting.
+    /// Returns the packets and frame bytes that wait.
     fn backlog(&self) -> Backlog;
 
-    /// Whether an idle link sends an arrival at once, without asking the queue, when nothing
-    /// waits. Then even a queue that may hold nothing lets packets through.
+    /// Returns true if an idle link sends an arrival at once, without the queue, when no packet
+    /// waits. Then packets pass even if the limit is zero.
     fn is_bypassed_when_idle(&self) -> bool {
         false
     }
 
-    /// The average backlog that the discipline goes by, in its own unit (packets or bytes), if it
-    /// keeps one.
+    /// Returns the average backlog that the discipline uses, in its own unit (packets or bytes), or
+    /// none if it keeps no average.
     fn average(&self) -> Option<f64> {
         None
     }
 
-    /// The same queue in the same state.
+    /// Returns a copy of the queue in the same state.
     fn boxed_clone(&self) -> Box<dyn QueueDiscipline>;
 }
 

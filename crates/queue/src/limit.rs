@@ -1,12 +1,12 @@
-//! What a queue holds and how much it may hold.
+//! The backlog of a queue, and the limit on it.
 
-/// What waits in a queue: packets, and their bytes with link-layer framing. The frame in
-/// transmission is not counted.
+/// Backlog of a queue: packets, and their bytes with link-layer framing. It excludes the frame in
+/// transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Packets waiting.
+    /// Number of packets that wait.
     pub packets: u64,
-    /// Frame bytes waiting.
+    /// Frame bytes that wait.
     pub bytes: u64,
 }
 
@@ -26,20 +26,21 @@ impl Backlog {
     }
 }
 
-/// The most that may wait: the one definition of what a buffer limit counts (MODEL.md, "Limits").
+/// Largest backlog of a queue. This is the one definition of what a buffer limit counts (MODEL.md,
+/// "Limits").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At most this many packets.
+    /// Largest number of packets.
     Packets(u64),
-    /// At most this many frame bytes.
+    /// Largest number of frame bytes.
     Bytes(u64),
-    /// No limit: a host's own interface, unless a scenario says otherwise.
+    /// No limit. This is the default of a host's own interface.
     Unlimited,
 }
 
 impl Limit {
-    /// Whether a frame of this size may join the backlog, as Linux `pfifo` (`qlen < limit`) and
-    /// `bfifo` (`backlog + bytes <= limit`) decide.
+    /// Returns true if a frame of this size may join the backlog. Linux `pfifo` (`qlen < limit`)
+    /// and `bfifo` (`backlog + bytes <= limit`) decide in the same manner.
     #[inline]
     pub fn admits(self, backlog: Backlog, frame_bytes: u64) -> bool {
         match self {
@@ -49,8 +50,8 @@ impl Limit {
         }
     }
 
-    /// Whether as much waits as may, or more: ns-2's RED asks this instead of [`Limit::admits`], so that
-    /// its last packet may stand out over a limit in bytes.
+    /// Returns true if the backlog is at the limit or above it. ns-2's RED uses this instead of
+    /// [`Limit::admits`], so its last packet may exceed a limit in bytes.
     #[inline]
     pub fn is_reached_by(self, backlog: Backlog) -> bool {
         match self {
@@ -60,8 +61,8 @@ impl Limit {
         }
     }
 
-    /// Whether more waits than may, as queues find that take a packet first and then drop another
-    /// (Linux `sfq`, `fq_codel`).
+    /// Returns true if the backlog is above the limit. Queues use this that accept a packet first
+    /// and then drop another (Linux `sfq`, `fq_codel`).
     #[inline]
     pub fn is_exceeded_by(self, backlog: Backlog) -> bool {
         match self {

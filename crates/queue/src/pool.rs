@@ -1,11 +1,11 @@
-//! Many FIFOs in one pool of packets, so that a thousand queues do not allocate each for itself.
+//! Many FIFOs in one pool of packets, so that a thousand queues need no allocations of their own.
 
 use crate::{Backlog, Context};
 use goodqueue_types::Packet;
 
 const NONE: u32 = u32::MAX;
 
-/// Places for packets, each in one chain or free.
+/// Pool of slots for packets. Each slot is in one chain or free.
 #[derive(Clone, Debug)]
 pub struct PacketPool {
     places: Vec<Place>,
@@ -16,11 +16,11 @@ pub struct PacketPool {
 struct Place {
     packet: Packet,
     next: u32,
-    /// The one before, unless it is the first of its chain.
+    /// Previous slot of the chain, or `NONE` for the first one.
     previous: u32,
 }
 
-/// A FIFO whose packets lie in a [`PacketPool`].
+/// A FIFO whose packets are stored in a [`PacketPool`].
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
     first: u32,
@@ -48,13 +48,13 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// Packets and frame bytes in it.
+    /// Returns the packets and frame bytes in the chain.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// Whether there are none.
+    /// Returns true if the chain has no packets.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first == NONE
@@ -62,10 +62,10 @@ impl Chain {
 }
 
 impl PacketPool {
-    /// Appends a packet to a chain if the context's buffer has room for it.
+    /// Appends a packet to a chain.
     ///
     /// # Errors
-    /// The packet, if it has not.
+    /// Returns the packet if the context's buffer has no room for it.
     #[inline]
     pub fn push(
         &mut self,
@@ -100,7 +100,7 @@ impl PacketPool {
         Ok(())
     }
 
-    /// Takes the first packet of a chain.
+    /// Removes and returns the first packet of a chain.
     #[inline]
     pub fn pop(&mut self, context: &mut Context<'_>, chain: &mut Chain) -> Option<Packet> {
         let at = chain.first;
@@ -112,7 +112,7 @@ impl PacketPool {
         Some(self.free(context, chain, at))
     }
 
-    /// Takes the last packet of a chain.
+    /// Removes and returns the last packet of a chain.
     pub fn pop_back(&mut self, context: &mut Context<'_>, chain: &mut Chain) -> Option<Packet> {
         let at = chain.last;
         let previous = self.places.get(at as usize)?.previous;
@@ -137,7 +137,7 @@ impl PacketPool {
         packet
     }
 
-    /// The first packet of a chain.
+    /// Returns the first packet of a chain.
     #[inline]
     pub fn head(&self, chain: &Chain) -> Option<&Packet> {
         self.places

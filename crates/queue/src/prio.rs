@@ -6,29 +6,29 @@ use crate::{
 };
 use goodqueue_types::{Packet, RandomStream, Time};
 
-/// What strict priority can be told.
+/// Parameters of strict priority.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrioConfig {
-    /// The queue of each band, from 2 to 16; the first band goes first. `tc`: `bands`.
+    /// Queue of each band, for 2 to 16 bands. The first band is served first. `tc`: `bands`.
     pub bands: Vec<QueueConfig>,
-    /// Which band a packet belongs to.
+    /// Assignment of packets to bands.
     pub map: PrioMap,
 }
 
-/// Which band a packet belongs to.
+/// Assignment of packets to bands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrioMap {
-    /// The band of each Linux priority, which the kernel derives from the TOS byte by two bits
-    /// only: of DSCPs, 2 and 3 (modulo 8) count as bulk, 4 and 5 as interactive, 6 and 7 (so EF,
-    /// 46) as interactive bulk, and the others, class selectors among them, as best effort.
-    /// `tc`: `priomap`.
+    /// Band of each Linux priority. The kernel derives the priority from only two bits of the TOS
+    /// byte: DSCPs 2 and 3 (modulo 8) are bulk, 4 and 5 interactive, 6 and 7 (so EF, 46)
+    /// interactive bulk, and the others, including the class selectors, best effort. `tc`:
+    /// `priomap`.
     Tos([u8; 16]),
-    /// The band of each DSCP, as `tc filter` can map them.
+    /// Band of each DSCP, as `tc filter` can map them.
     Dscp([u8; 64]),
 }
 
 impl PrioMap {
-    /// The `priomap` that `tc` has when it is told none.
+    /// Default `priomap` of `tc`.
     pub const LINUX: Self = Self::Tos([1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
 
     fn bands(&self) -> &[u8] {
@@ -38,7 +38,7 @@ impl PrioMap {
         }
     }
 
-    /// The band of a DSCP.
+    /// Returns the band of a DSCP.
     pub fn band(&self, dscp: u8) -> usize {
         let band = match self {
             Self::Tos(bands) => bands[linux_priority(dscp)],
@@ -48,14 +48,16 @@ impl PrioMap {
     }
 }
 
-/// The kernel's `ip_tos2prio`, a table over `(tos & 0x1e) >> 1`: 0 `TC_PRIO_BESTEFFORT`, 2 `_BULK`,
-/// 6 `_INTERACTIVE`, 4 `_INTERACTIVE_BULK`. The low bit of the index, of ECN, decides nothing.
+/// Returns the Linux priority of a DSCP. The kernel's `ip_tos2prio` is a table over
+/// `(tos & 0x1e) >> 1` with 0 for `TC_PRIO_BESTEFFORT`, 2 for `_BULK`, 6 for `_INTERACTIVE` and 4
+/// for `_INTERACTIVE_BULK`. The lowest bit of its index belongs to ECN and has no effect.
 fn linux_priority(dscp: u8) -> usize {
     [0, 2, 6, 4][usize::from(dscp >> 1 & 3)]
 }
 
 impl PrioConfig {
-    /// As `tc` makes it: three bands with such a queue each, and its `priomap`.
+    /// Returns the parameters of `tc`: three bands, each with a queue like `queue`, and its
+    /// `priomap`.
     pub fn linux(queue: QueueConfig) -> Self {
         Self {
             bands: vec![queue; 3],
@@ -75,13 +77,13 @@ impl Configuration for PrioConfig {
         }
     }
 
-    /// What the band of unmarked packets (DSCP 0) may hold.
+    /// Returns the limit of the band of unmarked packets (DSCP 0).
     fn limit(&self) -> Limit {
         let band = self.bands.get(self.map.band(0));
         band.map_or(Limit::Packets(0), Configuration::limit)
     }
 
-    /// Sets what each band may hold.
+    /// Sets the limit of each band.
     fn set_limit(&mut self, limit: Limit) {
         for band in &mut self.bands {
             band.set_limit(limit);
@@ -115,7 +117,7 @@ impl Configuration for PrioConfig {
     }
 }
 
-/// Bands of which the first that has a packet ready gives it.
+/// State of strict priority: the first band that has a packet ready gives it.
 #[derive(Clone, Debug)]
 pub struct Prio {
     bands: Box<[Discipline]>,
@@ -195,13 +197,13 @@ mod tests {
 
     #[test]
     fn the_first_band_that_holds_something_goes_first() {
-        // Interactive (4), best effort (0), bulk (2).
+        // The DSCPs are interactive (4), best effort (0) and bulk (2).
         let (sent, dropped) = offer(&two_each(), &[2, 0, 4, 0, 2, 4, 0]);
         assert_eq!(sent, [4, 4, 0, 0, 2, 2]);
         assert_eq!(dropped, [0], "each band has a limit of its own");
     }
 
-    /// The table of tc-prio(8): band by TOS value, here by the DSCP in its upper six bits.
+    /// The table of tc-prio(8) gives the band by TOS value. The DSCP is in its upper six bits.
     #[test]
     fn bands_are_those_of_the_manual() {
         for (tos, band) in [

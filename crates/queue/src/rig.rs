@@ -1,9 +1,9 @@
-//! What a discipline's tests need: a clock, a buffer, and who was dropped or marked.
+//! A test rig for disciplines: a clock, a buffer, and a record of drops and marks.
 
 use crate::{BufferPool, Configuration, Context, QueueDiscipline, Verdict};
 use goodqueue_types::{Body, DropReason, Ecn, Framing, Packet, RandomStream, Span, Time};
 
-/// A discipline with everything around it, without link-layer framing.
+/// Discipline with its environment, without link-layer framing.
 #[derive(Debug)]
 pub struct Rig<Q> {
     pub queue: Q,
@@ -31,7 +31,7 @@ impl<Q: QueueDiscipline> Rig<Q> {
         }
     }
 
-    /// Goes on to this instant.
+    /// Advances the clock to this instant.
     pub fn at(&mut self, since_start: Span) -> &mut Self {
         self.now = Time::ZERO + since_start;
         self
@@ -48,7 +48,7 @@ impl<Q: QueueDiscipline> Rig<Q> {
         call(&mut self.queue, &mut context)
     }
 
-    /// Offers so many packets of this size.
+    /// Offers `packets` packets of `size` bytes.
     pub fn enqueue(&mut self, packets: usize, size: u32, ecn: Ecn) {
         for _ in 0..packets {
             let packet = Packet {

@@ -1,4 +1,4 @@
-//! Stochastic fairness queueing ("Stochastic fairness queuing", INFOCOM 1990) as Linux has it.
+//! Stochastic fairness queueing ("Stochastic fairness queuing", INFOCOM 1990) as in Linux.
 
 use crate::config::refuse_small_limit;
 use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum};
@@ -7,30 +7,30 @@ use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time};
 
 const NONE: u32 = u32::MAX;
 
-/// What SFQ can be told. Linux's RED inside each queue (`redflowlimit`) is left out.
+/// Parameters of SFQ. Linux's RED inside each queue (`redflowlimit`) is not implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SfqConfig {
-    /// The most that may wait, in all queues (`limit`, packets). Default 127 packets.
+    /// Largest backlog of all queues together (`limit`, packets). Default 127 packets.
     pub limit: Limit,
     /// Frame bytes that each queue may send in a round (`quantum`). Default 1514.
     pub quantum: u32,
-    /// Buckets of the hash table, a power of two (`divisor`). Default 1024.
+    /// Number of buckets of the hash table, a power of two (`divisor`). Default 1024.
     pub divisor: u32,
-    /// The most queues in use at once (`flows`); the packets of further flows are dropped. Default
-    /// 128.
+    /// Largest number of queues in use at once (`flows`). The packets of further flows are dropped.
+    /// Default 128.
     pub flows: u32,
-    /// The most packets in one queue (`depth`). Default 127.
+    /// Largest number of packets in one queue (`depth`). Default 127.
     pub depth: u32,
-    /// Whether a queue that loses a packet loses its oldest one and not its newest (`headdrop`).
-    /// Default no.
+    /// True if a queue loses its oldest packet, false if it loses its newest (`headdrop`). Default
+    /// false.
     pub headdrop: bool,
-    /// After how long the hash function changes, so that flows which collide do not do so for
-    /// ever (`perturb`). Default never.
+    /// Time after which the hash function changes, so that no flows collide permanently
+    /// (`perturb`). Default never.
     pub perturb: Option<Span>,
 }
 
 impl SfqConfig {
-    /// As `tc qdisc add ... sfq limit`.
+    /// Returns the parameters of `tc qdisc add ... sfq limit`.
     pub const fn linux(limit: Limit) -> Self {
         Self {
             limit,
@@ -98,29 +98,30 @@ impl Configuration for SfqConfig {
     }
 }
 
-/// Hashed queues served in turn; the longest loses packets when the limit is exceeded.
+/// State of SFQ: hashed queues that are served in turn. The longest loses packets when the limit is
+/// exceeded.
 #[derive(Clone, Debug)]
 pub struct Sfq {
     config: SfqConfig,
     hash: FlowHash,
     next_perturb: Option<Time>,
-    /// The queue of each bucket.
+    /// Queue of each bucket.
     queues: Vec<u32>,
     flows: Flows,
     slots: Vec<Slot>,
-    /// Queues not in use; the one that was used last is used first.
+    /// Queues that are not in use. The one that was used last is used first.
     free: Vec<u32>,
-    /// Changes of any queue's length so far.
+    /// Number of changes of any queue's length so far.
     changes: u64,
-    /// Packets between their old queues and their new ones.
+    /// Packets on their move from old queues to new ones.
     moving: Vec<Packet>,
 }
 
-/// What is known of a queue.
+/// State of a queue besides its packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     bucket: u32,
-    /// When its length changed last, counted in changes.
+    /// Value of `changes` when the queue's length last changed.
     changed: u64,
 }
 
@@ -129,7 +130,8 @@ impl Sfq {
         (self.hash.flow(packet) & (self.config.divisor - 1)) as usize
     }
 
-    /// The queue of a bucket, which takes a free one if it has none and there is one.
+    /// Returns the queue of a bucket. A bucket without a queue takes a free one. Returns none if
+    /// none is free.
     fn queue_of(&mut self, bucket: usize) -> Option<u32> {
         if self.queues[bucket] == NONE {
             let queue = self.free.pop()?;
@@ -139,7 +141,7 @@ impl Sfq {
         Some(self.queues[bucket])
     }
 
-    /// Appends a packet; gives it back if it has no place.
+    /// Appends a packet, or gives it back if there is no room for it.
     fn append(&mut self, context: &mut Context<'_>, packet: Packet) -> Result<(), Packet> {
         let bucket = self.bucket(&packet);
         let Some(queue) = self.queue_of(bucket) else {
@@ -173,8 +175,8 @@ impl Sfq {
         }
     }
 
-    /// The queue with the most packets; of several the one whose length changed last; but if none
-    /// has two, the next in the round.
+    /// Returns the queue with the most packets. Among equals it is the one whose length changed
+    /// last. If no queue has two packets, it is the next queue in the round.
     fn longest(&self) -> Option<u32> {
         let length = |queue: &u32| {
             let packets = self.flows.backlog_of(*queue).packets;
@@ -200,8 +202,8 @@ impl Sfq {
         self.release_if_empty(queue);
     }
 
-    /// Changes the hash function if it is time, and gives every packet the queue it has now: so
-    /// that none overtakes another of its flow.
+    /// Changes the hash function if that is due, and moves every packet into its new queue, so that
+    /// no packet overtakes another one of its flow.
     fn perturb(&mut self, context: &mut Context<'_>) {
         let (Some(due), Some(period)) = (self.next_perturb, self.config.perturb) else {
             return;
@@ -240,7 +242,7 @@ impl QueueDiscipline for Sfq {
             if !self.config.headdrop {
                 return context.drop(packet, DropReason::Overlimit);
             }
-            // The oldest packet makes room for the newest; the queue's length does not change.
+            // The newest packet replaces the oldest, so the queue's length does not change.
             let queue = self.queues[self.bucket(&packet)];
             if let Some(oldest) = self.flows.pop(context, queue) {
                 context.drop(oldest, DropReason::Overlimit);
@@ -298,7 +300,8 @@ mod tests {
                 rig.offer(packet(flow, number, size));
             }
         }
-        // Flow 0: 1000 → 100 → −800, sits one round out at 200 … ; flow 1: 600, 200, −200.
+        // Deficits of flow 0: 1000 → 100 → −800, then it misses a round at 200 …; of flow 1: 600,
+        // 200, −200.
         let order: Vec<u32> = (0..9).map(|_| rig.next().expect("backlogged").0).collect();
         assert_eq!(order, [0, 0, 1, 1, 1, 0, 1, 1, 0]);
     }
@@ -312,7 +315,7 @@ mod tests {
             }
             rig.offer(packet(1, 0, 1500));
             rig.offer(packet(2, 0, 1500));
-            // Packets count, not bytes.
+            // Length is counted in packets, not bytes.
             assert_eq!(rig.dropped(DropReason::Overlimit), [(0, victim)]);
         }
     }
@@ -328,7 +331,7 @@ mod tests {
         for flow in 0..3 {
             rig.offer(packet(flow, 0, 100));
         }
-        // Nobody has two: the next in the round loses its only one.
+        // No queue has two packets, so the next one in the round loses its only packet.
         assert_eq!(rig.dropped(DropReason::Overlimit), [(0, 0)]);
         assert_eq!(rig.rest(), [(1, 0), (2, 0)]);
     }

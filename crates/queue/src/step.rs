@@ -1,16 +1,16 @@
-//! A FIFO that marks arrivals beyond a threshold: the switch of the DCTCP paper.
+//! A FIFO that marks arrivals beyond a threshold, the switch of the DCTCP paper.
 
 use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream};
 
-/// What a step threshold can be told.
+/// Parameters of a step threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepConfig {
-    /// The most that may wait.
+    /// Largest backlog.
     pub limit: Limit,
-    /// An ECN-capable packet is marked if on its arrival more than this waits: K of "Data Center
-    /// TCP (DCTCP)", section 3.1, in packets or frame bytes.
+    /// Backlog above which an arriving ECN-capable packet is marked, in packets or frame bytes: K
+    /// of "Data Center TCP (DCTCP)", section 3.1.
     pub threshold: Limit,
 }
 
@@ -52,8 +52,8 @@ impl Configuration for StepConfig {
     }
 }
 
-/// A FIFO with a step threshold, as switches for DCTCP have it (ns-2 RED with both thresholds at K
-/// and a weight of 1).
+/// State of a FIFO with a step threshold, as in switches for DCTCP (ns-2 RED with both thresholds
+/// at K and a weight of 1).
 #[derive(Clone, Debug)]
 pub struct Step {
     config: StepConfig,
@@ -116,7 +116,7 @@ mod tests {
             for ecn in [Capable0, Capable1, Capable0, Capable1, NotCapable] {
                 rig.enqueue(1, 1000, ecn);
             }
-            // Three and fewer waited so far; from the fifth on it is more.
+            // The first arrivals found three packets or fewer. From the fifth on they find more.
             assert!(rig.verdicts.is_empty());
             rig.enqueue(5, 1000, Capable1);
             assert_eq!(rig.marks(DropReason::Forced), 3);

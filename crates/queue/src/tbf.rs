@@ -7,33 +7,33 @@ use crate::{
 };
 use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time};
 
-/// What a token-bucket filter can be told.
+/// Parameters of a token-bucket filter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TbfConfig {
     /// Long-term rate of frames (IP packet plus framing). `tc`: `rate`.
     pub rate: Rate,
     /// Bytes that may be sent at once after a pause. `tc`: `burst` (`buffer`, `maxburst`).
     pub burst: u64,
-    /// How fast a burst may be sent; as fast as the link without it.
+    /// Rate limit within a burst. Without it a burst leaves at the rate of the link.
     pub peak: Option<TbfPeak>,
-    /// What waits for tokens. A plain filter has a drop-tail queue in bytes, as in Linux; `tc`
-    /// gives its size as `limit` or as [`latency`](Self::limit_of_latency).
+    /// Discipline whose packets wait for tokens. A plain filter has a drop-tail queue in bytes, as
+    /// in Linux; `tc` gives its size as `limit` or as [`latency`](Self::limit_of_latency).
     pub inner: Box<QueueConfig>,
 }
 
-/// The second bucket of a token-bucket filter, which spreads bursts.
+/// Second bucket of a token-bucket filter, which spreads bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TbfPeak {
-    /// Rate of bursts, above the filter's own. `tc`: `peakrate`.
+    /// Rate of bursts, above the filter's own rate. `tc`: `peakrate`.
     pub rate: Rate,
-    /// Bytes that may be sent at once at most, in `tc`: `mtu` (`minburst`).
+    /// Largest number of bytes that may be sent at once. `tc`: `mtu` (`minburst`).
     pub mtu: u64,
 }
 
 impl TbfConfig {
-    /// The limit that lets the last byte wait `latency` at most when no tokens are left: what the
-    /// buckets pass in that time and at once, `rate · latency + burst`, or the same of the peak
-    /// rate if that is less (`tc`'s `latency`).
+    /// Returns the limit with which the last byte waits for at most `latency` when no tokens are
+    /// left: the bytes that the buckets let pass in that time and at once,
+    /// `rate · latency + burst`, or the same for the peak rate if that is less (`tc`'s `latency`).
     pub fn limit_of_latency(&self, latency: Span) -> Limit {
         let of = |rate: Rate, burst: u64| rate.bytes_in(latency).0.saturating_add(burst);
         let bytes = of(self.rate, self.burst);
@@ -41,7 +41,7 @@ impl TbfConfig {
         Limit::Bytes(peak.map_or(bytes, |peak| peak.min(bytes)))
     }
 
-    /// The largest frame that ever passes.
+    /// Returns the size of the largest frame that can pass.
     fn largest_frame(&self) -> u64 {
         self.peak
             .map_or(self.burst, |peak| peak.mtu.min(self.burst))
@@ -103,19 +103,20 @@ impl Configuration for TbfConfig {
     }
 }
 
-/// A discipline whose packets wait for tokens.
+/// State of a discipline whose packets wait for tokens.
 #[derive(Clone, Debug)]
 pub struct Tbf {
     bucket: TokenBucket,
     peak: Option<TokenBucket>,
     largest_frame: u64,
-    /// What the inner discipline gave and there are no tokens for yet: its size must be known to
-    /// say when it may go. Linux takes it out, too (`qdisc_peek_dequeued`), and still counts it.
+    /// Packet that has left the inner discipline but has no tokens yet. Its size must be known to
+    /// compute when it may leave. Linux takes it out too (`qdisc_peek_dequeued`) and still counts
+    /// it.
     head: Option<Head>,
     inner: Box<Discipline>,
 }
 
-/// The packet that goes next.
+/// Packet that leaves next.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     packet: Packet,
@@ -191,7 +192,7 @@ mod tests {
 
     const MS: u64 = 1_000_000_000;
 
-    /// A byte each microsecond, 3000 at once.
+    /// Returns a filter of one byte per microsecond, with a burst of 3000 bytes.
     fn filter(peak: Option<TbfPeak>) -> TbfConfig {
         TbfConfig {
             rate: Rate(8_000_000),
@@ -201,8 +202,8 @@ mod tests {
         }
     }
 
-    /// Offers packets of these sizes at once and empties the queue by coming when it says: times
-    /// of leaving in picoseconds, and how many were dropped.
+    /// Offers packets of these sizes at once and asks for them at the times that the queue
+    /// announces. Returns the times of departure in picoseconds, and the number of drops.
     fn departures(config: &TbfConfig, sizes: &[u32]) -> (Vec<u64>, usize) {
         let mut random = RandomStream::new(1, "test", 0);
         let mut queue = config.build(&mut random);
@@ -237,7 +238,7 @@ mod tests {
         let (left, drops) = departures(&filter(None), &[1_000; 6]);
         assert_eq!(left, [0, 0, 0, MS, 2 * MS, 3 * MS]);
         assert_eq!(drops, 0);
-        // 500 bytes of tokens are left of the burst: the next frame waits for the other half.
+        // 500 bytes of tokens are left of the burst, so the next frame waits for the other half.
         let (left, _) = departures(&filter(None), &[1_500, 1_000, 1_000]);
         assert_eq!(left, [0, 0, MS / 2]);
     }
@@ -249,8 +250,8 @@ mod tests {
             mtu: 1_000,
         };
         let (left, _) = departures(&filter(Some(peak)), &[1_000; 8]);
-        // Two bytes each microsecond while tokens last: at k/2 ms k + 1 frames have left, and
-        // 3 + k/2 may have, until k = 4.
+        // Tokens come at two bytes per microsecond while the burst lasts: at k/2 ms, k + 1 frames
+        // have left and 3 + k/2 may have, until k = 4.
         let half = MS / 2;
         assert_eq!(
             left,
@@ -298,15 +299,15 @@ mod tests {
         let backlog = queue.backlog();
         assert_eq!((backlog.packets, backlog.bytes), (1, 1_500));
         assert_eq!(context.account.used(), 1_500);
-        // 1.5 ms for its tokens, however often the link asks before.
+        // The packet waits 1.5 ms for its tokens, however often the link asks before.
         context.now = Time(MS);
         assert!(queue.dequeue(&mut context).is_none());
         assert_eq!(queue.next_ready(context.now), Some(Time(3 * MS / 2)));
         assert!(!verdicts.iter().any(|v| matches!(v, Verdict::Dropped(..))));
     }
 
-    /// `tc` (`q_tbf.c`): 0.5mbit, burst 5kb, latency 70ms, peakrate 1mbit, minburst 1540 of its
-    /// manual page come to a limit of 9495 bytes.
+    /// The manual page of `tc` (`q_tbf.c`) has 0.5mbit, burst 5kb, latency 70ms, peakrate 1mbit and
+    /// minburst 1540. They give a limit of 9495 bytes.
     #[test]
     fn latency_is_the_limit_that_tc_makes_of_it() {
         let mut config = TbfConfig {

@@ -1,4 +1,4 @@
-//! One end of a flow: a behaviour, the labels of what it sends, and what it measured.
+//! One end of a flow: its behaviour, the labels of the packets that it sends, and its measurements.
 
 use crate::delay_meter::DelayMeter;
 use crate::fairness::{INTERVALS, interval};
@@ -17,49 +17,51 @@ use goodqueue_types::{
 };
 use std::cmp::Ordering;
 
-/// One end of a flow. Both engines make agents with [`agents`] and drive them alike: packets in
-/// order of arrival; timers before anything later, and after a delivery at the same instant.
+/// One end of a flow. Both engines create agents with [`agents`] and drive them alike: packets are
+/// delivered in order of arrival; a timer fires before anything later, and after a delivery at the
+/// same instant.
 #[derive(Debug)]
 pub struct Agent {
     flow: FlowId,
-    /// The direction of what it sends.
+    /// Direction of the packets that the agent sends.
     direction: Direction,
     dscp: u8,
     hosts: Hosts,
-    /// Propagation of what reaches it, in whole microseconds: what a packet takes at least.
-    /// [`u32::MAX`] where its delay is not measured.
+    /// Propagation delay of the packets that reach the agent, in whole microseconds. No packet
+    /// takes less. [`u32::MAX`] if their delay is not measured.
     floor_us: u32,
-    /// At what it first does from here on, measurements are to begin, and then the next interval;
-    /// [`Time::MAX`] if there is none.
+    /// Time from which the next call of the agent begins the measurements or, later, ends the
+    /// present interval of the window. [`Time::MAX`] if neither remains.
     next_mark: Time,
-    /// How long an interval of the window is.
+    /// Length of an interval of the window.
     interval: Span,
     behaviour: Behaviour,
     sent: u64,
     received: u64,
     received_ip_bytes: u64,
-    /// From the first thing that it does in the window: an idle agent costs no memory for it.
+    /// Measurements of the agent. They are allocated at its first activity in the window, so that
+    /// an idle agent needs no memory for them.
     measurement: Option<Box<Measurement>>,
 }
 
 const MICROSECOND: Span = Span::from_micros(1);
 
-/// What an agent measures in the window.
+/// Measurements of an agent in the window.
 #[derive(Clone, Debug)]
 struct Measurement {
-    /// Counters when it began, from which results are counted.
+    /// Counters at the start of the measurements. Results count from them.
     baseline: Counters,
-    /// Round-trip times in nanoseconds, from the first sample on.
+    /// Round-trip times in nanoseconds, allocated at the first sample.
     rtt_ns: Option<Box<CompactHistogram>>,
-    /// One-way delays of the data that reach it, where the flow sends data to it.
+    /// One-way delays of data that reach the agent, if the flow sends data to it.
     delay: Option<Box<DelayMeter>>,
-    /// Bytes delivered in each interval that is over, at the server of a bulk flow.
+    /// Bytes delivered in each interval that has ended, at the server of a bulk flow.
     delivered: Counts,
-    /// Bytes delivered up to the end of the last of them.
+    /// Bytes delivered up to the end of the last of these intervals.
     delivered_before: u64,
 }
 
-/// What counts from the warm-up on.
+/// Counters whose growth since the warm-up is reported.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     sent: u64,
@@ -73,7 +75,7 @@ struct Counters {
     limited: TimeLimited,
 }
 
-/// The agents of all flows: client and server of flow `i` at `2i` and `2i + 1`.
+/// Creates the agents of all flows: client and server of flow `i` at `2i` and `2i + 1`.
 pub fn agents(network: &Network) -> Vec<Agent> {
     let mut agents = Vec::with_capacity(2 * network.flows.len());
     for (index, flow) in network.flows.iter().enumerate() {
@@ -91,13 +93,13 @@ pub fn agents(network: &Network) -> Vec<Agent> {
     agents
 }
 
-/// Where in [`agents`] the sender of a packet is.
+/// Returns the index in [`agents`] of the sender of a packet.
 #[inline]
 pub(crate) fn sender_of(packet: &Packet) -> usize {
     2 * packet.flow.0 as usize + packet.direction as usize
 }
 
-/// Where in [`agents`] the receiver of a packet is.
+/// Returns the index in [`agents`] of the receiver of a packet.
 #[inline]
 pub fn receiver_of(packet: &Packet) -> usize {
     2 * packet.flow.0 as usize + packet.direction.opposite() as usize
@@ -135,7 +137,7 @@ impl Agent {
         }
     }
 
-    /// Takes a packet that arrived at its host; returns the round-trip sample that it completed.
+    /// Receives a packet that arrived at its host. Returns the round-trip sample that it completed.
     #[inline]
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         self.note_time(now);
@@ -151,8 +153,8 @@ impl Agent {
         rtt
     }
 
-    /// Out of line, as `note_rtt`: few packets come to it where nobody asked for the delays of TCP, and
-    /// `receive` is to stay small for the others.
+    /// Records the one-way delay of a data packet. It is out of line, as is `note_rtt`, because it
+    /// is rarely called unless delays of TCP are recorded, and `receive` stays small without it.
     #[inline(never)]
     fn note_delay(&mut self, now: Time, packet: &Packet) {
         if let Some(measurement) = self.measurement.as_deref_mut()
@@ -178,32 +180,33 @@ impl Agent {
         self.behaviour.wake(now);
     }
 
-    /// When [`wake`](Self::wake) is next needed.
+    /// Returns the time at which [`wake`](Self::wake) is next needed, or none if it is not.
     pub fn next_wake(&self) -> Option<Time> {
         Some(self.wakes_at()).filter(|time| *time != Time::MAX)
     }
 
-    /// When [`wake`](Self::wake) is next needed; [`Time::MAX`] if it is not.
+    /// Returns the time at which [`wake`](Self::wake) is next needed, or [`Time::MAX`] if it is
+    /// not.
     #[inline]
     pub fn wakes_at(&self) -> Time {
         self.behaviour.wakes_at()
     }
 
-    /// The next packet to send now, until there is none.
+    /// Returns the next packet to send now, or none if there are no more.
     pub fn transmit(&mut self, now: Time) -> Option<Packet> {
         let mut packet = Packet::default();
         self.transmit_into(now, &mut packet).then_some(packet)
     }
 
-    /// False if [`transmit`](Self::transmit) would surely give none.
+    /// Returns false if [`transmit`](Self::transmit) is certain to give no packet.
     #[inline]
     pub fn may_transmit(&self) -> bool {
         self.behaviour.may_transmit()
     }
 
-    /// [`transmit`](Self::transmit) into a packet of the caller's: true if there was one to send.
-    /// Written in place because a packet returned by value is read back in wider words than it
-    /// was written in, and each such read waits for the cache.
+    /// Writes the result of [`transmit`](Self::transmit) into the caller's packet and returns true,
+    /// or returns false if there is no packet to send. A packet returned by value would be read
+    /// back in wider words than it was written in, and each such read would wait for the cache.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         packet.ecn = Ecn::NotCapable;
@@ -228,7 +231,7 @@ impl Agent {
         }
     }
 
-    /// The window begins, or intervals of it are over.
+    /// Begins the measurements, or closes the intervals that have ended.
     #[cold]
     fn pass_marks(&mut self, now: Time) {
         if self.measurement.is_none() {
@@ -275,12 +278,12 @@ impl Agent {
         stats.map_or(0, |stats| stats.delivered_bytes)
     }
 
-    /// Bytes that the server of a bulk flow delivered in an interval of the window.
+    /// Returns the bytes that the server of a bulk flow delivered in an interval of the window.
     pub(crate) fn delivered_in(&self, interval: usize) -> u64 {
         let Some(measurement) = self.measurement.as_deref() else {
             return 0;
         };
-        // Nothing happened here since the interval under way began, or it is the last one.
+        // The agent did nothing since the present interval began, or this is the last interval.
         let over = measurement.delivered.len();
         match interval.cmp(&over) {
             Ordering::Less => measurement.delivered.get(interval),
@@ -289,7 +292,7 @@ impl Agent {
         }
     }
 
-    /// When a bulk flow's last byte was acknowledged.
+    /// Returns the time at which a bulk flow's last byte was acknowledged.
     pub(crate) fn finished_at(&self) -> Option<Time> {
         match &self.behaviour {
             Behaviour::Tcp(host) => host.finished_at(),
@@ -297,7 +300,7 @@ impl Agent {
         }
     }
 
-    /// The counts, of which times count up to `now`.
+    /// Returns the counters, with the durations counted up to `now`.
     fn counters(&self, now: Time) -> Counters {
         let counters = Counters {
             sent: self.sent,
@@ -321,7 +324,7 @@ impl Agent {
 
     fn measured(&self, end: Time) -> Counters {
         let now = self.counters(end);
-        // Nothing happened in the window: nothing counts.
+        // Without activity in the window the differences are zero.
         let then = self
             .measurement
             .as_ref()
@@ -347,25 +350,25 @@ impl Agent {
         })
     }
 
-    /// Delays of the data that reached it, if the flow sends data to it.
+    /// Returns the delays of data that reached the agent, if the flow sends data to it.
     fn one_way_delay(&self) -> Option<Box<OneWayDelay>> {
         let measurement = self.measurement.as_ref();
         let delay = measurement.and_then(|measurement| measurement.delay.as_deref());
         delay.map(|delay| Box::new(delay.outcome()))
     }
 
-    /// Packets sent and received in the whole run.
+    /// Returns the packets sent and received in the whole run.
     pub fn totals(&self) -> (u64, u64) {
         (self.sent, self.received)
     }
 
-    /// The behaviour, for probes.
+    /// Returns the behaviour, for probes.
     pub fn behaviour(&self) -> &Behaviour {
         &self.behaviour
     }
 }
 
-/// Whether a packet's delay is that of data: of TCP, an acknowledgement's is not.
+/// Returns true if a packet carries data. TCP acknowledgements carry none.
 #[inline]
 fn carries_data(packet: &Packet) -> bool {
     match &packet.body {
@@ -374,7 +377,8 @@ fn carries_data(packet: &Packet) -> bool {
     }
 }
 
-/// The results of a flow from its two agents and what links did to its packets in the window.
+/// Returns the results of a flow from its two agents and from the drops and marks of its packets in
+/// the window.
 pub fn flow_outcome(
     network: &Network,
     client: &Agent,
@@ -391,7 +395,7 @@ pub fn flow_outcome(
     };
     let payload = match &server.behaviour {
         Behaviour::Tcp(_) | Behaviour::Echo(_) => receiver.delivered_bytes,
-        // What was asked for came to the client.
+        // A session's data reach the server and the client.
         Behaviour::Server(_) => receiver.delivered_bytes + sender.delivered_bytes,
         Behaviour::Player(_) => datagrams(&receiver) + datagrams(&sender),
         _ => datagrams(&receiver),
@@ -448,7 +452,8 @@ pub fn flow_outcome(
     }
 }
 
-/// What the two ends of a flow waited for, together. An end that sends nothing waits for nothing.
+/// Returns the times for which each cause limited the two ends of a flow, summed. An end that has
+/// nothing to send is not limited.
 fn limited(sender: &Counters, receiver: &Counters) -> TimeLimited {
     let mut times: TimeLimited =
         std::array::from_fn(|of| sender.limited[of] + receiver.limited[of]);
@@ -456,7 +461,7 @@ fn limited(sender: &Counters, receiver: &Counters) -> TimeLimited {
     times
 }
 
-/// How responsive the path is under the load that there is.
+/// Returns the responsiveness of a ping's path under the present load.
 fn ping_outcome(network: &Network, config: &FlowConfig, rtt_s: &Distribution) -> AppOutcome {
     let WorkloadConfig::Ping { packet, .. } = config.workload else {
         return AppOutcome::default();
@@ -464,7 +469,8 @@ fn ping_outcome(network: &Network, config: &FlowConfig, rtt_s: &Distribution) ->
     let unloaded = unloaded_delay(network, &config.forward, packet)
         + unloaded_delay(network, &config.reverse, packet);
     let base_s = unloaded.as_secs_f64();
-    // A sample is rounded to nanoseconds, a quantile to its bin.
+    // The round-trip time may seem below its base, because samples are rounded to nanoseconds and
+    // quantiles to their bins.
     let above = |rtt: Option<f64>| Metric::Number(rtt.map(|rtt| (rtt - base_s).max(0.0)));
     AppOutcome {
         metrics: vec![

@@ -1,37 +1,37 @@
-//! One-way delays of a flow's packets, and how they vary.
+//! One-way delays of a flow's packets, and their variation.
 
 use crate::{Distribution, OneWayDelay};
 use goodqueue_types::{CompactHistogram, Histogram, Packet, Span, Time};
 
-/// 2^10 ns, a microsecond, to 2^36 ns, a minute; and one for what does not vary.
+/// Octaves from 2^10 ns, a microsecond, to 2^36 ns, a minute, and one for delays without variation.
 const OCTAVES: usize = 27;
 
 /// Delays of the packets that reach one host.
 #[derive(Clone, Debug)]
 pub struct DelayMeter {
-    /// What every packet takes at least, in nanoseconds: histograms hold the rest, so that their
-    /// errors are relative to what varies.
+    /// Smallest possible delay in nanoseconds. Histograms hold the excess over it, so that their
+    /// errors are relative to the varying part.
     floor_ns: u64,
     above_floor_ns: CompactHistogram,
     least_ns: u64,
-    /// When the first packet that came was sent.
+    /// Time at which the first packet that arrived was sent.
     first_sent: Time,
-    /// When the last one came.
+    /// Time at which the last packet arrived.
     last_arrival: Time,
     variation: Option<Variation>,
 }
 
-/// Differences between the delays of packets sent one after the other, in nanoseconds.
+/// Differences between the delays of packets that were sent one after the other, in nanoseconds.
 #[derive(Clone, Debug, Default)]
 struct Variation {
-    /// Number and delay of the last packet that came.
+    /// Number and delay of the packet that arrived last.
     last: Option<(u64, u64)>,
     ipdv_ns: CompactHistogram,
 }
 
 impl DelayMeter {
-    /// A meter of packets that take at least this; `pairs` says whether those that follow each
-    /// other are compared.
+    /// Creates a meter of packets whose delay is at least `floor`. If `pairs` is true, the delays
+    /// of packets sent one after the other are compared.
     pub fn new(floor: Span, pairs: bool) -> Self {
         Self {
             floor_ns: floor.0 / 1_000,
@@ -43,7 +43,7 @@ impl DelayMeter {
         }
     }
 
-    /// A packet arrives.
+    /// Records the arrival of a packet.
     #[inline]
     pub fn arrival(&mut self, now: Time, packet: &Packet) {
         let delay_ns = (now - packet.sent).0 / 1_000;
@@ -58,13 +58,13 @@ impl DelayMeter {
         }
     }
 
-    /// The first delay, or a smaller one.
+    /// Records the first delay or a new smallest one.
     #[cold]
     fn note_least(&mut self, above_ns: u64, sent: Time) {
         if self.least_ns == u64::MAX {
             self.first_sent = sent;
-            // Room for what varies between a microsecond and a minute, so that the loop does not
-            // allocate.
+            // The histograms have room for excess delays from a microsecond to a minute, so that
+            // the loop does not allocate.
             self.above_floor_ns.reserve_octaves(OCTAVES);
             if let Some(variation) = &mut self.variation {
                 variation.ipdv_ns.reserve_octaves(OCTAVES);
@@ -73,14 +73,14 @@ impl DelayMeter {
         self.least_ns = above_ns;
     }
 
-    /// What was measured.
+    /// Returns the results.
     pub fn outcome(&self) -> OneWayDelay {
         let floor = self.floor_ns as f64;
         let seconds = |ns: f64| (floor + ns) / 1e9;
         let histogram = &Histogram::from(&self.above_floor_ns);
         let any = histogram.total() > 0;
         let least = any.then_some(self.least_ns);
-        // A bin's middle may lie below the least value in it.
+        // The middle of a bin may lie below the smallest value in it.
         let quantile = |q| {
             histogram
                 .quantile(q)
@@ -113,8 +113,8 @@ impl DelayMeter {
 }
 
 impl Variation {
-    /// RFC 3393: the pairs are packets sent one after the other that both arrive, whichever first.
-    /// One that was overtaken makes none.
+    /// Records a pair as RFC 3393 defines it: packets that were sent one after the other and both
+    /// arrive in this order.
     fn arrival(&mut self, number: u64, delay_ns: u64) {
         if let Some((last, last_ns)) = self.last
             && last + 1 == number
@@ -133,7 +133,7 @@ mod tests {
     fn variations_are_those_of_the_rfcs() {
         let mut meter = DelayMeter::new(Span::from_millis(10), true);
         let ms = Span::from_millis;
-        // Number 4 is lost: no pair with 3 or 5.
+        // Packet 4 is lost, so it forms no pair with 3 or 5.
         for (number, delay) in [(0, 12), (1, 15), (2, 11), (3, 11), (5, 31)] {
             let sent = Time::ZERO + ms(20 * number);
             let packet = Packet {
@@ -147,11 +147,11 @@ mod tests {
         assert_eq!(outcome.min_s, Some(0.011));
         assert_eq!(outcome.delay_s.mean, Some(0.016));
         assert_eq!(outcome.delay_s.max, Some(0.031));
-        // RFC 5481: above the least delay. The largest is exact.
+        // RFC 5481 measures the variation above the smallest delay. The largest value is exact.
         assert_eq!(outcome.p999_pdv_s, Some(0.02));
-        // From 0 to 5 × 20 ms + 31 ms.
+        // The first packet is sent at 0, and the last arrives at 5 × 20 ms + 31 ms.
         assert_eq!(outcome.span_s, Some(0.131));
-        // 3, 4 and 0 ms.
+        // The differences are 3, 4 and 0 ms.
         assert_eq!(outcome.ipdv_s.max, Some(0.004));
         let mean = outcome.ipdv_s.mean.expect("pairs");
         assert!((mean - 0.007 / 3.0).abs() < 1e-15);

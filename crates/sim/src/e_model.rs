@@ -1,29 +1,29 @@
-//! The E-model (ITU-T G.107): how people rate a call, from its delay and loss. What is not a
-//! parameter here has its default value (section 7.7).
+//! The E-model (ITU-T G.107), which rates the quality of a call by its delay and loss. Inputs that
+//! are not parameters here have their default values (section 7.7).
 
 /// Noise referred to the 0 dBr point, in dBm0p: No of section 7.2 with the defaults.
 const NOISE: f64 = -61.179;
 /// Basic signal-to-noise ratio: Ro of section 7.2, 15 − 1.5 (SLR + No) with SLR = 8.
 const RO: f64 = 15.0 - 1.5 * (8.0 + NOISE);
-/// What impairs speech itself: Is of section 7.3 with the defaults. 0.440 because it is loud,
-/// −0.001 of sidetone, 0.974 of quantisation.
+/// Simultaneous impairment of speech: Is of section 7.3 with the defaults. Its parts are 0.440 for
+/// loudness, −0.001 for sidetone and 0.974 for quantisation.
 const SIMULTANEOUS: f64 = 0.440 - 0.001 + 0.974;
 /// Talker echo loudness rating, in dB.
 const TELR: f64 = 65.0;
 /// Weighted echo path loss, in dB.
 const WEPL: f64 = 110.0;
 
-/// How a codec suffers (ITU-T G.113 appendix I).
+/// Parameters of a codec (ITU-T G.113 appendix I).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Codec {
-    /// Impairment without loss, Ie.
+    /// Equipment impairment factor without loss, Ie.
     pub impairment: f64,
-    /// Robustness against random loss, Bpl.
+    /// Robustness to random packet loss, Bpl.
     pub robustness: f64,
 }
 
 impl Codec {
-    /// G.711, with silence in place of what is lost.
+    /// G.711, with silence in place of lost packets.
     pub const G711: Self = Self {
         impairment: 0.0,
         robustness: 4.3,
@@ -35,56 +35,56 @@ impl Codec {
     };
 }
 
-/// The transmission rating factor R for so many seconds from mouth to ear, the same back, and this
-/// share of packets lost independently of one another (`BurstR` = 1).
+/// Returns the transmission rating factor R for a mouth-to-ear delay in seconds, the same delay in
+/// the other direction, and a share of packets lost independently of one another (`BurstR` = 1).
 pub fn rating(mouth_to_ear_s: f64, loss: f64, codec: Codec) -> f64 {
     RO - SIMULTANEOUS - delay_impairment(1e3 * mouth_to_ear_s) - loss_impairment(loss, codec)
 }
 
-/// Mean opinion score, 1 to 4.5, for a rating (G.107 annex B).
+/// Returns the mean opinion score, 1 to 4.5, of a rating (G.107 annex B).
 pub fn mos(rating: f64) -> f64 {
     if rating >= 100.0 {
         return 4.5;
     }
-    // Between 0 and 6.5 the cubic falls below 1.
+    // The cubic is below 1 for ratings between 0 and 6.5.
     let r = rating.max(0.0);
     (1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6).max(1.0)
 }
 
-/// Ie,eff of section 7.5.
+/// Returns Ie,eff of section 7.5.
 fn loss_impairment(loss: f64, codec: Codec) -> f64 {
     let percent = 100.0 * loss;
     codec.impairment + (95.0 - codec.impairment) * percent / (percent + codec.robustness)
 }
 
-/// Id of section 7.4, of so many milliseconds: Ta = T and Tr = 2T.
+/// Returns Id of section 7.4 for a delay in milliseconds, with Ta = T and Tr = 2T.
 fn delay_impairment(ms: f64) -> f64 {
     talker_echo(ms) + listener_echo(2.0 * ms) + loss_of_interaction(ms)
 }
 
-/// Idte of section 7.4: the talker hears an echo.
+/// Returns Idte of section 7.4, the impairment by talker echo.
 fn talker_echo(ms: f64) -> f64 {
-    // Below a millisecond an echo is sidetone.
+    // An echo within a millisecond is sidetone.
     if ms < 1.0 {
         return 0.0;
     }
     let quieter = libm::log10((1.0 + ms / 10.0) / (1.0 + ms / 150.0));
     let terv = TELR - 40.0 * quieter + 6.0 * libm::exp(-0.3 * ms * ms);
     let re = 80.0 + 2.5 * (terv - 14.0);
-    // RLR = 2.
+    // RLR is 2.
     let roe = -1.5 * (NOISE - 2.0);
     let half = (roe - re) / 2.0;
     (half + (half * half + 100.0).sqrt() - 1.0) * (1.0 - libm::exp(-ms))
 }
 
-/// Idle of section 7.4: the listener hears the talker twice.
+/// Returns Idle of section 7.4, the impairment by listener echo.
 fn listener_echo(round_trip_ms: f64) -> f64 {
     let rle = 10.5 * (WEPL + 7.0) * libm::pow(round_trip_ms + 1.0, -0.25);
     let half = (RO - rle) / 2.0;
     half + (half * half + 169.0).sqrt()
 }
 
-/// Idd of section 7.4: two people who speak at once.
+/// Returns Idd of section 7.4, the impairment by delay itself, as people talk at the same time.
 fn loss_of_interaction(ms: f64) -> f64 {
     if ms <= 100.0 {
         return 0.0;
@@ -98,7 +98,7 @@ fn loss_of_interaction(ms: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// G.107: "R = 93.2" and MOS 4.41 with all parameters at their defaults.
+    /// G.107 has "R = 93.2" and MOS 4.41 with all parameters at their defaults.
     #[test]
     fn the_defaults_rate_93_2() {
         let best = rating(0.0, 0.0, Codec::G711);
@@ -106,7 +106,8 @@ mod tests {
         assert!((mos(best) - 4.41).abs() < 0.005, "{}", mos(best));
     }
 
-    /// G.107 table B.1, to a unit of its last digit: it has 4.03 where its own equation gives 4.024.
+    /// G.107 table B.1, to a unit of its last digit: it has 4.03 although its own equation gives
+    /// 4.024.
     #[test]
     fn scores_are_those_of_the_table() {
         for (rating, score) in [
@@ -140,7 +141,7 @@ mod tests {
         }
     }
 
-    /// With Ie = 0 half of 95 is gone when the loss in percent is Bpl.
+    /// If Ie = 0 and the loss in percent equals Bpl, the impairment is half of 95.
     #[test]
     fn loss_impairs_by_the_codecs_robustness() {
         for codec in [Codec::G711, Codec::G711_CONCEALED] {
@@ -148,7 +149,7 @@ mod tests {
             let some = rating(0.0, codec.robustness / 100.0, codec);
             assert!((none - some - 47.5).abs() < 1e-9);
         }
-        // 95 · 1 / 26.1 and 95 · 1 / 5.3.
+        // The expected values are 95 · 1 / 26.1 and 95 · 1 / 5.3.
         assert!((loss_impairment(0.01, Codec::G711_CONCEALED) - 3.640).abs() < 5e-4);
         assert!((loss_impairment(0.01, Codec::G711) - 17.925).abs() < 5e-4);
     }

@@ -1,15 +1,15 @@
 //! The fast engine.
 //!
-//! It counts events first. The event queue holds the heads of lines (packets on their way to a
-//! link where several sources meet) and timers, never packets. Between two such links a packet is
-//! walked at once: a FIFO's departure is known on arrival, propagation is constant, and a host may
-//! be run with the time its packet will have, because all its packets come along one route in
-//! order. Whatever a host's timers do before then is done first. A dumbbell costs two events per
-//! data packet: the data at the bottleneck, and its ACK at the reverse bottleneck.
+//! It minimises events. The event queue holds the heads of lines (packets on their way to a link
+//! where several sources meet) and timers, never packets. Between two such links a packet is walked
+//! at once: a FIFO's departure is known on arrival, propagation is constant, and all packets to a
+//! host come along one route in order, so a host can be run ahead to the time of its packet's
+//! arrival. The host's timers before that time fire first. A dumbbell costs two events per data
+//! packet: the data at the bottleneck, and its ACK at the reverse bottleneck.
 //!
-//! Why this is exact: every link and host sees its inputs in the order (time, kind, rank) that
-//! `event_queue` defines, whether or not the engine worked ahead. The reference engine of the
-//! test kit, which never does, must agree packet for packet.
+//! The result is exact because every link and host sees its inputs in the order (time, kind, rank)
+//! that `event_queue` defines, whether or not the engine worked ahead. The reference engine of the
+//! test kit, which never works ahead, must agree packet for packet.
 
 #![expect(
     clippy::inline_always,
@@ -31,24 +31,24 @@ use crate::served_link::Service;
 use crate::{Network, Outcome, Totals};
 use goodqueue_types::{Packet, PacketSink, Time};
 
-/// Events between two questions whether the run is to go on. A block takes some milliseconds,
-/// however much or little simulated time it covers.
+/// Number of events between two calls of `go_on`. A block takes some milliseconds of computing for
+/// any amount of simulated time.
 const BLOCK: u64 = 1 << 14;
 
 /// Runs a network from start to end.
 ///
 /// # Panics
-/// If packets are not conserved, which no scenario can cause.
+/// Panics if packets are not conserved, which no scenario can cause.
 pub fn run(network: &Network) -> Outcome {
     run_while(network, |_| true).expect("nothing stops the run")
 }
 
-/// Runs a network while `go_on` says so; `None` if it was stopped. `go_on` is asked before the
-/// first event, every few milliseconds of computing and after the last event, with the simulated
-/// time reached.
+/// Runs a network while `go_on` returns true. Returns `None` if it was stopped. `go_on` is called
+/// with the simulated time before the first event, every few milliseconds of computing, and after
+/// the last event.
 ///
 /// # Panics
-/// If packets are not conserved, which no scenario can cause.
+/// Panics if packets are not conserved, which no scenario can cause.
 pub fn run_while(network: &Network, go_on: impl FnMut(Time) -> bool) -> Option<Outcome> {
     if network.record.series || network.record.packets {
         let recorder = recorder(network);
@@ -62,11 +62,11 @@ pub fn run_while(network: &Network, go_on: impl FnMut(Time) -> bool) -> Option<O
     }
 }
 
-/// Runs a network as [`run_while`] does and gives the packet events to a sink as they happen, in
+/// Runs a network as [`run_while`] does and passes the packet events to a sink during the run, in
 /// order of time.
 ///
 /// # Panics
-/// If packets are not conserved, which no scenario can cause.
+/// Panics if packets are not conserved, which no scenario can cause.
 pub fn run_traced(
     network: &Network,
     sink: &mut impl PacketSink,
@@ -87,8 +87,8 @@ fn recorder(network: &Network) -> Recorder {
 
 /// A run in progress.
 ///
-/// Packets are handled where they lie, in the lines, and never copied on the way from one line to
-/// the next; the lines are therefore apart from everything that packets meet.
+/// Packets are handled at their place in the lines and are never copied between two lines. This is
+/// why the lines are separate from the core, which has everything that packets meet.
 #[derive(Debug)]
 pub struct Simulation<'a, P> {
     network: &'a Network,
@@ -98,7 +98,7 @@ pub struct Simulation<'a, P> {
 }
 
 impl<'a, P: Probe> Simulation<'a, P> {
-    /// A run about to start.
+    /// Creates a run that has not started.
     pub fn new(network: &'a Network, probe: P) -> Self {
         let (routing, first_hops) = Routing::new(network, P::UNFOLDS);
         let lines = Lines::new(routing.shared_lines, routing.own_lines);
@@ -114,19 +114,19 @@ impl<'a, P: Probe> Simulation<'a, P> {
         simulation
     }
 
-    /// Runs to the end and reports.
+    /// Runs to the end and returns the outcome.
     pub fn complete(mut self) -> (Outcome, P) {
         self.run_until(self.core.window.to);
         self.finish()
     }
 
-    /// Runs to the end and reports, unless stopped on the way.
+    /// Runs to the end and returns the outcome, or returns none if `go_on` stopped the run.
     fn complete_while(mut self, mut go_on: impl FnMut(Time) -> bool) -> Option<(Outcome, P)> {
         let end = self.core.window.to;
         let mut now = Time::ZERO;
         while go_on(now) {
             if self.run_block(end) {
-                // An error in the last block must not be summed up.
+                // A run that failed in its last block must have no outcome.
                 return go_on(end).then(|| self.finish());
             }
             now = self.core.events.peek().map_or(end, Event::time);
@@ -139,7 +139,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
         while !self.run_block(until) {}
     }
 
-    /// Handles up to [`BLOCK`] events up to and including `until`; true if none of them is left.
+    /// Handles up to [`BLOCK`] events up to and including `until`. Returns true if none of them is
+    /// left.
     fn run_block(&mut self, until: Time) -> bool {
         let pause = self.event_count + BLOCK;
         while let Some(event) = self
@@ -165,7 +166,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
         true
     }
 
-    /// The head of a line reaches its link, unless another has come before it since.
+    /// Lets the head of a line arrive at its link. Does nothing if another packet has become the
+    /// head since the event was set.
     #[inline]
     fn arrival(&mut self, event: Event) {
         let core = &mut self.core;
@@ -199,14 +201,15 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// A packet reaches a link with a queue discipline.
+    /// Lets a packet arrive at a link with a queue discipline.
     fn arrive(&mut self, link: u32, packet: Packet, now: Time) {
         if let Some(service) = self.core.arrive(link, packet, now) {
             self.begin(link, &service, now);
         }
     }
 
-    /// A link with a queue discipline has sent a frame, or may send what it held back.
+    /// Serves a link with a queue discipline that has sent a frame or may send a packet that its
+    /// queue held back.
     fn service(&mut self, event: Event) {
         let (link, now) = (event.index() as u32, event.time());
         self.core.events.pop();
@@ -215,13 +218,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// A transmission begins; its packet goes as far as nothing can interfere.
+    /// Begins a transmission and walks its packet as far as nothing can interfere.
     fn begin(&mut self, link: u32, service: &Service, now: Time) {
         let crossed = self.core.begin(link, service, now);
         self.follow(&service.packet, crossed);
     }
 
-    /// A packet leaves a link with impairments and goes as far as nothing can interfere.
+    /// Lets a packet leave a link with impairments and walks it as far as nothing can interfere.
     #[cold]
     fn emergence(&mut self, event: Event) {
         let (link, now) = (event.index() as u32, event.time());
@@ -231,7 +234,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// What comes after the way of a packet from a link with a queue discipline.
+    /// Continues the path of a packet that left a link with a queue discipline.
     #[inline]
     fn follow(&mut self, packet: &Packet, crossed: Crossed) {
         match crossed {
@@ -251,7 +254,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// An agent's timer is due, unless it has been moved since.
+    /// Fires an agent's timer, unless it has been moved since the event was set.
     #[cold]
     fn wake(&mut self, event: Event) {
         let (index, now) = (event.index(), event.time());
@@ -267,13 +270,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// Lets an agent do what is due at `now`.
+    /// Lets an agent do what is due at `now` and send.
     fn fire(&mut self, host: usize, now: Time) {
         self.core.fire(host, now);
         self.transmit(host, now);
     }
 
-    /// A packet reaches a host that has something to do before.
+    /// Delivers a packet to a host after firing the host's earlier timers.
     #[cold]
     fn receive_late(&mut self, host: usize, packet: &Packet, now: Time) {
         while self.core.is_late(host, now) {
@@ -282,9 +285,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.core.receive(host, packet, now);
     }
 
-    /// Sends what a host has to send, which may be ahead of the event queue, and what the other
-    /// end answers to what reaches it at once. That answer waits in a line, because every loop of
-    /// cause and effect passes the event queue: two hosts can be at it, no more.
+    /// Sends the packets of a host, which may be ahead of the event queue. If they reach the other
+    /// end at once, it answers at once too. Its answer waits in a line, because every loop of cause
+    /// and effect passes the event queue, so at most two hosts are involved.
     fn transmit(&mut self, mut host: usize, mut now: Time) {
         let mut interrupted = None;
         loop {
@@ -315,7 +318,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// Puts the packet in the place before the `index`th hop in line, where it arrives at `now`.
+    /// Puts the packet in the place before the `index`th hop in line, with its arrival at `now`.
     #[inline(always)]
     fn line_up(&mut self, index: u32, now: Time, rank: u32) {
         let hop = &self.core.routing.hops[index as usize];
@@ -325,7 +328,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     fn finish(self) -> (Outcome, P) {
-        // Nothing is lined up for a link that it would reach before the end.
+        // Packets that would arrive after the end are never put in line.
         assert!(self.lines.is_empty(), "a line was left behind");
         let (network, mut core) = (self.network, self.core);
         core.observe_end();

@@ -1,32 +1,33 @@
 //! The event queue: a 4-ary heap of (time, key) pairs.
 //!
-//! Four children of sixteen bytes share a cache line, so a 4-ary heap touches half as many lines
-//! as a binary one. Packets never enter it: it holds one entry per waiting line and per timer.
+//! Four children of sixteen bytes share a cache line, so a 4-ary heap touches half as many lines as
+//! a binary one. Packets never enter it: it holds one entry per waiting line and per timer.
 
 use goodqueue_types::Time;
 
-/// What happens, in the order in which things at one instant take effect. Cause comes before
-/// effect: a delivery can set a timer, both can send, and nothing that arrives at a link leaves it
-/// at the same instant because every frame takes time.
+/// Kind of an event, in the order in which events of one instant take effect. Causes come before
+/// effects: a delivery can set a timer, and both can send. Nothing that arrives at a link leaves it
+/// at the same instant, because every frame takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A link has sent the last bit of a frame, or what its queue held back may go.
+    /// A link has sent the last bit of a frame, or its queue may release a packet that it held
+    /// back.
     Service = 0,
-    /// A packet leaves a link with impairments, perhaps for its host.
+    /// A packet leaves a link with impairments and may reach its host.
     Emergence = 1,
-    /// An agent's timer or its application.
+    /// A timer of an agent or of its application fires.
     Wake = 2,
     /// The packet at the head of a line arrives at the line's link.
     Arrival = 3,
 }
 
-/// When something happens, and its place among simultaneous things: kind, then rank (a keyed hash
-/// of flow and packet, so that no flow is favoured for ever), then the index of what it happens to.
+/// Time of an event and its place among simultaneous events: kind, then rank (a keyed hash of flow
+/// and packet, so that no flow is always first), then the index of the line, link or agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event(u128);
 
 impl Event {
-    /// An event at `time` for the line, link or agent `index`.
+    /// Creates an event at `time` for the line, link or agent `index`.
     #[inline]
     pub fn new(time: Time, kind: Kind, rank: u32, index: u32) -> Self {
         debug_assert!(rank < 1 << 30);
@@ -34,13 +35,13 @@ impl Event {
         Self(u128::from(time.0) << 64 | u128::from(key))
     }
 
-    /// When it happens.
+    /// Returns the time of the event.
     #[inline]
     pub fn time(self) -> Time {
         Time((self.0 >> 64) as u64)
     }
 
-    /// What happens.
+    /// Returns the kind of the event.
     #[inline]
     pub fn kind(self) -> Kind {
         match (self.0 as u64) >> 62 {
@@ -51,21 +52,21 @@ impl Event {
         }
     }
 
-    /// The index of the line, link or agent.
+    /// Returns the index of the line, link or agent.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as u32 as usize
     }
 }
 
-/// Pending events, the earliest first.
+/// Pending events, ordered so that the earliest can be taken.
 #[derive(Debug, Default)]
 pub struct EventQueue {
     heap: Vec<Event>,
 }
 
 impl EventQueue {
-    /// The earliest event.
+    /// Returns the earliest event.
     #[inline]
     pub fn peek(&self) -> Option<Event> {
         self.heap.first().copied()
@@ -88,7 +89,7 @@ impl EventQueue {
         }
     }
 
-    /// Replaces the earliest event by another: one pass instead of two.
+    /// Replaces the earliest event by another in one pass, not two.
     #[inline]
     pub fn replace(&mut self, event: Event) {
         self.sift_down(event);
@@ -106,7 +107,7 @@ impl EventQueue {
         self.heap[hole] = event;
     }
 
-    /// Puts `event` in place of the root and lets it sink.
+    /// Puts `event` in place of the root and moves it down to its place.
     #[inline]
     fn sift_down(&mut self, event: Event) {
         let heap = &mut self.heap[..];
@@ -115,7 +116,8 @@ impl EventQueue {
             let first = 4 * hole + 1;
             let (child, at) = match heap.get(first..first + 4) {
                 Some(&[a, b, c, d]) => {
-                    // Which child is least is a coin toss: select without branches.
+                    // The branch to the least child is unpredictable, so the choice is made without
+                    // branches.
                     let (ab, at_ab) = least((a, first), (b, first + 1));
                     let (cd, at_cd) = least((c, first + 2), (d, first + 3));
                     least((ab, at_ab), (cd, at_cd))
@@ -135,7 +137,7 @@ impl EventQueue {
     }
 }
 
-/// The lesser of two events and where it is.
+/// Returns the lesser of two events with its position.
 #[inline]
 fn least(a: (Event, usize), b: (Event, usize)) -> (Event, usize) {
     let second = b.0 < a.0;

@@ -1,40 +1,42 @@
-//! How fairly long flows share a link, over the whole window and from interval to interval.
+//! Fairness among long flows that share a link, over the whole window and in each interval of it.
 
 use crate::agent::Agent;
 use crate::link_meter::Window;
 use crate::{Network, Outcome, WorkloadConfig};
 use goodqueue_types::{LinkId, Span, Time};
 
-/// The window is cut into so many intervals.
+/// Number of intervals into which the window is divided.
 pub const INTERVALS: usize = 100;
 
 /// Jain's index of the goodputs of bulk flows whose data cross a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fairness {
-    /// Of the whole window, among flows that were there all the time; none if they are not several.
+    /// Index over the whole window, among flows that were active throughout. None for fewer than
+    /// two.
     pub index: Option<f64>,
-    /// Mean over intervals, each among the flows that were there all its time.
+    /// Mean over the intervals of the index among flows that were active throughout the interval.
     pub mean: Option<f64>,
-    /// The least of them.
+    /// Smallest index of an interval.
     pub min: Option<f64>,
     /// Length of an interval in seconds.
     pub interval_s: f64,
 }
 
-/// A bulk flow's life, and the bytes that it delivered in an interval by the interval's number.
+/// Lifetime of a bulk flow, and the bytes that it delivered in an interval, by the interval's
+/// number.
 struct Delivery<B> {
     from: Time,
     to: Time,
     bytes: B,
 }
 
-/// The length of an interval.
+/// Returns the length of an interval.
 pub fn interval(window: Window) -> Span {
     window.to.saturating_since(window.from) / INTERVALS as u64
 }
 
-/// Fills in how fairly the links of an outcome were shared. `agents` has client and server of each
-/// flow, one after the other.
+/// Adds the fairness at each link to an outcome. `agents` gives client and server of each flow in
+/// turn.
 pub fn add_fairness<'a>(
     outcome: &mut Outcome,
     network: &Network,
@@ -99,8 +101,8 @@ fn fairness<B: Fn(usize) -> u64>(window: Window, flows: &[&Delivery<B>]) -> Fair
     }
 }
 
-/// Jain, Chiu, Hawe (DEC-TR-301, 1984): 1 if all are equal, 1/n if one has everything. None for
-/// fewer than two, or if all have nothing.
+/// Returns Jain's index (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all are equal, 1/n if one has
+/// everything. Returns none for fewer than two values, or if all are zero.
 fn jain(values: &[u64]) -> Option<f64> {
     let sum: f64 = values.iter().map(|value| *value as f64).sum();
     let squares: f64 = values
@@ -118,7 +120,7 @@ mod tests {
     fn the_index_is_jains() {
         assert_eq!(jain(&[5, 5, 5]), Some(1.0));
         assert_eq!(jain(&[7, 0, 0, 0]), Some(0.25));
-        // The report's example: 1, 3 and 5: 81 / 105.
+        // The report's example has 1, 3 and 5, which give 81 / 105.
         assert_eq!(jain(&[1, 3, 5]), Some(81.0 / 105.0));
         assert_eq!((jain(&[0, 0]), jain(&[3])), (None, None));
     }
@@ -135,15 +137,15 @@ mod tests {
             to,
             bytes,
         };
-        // By turns 3 and 1, then always 1, and one that is there from 190.5 s on.
+        // One flow delivers 3 and 1 in turn, one always 1, and one is active from 190.5 s on.
         let by_turns = flow(0, Time::MAX, |second| if second % 2 == 0 { 3 } else { 1 });
         let steady = flow(0, Time::MAX, |_| 1);
         let late = flow(190, second(195), |second| u64::from(second >= 90));
         let fairness = fairness(window, &[&by_turns, &steady, &late]);
         assert!((fairness.interval_s - 1.0).abs() < 1e-12);
-        // 200 and 100.
+        // The two flows deliver 200 and 100 in the window.
         assert_eq!(fairness.index, Some(0.9));
-        // 3, 1: 16 / 20; with the third 25 / 33.
+        // 3 and 1 give 16 / 20. With the third flow the index is 25 / 33.
         assert_eq!(fairness.min, Some(25.0 / 33.0));
         let expected = (50.0 + 47.0 * 0.8 + 3.0 * 25.0 / 33.0) / 100.0;
         assert!((fairness.mean.expect("several") - expected).abs() < 1e-12);

@@ -1,24 +1,25 @@
-//! What limited a flow, and where: the truth that estimators from packet traces are judged by.
+//! The cause that limited a flow and the link at which it did. This is the ground truth against
+//! which estimates from packet traces are judged.
 
 use crate::signals::Signal;
 use crate::{FlowConfig, WorkloadConfig};
 use goodqueue_tcp::{Limited, TimeLimited};
 use goodqueue_types::{LinkId, Span};
 
-/// What kept a TCP flow from going faster, for most of the time that it had something to do.
+/// Cause that limited a TCP flow for most of its active time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowClass {
-    /// The peer's window.
+    /// The peer's receive window.
     Window,
-    /// It had too little to send: it waited for its own opening or its last acknowledgements, or
-    /// ended before it met congestion.
+    /// A shortage of data. The flow waited for its handshake or its last acknowledgements, or ended
+    /// before it met congestion.
     Size,
-    /// The congestion control.
+    /// Congestion control.
     Congestion,
 }
 
 impl FlowClass {
-    /// Name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Window => "window",
@@ -28,20 +29,20 @@ impl FlowClass {
     }
 }
 
-/// What limited a TCP flow in the window.
+/// Times for which each cause limited a TCP flow in the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitedOutcome {
     /// Seconds of each cause, at the index `limited as usize`.
     pub seconds: [f64; Limited::COUNT],
-    /// The link that dropped and marked most of its data packets, the first on the way if several
-    /// did.
+    /// Link that dropped and marked most of the flow's data packets. Among equals it is the first
+    /// on the route.
     pub bottleneck: Option<LinkId>,
-    /// None if the flow did nothing in the window.
+    /// Cause that limited the flow for longest. None if the flow did nothing in the window.
     pub class: Option<FlowClass>,
 }
 
 impl LimitedOutcome {
-    /// What the times and the signals say of a flow.
+    /// Computes the causes of a flow from their times and from the drops and marks of its packets.
     pub fn new(config: &FlowConfig, times: &TimeLimited, signals: &[Signal]) -> Option<Self> {
         let (endless, both_ways) = match config.workload {
             WorkloadConfig::Bulk { bytes, .. } => (bytes.is_none(), false),
@@ -56,7 +57,8 @@ impl LimitedOutcome {
             here.map(Signal::strength).sum()
         };
         let way = config.forward.iter().chain(&config.reverse);
-        // The first of those that are as strong: `max_by_key` takes the last.
+        // `max_by_key` returns the last of several equals, so the reversed order gives the first
+        // link.
         let strongest = way.rev().max_by_key(|link| strength(**link));
         let bottleneck = strongest.copied().filter(|link| strength(*link) > 0);
         Some(Self {
@@ -99,7 +101,7 @@ mod tests {
         let long = times(40, 900, 30, 40);
         assert_eq!(class(long, true, true), Some(FlowClass::Congestion));
         assert_eq!(class(long, true, false), Some(FlowClass::Congestion));
-        // It never left slow start.
+        // This flow never left slow start.
         assert_eq!(class(long, false, false), Some(FlowClass::Size));
         assert_eq!(
             class(times(40, 9, 30, 0), true, true),

@@ -1,7 +1,7 @@
-//! Memory that the parts of a run take: for an estimate before anything is built.
+//! Memory of the parts of a run, for an estimate before anything is built.
 //!
-//! Sizes of types are the compiler's. What grows with a flow's traffic is as measured; a counting
-//! allocator holds it in `testkit/tests/memory.rs`.
+//! Sizes of types come from the compiler. Memory that grows with a flow's traffic is measured, and
+//! `testkit/tests/memory.rs` checks it with a counting allocator.
 
 use crate::engine::Host;
 use crate::line::OnTheWay;
@@ -15,40 +15,41 @@ use crate::{Equipment, FlowConfig, FlowOutcome, LinkConfig, LinkOutcome, Workloa
 use goodqueue_tcp::LossDetection;
 use goodqueue_types::{Histogram, LinkId, PacketEvent, Time};
 
-/// A name in the network, and again in the outcome.
+/// Bytes of a name in the network and of its copy in the outcome.
 const NAMES: usize = 2 * 32;
 
 /// Bytes that a packet takes from its sending until it, or the ACK for it, has arrived. A flow of
-/// rate R has R·T of data on their way, T being its round-trip time with queueing.
+/// rate R has R·T of data in flight, T being its round-trip time with queueing.
 pub const BYTES_PER_PACKET: usize = size_of::<OnTheWay>();
 
-/// Places of a flow in lists of the engine: events, lines, order of arrivals, drops.
+/// Bytes of a flow's entries in lists of the engine: events, lines, order of arrivals, drops.
 const PLACES: usize = 112;
-/// Measurements of a long flow (round-trip times, bytes by interval), and records of both ends about
-/// data that are missing.
+/// Bytes of a long flow's measurements (round-trip times, bytes by interval) and of the records of
+/// missing data at both ends.
 const MEASURED: usize = 1_350;
-/// State of a sender that keeps records of transmissions and runs CUBIC.
+/// Bytes of a sender that records transmissions and runs CUBIC.
 const RECORDS: usize = 776;
-/// The records themselves, of a window of about ten segments, and what Linux's receiver measures.
+/// Bytes of the transmission records of a window of about ten segments, and of the measurements of
+/// Linux's receiver.
 const RECORDED: usize = 120;
-/// Connections of a session, of which a few live at once.
+/// Bytes of a session's connections, of which a few are open at once.
 const CONNECTIONS: usize = 8_000;
 
 /// Bytes that a flow takes in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowMemory {
-    /// Its description, without the links that it crosses ([`link`]).
+    /// Bytes of its description, without the links that it crosses ([`link`]).
     pub description: usize,
-    /// The engine's, from the beginning of the run on.
+    /// Bytes in the engine from the start of the run.
     pub at_rest: usize,
-    /// The engine's once the flow is active, those at rest included, but not packets on their way
-    /// ([`BYTES_PER_PACKET`] each).
+    /// Bytes in the engine once the flow is active, including those at rest but not its packets in
+    /// flight ([`BYTES_PER_PACKET`] each).
     pub active: usize,
 }
 
-/// Estimates what a flow takes in memory. The sizes of hosts and hops are the compiler's; the rest is
-/// as measured for flows of 0.5 Mb/s. A window of N segments adds about 40·N bytes where the sender
-/// keeps records of transmissions.
+/// Estimates the memory of a flow. The sizes of hosts and hops come from the compiler. The rest was
+/// measured for flows of 0.5 Mb/s. A window of N segments adds about 40·N bytes if the sender
+/// records transmissions.
 pub fn memory_per_flow(flow: &FlowConfig) -> FlowMemory {
     let hops = flow.forward.len() + flow.reverse.len();
     let at_rest = hosts(&flow.workload) + hops * size_of::<Hop>();
@@ -59,13 +60,13 @@ pub fn memory_per_flow(flow: &FlowConfig) -> FlowMemory {
     }
 }
 
-/// Bytes of the hosts at both ends of a flow before it starts.
+/// Returns the bytes of the hosts at both ends of a flow before it starts.
 fn hosts(workload: &WorkloadConfig) -> usize {
     let records = if keeps_records(workload) { RECORDS } else { 0 };
     2 * size_of::<Host>() + PLACES + records
 }
 
-/// Bytes that both ends of a flow add once it is active.
+/// Returns the bytes that both ends of a flow add once it is active.
 fn grown(workload: &WorkloadConfig) -> usize {
     match workload {
         WorkloadConfig::Session { .. } => CONNECTIONS,
@@ -84,22 +85,22 @@ fn keeps_records(workload: &WorkloadConfig) -> bool {
     }
 }
 
-/// Bytes of an active flow, without its route and without packets: its description, the hosts at both
-/// ends with what they measure, and its results.
+/// Returns the bytes of an active flow without its route and without packets: its description, the
+/// hosts at both ends with their measurements, and its results.
 pub fn flow(workload: &WorkloadConfig) -> usize {
     size_of::<FlowConfig>() + hosts(workload) + grown(workload) + size_of::<FlowOutcome>() + NAMES
 }
 
-/// Bytes of one link on a flow's route, there or back: a place in the route, the step that the
-/// engine makes of it, a line to wait in, and counts of what the link did to the flow.
+/// Returns the bytes of one link on a flow's route in one direction: an entry in the route, the
+/// engine's hop, a line to wait in, and the counts of drops and marks of the flow at the link.
 pub fn hop() -> usize {
     let line = size_of::<(u32, u32)>();
     size_of::<LinkId>() + size_of::<Hop>() + line + size_of::<Signal>() + LossBursts::FLOW_BYTES
 }
 
-/// Bytes of a link in one direction: its description, its queue, and where it is observed its
-/// distributions, which its results hold once more, and its equipment. Links that are not observed
-/// are those of hosts, which have their equipment in common.
+/// Returns the bytes of a link in one direction: its description and its queue. An observed link
+/// adds its equipment and its distributions, which its results hold once more. Links that are not
+/// observed are those of hosts, which share their equipment.
 pub fn link(observed: bool) -> usize {
     let queue = size_of::<Link>().max(size_of::<ServedLink>());
     let meter = size_of::<LinkMeter>()
@@ -112,14 +113,14 @@ pub fn link(observed: bool) -> usize {
     size_of::<LinkConfig>() + queue + if observed { alone } else { 0 }
 }
 
-/// Bytes of a packet that is under way or waits: its place in a line, which has room for an eighth
-/// more, and the sender's record of it.
+/// Returns the bytes of a packet that waits or is in flight: its entry in a line, which has room
+/// for an eighth more, and the sender's record of it.
 pub fn packet() -> usize {
     BYTES_PER_PACKET * 9 / 8 + goodqueue_tcp::RECORD_BYTES
 }
 
-/// Bytes that recorded time series take for a packet of a TCP flow: the backlog of its bottleneck
-/// before and after it, and the sender's windows and round-trip time at its ACK.
+/// Returns the bytes that recorded time series take for a packet of a TCP flow: the backlog of its
+/// bottleneck before and after it, and the sender's windows and round-trip time at its ACK.
 pub fn series() -> usize {
     let backlog = size_of::<(u32, Time, u64, u64)>();
     let windows = size_of::<(u32, Time, u64, Option<u64>, u64)>();
@@ -127,8 +128,8 @@ pub fn series() -> usize {
     2 * backlog + windows + round_trip
 }
 
-/// Bytes that recorded packet events take for a link or host that a packet crosses: it arrives, and
-/// it begins to be sent; and its ACK does the same.
+/// Returns the bytes that recorded packet events take for a link or host that a packet crosses: two
+/// events for the packet, its arrival and the start of its transmission, and two for its ACK.
 pub fn events() -> usize {
     4 * size_of::<PacketEvent>()
 }
@@ -146,7 +147,7 @@ mod tests {
         assert!(links + flow < 700, "{links} + {flow}");
     }
 
-    /// Delays that nobody measures take no room in the results.
+    /// Delays that are not measured take no space in the results.
     #[test]
     fn the_results_of_a_flow_take_little() {
         assert!(size_of::<FlowOutcome>() <= 304);

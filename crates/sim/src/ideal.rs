@@ -1,20 +1,20 @@
-//! What a flow's path would give it if nothing else were there.
+//! The performance of a flow's path without other traffic.
 
 use crate::network::{FlowConfig, LinkConfig, Network};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Bytes, Direction, Framing, LinkId, Rate, Span};
 
-/// The path of a flow, empty.
+/// Path of a flow without other traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct IdealPath {
-    /// Propagation there and back.
+    /// Propagation delay in both directions together.
     pub base_rtt: Span,
-    /// The slowest link of each direction.
+    /// Rate and framing of the slowest link of each direction.
     slowest: [(Rate, Framing); 2],
 }
 
 impl IdealPath {
-    /// That of a flow of this network.
+    /// Returns the path of a flow of this network.
     pub fn of(network: &Network, flow: &FlowConfig) -> Self {
         let links = |route: &[LinkId]| -> Vec<&LinkConfig> {
             route
@@ -36,7 +36,7 @@ impl IdealPath {
         }
     }
 
-    /// One without links.
+    /// Returns a path without links.
     #[cfg(test)]
     pub fn nowhere() -> Self {
         Self {
@@ -45,7 +45,8 @@ impl IdealPath {
         }
     }
 
-    /// One round trip, and as long as the slowest link takes to send the frames of so many bytes.
+    /// Returns the time of a transfer of `bytes` bytes: one round trip, and the transmission of its
+    /// frames at the slowest link.
     pub fn transfer_time(&self, bytes: u64, data: Direction, tcp: &TcpConfig) -> Span {
         let (rate, framing) = self.slowest[data as usize];
         let (mss, header) = (u64::from(tcp.mss), tcp.header_bytes());
@@ -104,7 +105,7 @@ mod tests {
         };
         let path = IdealPath::of(&network, &network.flows[0]);
         let time = |bytes, data| path.transfer_time(bytes, data, &tcp);
-        // Two frames of 1000 bytes and one of 51, at 2 Mb/s and at 4 Mb/s.
+        // Two frames of 1000 bytes and one of 51 are sent at 2 Mb/s or at 4 Mb/s.
         let bits = 8 * 2_051;
         let there = Span::from_millis(8) + Span(bits * 500_000);
         assert_eq!(time(1_901, Direction::Forward), there);

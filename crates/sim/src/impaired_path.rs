@@ -1,28 +1,28 @@
-//! The propagation behind a link with impairments: packets leave it in another order than they
-//! came in, and some of them twice.
+//! The propagation behind a link with impairments. Packets may leave it in another order than they
+//! entered, and some leave it twice.
 
 use crate::impairment::ImpairmentProcess;
 use goodqueue_types::{Packet, Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Packets on their way, the next to arrive first.
+/// Packets in flight, ordered by their arrival.
 #[derive(Debug)]
 pub struct ImpairedPath {
     process: ImpairmentProcess,
     delay: Span,
     on_the_way: BinaryHeap<Reverse<OnTheWay>>,
-    /// When the last one arrives of those that keep their order.
+    /// Time of the latest arrival among the packets that keep their order.
     latest: Time,
-    /// The event queue knows of this arrival; events for other times are out of date.
+    /// Arrival for which the event queue has an event. Events for other times are out of date.
     announced: Time,
     sent: u64,
-    /// One more than the greatest count of a packet that has arrived, copies left out.
+    /// One more than the largest number of a packet that has arrived, without copies.
     next_expected: u64,
 }
 
-/// When a packet arrives and its place among simultaneous ones: hash, number, and what was sent
-/// before it, which tells copies apart.
+/// Arrival of a packet and its place among simultaneous ones: time, hash, the packet's number, and
+/// a number by order of sending, which distinguishes copies.
 type Place = (Time, u32, u64, u64);
 
 #[derive(Clone, Copy, Debug)]
@@ -55,17 +55,17 @@ impl Ord for OnTheWay {
 /// A packet that arrives.
 #[derive(Debug)]
 pub struct Arrived {
-    /// Itself.
+    /// The packet.
     pub packet: Packet,
-    /// Whether one that was sent later arrived before.
+    /// True if a packet that was sent later has arrived before.
     pub overtaken: bool,
 }
 
 impl ImpairedPath {
-    /// Room for what is usually on its way, so that the loop does not allocate.
+    /// Capacity for the usual number of packets in flight, so that the loop does not allocate.
     const ROOM: usize = 256;
 
-    /// An empty path of this propagation delay.
+    /// Creates a path of this propagation delay without packets.
     pub fn new(process: ImpairmentProcess, delay: Span) -> Self {
         Self {
             process,
@@ -78,8 +78,8 @@ impl ImpairedPath {
         }
     }
 
-    /// A packet, whose last bit has left at `end`, and its copy, if there is one, are on their way;
-    /// `rank` is their place among simultaneous arrivals. Whether there is a copy.
+    /// Sends a packet, whose last bit left at `end`, and its copy, if there is one. `rank` is their
+    /// place among simultaneous arrivals. Returns true if there is a copy.
     pub fn send(&mut self, packet: &Packet, rank: u32, end: Time) -> bool {
         let fate = self.process.decide();
         let held_back = fate.held_back.unwrap_or(Span::ZERO);
@@ -93,7 +93,8 @@ impl ImpairedPath {
         copy.is_some()
     }
 
-    /// Simultaneous arrivals have an order of chance: to keep theirs, packets stay apart.
+    /// Returns the time of arrival. Simultaneous arrivals are ordered at random, so packets that
+    /// must keep their order get different times.
     fn keep_order(&mut self, end: Time, jitter: Span) -> Time {
         let arrival = end.saturating_add(self.delay).saturating_add(jitter);
         if !self.process.keeps_order() {
@@ -112,7 +113,7 @@ impl ImpairedPath {
         }));
     }
 
-    /// When the next packet arrives, if the event queue does not know.
+    /// Returns the next arrival if the event queue has no event for it.
     pub fn announce(&mut self) -> Option<Time> {
         let Reverse(next) = self.on_the_way.peek()?;
         let at = next.place.0;
@@ -122,7 +123,7 @@ impl ImpairedPath {
         })
     }
 
-    /// The packet that arrives at `now`; none if the event that says so is out of date.
+    /// Returns the packet that arrives at `now`, or none if the event is out of date.
     pub fn arrive(&mut self, now: Time) -> Option<Arrived> {
         if self.announced != now {
             return None;
@@ -141,7 +142,7 @@ impl ImpairedPath {
         Some(Arrived { packet, overtaken })
     }
 
-    /// Packets on their way.
+    /// Returns the number of packets in flight.
     pub fn in_flight(&self) -> u64 {
         self.on_the_way.len() as u64
     }

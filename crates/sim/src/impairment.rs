@@ -1,55 +1,56 @@
-//! What a link does to packets behind its transmitter: delays that vary, packets held back, copies.
+//! Impairments of packets behind a link's transmitter: varying delays, packets held back, and
+//! copies.
 //!
-//! Everything here happens in propagation, after the queue and the transmission and after any loss,
-//! so that a queue and its limit are what they are without.
+//! They all happen in propagation, after the queue, the transmission and any loss. The queue and
+//! its limit are therefore unaffected.
 
 use crate::law::Law;
 use goodqueue_types::{RandomStream, Span};
 
-/// Impairments of a link; none by default.
+/// Impairments of a link. The default has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
-    /// Propagation that varies from packet to packet.
+    /// Variation of the propagation delay from packet to packet.
     pub jitter: Option<Jitter>,
-    /// Packets that later ones overtake.
+    /// Packets that are held back, so that later ones overtake them.
     pub reorder: Option<Reorder>,
-    /// The probability that a packet arrives twice, from 0 to 1.
+    /// Probability that a packet arrives twice, from 0 to 1.
     pub duplicate: Option<f64>,
 }
 
-/// What is added to the propagation delay.
+/// Random addition to the propagation delay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jitter {
-    /// Seconds.
+    /// Law of the addition, in seconds.
     pub law: Law,
-    /// Whether a packet waits for those ahead of it. Otherwise they may overtake one another.
+    /// True if a packet waits for those ahead of it. Otherwise packets may overtake one another.
     pub keeps_order: bool,
 }
 
-/// Packets held back.
+/// Packets that are held back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reorder {
-    /// How many, from 0 to 1.
+    /// Share of packets that are held back, from 0 to 1.
     pub probability: f64,
-    /// How much longer than the others they are on their way.
+    /// Additional delay of a packet that is held back.
     pub delay: Span,
 }
 
 impl Impairments {
-    /// Whether there are any.
+    /// Returns true if the link has an impairment.
     pub fn any(&self) -> bool {
         *self != Self::default()
     }
 }
 
-/// What chance does to one packet.
+/// Random decisions on one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fate {
-    /// Added to its propagation delay.
+    /// Addition to the packet's propagation delay.
     pub jitter: Span,
-    /// How long it is held back besides.
+    /// Time for which the packet is held back, in addition.
     pub held_back: Option<Span>,
-    /// What is added to the propagation delay of its copy, if there is one. A copy is not held
+    /// Addition to the propagation delay of the packet's copy, if there is one. A copy is not held
     /// back.
     pub copy: Option<Span>,
 }
@@ -64,7 +65,8 @@ pub struct ImpairmentProcess {
 }
 
 impl ImpairmentProcess {
-    /// The impairments of the `index`th link in the run with `seed`; none if it has none.
+    /// Returns the impairments of the `index`th link in the run with `seed`, or none if it has
+    /// none.
     pub fn new(config: &Impairments, seed: u64, index: usize) -> Option<Self> {
         let stream = |purpose| RandomStream::new(seed, purpose, index as u64);
         config.any().then(|| Self {
@@ -75,7 +77,7 @@ impl ImpairmentProcess {
         })
     }
 
-    /// What becomes of the next packet.
+    /// Decides on the next packet.
     pub fn decide(&mut self) -> Fate {
         let Impairments {
             reorder, duplicate, ..
@@ -97,7 +99,7 @@ impl ImpairmentProcess {
         jitter.map_or(Span::ZERO, |jitter| jitter.law.draw_span(&mut self.jitter))
     }
 
-    /// Whether packets that are not held back keep their order.
+    /// Returns true if packets that are not held back keep their order.
     pub fn keeps_order(&self) -> bool {
         let jitter = self.config.jitter.as_ref();
         jitter.is_none_or(|jitter| jitter.keeps_order)

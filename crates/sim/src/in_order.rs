@@ -1,9 +1,9 @@
-//! Packet events in order of time while a run goes on.
+//! Packet events in order of time during a run.
 //!
-//! The engine works ahead: it tells of a packet's way up to the next place where others may interfere.
-//! But it never tells of anything before the event that it handles, so what lies before that can be
-//! passed on. What waits here is what the engine has worked ahead, which is bounded by the packets on
-//! their way, however long the run.
+//! The engine works ahead: it reports a packet's events up to the next place where other packets
+//! may interfere. It never reports events before the one that it handles, so all earlier ones can
+//! be passed on. The events that wait here are those that the engine has worked ahead. Their number
+//! is bounded by the packets in flight, however long the run.
 
 use crate::agent::Agent;
 use crate::probe::Probe;
@@ -12,13 +12,13 @@ use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Puts packet events in order of time and hands them to a sink; events of one instant keep their
-/// order of cause.
+/// Sorts packet events by time and passes them to a sink. Events of one instant keep their causal
+/// order.
 #[derive(Debug)]
 pub struct InOrder<'s, S> {
     wants_series: bool,
     sink: &'s mut S,
-    /// Time, place among all that was told, and where in `events` the event is.
+    /// Time of each waiting event, its number in the order of reports, and its index in `events`.
     waiting: BinaryHeap<Reverse<(Time, u64, usize)>>,
     events: Vec<PacketEvent>,
     free: Vec<usize>,
@@ -27,7 +27,7 @@ pub struct InOrder<'s, S> {
 }
 
 impl<'s, S: PacketSink> InOrder<'s, S> {
-    /// Nothing waits.
+    /// Creates a sorter without events.
     pub fn new(sink: &'s mut S) -> Self {
         Self {
             wants_series: sink.wants_series(),
@@ -40,12 +40,12 @@ impl<'s, S: PacketSink> InOrder<'s, S> {
         }
     }
 
-    /// Passes on what is left.
+    /// Passes on the remaining events.
     pub fn finish(mut self) {
         self.release(Time::MAX);
     }
 
-    /// The most events that have waited at once.
+    /// Returns the largest number of events that have waited at once.
     pub fn most_waiting(&self) -> usize {
         self.events.len()
     }

@@ -1,50 +1,52 @@
-//! Laws of chance: sizes, gaps and times of workloads.
+//! Probability laws for the sizes, gaps and times of workloads.
 
 use goodqueue_types::{RandomStream, Span};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The law that a quantity follows, in the quantity's unit.
+/// Probability law of a quantity, in the quantity's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// Always the same.
+    /// Constant value.
     Fixed(f64),
-    /// All values between two are equally likely.
+    /// Uniform between two values.
     Uniform {
-        /// The least.
+        /// Smallest value.
         from: f64,
-        /// The greatest.
+        /// Largest value.
         to: f64,
     },
-    /// Exponential: a source without memory.
+    /// Exponential, as in a memoryless source.
     Exponential {
         /// Mean.
         mean: f64,
     },
-    /// Pareto: P(X > x) = (least/x)^shape, with least = mean · (shape − 1)/shape. With a shape of
-    /// at most 2 its variance is infinite: a few giants make up most of the sum.
+    /// Pareto: P(X > x) = (least/x)^shape, with least = mean · (shape − 1)/shape. If the shape is
+    /// at most 2, the variance is infinite: a few very large values make up most of the sum.
     Pareto {
         /// Mean.
         mean: f64,
-        /// Above 1.
+        /// Shape, above 1.
         shape: f64,
     },
-    /// A measured law.
+    /// Law measured from data.
     Empirical(Arc<Empirical>),
 }
 
-/// A law by points of its distribution function, straight between them.
+/// Law by points of its distribution function, with linear interpolation between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Empirical {
-    /// Values with the share of all that are no larger. The first has its share as its own mass.
+    /// Pairs of a value and the share of all values that do not exceed it. The share of the first
+    /// point is the probability of exactly that value.
     points: Box<[(f64, f64)]>,
     mean: f64,
-    /// The file that it was read from, and the file's checksum, for those who write it down.
+    /// Path and checksum of the file with the points, for output that names its source.
     pub origin: (PathBuf, u64),
 }
 
 impl Empirical {
-    /// A law by its points: neither values nor shares fall, and the last share is 1.
+    /// Creates a law from its points. Neither values nor shares may decrease, and the last share is
+    /// 1.
     pub fn new(points: Vec<(f64, f64)>, origin: (PathBuf, u64)) -> Self {
         debug_assert!(points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
         debug_assert!(points.last().is_some_and(|last| last.1 >= 1.0));
@@ -59,7 +61,7 @@ impl Empirical {
         }
     }
 
-    /// The value below which there is this share of all, from 0 to just below 1.
+    /// Returns the quantile for a share from 0 to just below 1.
     fn quantile(&self, share: f64) -> f64 {
         let above = self.points.partition_point(|point| point.1 <= share);
         let (value, up_to) = self.points[above];
@@ -83,7 +85,7 @@ impl Empirical {
 }
 
 impl Law {
-    /// A value.
+    /// Draws a value.
     pub fn draw(&self, random: &mut RandomStream) -> f64 {
         match self {
             Self::Fixed(value) => *value,
@@ -97,18 +99,18 @@ impl Law {
         }
     }
 
-    /// A value of a law of seconds.
+    /// Draws a duration from a law of seconds.
     pub fn draw_span(&self, random: &mut RandomStream) -> Span {
-        // A thousand years are enough of a pause, and fit.
+        // The bound of a million seconds fits into a `Span` and exceeds any useful pause.
         Span::from_secs_f64(self.draw(random).clamp(0.0, 1.0e6))
     }
 
-    /// A value of a law of bytes: whole, and at least 1.
+    /// Draws a size from a law of bytes: a whole number of at least 1.
     pub fn draw_bytes(&self, random: &mut RandomStream) -> u64 {
         libm::round(self.draw(random)).clamp(1.0, 1.0e12) as u64
     }
 
-    /// Its mean.
+    /// Returns the mean.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Fixed(value) => *value,
@@ -118,7 +120,7 @@ impl Law {
         }
     }
 
-    /// The share of values up to `value`.
+    /// Returns the share of values up to `value`.
     pub fn share_up_to(&self, value: f64) -> f64 {
         match self {
             Self::Fixed(fixed) => f64::from(u8::from(value >= *fixed)),
@@ -133,19 +135,19 @@ impl Law {
     }
 }
 
-/// Whether values follow a law, by the test of Kolmogorov and Smirnov.
+/// The test of Kolmogorov and Smirnov, which checks if values follow a law.
 #[cfg(test)]
 pub(crate) mod fit {
     use super::Law;
 
-    /// The largest distance between the law and the values, and that which chance exceeds once in a
-    /// thousand times: the 0.1 % point of Kolmogorov's distribution.
+    /// Returns the largest distance between the law and the values, and the distance that chance
+    /// exceeds once in a thousand times: the 0.1 % point of Kolmogorov's distribution.
     pub(crate) fn distance(law: &Law, mut values: Vec<f64>) -> (f64, f64) {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
         let share = |count: usize| count as f64 / n;
         let distances = values.iter().map(|value| {
-            // Where the law jumps, several values are equal: the step is all of them.
+            // At a jump of the law several values are equal, so the whole step is compared.
             let up_to = share(values.partition_point(|other| other <= value));
             let below = share(values.partition_point(|other| other < value));
             let (law_up_to, law_below) =
@@ -155,8 +157,8 @@ pub(crate) mod fit {
         (distances.fold(0.0, f64::max), 1.95 / n.sqrt())
     }
 
-    /// The same of counts, draws that are rounded: a count stands for all that becomes it. On a law
-    /// of steps the test rejects less often than it says.
+    /// Returns the same for counts, which are rounded draws: a count represents all draws that
+    /// round to it. For a law with steps the test rejects less often than once in a thousand times.
     pub(crate) fn distance_of_counts(law: &Law, mut counts: Vec<u64>) -> (f64, f64) {
         counts.sort_unstable();
         let n = counts.len() as f64;
@@ -167,7 +169,7 @@ pub(crate) mod fit {
         (distances.fold(0.0, f64::max), 1.95 / n.sqrt())
     }
 
-    /// Panics if a distance is one that chance does not explain.
+    /// Panics if the distance exceeds the critical one.
     pub(crate) fn assert_follows(what: &str, (distance, critical): (f64, f64)) {
         assert!(distance < critical, "{what}: {distance} >= {critical}");
     }
@@ -178,7 +180,7 @@ mod tests {
     use super::fit::{assert_follows, distance};
     use super::*;
 
-    /// A fifth of all is 1, nothing is between 3 and 4, a tenth is 10.
+    /// A fifth of the values is 1, none lies between 3 and 4, and a tenth is 10.
     fn measured() -> Law {
         let points = vec![
             (1.0, 0.2),
@@ -207,7 +209,7 @@ mod tests {
         ] {
             assert!((law.share_up_to(value) - share).abs() < 1e-6, "{value}");
         }
-        // 0.2 · 1 + 0.3 · 1.5 + 0.1 · 2.5 + 0.3 · 7 + 0.1 · 10.
+        // The mean is 0.2 · 1 + 0.3 · 1.5 + 0.1 · 2.5 + 0.3 · 7 + 0.1 · 10.
         assert!((law.mean() - 4.0).abs() < 1e-12);
         let always = Empirical::new(vec![(7.0, 1.0)], (PathBuf::new(), 0));
         assert!((always.quantile(0.999) - 7.0).abs() < 1e-12);

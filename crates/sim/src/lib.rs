@@ -1,7 +1,7 @@
-//! The packet-level simulator: a [`Network`] in, an [`Outcome`] out.
+//! The packet-level simulator, which turns a [`Network`] into an [`Outcome`].
 
-/// Version of what runs yield: one more whenever any figure of any scenario may have changed. Stores
-/// of results tell by it what they need not run again.
+/// Version of the results of runs. It increases by one whenever any figure of any scenario may have
+/// changed. Stores of results use it to decide which runs to repeat.
 pub const RESULTS_VERSION: u32 = 6;
 
 mod agent;

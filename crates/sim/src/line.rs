@@ -9,19 +9,19 @@ use crate::event_queue::{Event, Kind};
 use crate::routing::Hop;
 use goodqueue_types::{Packet, Time};
 
-/// How many packets a newcomer may pass before it must wait elsewhere: few, so that an insertion
-/// never moves more than some kilobytes.
+/// Largest number of packets that a new packet may pass before it must wait in another line. It is
+/// small, so that an insertion never moves more than some kilobytes.
 const MOST_PASSED: usize = 16;
 
-/// Rings of more places than this give memory back: fewer packets cost little, and come and go.
+/// Capacity above which a ring gives memory back. Below it, little memory can be saved.
 const LARGE: usize = 1024;
 
-/// A packet on its way to the link of the line it is in.
+/// A packet on its way to the link of its line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnTheWay {
-    /// Its arrival: time, and place among simultaneous ones.
+    /// Arrival of the packet: its time, and its place among simultaneous arrivals.
     pub event: Event,
-    /// The step of its route that the link is.
+    /// Index of the hop that the link is on the packet's route.
     pub hop: u32,
     /// The packet.
     pub packet: Packet,
@@ -32,12 +32,12 @@ pub struct OnTheWay {
 pub struct Lines {
     shared: Vec<SharedLine>,
     own: OwnLines,
-    /// A place for packets that never wait.
+    /// Place for packets that never wait.
     passing: OnTheWay,
 }
 
 impl Lines {
-    /// Empty lines.
+    /// Creates empty lines.
     pub fn new(shared: usize, own: usize) -> Self {
         Self {
             shared: vec![SharedLine::default(); shared],
@@ -46,11 +46,12 @@ impl Lines {
         }
     }
 
-    /// The place in which the next packet for a line is written, or any packet if `line` is
-    /// [`AT_ONCE`](crate::routing::AT_ONCE). Nothing is in line before [`join`](Self::join).
+    /// Returns the place in which the next packet for a line is to be written, or any packet if
+    /// `line` is [`AT_ONCE`](crate::routing::AT_ONCE). The packet is not in line before
+    /// [`join`](Self::join).
     ///
-    /// A packet is written where it will wait because to copy one that was written just now,
-    /// in wider words than it was written in, waits for the cache.
+    /// A packet is written at the place where it will wait, because copying would read it in wider
+    /// words than it has just been written in, which waits for the cache.
     #[inline(always)]
     pub fn place(&mut self, line: u32) -> &mut Packet {
         match self.shared.get_mut(line as usize) {
@@ -59,9 +60,9 @@ impl Lines {
         }
     }
 
-    /// Puts what is in the [place](Self::place) of the line before `hop`, the `index`th, in line;
-    /// it arrives at `now`. Returns its arrival if it is the head of its line: the event queue
-    /// must know.
+    /// Puts the packet in the [place](Self::place) of the line before `hop`, the `index`th, in
+    /// line, with its arrival at `now`. Returns its arrival event if it is the head of its line,
+    /// because the event queue needs it.
     #[inline(always)]
     pub fn join(&mut self, hop: &Hop, index: u32, now: Time, rank: u32) -> Option<Event> {
         let event = Event::new(now, Kind::Arrival, rank, hop.line);
@@ -80,8 +81,8 @@ impl Lines {
         }
     }
 
-    /// Takes the packet that arrives with `event`, and tells what comes next in its line. None if
-    /// the event is out of date, because another packet has come before the one it announced.
+    /// Takes the packet that arrives with `event`, and the event of the next packet in its line.
+    /// Returns none if the event is out of date because another packet has become the head.
     #[inline(always)]
     pub fn take(&mut self, event: Event) -> Option<(&OnTheWay, Option<Event>)> {
         let shared = self.shared.len();
@@ -91,39 +92,39 @@ impl Lines {
         }
     }
 
-    /// Whether nothing is on its way.
+    /// Returns true if no packet is in any line.
     pub fn is_empty(&self) -> bool {
         self.shared.iter().all(|line| line.length == 0) && self.own.is_empty()
     }
 }
 
-/// What became of a packet put in a shared line.
+/// Outcome of putting a packet in a shared line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joined {
-    /// It is the head.
+    /// The packet is the head.
     First,
-    /// It waits behind others.
+    /// The packet waits behind others.
     Behind,
-    /// It would have to pass too many: it is not in the line.
+    /// The packet would have to pass too many others and is not in the line.
     Refused,
 }
 
-/// A line of packets: a ring in which places need not be written before they are given out. Packets
-/// of equal time and rank keep the order in which they came.
+/// A line of packets in a ring, whose places need not be written before they are handed out.
+/// Packets of equal time and rank keep the order in which they joined.
 ///
-/// Packets on their way are a good part of a large network's memory. A ring grows by an eighth, and
-/// a large one gives back what slow start needed and nobody needs any more.
+/// Packets in flight are a good part of a large network's memory. A ring therefore grows by an
+/// eighth, and a large one gives back what slow start needed once fewer packets are in flight.
 #[derive(Clone, Debug, Default)]
 struct SharedLine {
     ring: Vec<OnTheWay>,
     head: usize,
-    /// The place behind the last packet.
+    /// Index of the place behind the last packet.
     end: usize,
     length: usize,
 }
 
 impl SharedLine {
-    /// Where in the ring the packet behind `before` others is.
+    /// Returns the index in the ring of the packet behind `before` others.
     #[inline]
     fn at(&self, before: usize) -> usize {
         let at = self.head + before;
@@ -131,13 +132,13 @@ impl SharedLine {
         if at < self.ring.len() { at } else { beyond }
     }
 
-    /// The place that comes after one.
+    /// Returns the index of the place after another.
     #[inline(always)]
     fn after(&self, at: usize) -> usize {
         if at + 1 == self.ring.len() { 0 } else { at + 1 }
     }
 
-    /// The place behind the last.
+    /// Returns the place behind the last packet.
     #[inline]
     fn place(&mut self) -> &mut OnTheWay {
         if self.length == self.ring.len() {
@@ -156,8 +157,8 @@ impl SharedLine {
         self.ring.resize(self.length + more, OnTheWay::default());
     }
 
-    /// Gives back memory if a quarter of a large ring is empty. Its head must be its first place:
-    /// all that is in line then lies before the rest.
+    /// Gives memory back if a quarter of a large ring is empty. Its head must be at index 0, so
+    /// that all packets in line lie before the empty places.
     #[cold]
     fn shrink(&mut self) {
         let enough = self.length + self.length / 8 + 16;
@@ -168,7 +169,7 @@ impl SharedLine {
         }
     }
 
-    /// Puts what is in the place behind the last where its arrival belongs.
+    /// Puts the packet in the place behind the last one in line, by its arrival.
     #[inline(always)]
     fn join(&mut self, event: Event, hop: u32) -> Joined {
         let at = self.end;
@@ -189,7 +190,7 @@ impl SharedLine {
         Joined::Behind
     }
 
-    /// Moves what is in the place behind the last before all that arrive later.
+    /// Moves the packet in the place behind the last one before all that arrive later.
     #[cold]
     fn pass(&mut self, event: Event) -> Joined {
         let later = |before: &usize| self.ring[self.at(*before)].event > event;
@@ -231,13 +232,14 @@ impl SharedLine {
     }
 }
 
-/// One line per flow and shared link, for packets that would have to pass many. A flow's packets
-/// reach a link in order, so these are plain FIFOs; they are mostly empty, and lists in one pool.
+/// One line per flow and shared link, for packets that would have to pass many others. A flow's
+/// packets reach a link in order, so these lines are plain FIFOs. Most are empty, so they are lists
+/// in one pool.
 #[derive(Debug)]
 struct OwnLines {
     pool: Vec<Node>,
     free: u32,
-    /// First and last node of each line; equal to `NONE` where it is empty.
+    /// First and last node of each line, both `NONE` if it is empty.
     ends: Vec<(u32, u32)>,
 }
 
@@ -251,7 +253,8 @@ const NONE: u32 = u32::MAX;
 
 impl OwnLines {
     fn new(lines: usize) -> Self {
-        // Room for what timeouts send, so that the loop does not allocate.
+        // The capacity suffices for the packets that timeouts send, so that the loop does not
+        // allocate.
         let pool = Vec::with_capacity(if lines == 0 { 0 } else { 64 });
         Self {
             pool,
@@ -260,7 +263,7 @@ impl OwnLines {
         }
     }
 
-    /// Adds a packet; whether it is the head.
+    /// Appends a packet. Returns true if it is the head.
     fn push_back(&mut self, line: usize, entry: OnTheWay) -> bool {
         let node = Node { entry, next: NONE };
         let at = self.free;
@@ -317,7 +320,7 @@ mod tests {
         lines.join(&HOP, 0, Time(time), 0)
     }
 
-    /// Empties one line from an event on and tells the packets' numbers.
+    /// Empties a line from an event on and returns the packets' numbers.
     fn drain(lines: &mut Lines, first: Event) -> Vec<u64> {
         let mut next = Some(first);
         std::iter::from_fn(|| {
@@ -337,7 +340,7 @@ mod tests {
             heads.map(|head| head.is_some()),
             [true, false, false, true, false]
         );
-        // The head of before is no longer: its event takes nothing.
+        // The former head has been overtaken, so its event takes nothing.
         assert!(lines.take(heads[0].unwrap()).is_none());
         assert_eq!(drain(&mut lines, heads[3].unwrap()), [3, 0, 2, 1, 4]);
         assert!(lines.is_empty());
@@ -371,7 +374,7 @@ mod tests {
         }
         let mut last = most;
         let mut expected = 0;
-        // One comes for every two that leave, until few are left; then as many as leave.
+        // One packet joins for every two that leave until few are left. Then as many join as leave.
         while expected < 4 * most {
             let (taken, event) = lines.take(next.unwrap()).unwrap();
             assert_eq!(taken.packet.number, expected);

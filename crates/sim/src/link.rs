@@ -1,7 +1,8 @@
 //! A drop-tail FIFO link that works ahead: the departure of a packet is known on its arrival.
 //!
-//! Nothing that arrives later can change when an admitted packet leaves a FIFO, so the link needs
-//! no events of its own. What waits is found by forgetting the frames whose transmission has begun.
+//! Nothing that arrives later can change the departure of an admitted packet from a FIFO, so the
+//! link needs no events of its own. The backlog is found by removing the frames whose transmission
+//! has begun.
 
 #![expect(
     clippy::inline_always,
@@ -15,34 +16,34 @@ use goodqueue_types::{Bytes, DropReason, Framing, Packet, Rate, Span, Time};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
-/// What becomes of an arrival.
+/// Outcome of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// It is in transmission from `start` and reaches the next place at `arrival`.
+    /// The packet is admitted.
     Accepted {
-        /// Its transmission begins.
+        /// Start of its transmission.
         start: Time,
-        /// It arrives at the far end.
+        /// Time at which it reaches the next place.
         arrival: Time,
     },
-    /// It is lost.
+    /// The packet is lost.
     Dropped(DropReason),
 }
 
-/// A link that is its transmitter alone: nobody watches it, and it loses nothing.
+/// Link that consists of a transmitter alone: it is not observed, has no limit and loses nothing.
 #[derive(Clone, Debug)]
 pub struct Transmitter {
-    /// It is idle from here on, unless something arrives.
+    /// Time at which the last transmission ends.
     free_at: Time,
     delay: Span,
     picos_per_byte: NonZeroU64,
-    /// Bytes added to each packet, and nothing else.
+    /// Bytes that framing adds to each packet. Other framing is not supported here.
     overhead: u32,
 }
 
 impl Transmitter {
-    /// An idle transmitter, if that is all there is to the link; and if a byte takes a whole
-    /// number of picoseconds, as at most real rates.
+    /// Returns an idle transmitter if the link consists of nothing else and a byte takes a whole
+    /// number of picoseconds, as at most real rates. Returns none otherwise.
     pub fn new(config: &LinkConfig) -> Option<Self> {
         let unlimited = config.fifo_limit() == Some(Limit::Unlimited);
         let plain = config.framing == Framing::bytes(config.framing.overhead);
@@ -57,8 +58,8 @@ impl Transmitter {
         })
     }
 
-    /// Sends a packet of `ip_bytes` that arrives at `now`: when its transmission begins, and when
-    /// it reaches the next place.
+    /// Sends a packet of `ip_bytes` that arrives at `now`. Returns the start of its transmission
+    /// and the time at which it reaches the next place.
     #[inline]
     pub fn send(&mut self, now: Time, ip_bytes: u32) -> (Time, Time) {
         let frame_bytes = u64::from(ip_bytes) + u64::from(self.overhead);
@@ -71,17 +72,17 @@ impl Transmitter {
 /// A transmitter of finite rate behind a drop-tail queue, and the propagation after it.
 #[derive(Debug)]
 pub struct Link {
-    /// The transmitter is idle from here on, unless something arrives.
+    /// Time at which the last transmission ends.
     free_at: Time,
     delay: Span,
-    /// Zero where a byte does not take a whole number of picoseconds.
+    /// Picoseconds per byte, or zero if they are not a whole number.
     picos_per_byte: u64,
     rate: Rate,
     framing: Framing,
     queue: Queue,
 }
 
-/// What waits at a link, and what is counted there.
+/// Packets that wait at a link, and the link's counters.
 #[derive(Debug)]
 struct Queue {
     limit: Limit,
@@ -102,7 +103,7 @@ struct Waiting {
 }
 
 impl Link {
-    /// An idle link; none if it is not a drop-tail FIFO with a buffer of its own.
+    /// Creates an idle link, or none if the link is not a drop-tail FIFO with a buffer of its own.
     pub fn new(config: &LinkConfig, meter: Option<LinkMeter>) -> Option<Self> {
         let queue = Queue::new(config, config.fifo_limit()?, meter);
         Some(Self {
@@ -115,8 +116,8 @@ impl Link {
         })
     }
 
-    /// Offers a packet at `now`, which is never earlier than at the call before.
-    /// `changed` is told each new backlog and when it began.
+    /// Offers a packet at `now`, which is never earlier than at the call before. Calls `changed`
+    /// with each new backlog and the time of the change.
     #[inline(always)]
     pub fn offer(
         &mut self,
@@ -125,7 +126,7 @@ impl Link {
         mut changed: impl FnMut(Time, Backlog),
     ) -> Offer {
         let frame_bytes = self.framing.frame_bytes(packet.size);
-        // A frame whose transmission ends now has left: the transmitter is free.
+        // A frame whose transmission ends now has left, so the transmitter is free.
         let start = self.free_at.max(now);
         if let Some(reason) = self
             .queue
@@ -144,7 +145,7 @@ impl Link {
         }
     }
 
-    /// A packet passes a link that only delays.
+    /// Counts a packet that passes a link that only delays.
     pub fn pass(&mut self, now: Time, packet: &Packet) {
         if let Some(meter) = &mut self.queue.meter {
             meter.pass(now, packet);
@@ -160,27 +161,28 @@ impl Link {
         }
     }
 
-    /// Brings the link to the end of the run.
+    /// Advances the link to the end of the run.
     pub fn finish(&mut self, end: Time, mut changed: impl FnMut(Time, Backlog)) {
         self.queue.settle(end, &mut changed);
     }
 
-    /// Packets lost here in the whole run.
+    /// Returns the number of packets lost at this link in the whole run.
     pub fn drops(&self) -> u64 {
         self.queue.drops
     }
 
-    /// Packets waiting.
+    /// Returns the number of packets that wait.
     pub fn queued(&self) -> u64 {
         self.queue.waiting.len() as u64
     }
 
-    /// Packets in = out + dropped + queued, counted each for itself.
+    /// Returns true if packets in = out + dropped + queued. Each of the four has a counter of its
+    /// own.
     pub fn conserves(&self) -> bool {
         self.queue.conserves()
     }
 
-    /// Takes the statistics out, if there are any.
+    /// Takes the statistics out, if the link has any.
     pub fn take_meter(&mut self) -> Option<LinkMeter> {
         self.queue.meter.take()
     }
@@ -205,8 +207,8 @@ impl Queue {
         }
     }
 
-    /// Decides on an arrival whose transmission could begin at `start`, and says why it is lost
-    /// if it is.
+    /// Decides on an arrival whose transmission could begin at `start`. Returns the reason if the
+    /// packet is lost.
     #[inline(always)]
     fn refuses(
         &mut self,
@@ -249,7 +251,7 @@ impl Queue {
         reason
     }
 
-    /// Lets the frames whose transmission has begun by `now` leave the backlog.
+    /// Removes the frames whose transmission has begun by `now` from the backlog.
     #[inline]
     fn settle(&mut self, now: Time, changed: &mut impl FnMut(Time, Backlog)) {
         while let Some(frame) = self
@@ -284,7 +286,7 @@ mod tests {
     use super::*;
 
     fn link(limit: Limit, drop_list: Vec<u64>) -> Link {
-        // A byte per microsecond.
+        // The rate is a byte per microsecond.
         let mut config = LinkConfig::drop_tail(Rate(8_000_000), Span::from_millis(1), limit);
         config.framing = Framing::bytes(7);
         config.drop_list = drop_list;
@@ -295,7 +297,8 @@ mod tests {
         Time::ZERO + Span::from_micros(us)
     }
 
-    /// Offers 93-byte packets (100 µs each on the wire) and tells when each starts.
+    /// Offers packets of 93 bytes (100 µs each on the wire) and returns the start of each
+    /// transmission.
     fn starts(link: &mut Link, at: &[u64]) -> Vec<Option<Time>> {
         let packet = Packet {
             size: 93,
@@ -316,7 +319,8 @@ mod tests {
     fn the_limit_counts_what_waits_beside_the_frame_in_service() {
         let mut link = link(Limit::Packets(1), vec![]);
         let started = starts(&mut link, &[0, 10, 20, 100, 150, 200]);
-        // The second waits until 100; at 100 it has begun, so the fourth may wait until 200.
+        // The second packet waits until 100 µs. Its transmission begins then, so the fourth may
+        // wait until 200 µs.
         let expected =
             [Some(0), Some(100), None, Some(200), None, Some(300)].map(|us| us.map(micros));
         assert_eq!(started, expected);

@@ -1,4 +1,4 @@
-//! Statistics of one link, fed by either engine.
+//! Statistics of one link. Both engines use them.
 
 use crate::fairness::Fairness;
 use crate::loss_bursts::LossBursts;
@@ -8,29 +8,29 @@ use goodqueue_queue::Backlog;
 use goodqueue_types::{DropReason, Histogram, Packet, Span, Time};
 use std::sync::Arc;
 
-/// The part of a run that is measured, both ends included.
+/// Measured part of a run, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Measurements begin.
+    /// Start of the measurements.
     pub from: Time,
-    /// The run ends.
+    /// End of the run.
     pub to: Time,
 }
 
 impl Window {
-    /// Whether something at this instant counts.
+    /// Returns true if the instant lies in the window.
     #[inline]
     pub fn contains(self, time: Time) -> bool {
         self.from <= time && time <= self.to
     }
 
-    /// How much of `start..end` lies inside.
+    /// Returns the length of the part of `start..end` that lies in the window.
     #[inline]
     pub fn overlap(self, start: Time, end: Time) -> Span {
         end.min(self.to).saturating_since(start.max(self.from))
     }
 
-    /// Its length in seconds.
+    /// Returns the length of the window in seconds.
     pub fn seconds(self) -> f64 {
         self.to.saturating_since(self.from).as_secs_f64()
     }
@@ -38,30 +38,31 @@ impl Window {
 
 /// Counts and distributions of one link over the measured window.
 ///
-/// Backlog is what waits, without the frame in transmission. A packet's queueing delay is the
-/// time from its arrival to the start of its transmission. Losses and marks are those of the packets
-/// that arrived in the window, whatever the time at which their fate was decided; a packet that
-/// still waits at the end of the run has arrived and is not lost.
+/// The backlog excludes the frame in transmission. A packet's queueing delay is the time from its
+/// arrival to the start of its transmission. Losses and marks count the packets that arrived in the
+/// window, whether their loss or mark came at once or later. A packet that still waits at the end
+/// of the run has arrived and is not lost.
 #[derive(Clone, Debug)]
 pub struct LinkMeter {
     window: Window,
     arrivals: u64,
     departures: u64,
-    /// IP bytes sent in the window; of a transmission that its edge cuts, in proportion.
+    /// IP bytes sent in the window. A transmission across its edge counts in proportion.
     sent_ip_bytes: u64,
     drops: [u64; DropReason::COUNT],
     marks: [u64; DropReason::COUNT],
     duplicates: u64,
     reordered: u64,
     busy: Span,
-    /// The present busy period, cut at the edges of the window, and those before.
+    /// Start of the present busy period. `busy_until` is its end so far. Busy periods are cut at
+    /// the edges of the window.
     busy_from: Time,
     busy_until: Time,
     busy_periods: u64,
     longest_busy: Span,
     utilization: Option<f64>,
     shares: Shares,
-    /// Losses in bursts, if it is known how far apart those of a burst may be.
+    /// Losses grouped into bursts, if the scenario defines how far apart losses of a burst may be.
     pub(crate) bursts: Option<LossBursts>,
     backlog: Backlog,
     backlog_since: Time,
@@ -73,14 +74,14 @@ pub struct LinkMeter {
     average: Moments,
 }
 
-/// What each group of flows had of the link.
+/// Bytes that each group of flows sent over the link.
 #[derive(Clone, Debug)]
 struct Shares {
-    /// The first flow of each run of flows of one group, with the group.
+    /// First flow of each consecutive run of flows of one group, with the group.
     groups: Arc<[(u32, u32)]>,
-    /// The only group, if there are not several.
+    /// The only group that crosses the link, if there is only one.
     only: Option<u32>,
-    /// IP bytes sent in the window, by group; empty where only one group crosses the link.
+    /// IP bytes sent in the window, by group. Empty if only one group crosses the link.
     sent: Vec<u64>,
 }
 
@@ -105,7 +106,7 @@ impl Shares {
         }
     }
 
-    /// The groups that had something, and their shares of so many bytes.
+    /// Returns the groups that sent something, with their shares of `total` bytes.
     fn outcome(&self, total: u64) -> Vec<(u32, f64)> {
         if total == 0 {
             return Vec::new();
@@ -122,7 +123,7 @@ impl Shares {
     }
 }
 
-/// A mean and a variance that grow sample by sample (Welford 1962).
+/// Mean and variance, updated sample by sample (Welford 1962).
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     samples: u64,
@@ -147,11 +148,12 @@ impl Moments {
 }
 
 impl LinkMeter {
-    /// Values that its histograms have room for, so that the loop does not allocate: backlogs of
-    /// 2²⁴ packets and of 2³² bytes, waits of 100 s in nanoseconds. Beyond, they grow once.
+    /// Largest values for which the histograms reserve room, so that the loop does not allocate:
+    /// backlogs of 2²⁴ packets and of 2³² bytes, waits of 100 s in nanoseconds. A larger value
+    /// makes a histogram grow once.
     pub(crate) const HISTOGRAM_VALUES: [u64; 3] = [1 << 24, 1 << 32, 100_000_000_000];
 
-    /// A meter for this window, of flows in these groups.
+    /// Creates a meter for a window and for flows in these groups.
     pub(crate) fn new(
         window: Window,
         bursts: Option<LossBursts>,
@@ -195,18 +197,18 @@ impl LinkMeter {
         }
     }
 
-    /// A flow of this group crosses the link.
+    /// Records that a flow of this group crosses the link.
     pub(crate) fn crossed_by(&mut self, group: u32) {
         self.shares.crossed_by(group);
     }
 
-    /// A packet arrived.
+    /// Counts the arrival of a packet.
     #[inline]
     pub fn arrival(&mut self, now: Time) {
         self.arrivals += u64::from(now >= self.window.from);
     }
 
-    /// A packet that had arrived at `arrival` was lost.
+    /// Counts the loss of a packet that had arrived at `arrival`.
     pub fn loss(&mut self, arrival: Time, now: Time, packet: &Packet, reason: DropReason) {
         if !self.follows(arrival, now) {
             return;
@@ -217,34 +219,35 @@ impl LinkMeter {
         }
     }
 
-    /// An arrival moved the discipline's own average to this.
+    /// Records the discipline's own average after an arrival.
     pub fn average(&mut self, now: Time, average: f64) {
         if self.window.contains(now) {
             self.average.add(average);
         }
     }
 
-    /// The queue marked a packet that had arrived at `arrival`.
+    /// Counts the mark of a packet that had arrived at `arrival`.
     pub fn mark(&mut self, arrival: Time, now: Time, reason: DropReason) {
         self.marks[reason as usize] += u64::from(self.follows(arrival, now));
     }
 
-    /// Returns true if a packet that arrived at `arrival` is among those whose fate counts.
+    /// Returns true if a packet that arrived at `arrival` and was lost or marked at `now` is
+    /// counted.
     fn follows(&self, arrival: Time, now: Time) -> bool {
         self.window.from <= arrival && now <= self.window.to
     }
 
-    /// The link made a copy of a packet.
+    /// Counts a copy of a packet that the link made.
     pub fn duplicate(&mut self, now: Time) {
         self.duplicates += u64::from(self.window.contains(now));
     }
 
-    /// A packet reached the far end after one that was sent later.
+    /// Counts a packet that reached the far end after one that was sent later.
     pub fn reordering(&mut self, now: Time) {
         self.reordered += u64::from(self.window.contains(now));
     }
 
-    /// What waits is now `backlog`.
+    /// Records a new backlog from `now` on.
     #[inline]
     pub fn backlog(&mut self, now: Time, backlog: Backlog) {
         if self.window.from <= self.backlog_since && now <= self.window.to {
@@ -257,7 +260,7 @@ impl LinkMeter {
         self.backlog = backlog;
     }
 
-    /// A change of backlog before or after the window, or the first in it.
+    /// Records a change of the backlog before or after the window, or the first one in it.
     #[cold]
     fn backlog_at_the_edge(&mut self, now: Time, backlog: Backlog) {
         self.close_backlog(now, self.window.overlap(self.backlog_since, now));
@@ -267,7 +270,7 @@ impl LinkMeter {
         }
     }
 
-    /// A packet that arrived at `arrival` is in transmission from `start` to `end`.
+    /// Records a packet that arrived at `arrival` and is in transmission from `start` to `end`.
     #[inline]
     pub fn service(&mut self, arrival: Time, start: Time, end: Time, packet: &Packet) {
         if start != self.busy_until {
@@ -276,7 +279,7 @@ impl LinkMeter {
         self.busy_until = end;
         let begins = self.window.contains(start);
         if begins {
-            // Round up: a packet that waited at all did not wait zero.
+            // The wait is rounded up, so that a packet which waited at all did not wait zero.
             self.waits_ns.record((start - arrival).0.div_ceil(1000), 1);
         }
         if begins && end <= self.window.to {
@@ -288,7 +291,7 @@ impl LinkMeter {
         }
     }
 
-    /// A packet passed a link that has neither a queue nor a transmitter.
+    /// Counts a packet that passed a link that has neither a queue nor a transmitter.
     pub fn pass(&mut self, now: Time, packet: &Packet) {
         if self.window.contains(now) {
             self.arrivals += 1;
@@ -298,7 +301,7 @@ impl LinkMeter {
         }
     }
 
-    /// The transmitter was idle until now.
+    /// Ends the last busy period and begins one at `start`.
     fn begin_busy_period(&mut self, start: Time) {
         let length = self.window.overlap(self.busy_from, self.busy_until);
         self.busy_periods += u64::from(length > Span::ZERO);
@@ -306,7 +309,7 @@ impl LinkMeter {
         self.busy_from = start;
     }
 
-    /// A transmission that does not lie in the window from beginning to end.
+    /// Counts a transmission that lies only partly in the window.
     #[cold]
     fn service_at_the_edge(&mut self, start: Time, end: Time, packet: &Packet) {
         self.departures += u64::from(self.window.contains(end));
@@ -323,7 +326,7 @@ impl LinkMeter {
         self.shares.sent(packet, ip_bytes);
     }
 
-    /// The backlog held until now, for `dwell` of the window.
+    /// Records that the last backlog held until `now`, for `dwell` of the window.
     #[inline]
     fn close_backlog(&mut self, now: Time, dwell: Span) {
         if dwell > Span::ZERO {
@@ -333,19 +336,19 @@ impl LinkMeter {
         self.backlog_since = now;
     }
 
-    /// Says what share of its rate a link used whose rate changes: the share of the time would
-    /// say nothing.
+    /// Sets the utilisation of a link whose rate changes: the share of the bits that it could have
+    /// sent. The share of busy time would mislead there.
     pub fn set_utilization(&mut self, utilization: f64) {
         self.utilization = Some(utilization);
     }
 
-    /// The results, at the end of the run.
+    /// Returns the results at the end of the run.
     pub fn finish(mut self, name: &str) -> LinkOutcome {
         self.close_backlog(
             self.window.to,
             self.window.overlap(self.backlog_since, self.window.to),
         );
-        // What would be the next period ends the present one.
+        // Beginning another period closes the last one.
         self.begin_busy_period(Time::MAX);
         let seconds = self.window.seconds();
         let drops = self.drops.iter().sum();
@@ -389,8 +392,8 @@ impl LinkMeter {
 }
 
 impl Distribution {
-    /// Mean, quantiles (within 1.6 %) and maximum of a histogram, `scale` of whose units make one
-    /// here. A division, because 10⁻⁹ is no exact number and its multiples would show it.
+    /// Returns mean, quantiles (within 1.6 %) and maximum of a histogram, divided by `scale`. It
+    /// divides because a factor such as 10⁻⁹ is not exact in binary, which the results would show.
     pub fn of(histogram: &Histogram, scale: f64) -> Self {
         let quantile = |q| histogram.quantile(q).map(|value| value as f64 / scale);
         Self {
@@ -411,7 +414,7 @@ mod tests {
         Time::ZERO + Span::from_secs(s)
     }
 
-    /// A meter of two flows, the first of group 0 and the second of group 1.
+    /// Returns a meter of two flows, the first of group 0 and the second of group 1.
     fn meter(from: Time, to: Time) -> LinkMeter {
         LinkMeter::new(Window { from, to }, None, [(0, 0), (1, 1)].into())
     }
@@ -428,7 +431,9 @@ mod tests {
     fn busy_periods_end_where_the_transmitter_pauses() {
         let mut meter = meter(second(10), second(20));
         let packet = sized(0, 1000);
-        // Before the window; 1 s of it inside, with the next one 2 s; 1 s; 1 s inside; after it.
+        // The first transmission ends before the window. The second has 1 s inside and, with the
+        // third, 2 s. The fourth has 1 s, the fifth 1 s inside, and the last comes after the
+        // window.
         for (start, end) in [(7, 8), (9, 11), (11, 12), (14, 15), (19, 21), (22, 23)] {
             meter.service(second(start), second(start), second(end), &packet);
         }
@@ -465,14 +470,15 @@ mod tests {
             meter.average(second(11), value);
         }
         meter.loss(second(9), second(9), &packet, DropReason::Overlimit);
-        // It arrived before the window: it is not among the arrivals, nor among the losses.
+        // The packet arrived before the window, so it is counted neither as an arrival nor as a
+        // loss.
         meter.loss(second(9), second(11), &packet, DropReason::TargetExceeded);
         meter.mark(second(9), second(11), DropReason::TargetExceeded);
         meter.loss(second(10), second(15), &packet, DropReason::LinkLoss);
         meter.mark(second(10), second(15), DropReason::Early);
-        // Transmission from 8 to 12 s: 2 s of it inside; waited 0.
+        // The transmission from 8 to 12 s has 2 s inside. Its packet waited for 0 s.
         meter.service(second(8), second(8), second(12), &packet);
-        // From 19 to 21 s: 1 s inside, and it does not end inside.
+        // The transmission from 19 to 21 s has 1 s inside and does not end inside.
         meter.service(second(17), second(19), second(21), &packet);
         // Three packets wait from 5 to 12 s, then none.
         meter.backlog(

@@ -1,62 +1,63 @@
-//! Packets that a link loses at random, whatever its queue does. Counted apart from the queue's.
+//! Packets that a link loses at random, independently of its queue. They are counted separately
+//! from the queue's drops.
 
 use goodqueue_types::{Body, Packet, RandomStream};
 
-/// What a link loses.
+/// Random losses of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossConfig {
-    /// How often and in what bursts.
+    /// Frequency and burstiness of losses.
     pub model: LossModel,
-    /// Which packets can be lost.
+    /// Packets that can be lost.
     pub of: LossOf,
-    /// Whether they are lost after their transmission, which then took its time for nothing; else
-    /// before the queue, which then never sees them.
+    /// True if packets are lost after their transmission, which then took its time in vain. False
+    /// if they are lost before the queue, which then never sees them.
     pub after_transmission: bool,
 }
 
-/// How losses come.
+/// Random model of losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossModel {
-    /// Each packet or byte for itself.
+    /// Each packet or byte is lost independently.
     Independent {
-        /// The probability of each, from 0 to 1.
+        /// Probability of a loss, from 0 to 1.
         probability: f64,
-        /// What it is the probability of.
+        /// Unit to which the probability applies.
         per: LossUnit,
     },
-    /// In bursts: a chain of two states with a probability of loss in each (Gilbert 1960, Elliott
-    /// 1963), as `tc netem loss gemodel` has it.
+    /// Losses come in bursts: a chain of two states with a probability of loss in each (Gilbert
+    /// 1960, Elliott 1963), as in `tc netem loss gemodel`.
     GilbertElliott {
-        /// From the good state to the bad one, at each step (netem `p`).
+        /// Probability of a change from the good state to the bad one, at each step (netem `p`).
         to_bad: f64,
-        /// From the bad state to the good one (netem `r`).
+        /// Probability of a change from the bad state to the good one, at each step (netem `r`).
         to_good: f64,
-        /// The probability of loss in the bad state (netem `1-h`).
+        /// Probability of a loss in the bad state (netem `1-h`).
         loss_bad: f64,
-        /// The probability of loss in the good state (netem `1-k`).
+        /// Probability of a loss in the good state (netem `1-k`).
         loss_good: f64,
-        /// What makes a step.
+        /// Unit for which the chain takes a step.
         per: LossUnit,
     },
 }
 
-/// What is lost or not.
+/// Unit of loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossUnit {
-    /// A packet, whatever its size.
+    /// A packet of any size.
     #[default]
     Packet,
-    /// A byte of a frame; a frame is lost with any of its bytes.
+    /// A byte of a frame. A frame is lost if any of its bytes is.
     Byte,
 }
 
-/// Which packets a link can lose.
+/// Packets that a link can lose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossOf {
-    /// All.
+    /// All packets.
     #[default]
     Everything,
-    /// Those with payload: TCP data, datagrams, pings.
+    /// Packets with payload: TCP data, datagrams, pings.
     Data,
     /// TCP segments without payload.
     Acks,
@@ -82,7 +83,7 @@ pub struct LossProcess {
 }
 
 impl LossProcess {
-    /// The losses of one link.
+    /// Creates the losses of one link.
     pub fn new(config: LossConfig, random: RandomStream) -> Self {
         let chain = Chain::of(&config.model);
         Self {
@@ -92,12 +93,12 @@ impl LossProcess {
         }
     }
 
-    /// Whether packets are lost after their transmission, not before the queue.
+    /// Returns true if packets are lost after their transmission, false if before the queue.
     pub fn is_after_transmission(&self) -> bool {
         self.config.after_transmission
     }
 
-    /// Whether this packet, the next one, of `frame_bytes` on the wire, is lost.
+    /// Returns true if the next packet, of `frame_bytes` on the wire, is lost.
     pub fn loses(&mut self, packet: &Packet, frame_bytes: u64) -> bool {
         if !self.config.of.concerns(packet) {
             return false;
@@ -124,7 +125,7 @@ impl LossUnit {
     }
 }
 
-/// 1 - (1 - p)^n, without loss of digits where p is tiny.
+/// Returns 1 - (1 - p)^n, without loss of digits for very small p.
 fn loss_of_frame(probability: f64, count: u64) -> f64 {
     if count == 1 {
         return probability;
@@ -132,18 +133,18 @@ fn loss_of_frame(probability: f64, count: u64) -> f64 {
     -libm::expm1(count as f64 * libm::log1p(-probability))
 }
 
-/// Probabilities of going from a state (first index) to a state: 0 is good, 1 is bad.
+/// Probabilities of changes from a state (first index) to a state: 0 is good, 1 is bad.
 type Matrix = [[f64; 2]; 2];
 
-/// The two states of Gilbert and Elliott. A unit's fate goes by the state that it finds; then the
+/// The two states of Gilbert and Elliott. The present state decides if a unit is lost. Then the
 /// state takes a step.
 #[derive(Clone, Debug)]
 struct Chain {
     bad: bool,
     step: Matrix,
-    /// A step without a loss.
+    /// Probabilities of a step without a loss.
     kept: Matrix,
-    /// Both to the power of the number of units in the last frame.
+    /// Number of units in the last frame, with both matrices to its power.
     last: (u64, Matrix, Matrix),
 }
 
@@ -172,8 +173,9 @@ impl Chain {
         })
     }
 
-    /// One draw decides on both, the fate of the frame and the state after it: first the part in
-    /// which all units are kept, then the rest; within each the good state first.
+    /// Decides with one draw on the loss of the frame and the state after it. The range of the draw
+    /// is divided: first the part in which all units are kept, then the rest; within each, the good
+    /// state first.
     fn loses(&mut self, units: u64, random: f64) -> bool {
         if self.last.0 != units {
             self.last = (units, power(self.step, units), power(self.kept, units));
@@ -191,7 +193,7 @@ impl Chain {
     }
 }
 
-/// A matrix to the `exponent`th power, by squaring.
+/// Returns a matrix to the `exponent`th power, by squaring.
 fn power(mut base: Matrix, mut exponent: u64) -> Matrix {
     let mut result = [[1.0, 0.0], [0.0, 1.0]];
     while exponent > 0 {

@@ -1,4 +1,4 @@
-//! Bursts of losses at one link: how many packets go at a time, and how many flows they hit.
+//! Bursts of losses at one link: their lengths in packets, and the number of flows that each hits.
 
 use crate::link_meter::LinkMeter;
 use crate::outcome::{Distribution, LossBurstOutcome};
@@ -6,20 +6,21 @@ use crate::{LinkConfig, Network, Window, WorkloadConfig};
 use goodqueue_types::{Bytes, Direction, Histogram, LinkId, Packet, Rate, Span, Time};
 use std::sync::Arc;
 
-/// Losses gathered into bursts. A burst goes on while the time from one loss to the next is less
-/// than the round-trip time that senders then have: the base round-trip time of the flows and the
-/// time that the backlog takes. Within it no sender can have heard of the loss before (Dhamdhere,
-/// Jiang, Dovrolis, INFOCOM 2005, section VI).
+/// Losses grouped into bursts. A burst continues while the time from one loss to the next is less
+/// than the present round-trip time of the senders: the base RTT of the flows plus the time to send
+/// the backlog. Within this time no sender can have learned of the first loss (Dhamdhere, Jiang,
+/// Dovrolis, INFOCOM 2005, section VI).
 #[derive(Clone, Debug)]
 pub struct LossBursts {
     base_rtt: Span,
     rate: Rate,
-    /// Flows that cross the link, by number.
+    /// Flows that cross the link, in order of their numbers.
     flows: Vec<Crossing>,
-    /// When flows start whose TCP data cross the link, in order of time.
+    /// Start times of the flows whose TCP data cross the link, in order.
     starts: Vec<Time>,
     last: Time,
-    /// The number of the present burst, from 1, and what it has hit.
+    /// Number of the present burst, counted from 1. The next three fields count its packets, the
+    /// flows that it hit, and the flows whose TCP data it hit.
     burst: u32,
     packets: u64,
     hit: u64,
@@ -27,7 +28,7 @@ pub struct LossBursts {
     lengths: Histogram,
     hit_sum: u64,
     synchronized_sum: f64,
-    /// Bursts in whose time there were TCP flows.
+    /// Number of bursts during which TCP flows had started.
     with_tcp: u64,
 }
 
@@ -35,20 +36,20 @@ pub struct LossBursts {
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     flow: u32,
-    /// Whether its TCP data go forward, in reverse.
+    /// True if its TCP data cross the link in the forward direction, and in reverse.
     tcp_data: [bool; 2],
-    /// The last burst that hit it, and the last that hit its TCP data.
+    /// Number of the last burst that hit the flow. `tcp_hit_in` is the last that hit its TCP data.
     hit_in: u32,
     tcp_hit_in: u32,
 }
 
 impl LossBursts {
-    /// Bytes for each flow that crosses the link.
+    /// Bytes of memory for each flow that crosses the link.
     pub(crate) const FLOW_BYTES: usize = size_of::<Crossing>() + size_of::<Time>();
 
     fn new(config: &LinkConfig) -> Option<Self> {
         let mut lengths = Histogram::default();
-        // Longer bursts make it grow once.
+        // A longer burst makes the histogram grow once.
         lengths.reserve(1 << 16);
         Some(Self {
             base_rtt: config.burst_gap?,
@@ -83,7 +84,7 @@ impl LossBursts {
         crossing.tcp_data[direction as usize] |= tcp_data;
     }
 
-    /// A packet is lost at `now`, while so many frame bytes wait.
+    /// Records a packet lost at `now`, while `backlog_bytes` frame bytes wait.
     pub fn loss(&mut self, now: Time, packet: &Packet, backlog_bytes: u64) {
         let waiting = self.rate.transmission_time(Bytes(backlog_bytes));
         if self.packets == 0 || now - self.last >= self.base_rtt + waiting {
@@ -104,7 +105,7 @@ impl LossBursts {
         }
     }
 
-    /// The present burst is over.
+    /// Ends the present burst.
     fn close(&mut self) {
         if self.packets == 0 {
             return;
@@ -119,7 +120,7 @@ impl LossBursts {
         (self.packets, self.hit, self.tcp_hit) = (0, 0, 0);
     }
 
-    /// The results, at the end of the run.
+    /// Returns the results at the end of the run.
     pub fn finish(mut self) -> LossBurstOutcome {
         self.close();
         let count = self.lengths.total();
@@ -133,7 +134,7 @@ impl LossBursts {
     }
 }
 
-/// The meters of all links, none where a link is not observed.
+/// Returns the meters of all links, none for a link that is not observed.
 pub fn meters(network: &Network, window: Window) -> Vec<Option<LinkMeter>> {
     let groups = network.flows.iter().zip(0_u32..);
     let mut groups: Vec<(u32, u32)> = groups.map(|(flow, id)| (id, flow.group)).collect();
@@ -187,8 +188,8 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Bursts at a link of 1 Mb/s with round trips of 10 ms, crossed by TCP flows 3, 5 and 8, which
-    /// begin at 0, 0 and 1 s, and by another flow, 9.
+    /// Returns bursts at a link of 1 Mb/s with round trips of 10 ms. TCP flows 3, 5 and 8, which
+    /// start at 0, 0 and 1 s, cross it, and another flow, 9.
     fn bursts() -> LossBursts {
         let config = LinkConfig {
             burst_gap: Some(Span::from_millis(10)),
@@ -215,13 +216,14 @@ mod tests {
     fn a_burst_lasts_while_losses_are_closer_than_a_round_trip() {
         let mut bursts = bursts();
         let forward = Direction::Forward;
-        // Three within 9 ms of each other, flow 3 twice; 10 ms later another burst.
+        // Three losses are within 9 ms of each other, two of them of flow 3. The fourth, 10 ms
+        // later, begins another burst.
         for (ms, flow) in [(100, 3), (109, 5), (118, 3), (128, 9)] {
             lose(&mut bursts, ms, flow, forward, 0);
         }
-        // 1250 B wait: 10 ms more.
+        // 1250 bytes wait, which add 10 ms to the round trip.
         lose(&mut bursts, 147, 5, forward, 1250);
-        // An ACK of flow 3, and data of flow 8, whose third of three flows it is.
+        // An ACK of flow 3 is lost, and data of flow 8. These are data of one of three flows.
         lose(&mut bursts, 2000, 3, Direction::Reverse, 0);
         lose(&mut bursts, 2009, 8, forward, 0);
         let outcome = bursts.finish();
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(outcome.packets.p50, Some(2.0));
         assert_eq!(outcome.packets.mean, Some(7.0 / 3.0));
         assert_eq!(outcome.mean_flows_hit, Some(6.0 / 3.0));
-        // 2 of 2, 1 of 2, 1 of 3.
+        // The bursts hit 2 of 2, 1 of 2 and 1 of 3 flows.
         let expected = (1.0 + 0.5 + 1.0 / 3.0) / 3.0;
         assert!((outcome.synchronization.expect("losses") - expected).abs() < 1e-15);
     }

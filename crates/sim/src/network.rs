@@ -1,5 +1,5 @@
-//! What a run is made of: links, flows with their routes, and what to measure. Plain values;
-//! the scenario crate builds them, both engines read them.
+//! The description of a run: links, flows with their routes, and what to measure. It consists of
+//! plain values. The scenario crate builds them and both engines read them.
 
 use crate::impairment::Impairments;
 use crate::law::Law;
@@ -13,14 +13,14 @@ use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A complete description of one run.
+/// Complete description of one run.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Seeds every random stream and the order of simultaneous arrivals.
+    /// Seed of every random stream and of the order of simultaneous arrivals.
     pub seed: u64,
-    /// The run ends at this instant; what happens later does not happen.
+    /// Time at which the run ends. Later events do not happen.
     pub end: Time,
-    /// Measurements begin here.
+    /// Time at which the measurements begin.
     pub warmup: Time,
     /// Unidirectional links, indexed by [`LinkId`].
     pub links: Vec<LinkConfig>,
@@ -28,7 +28,7 @@ pub struct Network {
     pub pools: Vec<PoolConfig>,
     /// Flows, indexed by `FlowId`.
     pub flows: Vec<FlowConfig>,
-    /// What to record besides the summary.
+    /// Series and events to record besides the summary.
     pub record: Record,
 }
 
@@ -39,41 +39,43 @@ pub struct Network {
 pub struct LinkConfig {
     /// Name in results (`bottleneck`, `bottleneck.reverse`).
     pub name: String,
-    /// Transmission rate, at the layer where frames are IP packet plus framing; the mean rate of a
-    /// link whose rate changes. [`Rate::UNLIMITED`] on a link that only delays.
+    /// Transmission rate of frames (IP packet plus framing), or the mean rate of a link whose rate
+    /// changes. [`Rate::UNLIMITED`] on a link that only delays.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Span,
-    /// Losses are of one burst if they are less than this and the time that the backlog takes apart:
-    /// the base round-trip time of flows that cross the link. Without it bursts are not told apart.
+    /// Base RTT of the flows that cross the link. Losses belong to one burst if they are less than
+    /// this, plus the time to send the backlog, apart. Without it bursts are not measured.
     pub burst_gap: Option<Span>,
-    /// Whether the link's statistics are reported; others only count.
+    /// True if the link's statistics are reported. Other links only count packets.
     pub observed: bool,
-    /// Everything else. Access links of a hundred thousand hosts have it in common.
+    /// All other properties. The access links of a hundred thousand hosts share one value.
     pub equipment: Arc<Equipment>,
 }
 
-/// What a link consists of, besides its rate and length.
+/// Properties of a link other than its rate and delay.
 #[derive(Clone, Debug)]
 pub struct Equipment {
-    /// How the rate changes, if it does.
+    /// Changes of the rate, if it varies.
     pub service: Option<ServiceConfig>,
-    /// What the link layer adds to each IP packet.
+    /// Bytes that the link layer adds to each IP packet.
     pub framing: Framing,
     /// The queue in front of the transmitter.
     pub queue: QueueConfig,
-    /// The shared buffer, by index, that the queue books its bytes on; its own without one.
+    /// Index of the shared buffer on which the queue books its bytes. Without one the queue has a
+    /// buffer of its own.
     pub pool: Option<u32>,
-    /// Arrivals lost whatever the queue holds: 0 is the first packet ever to arrive. Sorted.
+    /// Numbers of arrivals that are lost whatever the queue holds, sorted. The first packet ever to
+    /// arrive is 0.
     pub drop_list: Vec<u64>,
-    /// What the link loses at random.
+    /// Random losses.
     pub loss: Option<LossConfig>,
-    /// What happens to packets on their way behind the transmitter.
+    /// Impairments of packets behind the transmitter.
     pub impairments: Impairments,
 }
 
 impl Equipment {
-    /// A drop-tail queue, nothing that loses packets, and no framing.
+    /// Returns a drop-tail queue without losses and without framing.
     pub fn drop_tail(limit: Limit) -> Self {
         Self {
             service: None,
@@ -95,7 +97,7 @@ impl Deref for LinkConfig {
     }
 }
 
-/// Changes this link alone: equipment that it has in common with others is copied first.
+/// Changes this link alone: equipment that it shares with other links is copied first.
 impl DerefMut for LinkConfig {
     fn deref_mut(&mut self) -> &mut Equipment {
         Arc::make_mut(&mut self.equipment)
@@ -103,7 +105,7 @@ impl DerefMut for LinkConfig {
 }
 
 impl LinkConfig {
-    /// A drop-tail link that loses nothing and is not observed, without framing.
+    /// Returns a drop-tail link without losses and framing that is not observed.
     pub fn drop_tail(rate: Rate, delay: Span, limit: Limit) -> Self {
         Self {
             name: String::new(),
@@ -115,15 +117,16 @@ impl LinkConfig {
         }
     }
 
-    /// Whether nothing can ever wait here: a link of unlimited rate that does nothing but delay.
-    /// Packets pass it on their way, without an event.
+    /// Returns true if no packet can ever wait here, because the link has an unlimited rate and
+    /// only delays. Packets pass it without an event.
     pub fn only_delays(&self) -> bool {
         let nothing_else = self.fifo_limit() == Some(Limit::Unlimited) && self.drop_list.is_empty();
         self.rate == Rate::UNLIMITED && nothing_else
     }
 
-    /// The limit, where a packet's departure is known on its arrival and what leaves first arrives
-    /// first: a drop-tail FIFO with a buffer of its own.
+    /// Returns the limit if a packet's departure is known on its arrival and packets arrive in the
+    /// order in which they leave, as in a drop-tail FIFO with a buffer of its own. Returns none
+    /// otherwise.
     pub(crate) fn fifo_limit(&self) -> Option<Limit> {
         let plain = self.pool.is_none()
             && self.loss.is_none()
@@ -141,11 +144,11 @@ impl LinkConfig {
 pub struct PoolConfig {
     /// Name in results.
     pub name: String,
-    /// Bytes, with framing.
+    /// Capacity in bytes, with framing.
     pub capacity: u64,
-    /// How much of it each link may take.
+    /// Policy by which links share the buffer.
     pub sharing: Sharing,
-    /// Bytes kept for each link.
+    /// Bytes reserved for each link.
     pub headroom: u64,
 }
 
@@ -154,19 +157,19 @@ pub struct PoolConfig {
 pub struct FlowConfig {
     /// Name in results.
     pub name: String,
-    /// The number of the group that it belongs to, for what is reported by group.
+    /// Number of the flow's group, for results by group.
     pub group: u32,
-    /// When its application starts.
+    /// Time at which the application starts.
     pub start: Time,
     /// Links from client to server.
     pub forward: Vec<LinkId>,
     /// Links from server to client.
     pub reverse: Vec<LinkId>,
-    /// The hosts at both ends, for queues that share among hosts.
+    /// Hosts at both ends, for queues that share among hosts.
     pub hosts: Hosts,
-    /// The differentiated services code point of its packets, both ways.
+    /// Differentiated services code point of the flow's packets in both directions.
     pub dscp: u8,
-    /// What its application does.
+    /// Application of the flow.
     pub workload: WorkloadConfig,
     /// Where between two losses the sender of a bulk flow begins; `None` at the very beginning.
     pub between_losses: Option<BetweenLosses>,
@@ -181,30 +184,30 @@ pub struct BetweenLosses {
     pub phase: f64,
 }
 
-/// What an application does.
+/// Application of a flow.
 #[derive(Clone, Debug)]
 pub enum WorkloadConfig {
-    /// TCP data from client to server: so many bytes, then close; or without end.
+    /// TCP data from client to server: a number of bytes and then a close, or data without end.
     Bulk {
         /// Both endpoints' configuration.
         tcp: Arc<TcpConfig>,
         /// Bytes to send; `None` never ends.
         bytes: Option<u64>,
     },
-    /// The same, and the server answers all that comes.
+    /// As `Bulk`, and the server answers all data that arrive.
     Echo {
         /// Both endpoints' configuration.
         tcp: Arc<TcpConfig>,
         /// Bytes to send; `None` never ends.
         bytes: Option<u64>,
-        /// The answer to each piece that its TCP delivers.
+        /// Answer to each piece of data that the server's TCP delivers.
         reply: EchoReply,
     },
-    /// An application over TCP connections that come and go.
+    /// An application over a sequence of TCP connections.
     Session {
         /// Configuration of all endpoints.
         tcp: Arc<TcpConfig>,
-        /// What the client does.
+        /// Behaviour of the client.
         session: Arc<SessionConfig>,
     },
     /// Datagrams at constant intervals.
@@ -225,7 +228,7 @@ pub enum WorkloadConfig {
     Bursts {
         /// Mean time between bursts.
         mean_interval: Span,
-        /// Datagrams of a burst.
+        /// Number of datagrams in a burst.
         packets: u32,
         /// IP packet size in bytes.
         packet: u32,
@@ -236,14 +239,14 @@ pub enum WorkloadConfig {
         interval: Span,
         /// IP packet size in bytes.
         packet: u32,
-        /// Seconds of an on period; the flow begins with one.
+        /// Law of the length of an on period, in seconds. The flow begins with one.
         on: Law,
-        /// Seconds of an off period.
+        /// Law of the length of an off period, in seconds.
         off: Law,
     },
-    /// One direction of a call.
+    /// One direction of a voice call.
     Voice(VoiceConfig),
-    /// Small updates both ways at constant intervals.
+    /// Small updates in both directions at constant intervals.
     Game(Arc<GameConfig>),
     /// Echo requests at constant intervals, answered by the server's host.
     Ping {
@@ -257,13 +260,13 @@ pub enum WorkloadConfig {
 /// Sizes of a source's IP packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PacketSize {
-    /// All the same, in bytes.
+    /// Constant size in bytes.
     Fixed(u32),
     /// Exponential with this mean in bytes, rounded, at least 1 and at most 65,535.
     Exponential(f64),
 }
 
-/// What to record besides the summary.
+/// Series and events to record besides the summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// Backlog, cwnd, ssthresh and RTT over time.

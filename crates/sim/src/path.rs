@@ -1,10 +1,10 @@
-//! What a path takes when nobody else is on it.
+//! Delays of a path without other traffic.
 
 use crate::{FlowConfig, Network, WorkloadConfig};
 use goodqueue_types::{Bytes, LinkId, Span};
 
-/// The time from host to host of a packet that waits nowhere: transmission at each link (at the
-/// mean rate where it changes) and propagation.
+/// Returns the time from host to host of a packet that waits nowhere: transmission at each link (at
+/// the mean rate if it changes) and propagation.
 pub fn unloaded_delay(network: &Network, route: &[LinkId], ip_bytes: u32) -> Span {
     let links = route.iter();
     links.fold(Span::ZERO, |delay, link| {
@@ -12,7 +12,7 @@ pub fn unloaded_delay(network: &Network, route: &[LinkId], ip_bytes: u32) -> Spa
     })
 }
 
-/// Propagation alone.
+/// Returns the propagation delay of a route.
 pub fn propagation(network: &Network, route: &[LinkId]) -> Span {
     let links = route.iter();
     links.fold(Span::ZERO, |delay, link| {
@@ -29,10 +29,10 @@ fn transmission(network: &Network, link: LinkId, ip_bytes: u32) -> Span {
     link.rate.transmission_time(frame)
 }
 
-/// The least time that a bulk flow's bytes can take: the first segment to the server and its
-/// acknowledgement back, and meanwhile the other segments through the slowest link, headers and
-/// framing included. Opening and slow start are not in it. As the slowdown of Montazeri et al.
-/// (Homa, SIGCOMM 2018) has it.
+/// Returns the least time that a bulk flow's bytes can take: the first segment to the server and
+/// its acknowledgement back, and in parallel the other segments through the slowest link, with
+/// headers and framing. It excludes handshake and slow start, as in the slowdown of Montazeri et
+/// al. (Homa, SIGCOMM 2018).
 pub fn ideal_time(network: &Network, flow: &FlowConfig) -> Option<Span> {
     let WorkloadConfig::Bulk {
         tcp,

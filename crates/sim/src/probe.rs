@@ -1,4 +1,4 @@
-//! What a run can show besides its results. A probe that is absent costs nothing.
+//! Observers of a run, for events beyond its results. An absent probe costs nothing.
 
 use crate::agent::Agent;
 use crate::{Record, Series};
@@ -6,30 +6,31 @@ use goodqueue_queue::Backlog;
 use goodqueue_tcp::Limited;
 use goodqueue_types::{LinkId, PacketEvent, Span, Time};
 
-/// Sees a run as it happens. Events of one link or agent come in order of time; those of
-/// different ones may not, because the engine works ahead where nothing can interfere.
+/// Observer of a run while it happens. Events of one link or agent come in order of time. Those of
+/// different ones may not, because the engine works ahead if nothing can interfere.
 pub trait Probe {
-    /// Whether there is anything to tell; `false` lets the compiler drop the telling.
+    /// True if the probe observes anything. With `false` the compiler removes the calls.
     const ACTIVE: bool;
 
-    /// Whether packets are shown at links that only delay, too, which the engine passes in one step.
+    /// True if the probe also wants packet events at links that only delay, which the engine passes
+    /// in one step.
     const UNFOLDS: bool = false;
 
-    /// From now on nothing is told of what happened before `now`.
+    /// Announces that no later call reports an event before `now`.
     fn advance(&mut self, _now: Time) {}
 
-    /// A packet event.
+    /// Observes a packet event.
     fn packet(&mut self, event: PacketEvent);
 
-    /// What waits at a link from this time on.
+    /// Observes a link's new backlog, which holds from `time` on.
     fn backlog(&mut self, link: LinkId, time: Time, backlog: Backlog);
 
-    /// An agent received a packet, which perhaps completed a round-trip sample, or a timer of it
-    /// fired; `flow` is its flow.
+    /// Observes the agent of a flow after it received a packet or its timer fired. `rtt` is the
+    /// round-trip sample that the packet completed, if any.
     fn agent(&mut self, flow: u32, time: Time, agent: &Agent, rtt: Option<Span>);
 }
 
-/// Sees nothing.
+/// Probe that observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProbe;
 
@@ -40,7 +41,7 @@ impl Probe for NoProbe {
     fn agent(&mut self, _: u32, _: Time, _: &Agent, _: Option<Span>) {}
 }
 
-/// Two probes see the same.
+/// Passes each event to two probes.
 impl<A: Probe, B: Probe> Probe for (A, B) {
     const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
     const UNFOLDS: bool = A::UNFOLDS || B::UNFOLDS;
@@ -66,7 +67,7 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
     }
 }
 
-/// Keeps what a scenario's `[record]` asks for. Memory grows with the run.
+/// Probe that records what a scenario's `[record]` asks for. Its memory grows with the run.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     record: Record,
@@ -78,7 +79,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder for a run with these observed links and so many flows.
+    /// Creates a recorder for a run with these observed links and `flows` flows.
     pub fn new(record: Record, observed: Vec<bool>, flows: usize) -> Self {
         let last_windows = vec![(u64::MAX, None, 0); flows];
         Self {
@@ -90,7 +91,7 @@ impl Recorder {
         }
     }
 
-    /// What was recorded, ordered by time; events of one instant keep their order of cause.
+    /// Returns the records ordered by time. Events of one instant keep their causal order.
     pub fn finish(mut self) -> (Series, Vec<PacketEvent>) {
         self.series
             .backlog
@@ -114,7 +115,7 @@ impl Probe for Recorder {
 
     fn packet(&mut self, mut event: PacketEvent) {
         if self.record.packets {
-            // A note of the queue to itself, which a FIFO does without.
+            // The arrival is private to the queue, and a FIFO does not set it.
             event.packet.arrived = Time::ZERO;
             self.packets.push(event);
         }

@@ -1,53 +1,53 @@
-//! Where packets go next, and where they must wait for the event queue.
+//! The next hop of each packet, and the places where packets must wait for the event queue.
 //!
-//! A link whose arrivals all come from one source, in order, needs no events: what arrives next
-//! cannot overtake what arrived before, so a packet is walked through it at once. Only where
-//! several sources meet must arrivals be put in order. There packets wait in *lines*, sorted by
-//! arrival, and the event queue holds the head of each line.
+//! A link whose arrivals all come from one source, in order, needs no events: a later packet cannot
+//! overtake an earlier one, so a packet is walked through it at once. Arrivals must only be put in
+//! order if several sources meet. There packets wait in *lines*, sorted by arrival, and the event
+//! queue holds the head of each line.
 //!
 //! Packets that left one shared link and take equally long to the next arrive almost in the order
-//! in which they are put in line. They share a line, so that the event queue holds one entry for
-//! each class of round-trip times and not one for each flow. A packet that would have to pass
-//! many others waits in a line of its flow's own.
+//! in which they join the line. They share a line, so that the event queue holds one entry for each
+//! class of round-trip times instead of one for each flow. A packet that would have to pass many
+//! others waits in a line of its own flow.
 
 use crate::link::Transmitter;
 use crate::{LinkConfig, Network};
 use goodqueue_types::{Direction, FlowId, LinkId, Packet, RandomStream, Span, mix};
 use std::collections::BTreeMap;
 
-/// No line: the packet goes on at once.
+/// Value of a hop's line if the packet continues at once, without a line.
 pub const AT_ONCE: u32 = u32::MAX;
 
-/// No link: the hop is a stretch of links that only delay.
+/// Value of a hop's link if the hop is a stretch of links that only delay.
 pub const STRETCH: u32 = u32::MAX;
 
 /// One step of a route.
 #[derive(Clone, Debug)]
 pub struct Hop {
-    /// The transmitter, where the link is its transmitter alone and no other route uses it. Most
-    /// links of a large network are such: the hosts' own.
+    /// State of the link, if the link consists of a transmitter alone and no other route uses it.
+    /// Most links of a large network are of this kind: the hosts' own.
     pub transmitter: Option<Transmitter>,
-    /// The link to cross, or [`STRETCH`].
+    /// Link that the hop crosses, or [`STRETCH`].
     pub link: u32,
-    /// The line in which to wait for it, or [`AT_ONCE`].
+    /// Line in which packets wait for the link, or [`AT_ONCE`].
     pub line: u32,
-    /// Among the flows' own lines, the one before this link, where there is a line; the stretch, if
-    /// it is one.
+    /// Index of the flow's own line before this link, if packets wait there. For a stretch, the
+    /// stretch's index.
     pub own_line: u32,
-    /// Whether the host comes next.
+    /// True if the next place is the host.
     pub last: bool,
-    /// Whether the link is a [`ServedLink`](crate::served_link::ServedLink).
+    /// True if the link is a [`ServedLink`](crate::served_link::ServedLink).
     pub served: bool,
 }
 
-/// Links that only delay, one after the other, folded into one delay.
+/// Consecutive links that only delay, combined into one delay.
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
-    /// The sum of their delays.
+    /// Sum of the links' delays.
     pub delay: Span,
-    /// Those of them that are observed, and how far from the beginning they are.
+    /// Links of the stretch that are observed, each with its delay from the start of the stretch.
     pub observed: Vec<(u32, Span)>,
-    /// All of them likewise, if somebody wants to see packets there.
+    /// All links of the stretch in the same form, if a probe wants packet events there.
     pub unfolded: Vec<(u32, Span)>,
 }
 
@@ -66,41 +66,43 @@ impl Stretch {
 /// All routes, and the order of simultaneous arrivals.
 #[derive(Debug)]
 pub struct Routing {
-    /// Steps of all routes, one route after the other.
+    /// Hops of all routes, one route after the other.
     pub hops: Vec<Hop>,
     /// Stretches of links that only delay.
     pub stretches: Vec<Stretch>,
     ties: TieOrder,
-    /// How many lines flows share.
+    /// Number of lines that flows share.
     pub shared_lines: usize,
-    /// How many lines are a flow's own.
+    /// Number of lines that belong to one flow.
     pub own_lines: usize,
 }
 
-/// What feeds a link: its packets come in order of time.
+/// Source of a link's packets. The packets of one source come in order of time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Feeder {
-    /// The agent that sends (flow, direction).
+    /// The sending agent of a flow and direction.
     Agent(usize),
-    /// Another link, this long after it.
+    /// Another link, and the delay from it to here.
     Link(LinkId, Span),
 }
 
-/// Index of a flow's direction, and of the agent that sends that way.
+/// Returns the index of a flow's direction, which is also that of the agent that sends in it.
 #[inline]
 fn way(flow: FlowId, direction: Direction) -> usize {
     2 * flow.0 as usize + direction as usize
 }
 
 impl Routing {
-    /// Routes for a network, and where in `hops` that of each sending agent begins; stretches keep what
-    /// is folded into them if `unfold` says so. Every loop of
-    /// cause and effect passes the event queue at least once: where links feed each other in a circle
-    /// one is fed from outside, too, as every route begins at a host, and so has two feeders; and a
-    /// loop through hosts is a flow's way there and back.
+    /// Computes the routes of a network, and for each sending agent the index in `hops` of its
+    /// first hop. Stretches keep the links that they combine if `unfold` is true.
+    ///
+    /// Every loop of cause and effect passes the event queue at least once. If links feed each
+    /// other in a circle, one of them is also fed from outside, because every route begins at a
+    /// host, and so has two feeders. A loop through hosts follows a flow's route in both
+    /// directions.
     ///
     /// # Panics
-    /// If a flow crosses no link with a rate.
+    /// Panics if a flow crosses no link with a rate.
     pub fn new(network: &Network, unfold: bool) -> (Self, Vec<u32>) {
         let ways: Vec<&[LinkId]> = network
             .flows
@@ -108,11 +110,13 @@ impl Routing {
             .flat_map(|flow| [flow.forward.as_slice(), flow.reverse.as_slice()])
             .collect();
         let mut shared = shared_links(network, &ways);
-        // What a link with a queue discipline does depends on its transmissions' ends, too.
+        // A link with a queue discipline also depends on the ends of its transmissions, so its
+        // arrivals need the event queue.
         for (shared, link) in shared.iter_mut().zip(&network.links) {
             *shared |= link.fifo_limit().is_none();
         }
-        // A flow that meets no other would answer itself for ever: make it pass the event queue.
+        // A flow that meets no other flow would answer itself endlessly, so one of its links must
+        // use the event queue.
         for flow in &network.flows {
             let meets = flow
                 .forward
@@ -177,7 +181,8 @@ impl Routing {
         (routing, first_hops)
     }
 
-    /// Makes the last hop of the way that begins with the `first` longer if it is a stretch, else adds one.
+    /// Adds a link to the last hop of the route that begins with the `first` hop, if it is a
+    /// stretch. Otherwise appends a stretch.
     fn stretch(&mut self, first: usize, link: LinkId, config: &LinkConfig, unfold: bool) {
         let begun = self.hops.len() > first;
         let after_stretch = begun && self.hops.last().is_some_and(|hop| hop.link == STRETCH);
@@ -196,40 +201,42 @@ impl Routing {
         self.stretches[last].extend(link, config, unfold);
     }
 
-    /// The line in which a host's packets first wait, given its first hop; [`AT_ONCE`] if they go
-    /// all the way at once.
+    /// Returns the line in which a host's packets first wait, given its first hop, or [`AT_ONCE`]
+    /// if they wait nowhere.
     pub fn first_line(&self, first_hop: u32) -> u32 {
         let mut route = self.hops[first_hop as usize..].iter();
         let wait_or_end = route.find(|hop| hop.line != AT_ONCE || hop.last);
         wait_or_end.map_or(AT_ONCE, |hop| hop.line)
     }
 
-    /// Whether what a host sends is at the other end at that instant, given its first hop.
+    /// Returns true if a host's packets reach the other end at the instant of sending, given its
+    /// first hop.
     ///
-    /// Of two timers of that instant this host's is then the cause and the other end's the effect.
-    /// The order of hosts would not do: the engine works ahead at this host, and would find the
-    /// other's timer done or not, depending on how far.
+    /// If two timers fire at that instant, this host's is then the cause and the other end's the
+    /// effect. The order of hosts would not be sufficient: the engine works ahead at this host, and
+    /// the other timer would have fired or not, depending on how far.
     pub fn is_instant(&self, first_hop: u32) -> bool {
         let hop = &self.hops[first_hop as usize];
         let stretch = (hop.link == STRETCH && hop.last).then_some(hop.own_line);
         stretch.is_some_and(|stretch| self.stretches[stretch as usize].delay == Span::ZERO)
     }
 
-    /// The step that a link is of the route that begins with the `first`.
+    /// Returns the hop at which the route that begins with `first` crosses a link.
     pub fn hop(&self, first: u32, link: u32) -> u32 {
         let mut route = self.hops[first as usize..].iter();
         let position = route.position(|hop| hop.link == link);
         first + position.expect("the packet's route has this link") as u32
     }
 
-    /// A packet's place among simultaneous arrivals.
+    /// Returns a packet's place among simultaneous arrivals.
     #[inline]
     pub fn rank(&self, packet: &Packet) -> u32 {
         self.ties.rank(packet)
     }
 }
 
-/// The last shared link among links walked backward, and the propagation from it to here.
+/// Returns the last shared link among links in backward order, and the propagation delay from it to
+/// here.
 fn transit<'a>(
     network: &Network,
     shared: &[bool],
@@ -245,7 +252,7 @@ fn transit<'a>(
     (None, delay)
 }
 
-/// Which links have more than one feeder.
+/// Returns for each link if it has more than one feeder.
 fn shared_links(network: &Network, ways: &[&[LinkId]]) -> Vec<bool> {
     let mut feeder: Vec<Option<Feeder>> = vec![None; network.links.len()];
     let mut shared = vec![false; network.links.len()];
@@ -254,8 +261,8 @@ fn shared_links(network: &Network, ways: &[&[LinkId]]) -> Vec<bool> {
         for link in *links {
             let at = link.0 as usize;
             if network.links[at].only_delays() {
-                // What leaves a link for two places at different distances does not reach a third
-                // in order; what leaves a host is of one flow and one way.
+                // Packets that leave a link for two places at different distances do not reach a
+                // third in order. Packets that leave a host belong to one flow and direction.
                 if let Feeder::Link(_, after) = &mut from {
                     *after += network.links[at].delay;
                 }
@@ -269,20 +276,20 @@ fn shared_links(network: &Network, ways: &[&[LinkId]]) -> Vec<bool> {
     shared
 }
 
-/// The order of packets that arrive at a link at the same instant: a hash of seed, flow, direction
-/// and the time of sending; what one host sends at once stays in order. An order of flows alone
-/// would last for the whole run; where senders and bottleneck have the same rate, arrivals tie all
-/// the time, and the flow that always comes first would shut the others out of a full queue.
+/// Order of packets that arrive at a link at the same instant: a hash of seed, flow, direction and
+/// time of sending. Packets that one host sends at once stay in order. An order by flow alone would
+/// last for the whole run. If senders and bottleneck have the same rate, arrivals tie all the time,
+/// and a flow that always came first would shut the others out of a full queue.
 #[derive(Clone, Debug)]
 pub struct TieOrder {
-    /// One per flow and direction.
+    /// Hash key of each flow and direction.
     keys: Vec<u64>,
-    /// How many low bits of a rank tell flow and direction, so that no two ranks are equal.
+    /// Number of low bits of a rank that hold flow and direction, so that no two ranks are equal.
     way_bits: u32,
 }
 
 impl TieOrder {
-    /// The order that belongs to a seed.
+    /// Creates the order that belongs to a seed.
     pub fn new(seed: u64, flows: usize) -> Self {
         let ways = 2 * flows as u64;
         let keys = (0..ways)
@@ -294,8 +301,8 @@ impl TieOrder {
         }
     }
 
-    /// A packet's place among simultaneous arrivals, below 2³⁰; packets of different flows or
-    /// directions have different places.
+    /// Returns a packet's place among simultaneous arrivals, below 2³⁰. Packets of different flows
+    /// or directions have different places.
     #[inline]
     pub fn rank(&self, packet: &Packet) -> u32 {
         let way = way(packet.flow, packet.direction);
@@ -344,7 +351,7 @@ mod tests {
                 })
                 .filter(|first| *first)
                 .count();
-            // Four standard deviations of a fair coin.
+            // The tolerance is four standard deviations of a fair coin.
             assert!(
                 (4800..=5200).contains(&wins),
                 "flow {flow} came first {wins} times"

@@ -1,8 +1,8 @@
-//! A link with any queue discipline: it has an event for the end of each transmission.
+//! A link with any queue discipline. It has an event for the end of each transmission.
 //!
-//! Here the departure of a packet is not known on its arrival: a discipline may drop it later, or
-//! send others first. But once its transmission has begun, nothing can change when it ends, so the
-//! engine walks it on from there.
+//! The departure of a packet is not known on its arrival, because a discipline may drop it later or
+//! send others first. Once the transmission has begun, however, nothing can change its end, so the
+//! engine walks the packet on from there.
 
 use crate::Network;
 use crate::impaired_path::{Arrived, ImpairedPath};
@@ -17,11 +17,11 @@ use goodqueue_types::{Bytes, DropReason, Framing, Packet, RandomStream, Rate, Sp
 /// A transmission that begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Service {
-    /// What is sent.
+    /// Packet that is sent.
     pub packet: Packet,
-    /// Its last bit leaves.
+    /// Time at which its last bit leaves.
     pub end: Time,
-    /// Whether the link loses it then.
+    /// True if the link loses the packet at that time.
     pub lost: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct Service {
 #[derive(Debug)]
 pub struct ServedLink {
     rate: Rate,
-    /// Where the rate changes.
+    /// Changes of the rate, if it varies.
     varying: Option<Box<VaryingRate>>,
     pub delay: Span,
     framing: Framing,
@@ -38,27 +38,27 @@ pub struct ServedLink {
     loss: Option<LossProcess>,
     drop_list: Box<[u64]>,
     buffer: Buffer,
-    /// When the transmission under way ends.
+    /// End of the present transmission.
     busy_until: Option<Time>,
-    /// When the queue is to be asked again, because it held back what it has.
+    /// Time at which the queue may release a packet that it holds back.
     ready_at: Option<Time>,
-    /// What the queue did at the last call; the engine takes it from here.
+    /// Drops and marks of the last call. The engine takes them from here.
     pub verdicts: Vec<Verdict>,
     reported: Backlog,
     arrivals: u64,
     drops: u64,
     started: u64,
     lost_after: u64,
-    /// What is in transmission, if the link loses it when it ends.
+    /// Packet in transmission, if the link loses it at the end of the transmission.
     lost_at_end: Option<Packet>,
-    /// What is behind the transmitter, where packets can overtake one another or be copied.
+    /// Path behind the transmitter, if packets can overtake one another or be copied there.
     path: Option<Box<ImpairedPath>>,
     duplicated: u64,
     meter: Option<LinkMeter>,
 }
 
 impl ServedLink {
-    /// An idle link, the `index`th of its network.
+    /// Creates an idle link, the `index`th of its network.
     pub fn new(network: &Network, index: usize, window: Window, meter: Option<LinkMeter>) -> Self {
         let config = &network.links[index];
         let stream = |purpose| RandomStream::new(network.seed, purpose, index as u64);
@@ -92,7 +92,7 @@ impl ServedLink {
         }
     }
 
-    /// A packet arrives; perhaps a transmission begins.
+    /// Lets a packet arrive. Returns the transmission that begins, if one does.
     pub fn arrive(
         &mut self,
         now: Time,
@@ -127,8 +127,9 @@ impl ServedLink {
         service.map(|packet| self.start(now, packet))
     }
 
-    /// A transmission has ended, or what was held back may go; perhaps the next one begins. None,
-    /// too, if the event that says so is out of date.
+    /// Handles the end of a transmission, or the time at which a packet held back may leave.
+    /// Returns the transmission that begins, if one does. Returns none too if the event is out of
+    /// date.
     pub fn serve(&mut self, now: Time, shared: &mut [SharedBuffer]) -> Option<Service> {
         if self.busy_until == Some(now) {
             self.busy_until = None;
@@ -140,7 +141,7 @@ impl ServedLink {
         } else if self.busy_until.is_some() || self.ready_at != Some(now) {
             return None;
         }
-        // In an outage what waits stays in the queue; an empty one learns that the link is idle.
+        // During an outage packets stay in the queue. An empty queue is told that the link is idle.
         if self.opens(now) > now && self.queue.backlog().packets > 0 {
             return None;
         }
@@ -148,7 +149,8 @@ impl ServedLink {
         packet.map(|packet| self.start(now, packet))
     }
 
-    /// When the event queue must come back for what the queue holds back, if it does not know yet.
+    /// Returns the time at which the queue may release a packet that it holds back, if the event
+    /// queue has no event for it.
     pub fn next_ready(&mut self, now: Time) -> Option<Time> {
         let ready = match self.busy_until {
             Some(_) => None,
@@ -166,7 +168,7 @@ impl ServedLink {
         news
     }
 
-    /// The backlog, if it is another than at the last call.
+    /// Returns the backlog if it has changed since the last call.
     pub fn new_backlog(&mut self, now: Time) -> Option<Backlog> {
         let backlog = self.queue.backlog();
         if backlog == self.reported {
@@ -179,7 +181,8 @@ impl ServedLink {
         Some(backlog)
     }
 
-    /// When an idle link can begin a transmission: now, but for outages.
+    /// Returns the time at which an idle link can begin a transmission: now, except during an
+    /// outage.
     fn opens(&mut self, now: Time) -> Time {
         match &mut self.varying {
             Some(varying) => varying.opens(now),
@@ -215,19 +218,19 @@ impl ServedLink {
         Service { packet, end, lost }
     }
 
-    /// The packet that was sent last is lost when its transmission ends, which is within the run.
+    /// Records that the packet in transmission is lost at its end, which is within the run.
     pub fn lose_after_transmission(&mut self, packet: &Packet) {
         self.lost_after += 1;
         self.lost_at_end = Some(*packet);
     }
 
-    /// Whether packets can overtake one another behind the transmitter.
+    /// Returns true if packets can overtake one another behind the transmitter.
     pub fn is_impaired(&self) -> bool {
         self.path.is_some()
     }
 
-    /// What was sent until `end`, which lies within the run, is on its way over a path with
-    /// impairments. When the event queue must come back for what arrives, if it does not know.
+    /// Sends a packet, whose transmission ends at `end` within the run, over the path with
+    /// impairments. Returns the next arrival on that path if the event queue has no event for it.
     pub fn send_impaired(&mut self, packet: &Packet, rank: u32, end: Time) -> Option<Time> {
         let path = self.path.as_mut()?;
         if path.send(packet, rank, end) {
@@ -239,8 +242,8 @@ impl ServedLink {
         path.announce()
     }
 
-    /// The packet that leaves a path with impairments at `now`, if there is one, and when the event
-    /// queue must come back, if it does not know.
+    /// Returns the packet that leaves the path with impairments at `now`, if there is one, and the
+    /// next arrival on that path if the event queue has no event for it.
     pub fn emerge(&mut self, now: Time) -> (Option<Packet>, Option<Time>) {
         let Some(path) = &mut self.path else {
             return (None, None);
@@ -296,32 +299,33 @@ impl ServedLink {
         }
     }
 
-    /// Packets lost here in the whole run.
+    /// Returns the number of packets lost at this link in the whole run.
     pub fn drops(&self) -> u64 {
         self.drops + self.lost_after
     }
 
-    /// Copies made here in the whole run.
+    /// Returns the number of copies made at this link in the whole run.
     pub fn duplicated(&self) -> u64 {
         self.duplicated
     }
 
-    /// Packets on a path with impairments.
+    /// Returns the number of packets on the path with impairments.
     pub fn in_flight(&self) -> u64 {
         self.path.as_ref().map_or(0, |path| path.in_flight())
     }
 
-    /// Packets waiting.
+    /// Returns the number of packets that wait.
     pub fn queued(&self) -> u64 {
         self.queue.backlog().packets
     }
 
-    /// Packets in = out + dropped + queued, counted each for itself.
+    /// Returns true if packets in = out + dropped + queued. Each of the four has a counter of its
+    /// own.
     pub fn conserves(&self) -> bool {
         self.arrivals == self.drops + self.started + self.queued()
     }
 
-    /// Takes the statistics out, if there are any.
+    /// Takes the statistics out, if the link has any.
     pub fn take_meter(&mut self) -> Option<LinkMeter> {
         if let (Some(meter), Some(varying)) = (&mut self.meter, &self.varying) {
             meter.set_utilization(varying.utilization());

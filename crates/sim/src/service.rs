@@ -1,72 +1,73 @@
-//! Links whose rate changes: by a trace of rates, by a trace of delivery opportunities, at random.
+//! Links whose rate changes by a trace of rates, by a trace of delivery opportunities, or at
+//! random.
 //!
-//! All three are stretches of time with one rate each, which may be zero. A transmission takes
-//! what the stretches offer from its start on, one bit after the other; a link that offers nothing
-//! begins none, and what it would send waits in the queue.
+//! All three are stretches of time with one rate each, which may be zero. A transmission uses the
+//! capacity of the stretches from its start on, one bit after the other. A link at rate zero begins
+//! no transmission, so its packets wait in the queue.
 
 use crate::link_meter::Window;
 use goodqueue_types::{RandomStream, Rate, Span, Time};
 use std::sync::Arc;
 
-/// How a link's rate changes.
+/// Changes of a link's rate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceConfig {
-    /// As a table says.
+    /// Rates by a table.
     Trace(RateTrace),
-    /// By opportunities to deliver a number of bytes at an instant.
+    /// Opportunities to deliver a number of bytes at an instant.
     Opportunities(DeliveryTrace),
-    /// At random.
+    /// Random rates.
     Random(RandomRate),
 }
 
-/// Rates and when they begin.
+/// Rates with the times at which they begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateTrace {
-    /// Times in ascending order, the first zero, and rates, which may be zero.
+    /// Times in ascending order, from zero on, and rates, which may be zero.
     pub steps: Arc<[(Span, Rate)]>,
-    /// The trace begins again after this time, which is later than its last step; without it the
-    /// last rate stays.
+    /// Time after which the trace repeats, which is later than its last step. Without it the last
+    /// rate stays.
     pub repeat: Option<Span>,
 }
 
-/// Times at which a link can deliver [`BYTES_PER_OPPORTUNITY`] bytes, as the traces of Mahimahi
-/// (Netravali et al., USENIX ATC 2015). They begin again after the last one. A packet may take
-/// several opportunities and several packets one; what nobody takes is lost.
+/// Times at which a link can deliver [`BYTES_PER_OPPORTUNITY`] bytes, as in the traces of Mahimahi
+/// (Netravali et al., USENIX ATC 2015). They repeat after the last one. A packet may take several
+/// opportunities, and several packets may share one. Capacity that no packet uses is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryTrace {
-    /// Milliseconds in ascending order, repeated for several opportunities at once; the last is
+    /// Milliseconds in ascending order, repeated for several opportunities at once. The last is
     /// above zero.
     pub milliseconds: Arc<[u32]>,
 }
 
 /// Bytes of an opportunity: Mahimahi's packet of 1500 bytes with the 4 bytes of its tunnel.
 pub const BYTES_PER_OPPORTUNITY: u64 = 1_504;
-/// Most opportunities in one millisecond: they pass a byte each picosecond, and must be over when
-/// the next come.
+/// Largest number of opportunities in one millisecond. They deliver a byte each picosecond and must
+/// be over when the next ones come.
 pub const MOST_OPPORTUNITIES: u64 = 500_000;
-/// A byte each picosecond, in bits per second: an opportunity of 1504 bytes lasts 1.5 ns.
+/// Rate of an opportunity, a byte each picosecond, in bits per second. 1504 bytes take 1.5 ns.
 const AT_ONCE: u64 = 8_000_000_000_000;
 
-/// A rate that is drawn anew each interval.
+/// Rate that is drawn anew in each interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomRate {
-    /// How long a rate lasts.
+    /// Duration of each rate.
     pub interval: Span,
-    /// What is drawn.
+    /// Law by which rates are drawn.
     pub draw: RateDraw,
 }
 
-/// What rate comes next.
+/// Law of the next rate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RateDraw {
-    /// Any from the first to the second, each as likely, whatever it was before.
+    /// Uniform from the first rate to the second, independent of the rate before.
     Uniform(Rate, Rate),
-    /// A Markov chain: the rate stays with this probability and else becomes one of the others,
-    /// each as likely. It begins with any.
+    /// A Markov chain. The rate stays with probability `stay` and otherwise becomes one of the
+    /// others, which are equally likely. So are all rates at the start.
     Markov {
-        /// Two or more; they may be zero.
+        /// Two or more rates, which may be zero.
         rates: Arc<[Rate]>,
-        /// The probability that a rate stays for another interval.
+        /// Probability that a rate stays for another interval.
         stay: f64,
     },
 }
@@ -74,15 +75,15 @@ pub enum RateDraw {
 /// A stretch of time with one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// It ends here.
+    /// End of the stretch.
     pub until: Time,
-    /// Its rate, which may be zero.
+    /// Rate of the stretch, which may be zero.
     pub rate: Rate,
 }
 
 impl ServiceConfig {
-    /// The rates from the beginning of a run on, one stretch after the other without gaps;
-    /// endless but where a last rate stays. `link` is the link's place in its network.
+    /// Returns the rates from the start of a run, in stretches without gaps. They are endless
+    /// unless a last rate stays. `link` is the link's index in its network.
     pub fn stretches(&self, seed: u64, link: usize) -> Stretches {
         Stretches {
             config: self.clone(),
@@ -93,7 +94,7 @@ impl ServiceConfig {
         }
     }
 
-    /// How often the rate changes in a run, about.
+    /// Returns the approximate number of changes of the rate in a run.
     pub fn changes_in(&self, run: Span) -> u128 {
         let (changes, time) = match self {
             Self::Trace(trace) => (trace.steps.len(), trace.repeat.unwrap_or(run)),
@@ -109,8 +110,9 @@ impl ServiceConfig {
         changes as u128 * u128::from(run.0.div_ceil(time.0.max(1)))
     }
 
-    /// The mean rate: over a round of what repeats, over the run of what does not, expected of
-    /// what is random. Rounded to the nearest bit per second.
+    /// Returns the mean rate, rounded to the nearest bit per second: over one repetition of a trace
+    /// that repeats, over the run for a trace that does not, and the expected value of a random
+    /// rate.
     pub fn mean_rate(&self, run: Span) -> Rate {
         let per_second = |work: u128, time: Span| {
             let time = u128::from(time.0.max(1));
@@ -140,16 +142,16 @@ impl ServiceConfig {
     }
 }
 
-/// The stretches of a link's rate, in order.
+/// Iterator over the stretches of a link's rate, in order.
 #[derive(Clone, Debug)]
 pub struct Stretches {
     config: ServiceConfig,
     random: RandomStream,
-    /// The next step or opportunity of a trace, the state of a chain.
+    /// Index of the trace's next step or opportunity, or of the chain's state.
     index: usize,
-    /// When the present round of a trace began.
+    /// Start of the present repetition of a trace.
     round: Time,
-    /// The end of the last stretch.
+    /// End of the last stretch.
     at: Time,
 }
 
@@ -212,7 +214,7 @@ fn opportunity(trace: &DeliveryTrace, round: Time, index: usize) -> Time {
     round.saturating_add(Span::from_millis(trace.milliseconds[index].into()))
 }
 
-/// Draws the next rate, given the chain's state.
+/// Draws the next rate and updates the chain's state.
 fn draw(random: &mut RandomStream, draw: &RateDraw, state: &mut usize, begins: bool) -> Rate {
     let mut below = |limit: u64| random.span_below(Span(limit)).0;
     match draw {
@@ -222,7 +224,7 @@ fn draw(random: &mut RandomStream, draw: &RateDraw, state: &mut usize, begins: b
             if begins {
                 *state = below(count) as usize;
             } else if random.unit() >= *stay {
-                // One of the others: those above the present one move down.
+                // The draw is among the others, so indices from the present one on move up by one.
                 let other = random.span_below(Span(count - 1)).0 as usize;
                 *state = other + usize::from(other >= *state);
             }
@@ -231,16 +233,16 @@ fn draw(random: &mut RandomStream, draw: &RateDraw, state: &mut usize, begins: b
     }
 }
 
-/// Work is rate × time, in bit/s × ps: integers add up to the last bit.
+/// Work of one bit. Work is rate × time in bit/s × ps, so that integers add up exactly.
 const WORK_PER_BIT: u128 = 1_000_000_000_000;
 
-/// What a link offers over time, walked in one direction.
+/// Capacity that a link offers over time, computed in ascending order.
 #[derive(Clone, Debug)]
 struct Work {
     stretches: Stretches,
     from: Time,
     current: Stretch,
-    /// Offered before `from`.
+    /// Work offered before `from`.
     before: u128,
 }
 
@@ -258,7 +260,7 @@ impl Work {
         }
     }
 
-    /// Goes on to the next stretch; false if the present one is the last.
+    /// Advances to the next stretch. Returns false if the present one is the last.
     fn advance(&mut self) -> bool {
         let Some(next) = self.stretches.next() else {
             return false;
@@ -269,12 +271,12 @@ impl Work {
         true
     }
 
-    /// Offered until `time`, which lies in the present stretch.
+    /// Returns the work offered until `time`, which lies in the present stretch.
     fn offered(&self, time: Time) -> u128 {
         self.before + u128::from(self.current.rate.0) * u128::from((time - self.from).0)
     }
 
-    /// Offered until `time`, which is never before that of the last call.
+    /// Returns the work offered until `time`, which is never before that of the last call.
     fn offered_by(&mut self, time: Time) -> u128 {
         while self.current.until < time && self.advance() {}
         self.offered(time)
@@ -285,13 +287,13 @@ impl Work {
 #[derive(Clone, Debug)]
 pub struct VaryingRate {
     work: Work,
-    /// What is offered before the measured window begins and before it ends.
+    /// Work offered before the measured window begins, and before it ends.
     window: (u128, u128),
     used: u128,
 }
 
 impl VaryingRate {
-    /// The transmitter of a link, idle, of which so much is measured.
+    /// Creates an idle transmitter whose utilisation is measured in `window`.
     pub fn new(stretches: Stretches, window: Window) -> Self {
         let work = Work::from_start(stretches);
         let mut ahead = work.clone();
@@ -302,8 +304,8 @@ impl VaryingRate {
         }
     }
 
-    /// The first instant from `now` on at which a transmission can begin; `now` is never before
-    /// that of the last call, nor before the end of the last transmission.
+    /// Returns the first instant from `now` on at which a transmission can begin. `now` is never
+    /// before that of the last call, nor before the end of the last transmission.
     pub fn opens(&mut self, now: Time) -> Time {
         while self.work.current.until <= now || self.work.current.rate.0 == 0 {
             if !self.work.advance() {
@@ -313,8 +315,8 @@ impl VaryingRate {
         now.max(self.work.from)
     }
 
-    /// When a transmission of so many bytes ends that begins at `start`, at which the link is
-    /// open.
+    /// Returns the end of a transmission of `bytes` bytes that begins at `start`, when the rate is
+    /// not zero.
     pub fn transmit(&mut self, start: Time, bytes: u64) -> Time {
         let begun = self.work.offered(start);
         let done = begun + u128::from(bytes) * 8 * WORK_PER_BIT;
@@ -334,7 +336,7 @@ impl VaryingRate {
         end
     }
 
-    /// The share of what was offered in the measured window that transmissions took.
+    /// Returns the share of the work offered in the measured window that transmissions used.
     pub fn utilization(&self) -> f64 {
         let offered = self.window.1 - self.window.0;
         if offered == 0 {

@@ -1,4 +1,4 @@
-//! Buffers that several links share, and how full they are.
+//! Buffers that several links share, and their occupancy.
 
 use crate::link_meter::Window;
 use crate::outcome::{Distribution, PoolOutcome};
@@ -6,7 +6,7 @@ use crate::{Network, PoolConfig};
 use goodqueue_queue::{BufferAccount, BufferPool};
 use goodqueue_types::{Histogram, Span, Time};
 
-/// A buffer that several links share.
+/// A buffer that several links share, with its occupancy over time.
 #[derive(Debug)]
 pub struct SharedBuffer {
     pool: BufferPool,
@@ -15,7 +15,7 @@ pub struct SharedBuffer {
     occupancy: Histogram,
 }
 
-/// The shared buffers of a network.
+/// Creates the shared buffers of a network.
 pub fn shared_buffers(network: &Network) -> Vec<SharedBuffer> {
     let mut ports = vec![0; network.pools.len()];
     for pool in network.links.iter().filter_map(|link| link.pool) {
@@ -49,7 +49,7 @@ impl SharedBuffer {
         }
     }
 
-    /// What is booked may change now.
+    /// Records the occupancy up to `now`, before it may change.
     fn close(&mut self, now: Time) {
         let dwell = self.window.overlap(self.since, now);
         if dwell > Span::ZERO {
@@ -58,7 +58,7 @@ impl SharedBuffer {
         self.since = now;
     }
 
-    /// The results, at the end of the run.
+    /// Returns the results at the end of the run.
     pub fn finish(mut self, config: &PoolConfig) -> PoolOutcome {
         self.close(self.window.to);
         PoolOutcome {
@@ -69,17 +69,17 @@ impl SharedBuffer {
     }
 }
 
-/// Where a link's queue books its bytes.
+/// Buffer on which a link's queue books its bytes.
 #[derive(Debug)]
 pub enum Buffer {
-    /// On a buffer of its own.
+    /// A buffer of the link's own.
     Own(BufferPool),
-    /// On a shared buffer, by index, at this port.
+    /// A shared buffer, by its index and the link's port.
     Shared(usize, usize),
 }
 
 impl Buffer {
-    /// The buffer of the `index`th link.
+    /// Returns the buffer of the `index`th link.
     pub fn new(network: &Network, index: usize) -> Self {
         match network.links[index].pool {
             None => Self::Own(BufferPool::unlimited()),
@@ -91,7 +91,7 @@ impl Buffer {
         }
     }
 
-    /// The account there for a call at `now`, given the shared buffers.
+    /// Returns the account for a call at `now`, given the shared buffers.
     pub fn account<'a>(
         &'a mut self,
         buffers: &'a mut [SharedBuffer],
@@ -135,7 +135,8 @@ mod tests {
                 account.release(bytes.unsigned_abs());
             }
         };
-        // 60 bytes until 8 s, 10 until 12 s, then 50, for an instant 60, and 30 from 15 s on.
+        // The occupancy is 60 bytes until 8 s, 10 until 12 s, then 50, for an instant 60, and 30
+        // from 15 s on.
         at(1, 0, 60);
         at(8, 0, -50);
         at(12, 1, 40);

@@ -1,28 +1,28 @@
-//! Congestion signals: which links dropped and marked how many packets of which flow.
+//! Congestion signals: the numbers of packets of each flow that each link dropped and marked.
 
 use crate::link_meter::Window;
 use crate::{LinkConfig, Network};
 use goodqueue_queue::Limit;
 use goodqueue_types::{Direction, FlowId, LinkId, Packet, Time};
 
-/// Drops and marks of the packets that hosts sent in the window, by flow, direction and link. A place
-/// for each is there from the start, so that counting allocates nothing.
+/// Drops and marks of the packets that hosts sent in the window, by flow, direction and link. All
+/// entries exist from the start, so that counting does not allocate.
 #[derive(Clone, Debug)]
 pub struct Signals {
     window: Window,
-    /// In order of flow, direction and link.
+    /// Entries in order of flow, direction and link.
     counts: Vec<Signal>,
 }
 
-/// What one link did to the packets of one flow in one direction.
+/// Drops and marks of one flow's packets in one direction at one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     flow: u32,
-    /// Twice the link's number, one more in reverse.
+    /// Twice the link's number, plus one in the reverse direction.
     link_and_direction: u32,
-    /// Packets dropped.
+    /// Number of packets dropped.
     pub drops: u32,
-    /// Packets marked.
+    /// Number of packets marked.
     pub marks: u32,
 }
 
@@ -31,29 +31,29 @@ impl Signal {
         (flow.0, 2 * link.0 + direction as u32)
     }
 
-    /// The link.
+    /// Returns the link.
     pub fn link(&self) -> LinkId {
         LinkId(self.link_and_direction / 2)
     }
 
-    /// Drops and marks.
+    /// Returns the sum of drops and marks.
     pub fn strength(&self) -> u64 {
         u64::from(self.drops) + u64::from(self.marks)
     }
 
-    /// Whether the packets went forward.
+    /// Returns true if the packets went in the forward direction.
     pub fn is_forward(&self) -> bool {
         self.link_and_direction.is_multiple_of(2)
     }
 }
 
-/// Whether a link can drop or mark anything.
+/// Returns true if a link can drop or mark packets.
 fn can_signal(link: &LinkConfig) -> bool {
     link.fifo_limit() != Some(Limit::Unlimited) || !link.drop_list.is_empty()
 }
 
 impl Signals {
-    /// None yet.
+    /// Creates counts of zero for all flows and links.
     pub fn new(network: &Network) -> Self {
         let mut counts = Vec::new();
         for (flow, config) in (0..).map(FlowId).zip(&network.flows) {
@@ -100,7 +100,7 @@ impl Signals {
         Some(&mut self.counts[place.expect("a link on the packet's route that can drop")])
     }
 
-    /// A link dropped a packet.
+    /// Counts a packet that a link dropped.
     #[cold]
     pub fn drop(&mut self, link: LinkId, packet: &Packet, now: Time) {
         if let Some(signal) = self.find(link, packet, now) {
@@ -108,7 +108,7 @@ impl Signals {
         }
     }
 
-    /// A link marked a packet.
+    /// Counts a packet that a link marked.
     #[cold]
     pub fn mark(&mut self, link: LinkId, packet: &Packet, now: Time) {
         if let Some(signal) = self.find(link, packet, now) {
@@ -116,7 +116,7 @@ impl Signals {
         }
     }
 
-    /// What happened to a flow.
+    /// Returns the counts of a flow.
     pub fn of(&self, flow: FlowId) -> &[Signal] {
         let begin = self.counts.partition_point(|signal| signal.flow < flow.0);
         let end = self.counts.partition_point(|signal| signal.flow <= flow.0);

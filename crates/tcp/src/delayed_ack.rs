@@ -1,33 +1,34 @@
-//! When Linux acknowledges data in order: at once at the start of a connection and after trouble,
-//! then every second full segment, or after a delay that follows the gaps between segments
-//! (`tcp_event_data_recv`, `__tcp_ack_snd_check` and `tcp_send_delayed_ack` of Linux 6.18, read).
+//! Linux's rule for the ACKs of data in order. ACKs leave at once at the start of a connection and
+//! after irregular segments, then for every second full segment or after a delay that follows the
+//! gaps between segments (`tcp_event_data_recv`, `__tcp_ack_snd_check` and `tcp_send_delayed_ack`
+//! of Linux 6.18, read).
 
 use goodqueue_types::{Span, Time};
 
 use crate::config::TcpConfig;
 
-/// `TCP_ATO_MIN` and `TCP_DELACK_MIN`.
+/// Shortest delay (`TCP_ATO_MIN` and `TCP_DELACK_MIN`).
 const SHORTEST: Span = Span::from_millis(40);
-/// Half a second, which bounds the delay while the round-trip time is unknown.
+/// Bound on the delay while the round-trip time is unknown: half a second.
 const LONGEST: Span = Span::from_millis(500);
-/// `TCP_MAX_QUICKACKS`.
+/// Largest number of ACKs that leave at once (`TCP_MAX_QUICKACKS`).
 const MOST_QUICK: u64 = 16;
-/// `TCP_MSS_DEFAULT`: what a full segment is taken to be until one comes.
+/// Assumed size of a full segment before one arrives (`TCP_MSS_DEFAULT`).
 const DEFAULT_MSS: u32 = 536;
 
-/// What Linux keeps about the ACKs of a connection.
+/// Linux's state for the ACKs of a connection.
 #[derive(Debug)]
 pub(crate) struct LinuxAcks {
-    /// ACKs that still leave at once.
+    /// Number of ACKs that still leave at once.
     quick: u64,
-    /// Data go both ways (`pingpong`): ACKs wait for data to ride on.
+    /// True if data go in both directions (`pingpong`), so that ACKs wait for data to carry them.
     interactive: bool,
-    /// How long an ACK is held back (`ato`); zero before the first data.
+    /// Delay of an ACK (`ato`), or zero before the first data.
     delay: Span,
     last_data: Time,
-    /// What the last ACK acknowledged (`rcv_wup`).
+    /// Sequence number that the last ACK acknowledged (`rcv_wup`).
     acked: u64,
-    /// What counts as a full segment (`rcv_mss`).
+    /// Payload of a full segment (`rcv_mss`).
     full_segment: u32,
     last_size: u32,
     /// Retransmission timeout and smoothed round-trip time of the sending half.
@@ -35,7 +36,7 @@ pub(crate) struct LinuxAcks {
     srtt: Option<Span>,
 }
 
-/// What to do about an ACK.
+/// Decision on an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Now,
@@ -57,17 +58,17 @@ impl LinuxAcks {
         }
     }
 
-    /// What counts as a full segment, in bytes.
+    /// Returns the payload of a full segment, in bytes.
     pub fn full_segment(&self) -> u32 {
         self.full_segment
     }
 
-    /// What the sending half knows about the path.
+    /// Sets the sending half's estimates of the path.
     pub fn set_path(&mut self, rto: Span, srtt: Option<Span>) {
         (self.rto, self.srtt) = (rto, srtt);
     }
 
-    /// A segment with `payload` came, in order or not; `window` is what was offered.
+    /// Records a segment with `payload` bytes, in order or not. `window` is the window offered.
     pub fn on_data(&mut self, now: Time, payload: u32, window: u64, config: &TcpConfig) {
         self.measure_segment(payload, config.mss);
         let gap = now.saturating_since(self.last_data);
@@ -79,13 +80,13 @@ impl LinuxAcks {
         } else if gap < self.delay {
             self.delay = (self.delay / 2 + gap).min(self.rto);
         } else if gap > self.rto {
-            // The peer seems to start its window anew.
+            // The peer seems to have restarted its window.
             self.go_quick(window);
         }
         self.last_data = now;
     }
 
-    /// A full segment is the largest seen, or a smaller size that repeats.
+    /// Updates the size of a full segment: the largest seen, or a smaller size that repeats.
     fn measure_segment(&mut self, payload: u32, mss: u32) {
         let repeats = payload == self.last_size && payload >= DEFAULT_MSS;
         if payload >= self.full_segment || repeats {
@@ -100,15 +101,15 @@ impl LinuxAcks {
         self.quick = self.quick.max(segments.min(MOST_QUICK));
     }
 
-    /// Old data: our ACKs were lost or came late.
+    /// Records old data, which show that ACKs were lost or late.
     pub fn on_old_data(&mut self, window: u64) {
         self.go_quick(window);
         self.interactive = false;
         self.delay = SHORTEST;
     }
 
-    /// The ACK of what came in order up to `next`, with another perhaps waiting for `deadline`; whether
-    /// the application keeps up.
+    /// Decides on the ACK of data in order up to `next`. Another ACK may wait for `deadline`.
+    /// `keeps_up` is true if the application keeps up with the data.
     pub fn verdict(
         &self,
         now: Time,
@@ -138,17 +139,18 @@ impl LinuxAcks {
         Verdict::At(deadline.min(now.saturating_add(delay)))
     }
 
-    /// The peer has closed: our own data or FIN are expected, for the ACK to ride on.
+    /// Records the peer's FIN. The endpoint's own data or FIN are now expected, and can carry the
+    /// ACK.
     pub fn on_fin(&mut self) {
         self.interactive = true;
     }
 
-    /// What the last ACK acknowledged.
+    /// Returns the sequence number that the last ACK acknowledged.
     pub fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// An ACK of everything up to `next` leaves, alone or with data.
+    /// Records that an ACK of everything up to `next` leaves, alone or with data.
     pub fn sent(&mut self, next: u64, was_due: bool) {
         self.acked = next;
         if was_due && self.quick > 0 {
@@ -159,12 +161,12 @@ impl LinuxAcks {
         }
     }
 
-    /// Data leave: soon after some came, both ends talk.
+    /// Records that data leave. If some arrived shortly before, both ends send data.
     pub fn data_sent(&mut self, now: Time) {
         self.interactive |= now.saturating_since(self.last_data) < self.delay;
     }
 
-    /// The delay has passed in vain.
+    /// Records that the delay has passed without data to carry the ACK.
     pub fn expired(&mut self) {
         if self.interactive {
             self.interactive = false;

@@ -1,5 +1,5 @@
-//! Explicit congestion notification: what the two ends agree on, what the receiver feeds back and
-//! what the sender takes from it (RFC 3168, RFC 8257, RFC 9768).
+//! Explicit congestion notification: the negotiation between the two ends, the receiver's feedback
+//! and the sender's reaction (RFC 3168, RFC 8257, RFC 9768).
 
 use goodqueue_types::{Ecn, Segment, SegmentFlags};
 
@@ -9,46 +9,47 @@ const ECE: SegmentFlags = SegmentFlags::ECE;
 const CWR: SegmentFlags = SegmentFlags::CWR;
 const AE: SegmentFlags = SegmentFlags::AE;
 
-/// Both ends count marked packets from here (RFC 9768 section 3.2.1), which no end without ECN
-/// would show.
+/// Value from which both ends count marked packets (RFC 9768 section 3.2.1). An end without ECN
+/// would not show it.
 const FIRST_COUNT: u32 = 5;
-/// The counter on the wire has three bits.
+/// Mask of the counter on the wire, which has three bits.
 const COUNTER_MASK: u32 = 7;
-/// Marked packets that ask for an ACK (RFC 9768 section 3.2.2.5.1).
+/// Number of marked packets that requires an ACK (RFC 9768 section 3.2.2.5.1).
 const MARKS_PER_ACK: u32 = 2;
 
-/// ECN of a connection that wants it or has it.
+/// State of ECN on a connection that requests or has it.
 #[derive(Debug)]
 pub(crate) struct EcnState {
     mode: EcnMode,
-    /// What data carry.
+    /// ECN field of data packets.
     pub codepoint: Ecn,
-    /// What ACKs echo: a mark not yet answered by CWR, or (DCTCP) whether the last packet was marked.
+    /// Echo in ACKs: true while a mark is not answered by CWR, or (DCTCP) if the last packet was
+    /// marked.
     echo: bool,
-    /// DCTCP: an ACK of what came before the change of `echo` is to leave first.
+    /// DCTCP: acknowledgement number of the ACK that has to leave before the change of `echo`.
     pub early_ack: Option<u64>,
-    /// Marked packets received, and how many of them the last ACK told.
+    /// Number of marked packets received, and the number that the last ACK reported.
     received: u32,
     told: u32,
-    /// The ECN field of the SYN or SYN-ACK, which accurate ECN reports once.
+    /// ECN field of the SYN or SYN-ACK, which accurate ECN reports once.
     handshake: Ecn,
     handshake_told: bool,
-    /// Marked packets that the peer told of.
+    /// Number of marked packets that the peer reported.
     peer_received: u32,
-    /// No reduction before more than this is acknowledged.
+    /// Sequence number that must be exceeded by an acknowledgement before the next reduction.
     reduced_until: u64,
-    /// The next new data say that the window fell.
+    /// True if the next new data must report a reduction.
     reduction_to_tell: bool,
-    /// Fast retransmits and timeouts so far: each lowered the window.
+    /// Number of fast retransmits and timeouts so far. Each lowered the window.
     losses: u64,
 }
 
-/// What an ACK says about marks.
+/// Information of an ACK about marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Feedback {
-    /// Something was marked.
+    /// True if a packet was marked.
     pub echo: bool,
-    /// So many bytes were; 0 with RFC 3168, which cannot tell.
+    /// Number of marked bytes, or 0 with RFC 3168, which does not report it.
     pub marked: u64,
 }
 
@@ -71,8 +72,8 @@ impl EcnState {
         (mode != EcnMode::Off).then(|| Box::new(state))
     }
 
-    /// Flags that ask for ECN in a SYN. A SYN sent again asks for nothing, lest something on the
-    /// path drops those that do (RFC 3168 section 6.1.1.1).
+    /// Returns the flags that request ECN in a SYN. A SYN sent again requests nothing, because a
+    /// device on the path may drop such requests (RFC 3168 section 6.1.1.1).
     pub fn syn_flags(&self, first: bool) -> SegmentFlags {
         match self.mode {
             _ if !first => SegmentFlags::default(),
@@ -81,7 +82,7 @@ impl EcnState {
         }
     }
 
-    /// A SYN came in a packet with this ECN field; whether the connection has ECN.
+    /// Handles a SYN from a packet with this ECN field. Returns true if the connection has ECN.
     pub fn on_syn(&mut self, segment: &Segment, mark: Ecn) -> bool {
         self.handshake = mark;
         if !segment.flags.contains(CWR.with(ECE)) {
@@ -93,7 +94,7 @@ impl EcnState {
         true
     }
 
-    /// Flags of a SYN-ACK that agrees.
+    /// Returns the flags of a SYN-ACK that accepts ECN.
     pub fn syn_ack_flags(&self) -> SegmentFlags {
         match self.mode {
             EcnMode::AccEcn => counter_flags(handshake_code(self.handshake)),
@@ -101,7 +102,8 @@ impl EcnState {
         }
     }
 
-    /// The SYN-ACK came; whether the connection has ECN (RFC 3168 section 6.1.1, RFC 9768 table 2).
+    /// Handles the SYN-ACK. Returns true if the connection has ECN (RFC 3168 section 6.1.1, RFC
+    /// 9768 table 2).
     pub fn on_syn_ack(&mut self, segment: &Segment, mark: Ecn) -> bool {
         let code = counter(segment.flags);
         if self.mode != EcnMode::AccEcn {
@@ -118,8 +120,8 @@ impl EcnState {
         true
     }
 
-    /// A packet with payload came, `next` being expected and an ACK waiting or not. Whether an ACK
-    /// is due at once.
+    /// Handles a packet with payload while `next` is expected and `ack_waits` is true if an ACK
+    /// waits. Returns true if an ACK must leave at once.
     pub fn on_data(&mut self, segment: &Segment, mark: Ecn, next: u64, ack_waits: bool) -> bool {
         let marked = mark == Ecn::Experienced;
         match self.mode {
@@ -127,7 +129,7 @@ impl EcnState {
                 self.received = self.received.wrapping_add(u32::from(marked));
                 self.received.wrapping_sub(self.told) >= MARKS_PER_ACK
             }
-            // RFC 8257 section 3.2: each ACK speaks of marked packets or of others, never of both.
+            // RFC 8257 section 3.2: each ACK reports marked packets or unmarked ones, never both.
             EcnMode::Dctcp => {
                 let changes = marked != self.echo;
                 if changes && ack_waits && segment.seq == next {
@@ -136,8 +138,9 @@ impl EcnState {
                 self.echo = marked;
                 changes
             }
-            // RFC 3168 section 6.1.3: echo from the mark on until the sender has reduced. Both
-            // changes are told at once: a sender with a window of one would wait for it.
+            // RFC 3168 section 6.1.3: the echo lasts from the mark until the sender has reduced.
+            // Both changes are reported at once, because a sender with a window of one would wait
+            // for them.
             _ => {
                 let before = self.echo;
                 self.echo &= !segment.flags.contains(CWR);
@@ -148,7 +151,7 @@ impl EcnState {
         }
     }
 
-    /// What to tell in a segment with an acknowledgement.
+    /// Returns the flags of a segment with an acknowledgement.
     pub fn ack_flags(&mut self) -> SegmentFlags {
         if self.mode != EcnMode::AccEcn {
             return if self.echo {
@@ -165,7 +168,7 @@ impl EcnState {
         counter_flags(self.received)
     }
 
-    /// What to tell in the ACK that leaves before the change of DCTCP's state.
+    /// Returns the flags of the ACK that leaves before the change of DCTCP's state.
     pub fn early_ack_flags(&self) -> SegmentFlags {
         if self.echo {
             SegmentFlags::default()
@@ -174,7 +177,7 @@ impl EcnState {
         }
     }
 
-    /// What to tell in a segment with new data.
+    /// Returns the flags of a segment with new data.
     pub fn data_flags(&mut self) -> SegmentFlags {
         if std::mem::take(&mut self.reduction_to_tell) && self.mode != EcnMode::AccEcn {
             CWR
@@ -183,7 +186,7 @@ impl EcnState {
         }
     }
 
-    /// Reads an acknowledgement that newly covers `acked` bytes.
+    /// Reads the marks from an acknowledgement that newly covers `acked` bytes.
     pub fn feedback(&mut self, flags: SegmentFlags, acked: u64, mss: u32) -> Feedback {
         let mss = u64::from(mss);
         match self.mode {
@@ -210,8 +213,8 @@ impl EcnState {
         }
     }
 
-    /// How far the peer's counter has moved. When it may have wrapped because one ACK covers many
-    /// packets, as far as it can have (RFC 9768 appendix A.1).
+    /// Returns by how much the peer's counter has increased. If one ACK covers so many packets that
+    /// it may have wrapped, the largest possible increase is assumed (RFC 9768 appendix A.1).
     fn newly_marked(&self, flags: SegmentFlags, acked_packets: u32) -> u32 {
         let least = counter(flags).wrapping_sub(self.peer_received) & COUNTER_MASK;
         if acked_packets <= COUNTER_MASK {
@@ -221,14 +224,16 @@ impl EcnState {
         }
     }
 
-    /// Whether an echo in an ACK of `ack` asks for a reduction: once per window (RFC 3168 section
-    /// 6.1.2). `losses` counts what has lowered the window otherwise, `recover` up to where.
+    /// Returns true if an echo in an ACK of `ack` requires a reduction, which happens once per
+    /// window (RFC 3168 section 6.1.2). `losses` counts the losses that have lowered the window,
+    /// the last of them up to `recover`.
     pub fn may_reduce(&mut self, ack: u64, losses: u64, recover: u64) -> bool {
         self.note_losses(losses, recover);
         ack > self.reduced_until
     }
 
-    /// Losses lower the window, too, and the receiver is told (RFC 3168 section 6.1.2).
+    /// Records losses, which lower the window too. The next new data report the reduction (RFC 3168
+    /// section 6.1.2).
     pub fn note_losses(&mut self, losses: u64, recover: u64) {
         if losses != self.losses {
             self.losses = losses;
@@ -237,14 +242,14 @@ impl EcnState {
         }
     }
 
-    /// The window has fallen with data outstanding up to `max_sent`.
+    /// Records a reduction of the window while data up to `max_sent` are outstanding.
     pub fn reduced(&mut self, max_sent: u64) {
         self.reduced_until = max_sent;
         self.reduction_to_tell = true;
     }
 }
 
-/// The counter in the flags AE, CWR and ECE.
+/// Returns the counter in the flags AE, CWR and ECE.
 fn counter(flags: SegmentFlags) -> u32 {
     let bit = |flag| u32::from(flags.contains(flag));
     bit(AE) << 2 | bit(CWR) << 1 | bit(ECE)
@@ -261,7 +266,8 @@ fn counter_flags(count: u32) -> SegmentFlags {
     set(4, AE).with(set(2, CWR)).with(set(1, ECE))
 }
 
-/// How accurate ECN reports the ECN field of a SYN or SYN-ACK (RFC 9768 tables 2 and 3).
+/// Returns the code by which accurate ECN reports the ECN field of a SYN or SYN-ACK (RFC 9768
+/// tables 2 and 3).
 fn handshake_code(mark: Ecn) -> u32 {
     match mark {
         Ecn::NotCapable => 0b010,
@@ -275,8 +281,8 @@ fn handshake_code(mark: Ecn) -> u32 {
 mod tests {
     use super::*;
 
-    /// RFC 9768 section 3.2.2.5: three bits tell up to seven marks; when an ACK covers more packets,
-    /// the most that fits is assumed.
+    /// RFC 9768 section 3.2.2.5: three bits hold up to seven marks. If an ACK covers more packets,
+    /// the largest possible number is assumed.
     #[test]
     fn the_counter_wraps() {
         let mut ecn = EcnState::new(EcnMode::AccEcn, false).expect("on");
@@ -289,7 +295,7 @@ mod tests {
         assert_eq!(told(&mut ecn, 7, 2), 2);
         assert_eq!(told(&mut ecn, 7 + 3, 3), 3);
         assert_eq!(told(&mut ecn, 10 + 7, 7), 7);
-        // Ten packets, counter moved by one: one or nine are marked.
+        // Ten packets move the counter by one, so one or nine are marked.
         assert_eq!(told(&mut ecn, 18, 10), 9);
     }
 

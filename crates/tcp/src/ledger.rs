@@ -1,6 +1,6 @@
-//! The sender by transmission records: what an ACK says about each segment sent. Used where losses
-//! are detected by time (RFC 8985) or a control asks for delivery rates; the sequence arithmetic of
-//! `recovery` serves everything else.
+//! The sender with transmission records, which show the effect of an ACK on each segment sent. It
+//! is used if losses are detected by time (RFC 8985) or a control needs delivery rates. Otherwise
+//! the sequence arithmetic of `recovery` is used.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ use crate::undo::Undo;
 use crate::units::Unit;
 use crate::validation::Validation;
 
-/// What a call into the sender comes with.
+/// Arguments of a call into the sender.
 pub(crate) struct Turn<'a> {
     pub sender: &'a mut Sender,
     pub now: Time,
@@ -28,10 +28,10 @@ pub(crate) struct Turn<'a> {
     pub stats: &'a mut TcpStats,
 }
 
-/// What the sender's one timer waits for.
+/// Event for which the sender's one timer waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Timer {
-    /// The retransmission timeout (or nothing).
+    /// The retransmission timeout, or no event.
     #[default]
     Retransmit,
     /// The tail loss probe.
@@ -40,19 +40,19 @@ pub(crate) enum Timer {
     Reorder,
 }
 
-/// What recovery sends until the next ACK.
+/// Data that recovery sends until the next ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Resend {
     /// Only new data.
     #[default]
     Nothing,
-    /// What is marked lost, then new data.
+    /// Data marked lost, then new data.
     Lost,
-    /// New data; if there are none, what is marked lost (RFC 5682).
+    /// New data, or data marked lost if there are none (RFC 5682).
     NewData,
 }
 
-/// The switches, read once.
+/// Switches of the configuration, read once.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -71,45 +71,47 @@ pub(crate) struct Rules {
     pub mss: u64,
 }
 
-/// What one ACK showed.
+/// Effects of one ACK.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations")]
 pub(crate) struct Seen {
     pub prior_una: u64,
-    /// The end of what was SACKed before.
+    /// End of the data that were SACKed before.
     pub prior_highest: u64,
     pub una_advanced: bool,
-    /// It carried data, changed the window or acknowledged something: no duplicate ACK.
+    /// True if the ACK carried data, changed the window or acknowledged something, so that it is no
+    /// duplicate ACK.
     pub not_duplicate: bool,
-    /// Something was newly SACKed.
+    /// True if something was newly SACKed.
     pub sacked: bool,
-    /// Something sent only once, before `high_seq`, was delivered.
+    /// True if a segment sent only once, before `high_seq`, was delivered.
     pub original_delivered: bool,
-    /// Something retransmitted was cumulatively acknowledged.
+    /// True if a retransmitted segment was cumulatively acknowledged.
     pub resent_acked: bool,
     pub dsack: bool,
     pub dsack_of_probe: bool,
-    /// A retransmission was found lost.
+    /// True if a retransmission was found lost.
     pub resent_lost: bool,
     pub ecn_echo: bool,
-    /// The timer starts again.
+    /// True if the timer restarts.
     pub restart_timer: bool,
-    /// The lowest segment delivered late: below another delivered before it.
+    /// Lowest segment that was delivered late: below another one delivered before it.
     pub reordered: Option<u64>,
-    /// When the oldest and the newest segment acknowledged, and SACKed, were sent; those sent once.
+    /// Times at which the oldest and the newest acknowledged segment were sent, among those sent
+    /// once. `sacked_sent` has the same for SACKed segments.
     pub acked_sent: Option<(Time, Time)>,
     pub sacked_sent: Option<(Time, Time)>,
-    /// The newest round trip, if it can be known.
+    /// Newest round-trip time, if it can be known.
     pub rtt: Option<Span>,
 }
 
-/// Sequence numbers at which records of the application end, in order.
+/// Sequence numbers at which writes of the application end, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     pub ahead: VecDeque<u64>,
 }
 
-/// State beyond the sender's own.
+/// State in addition to the sender's own.
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -119,42 +121,43 @@ pub(crate) struct Ledger {
     pub rules: Rules,
     pub records: Records,
     pub state: CaState,
-    /// `max_sent` when the state was entered.
+    /// Value of `max_sent` when the state was entered.
     pub high_seq: u64,
     pub rack: Rack,
     pub probe: Option<Probe>,
     pub probe_due: bool,
-    /// The first segment is to be sent again whatever the window says.
+    /// True if the first segment is to be sent again whatever the window allows.
     pub first_due: bool,
     pub resend: Resend,
     pub timer: Timer,
-    /// Timeouts in a row.
+    /// Number of consecutive timeouts.
     pub backoff: u32,
     pub min_rtt: MinRtt,
-    /// Segments that may overtake another before it counts as lost (RFC 6675 `DupThresh`, adapted).
+    /// Number of segments that may overtake another before it counts as lost (RFC 6675 `DupThresh`,
+    /// adapted).
     pub reordering: u32,
-    /// How often reordering was seen.
+    /// Number of times that reordering was seen.
     pub reordering_events: u32,
     pub reduction: Option<Reduction>,
-    /// When the last reduction began.
+    /// Start of the last reduction.
     pub reduced_at: Time,
-    /// Segments SACKed before the ACK at hand.
+    /// Number of segments SACKed before the present ACK.
     pub sacked_before: u32,
     pub undo: Undo,
-    /// F-RTO has yet to decide whether the timeout was spurious.
+    /// True while F-RTO has not decided if the timeout was spurious.
     pub frto: bool,
-    /// The ACK about to come asks for a smaller window.
+    /// True if the next ACK to be handled requires a smaller window.
     pub ecn_echo: bool,
     pub rate: DeliveryRate,
     pub validation: Validation,
-    /// Ends of records that share no segment with what comes after them.
+    /// Ends of the application's writes that share no segment with the following data.
     pub records_end_at: Option<Box<Ends>>,
     pub pacer: Pacer,
     pub unit: Unit,
 }
 
 impl Ledger {
-    /// A ledger if the configuration or the control asks for one.
+    /// Creates a ledger if the configuration or the control needs one.
     pub fn if_needed(config: &TcpConfig, control: &impl CongestionControl) -> Option<Box<Self>> {
         let by_time = config.loss_detection == LossDetection::Rack;
         let rate_samples = control.needs_rate_samples();
@@ -203,7 +206,7 @@ impl Ledger {
         }))
     }
 
-    /// The window in segments.
+    /// Returns the window in segments.
     pub fn window(&self, sender: &Sender) -> u32 {
         let whole = self.reduction.as_ref().map(|reduction| reduction.window);
         whole
@@ -211,13 +214,13 @@ impl Ledger {
             .max(1)
     }
 
-    /// The threshold in segments.
+    /// Returns the threshold in segments.
     pub fn ssthresh(&self, sender: &Sender) -> u32 {
         let segments = sender.controller.ssthresh() / self.rules.mss;
         u32::try_from(segments).unwrap_or(u32::MAX)
     }
 
-    /// An acknowledgement that does not exceed what was sent.
+    /// Handles an acknowledgement that does not exceed the data sent.
     pub fn on_ack(&mut self, turn: &mut Turn<'_>, segment: &Segment) {
         let una = turn.sender.una;
         let outstanding = !self.records.is_empty();
@@ -289,7 +292,7 @@ impl Ledger {
         self.control(turn, sample, &seen);
     }
 
-    /// Tells the congestion control, or lets recovery set the window.
+    /// Passes the ACK to the congestion control, or lets recovery set the window.
     fn control(&mut self, turn: &mut Turn<'_>, mut sample: AckSample, seen: &Seen) {
         let mss = self.rules.mss;
         if self.rules.rate_samples {
@@ -310,7 +313,7 @@ impl Ledger {
             let newly = (sample.delivered / mss) as u32;
             self.reduce(turn, newly, sample.lost / mss, seen.una_advanced);
         }
-        // Where much reordering was seen, SACKed data let the window grow, too.
+        // After much reordering, SACKed data let the window grow too.
         let progress = seen.una_advanced
             || (seen.sacked && self.reordering > turn.config.duplicate_ack_threshold);
         let may_grow = self.reduction.is_none()
@@ -320,14 +323,14 @@ impl Ledger {
             turn.sender.controller.observe(&sample);
             return;
         }
-        // A control may follow delays and marks whether or not it may grow.
+        // A control may measure delays and marks even if the window may not grow.
         sample.acked = if may_grow { sample.delivered } else { 0 };
         if may_grow || turn.config.byte_counting {
             turn.sender.controller.on_ack(&sample);
         }
     }
 
-    /// Books the SACK blocks, the lowest first.
+    /// Records the SACK blocks, the lowest first.
     fn take_sack(&mut self, turn: &mut Turn<'_>, segment: &Segment, seen: &mut Seen) {
         if segment.sack.is_empty() {
             return;
@@ -345,7 +348,7 @@ impl Ledger {
         }
         let count = segment.sack.len();
         blocks[..count].sort_unstable();
-        // What comes next cannot be SACKed (Linux ignores such blocks).
+        // The next segment expected cannot be SACKed (Linux ignores such blocks).
         let floor = turn.sender.una.max(segment.ack);
         for block in &blocks[..count] {
             if block.0 > floor && !(duplicate && *block == first) {
@@ -359,7 +362,7 @@ impl Ledger {
         }
     }
 
-    /// A DSACK of data still outstanding: the retransmission has arrived as well.
+    /// Handles a DSACK of data still outstanding, which shows that the retransmission arrived too.
     fn tag_duplicate(&mut self, (start, end): (u64, u64)) {
         let mut index = self.records.index_above(start);
         while index < self.records.out() as usize && self.records.get(index).end() <= end {
@@ -372,7 +375,7 @@ impl Ledger {
         }
     }
 
-    /// Marks what a block newly reports.
+    /// Marks the segments that a block newly reports.
     fn tag(&mut self, turn: &mut Turn<'_>, (start, end): (u64, u64), seen: &mut Seen) {
         let start = start.max(turn.sender.una);
         if start >= end || end > turn.sender.max_sent {
@@ -423,7 +426,7 @@ impl Ledger {
         }
     }
 
-    /// Books a delivery with RACK and with the rate.
+    /// Passes a delivery to RACK and to the delivery rate.
     fn deliver(&mut self, turn: &Turn<'_>, record: &Record, snapshot: Snapshot) {
         let echo_is_older =
             record.ever_resent && turn.sender.echo_before(turn.config.timestamp(record.sent));
@@ -433,7 +436,7 @@ impl Ledger {
         self.rate.on_delivered(snapshot, record.sent, record.end());
     }
 
-    /// Books the cumulative acknowledgement.
+    /// Handles the cumulative acknowledgement.
     fn take_cumulative(&mut self, turn: &mut Turn<'_>, ack: u64, seen: &mut Seen) {
         let sender = &mut *turn.sender;
         if ack <= sender.una {
@@ -456,7 +459,7 @@ impl Ledger {
             if record.ever_resent {
                 seen.resent_acked = true;
             } else if !record.sacked {
-                // Linux takes a segment acknowledged piece by piece for one that came late.
+                // Linux treats a segment that is acknowledged in pieces as one that arrived late.
                 late = late.min(record.seq - u64::from(record.cut));
                 seen.original_delivered |= record.end() <= self.high_seq;
                 let since = seen.acked_sent.map_or(record.sent, |times| times.0);
@@ -470,7 +473,7 @@ impl Ledger {
             self.records.forget_repetitions();
         }
         if self.rules.sack {
-            // A hole that was never repaired is filled: reordering.
+            // A hole that was never repaired is filled, which is reordering.
             if late < seen.prior_highest {
                 self.on_reordering(turn, late);
             }
@@ -479,8 +482,8 @@ impl Ledger {
         }
     }
 
-    /// Round trips: of the oldest segment acknowledged for the timeout, of the newest for the
-    /// control and the minimum; retransmitted data are timed by their timestamps only.
+    /// Takes round-trip samples: of the oldest segment acknowledged for the timeout, of the newest
+    /// for the control and the minimum. Retransmitted data are measured only by their timestamps.
     fn take_rtt(&mut self, turn: &mut Turn<'_>, seen: &mut Seen) {
         let now = turn.now;
         let mut round = seen.acked_sent.filter(|_| !seen.resent_acked);
@@ -506,15 +509,15 @@ impl Ledger {
             .rtt
             .end_round(&turn.config.rto, sender.una, sender.max_sent);
         sender.sample = smooth;
-        // What was SACKed was sent before the first was last sent; otherwise the timeout could be put
-        // off for ever.
+        // The timer restarts only if the SACKed data were sent before the first segment was last
+        // sent. Otherwise the timeout could be postponed indefinitely.
         let first = self.records.first();
         seen.restart_timer |= sack
             .zip(first)
             .is_some_and(|(times, first)| times.0 < first.sent);
     }
 
-    /// Losses by RFC 6675's count, where nothing is detected by time.
+    /// Marks losses by RFC 6675's count, if they are not detected by time.
     pub fn mark_lost_by_count(&mut self, turn: &Turn<'_>) {
         let below = turn.sender.scoreboard.lost_below(
             SackVariant::Rfc6675,
@@ -524,7 +527,7 @@ impl Ledger {
         self.records.mark_lost_below(below);
     }
 
-    /// An endpoint learns its first round trip from the handshake.
+    /// Takes the first round-trip sample from the handshake.
     pub fn on_handshake_sample(&mut self, now: Time, rtt: Span) {
         self.min_rtt.update(now, rtt);
     }

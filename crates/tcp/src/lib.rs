@@ -1,7 +1,7 @@
 //! Sans-IO TCP endpoints.
 //!
-//! An endpoint is full-duplex and knows no clock, network or timer: its owner calls it with the
-//! time and carries away what it has to send.
+//! An endpoint is full-duplex and has no clock, network or timer. Its owner calls it with the time
+//! and carries the segments that it sends.
 //!
 //! ```
 //! use goodqueue_tcp::{Profile, TcpConfig, TcpEndpoint};

@@ -1,4 +1,4 @@
-//! What keeps a sender from sending more, and for how long: as Linux's chronographs
+//! The cause that keeps a sender from sending more, and its duration: as Linux's chronographs
 //! (`tcp_chrono_start`), with a state for each cause.
 
 use goodqueue_types::{Span, Time};
@@ -6,26 +6,26 @@ use goodqueue_types::{Span, Time};
 use crate::cc::CongestionControl;
 use crate::sender::Sender;
 
-/// What a sender waits for.
+/// Cause that limits a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limited {
-    /// There is nothing to send, and nothing is outstanding.
+    /// Nothing: no data wait to be sent, and none are outstanding.
     #[default]
     Nothing,
-    /// The connection is being opened.
+    /// The connection's handshake is not complete.
     Handshake,
-    /// Data wait for the congestion control: its window, its pace, its recovery.
+    /// Data wait for the congestion control: its window, its pacing or its recovery.
     Congestion,
-    /// Data wait for room in the peer's window.
+    /// Data wait for space in the peer's window.
     ReceiverWindow,
-    /// All that the application wrote was sent, and is not acknowledged yet.
+    /// All data that the application wrote are sent and not acknowledged yet.
     Application,
 }
 
 impl Limited {
-    /// How many there are.
+    /// Number of causes.
     pub const COUNT: usize = 5;
-    /// All of them, each at the index `limited as usize`.
+    /// All causes, each at the index `limited as usize`.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Nothing,
         Self::Handshake,
@@ -34,7 +34,7 @@ impl Limited {
         Self::Application,
     ];
 
-    /// Name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -46,10 +46,10 @@ impl Limited {
     }
 }
 
-/// How long a sender waited for each cause, at the index `limited as usize`.
+/// Time for which each cause limited a sender, at the index `limited as usize`.
 pub type TimeLimited = [Span; Limited::COUNT];
 
-/// The time spent in each state before the present one, and when that began.
+/// Time spent in each state before the present one, and the start of the present one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chronograph {
     pub since: Time,
@@ -57,7 +57,7 @@ pub(crate) struct Chronograph {
 }
 
 impl Sender {
-    /// Says what the sender waits for from now on.
+    /// Sets the cause that limits the sender from now on.
     #[inline]
     pub fn note_limit(&mut self, now: Time, limited: Limited) {
         if limited != self.limited {
@@ -73,7 +73,7 @@ impl Sender {
         chronograph.since = now;
     }
 
-    /// The times up to `now`. What is under way counts unless the connection is gone.
+    /// Returns the times up to `now`. The present state counts unless the connection has ended.
     pub fn time_limited(&self, now: Time, is_gone: bool) -> TimeLimited {
         let Some(chronograph) = &self.chronograph else {
             return TimeLimited::default();
@@ -85,13 +85,13 @@ impl Sender {
         spent
     }
 
-    /// Since when the sender has waited for what it waits for.
+    /// Returns the time at which the present cause began.
     pub fn limited_since(&self) -> Time {
         let chronograph = self.chronograph.as_ref();
         chronograph.map_or(Time::ZERO, |chronograph| chronograph.since)
     }
 
-    /// What the sender waits for, now that it sends no more.
+    /// Returns the cause that limits the sender, after it has sent all that it may.
     pub fn find_limit(&self, mss: u64) -> Limited {
         if self.next >= self.data_end {
             return if self.una == self.max_sent {
@@ -103,7 +103,7 @@ impl Sender {
         let waiting = self.data_end - self.next;
         let used = self.next - self.una;
         let peer_has_room = self.window >= used + waiting.min(mss);
-        // Without records both windows count from `una`, and the smaller one holds.
+        // Without records both windows count from `una`, and the smaller one limits.
         let cwnd_has_room = if let Some(ledger) = &self.ledger {
             ledger.window(self) > ledger.records.in_flight()
         } else {
@@ -112,7 +112,7 @@ impl Sender {
         };
         match (cwnd_has_room, peer_has_room) {
             (true, false) => Limited::ReceiverWindow,
-            // Less than a segment waits for more (Nagle's algorithm).
+            // Less than a segment waits for more data (Nagle's algorithm).
             (true, true) if waiting < mss => Limited::Application,
             _ => Limited::Congestion,
         }

@@ -1,4 +1,4 @@
-//! How a connection opens, and what a lost SYN or SYN-ACK does to its start.
+//! The handshake of a connection, and the effect of a lost SYN or SYN-ACK on its start.
 
 use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 
@@ -10,21 +10,21 @@ use crate::rtt::RttEstimator;
 use crate::sender::FIRST;
 use crate::stats::ConnectionState;
 
-/// The exchange of SYNs as one end has seen it.
+/// Exchange of SYNs, as one end has seen it.
 #[derive(Debug, Default)]
 pub(crate) struct Opening {
-    /// A SYN or SYN-ACK is to be sent.
+    /// True if a SYN or SYN-ACK is to be sent.
     pub due: bool,
-    /// How often it was sent, and when last.
+    /// Number of times that it was sent, and the time of the last.
     count: u16,
     sent: Time,
-    /// How often the timer asked for it again.
+    /// Number of times that the timer required it again.
     timeouts: u16,
 }
 
 impl TcpEndpoint {
-    /// A segment while the connection opens; true when it is open now and the segment may carry
-    /// more than the handshake.
+    /// Handles a segment during the handshake. Returns true if the connection is now open and the
+    /// segment may carry more than the handshake.
     #[cold]
     pub(crate) fn handle_opening(&mut self, now: Time, segment: &Segment, mark: Ecn) -> bool {
         let one_way = self.config.handshake == Handshake::OneWay;
@@ -63,7 +63,7 @@ impl TcpEndpoint {
                 !syn
             }
             ConnectionState::SynSent if syn && !one_way => {
-                // Both ends opened at once (RFC 9293 section 3.5).
+                // Both ends open at the same time (RFC 9293 section 3.5).
                 self.receiver.open();
                 self.state = ConnectionState::SynReceived;
                 self.opening.due = true;
@@ -85,8 +85,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// A reset refuses the connection if it acknowledges the SYN, or comes next after the peer's
-    /// (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).
+    /// Handles a reset during the handshake. It refuses the connection if it acknowledges the SYN,
+    /// or if it comes next after the peer's SYN (RFC 9293 section 3.10.7.3, RFC 5961 section 3.2).
     fn handle_reset_while_opening(&mut self, segment: &Segment) {
         let refused = match self.state {
             ConnectionState::SynSent => {
@@ -100,7 +100,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// What the peer's first SYN or SYN-ACK says about ECN; the answer stands.
+    /// Negotiates ECN by the peer's first SYN or SYN-ACK. The result is final.
     fn negotiate_ecn(&mut self, segment: &Segment, is_answer: bool, mark: Ecn) {
         let agreed = self.ecn.as_deref_mut().is_some_and(|ecn| {
             if is_answer {
@@ -114,7 +114,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The SYN is acknowledged.
+    /// Opens the connection, because the SYN is acknowledged.
     fn establish(&mut self, now: Time, segment: &Segment) {
         let config = self.config.clone();
         self.state = ConnectionState::Established;
@@ -129,7 +129,7 @@ impl TcpEndpoint {
         }
         if self.opening.count > 1 {
             self.start_after_syn_loss();
-            // ns-2 treats the SYN's timeout like any other, and keeps its backoff.
+            // ns-2 treats the SYN's timeout like any other and keeps its backoff.
             if config.handshake == Handshake::ThreeWay {
                 self.sender.rtt = RttEstimator::new(&config.rto);
                 if let Some(floor) = config.details.rto_after_syn_loss {
@@ -139,7 +139,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The window after a SYN or SYN-ACK was sent more than once.
+    /// Sets the window after a SYN or SYN-ACK was sent more than once.
     fn start_after_syn_loss(&mut self) {
         let config = &*self.config;
         let mss = u64::from(config.mss);
@@ -156,7 +156,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The timer of the SYN or SYN-ACK.
+    /// Handles a timeout of the SYN or SYN-ACK.
     #[cold]
     pub(crate) fn handle_opening_timeout(&mut self) {
         self.stats.timeouts += 1;
@@ -208,8 +208,8 @@ impl TcpEndpoint {
         true
     }
 
-    /// Bytes of options in a SYN: MSS; window scale, offered where the buffer needs it, with a NOP;
-    /// SACK-permitted, padded.
+    /// Returns the bytes of options in a SYN: MSS; window scale, if the buffer requires it, with a
+    /// NOP; SACK-permitted, padded.
     fn syn_options(&self) -> u16 {
         let config = &*self.config;
         if !config.option_bytes || config.handshake == Handshake::OneWay {

@@ -1,38 +1,39 @@
-//! Pacing: bursts of two or more segments leave at a rate, as Linux's internal pacing does it.
+//! Pacing: bursts of two or more segments leave at a rate, as in Linux's internal pacing.
 
 use goodqueue_types::{Rate, Span, Time};
 
 use crate::cc::CongestionControl;
 use crate::ledger::{Ledger, Turn};
 
-/// Segments that leave unpaced at the start (Linux).
+/// Number of segments that leave unpaced at the start (Linux).
 const UNPACED: u64 = 10;
 
-/// When the next segment may leave.
+/// State that decides when the next segment may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
-    /// The pace's clock: when what was sent has left at the pace.
+    /// Clock of the pace: time at which the data sent would have left at the pace.
     next: Time,
     sent: u64,
-    /// Segments that may still leave together with the last, and when that was.
+    /// Number of segments that may still leave together with the last, and the time when it left.
     together: u32,
     burst_at: Time,
 }
 
 impl Pacer {
-    /// Until when the pace holds the next segment back; `Time::MAX` if it does not.
+    /// Returns the time until which pacing holds the next segment back, or `Time::MAX` if it does
+    /// not.
     pub fn held_until(&self, now: Time) -> Time {
         let held = self.next > now && (self.together == 0 || self.burst_at != now);
         if held { self.next } else { Time::MAX }
     }
 
-    /// How far the pace's clock is ahead.
+    /// Returns by how much the clock of the pace is ahead.
     pub fn ahead(&self, now: Time) -> Span {
         self.next.saturating_since(now)
     }
 
-    /// A segment has left; the next burst waits as long as this one lasts at the pace, less half of
-    /// that at most for having left late. `least` segments or more make a burst.
+    /// Records that a segment has left. The next burst waits for the duration of this one at the
+    /// pace, less at most half of it if this one left late. `least` segments or more form a burst.
     pub fn on_sent(&mut self, now: Time, rate: Rate, least: u32, payload: u32) {
         self.sent += 1;
         if self.sent <= UNPACED || rate.0 == 0 {
@@ -52,15 +53,16 @@ impl Pacer {
     }
 }
 
-/// Segments that Linux hands to the device at once: a millisecond's worth, but as many at least.
+/// Returns the segments that Linux hands to the device at once: about a millisecond of sending, and
+/// at least `least`.
 fn burst(rate: Rate, least: u32, payload: u32) -> u32 {
     let bytes = (rate.0 / 8 / 1024).min(65_216);
     ((bytes / u64::from(payload.max(1))) as u32).max(least)
 }
 
 impl Ledger {
-    /// The control's rate, or cwnd per round trip with Linux's gains: twice in slow start, 1.2 near
-    /// and above ssthresh, so that pacing never holds back the growth of the window.
+    /// Returns the control's rate, or cwnd per round trip with Linux's gains: twice in slow start,
+    /// 1.2 times near and above ssthresh, so that pacing never holds back the growth of the window.
     pub fn pacing_rate(&self, turn: &Turn<'_>) -> Rate {
         let sender = &*turn.sender;
         if let Some(rate) = sender.controller.pacing_rate() {
@@ -83,8 +85,8 @@ impl Ledger {
 mod tests {
     use super::*;
 
-    /// At 10 Mbit/s segments of 1448 bytes leave two by two, every 2 · 1158.4 µs; at 1 Mbit/s too, but
-    /// one by one if the control says so.
+    /// Segments of 1448 bytes at 10 Mbit/s leave two by two, every 2 · 1158.4 µs. At 1 Mbit/s they
+    /// do too, but one by one if the control requires it.
     #[test]
     fn segments_leave_in_bursts_at_the_pace() {
         for (rate, together) in [(10_000_000, 2), (1_000_000, 2), (1_000_000, 1)] {
@@ -103,7 +105,7 @@ mod tests {
                 assert!(now < Time::MAX);
             }
             let each = Rate(rate).transmission_time(goodqueue_types::Bytes(1448));
-            // The very first is late, and waits half.
+            // The first burst is late and waits for half of its duration.
             assert_eq!(now - start + each / 2, each * u64::from(10 * together));
         }
     }

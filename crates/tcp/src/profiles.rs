@@ -1,4 +1,4 @@
-//! The named profiles: tables of switches, and nothing else.
+//! The named profiles, which are tables of switches.
 
 use goodqueue_types::Span;
 
@@ -14,18 +14,18 @@ use crate::config::{
 /// Profiles by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// Today's standards, without timestamps.
+    /// Present standards, without timestamps.
     Rfc,
     /// TCP of the INET framework for OMNeT++, releases of July 2010 and February 2011.
     Inet2011,
     /// ns-2.35's one-way agents and sinks with their default settings.
     Ns2,
-    /// Linux 6.18 with default settings; timers are exact, not rounded to ticks.
+    /// Linux 6.18 with default settings. Timers are exact and not rounded to ticks.
     Linux,
 }
 
 impl TcpConfig {
-    /// The settings of a profile.
+    /// Returns the settings of a profile.
     pub fn profile(profile: Profile) -> Self {
         match profile {
             Profile::Rfc => rfc(),
@@ -42,14 +42,14 @@ impl Default for TcpConfig {
     }
 }
 
-/// Standards track where it speaks; the comments say where it leaves a choice.
+/// Returns the profile of the standards track. Comments name the choices that standards leave open.
 fn rfc() -> TcpConfig {
     TcpConfig {
         congestion_control: CongestionControlConfig::Reno,
         slow_start: SlowStart::Auto,
         recovery: Recovery::Sack,
         mss: 1460,
-        // RFC 6928, which every large stack has followed since 2013; RFC 5681's table is a switch.
+        // RFC 6928, which every large stack has followed since 2013. RFC 5681's table is a switch.
         initial_window: InitialWindow::Segments(10),
         initial_ssthresh: InitialSsthresh::Unlimited,
         receive_window: 4 << 20,
@@ -59,7 +59,8 @@ fn rfc() -> TcpConfig {
         byte_counting: true,
         limited_transmit: true,
         duplicate_ack_threshold: 3,
-        // RFC 5681 section 4.2: at least every second segment, within 500 ms; 200 ms is BSD's.
+        // RFC 5681 section 4.2 requires an ACK for at least every second segment, within 500 ms.
+        // 200 ms is BSD's value.
         ack_rule: AckRule::EveryNth,
         ack_every: 2,
         delayed_ack_timeout: Span::from_millis(200),
@@ -75,9 +76,9 @@ fn rfc() -> TcpConfig {
         pacing: false,
         header: 40,
         option_bytes: true,
-        // RFC 3168 leaves it to the host.
+        // RFC 3168 leaves ECN to the host.
         ecn: EcnMode::Off,
-        // RFC 9331 asks for a scalable congestion control first.
+        // RFC 9331 requires a scalable congestion control for ECT(1).
         l4s: false,
         rto: RtoConfig {
             initial: Span::from_secs(1),
@@ -132,9 +133,9 @@ fn rfc() -> TcpConfig {
     }
 }
 
-/// As read in INET's source (`TCPConnection`, `TCPBaseAlg`, `TCPReno`, `TCPNewReno`), the same in the
-/// releases of 23 July 2010 and 25 February 2011. From 1.99.0 (March 2011) on a pure ACK from below
-/// the window counts if it acknowledges something new.
+/// Returns the profile read from INET's source (`TCPConnection`, `TCPBaseAlg`, `TCPReno`,
+/// `TCPNewReno`), the same in the releases of 23 July 2010 and 25 February 2011. From 1.99.0 (March
+/// 2011) on a pure ACK from below the window counts if it acknowledges something new.
 fn inet2011() -> TcpConfig {
     TcpConfig {
         recovery: Recovery::Reno,
@@ -146,7 +147,7 @@ fn inet2011() -> TcpConfig {
         limited_transmit: false,
         ack_every: 1,
         // INET's nagleEnabled only holds back segments cut by the window, which is silly-window
-        // avoidance; the tail of the data always leaves at once.
+        // avoidance. The tail of the data always leaves at once.
         nagle: false,
         rto: RtoConfig {
             initial: Span::from_secs(3),
@@ -181,15 +182,16 @@ fn inet2011() -> TcpConfig {
     }
 }
 
-/// As read in ns-2.35's source (`tcp.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`, `tcp-sink.cc`) and
-/// `ns-default.tcl`. Sizes count packets there: packet k ≥ 1 is our bytes 1 + (k − 1)·MSS onward.
+/// Returns the profile read from ns-2.35's source (`tcp.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`,
+/// `tcp-sink.cc`) and `ns-default.tcl`. Sizes count packets there: packet k ≥ 1 is our bytes 1 + (k
+/// − 1)·MSS onward.
 fn ns2() -> TcpConfig {
     TcpConfig {
         recovery: Recovery::Tahoe,
         mss: 1000,
         initial_window: InitialWindow::Segments(2),
         initial_ssthresh: InitialSsthresh::ReceiveWindow,
-        // window_ 20 packets
+        // In ns-2 `window_` is 20 packets.
         receive_window: 20_000,
         byte_counting: false,
         ack_every: 1,
@@ -202,7 +204,7 @@ fn ns2() -> TcpConfig {
             estimator: RttEstimatorConfig::Ns2Ticks,
         },
         handshake: Handshake::OneWay,
-        // A timeout of the SYN is one like any other: a window of one halves to the minimum.
+        // ns-2 treats a timeout of the SYN like any other: a window of one halves to the minimum.
         syn_loss: SynLossRule::Tsl,
         details: Details {
             window_arithmetic: WindowArithmetic::Real,
@@ -231,13 +233,13 @@ fn ns2() -> TcpConfig {
     }
 }
 
-/// As read in and measured on Linux 6.18 with its default settings (HZ 250).
+/// Returns the profile read from and measured on Linux 6.18 with its default settings (HZ 250).
 fn linux() -> TcpConfig {
     TcpConfig {
         congestion_control: CongestionControlConfig::Cubic(CubicConfig::default()),
-        // 1500 bytes less headers and timestamps.
+        // The MSS is 1500 bytes less headers and timestamps.
         mss: 1448,
-        // tcp_rmem: 6 MiB at most, of 128 KiB at the start half is for the window.
+        // tcp_rmem has a maximum of 6 MiB and starts at 128 KiB, of which half is for the window.
         receive_window: 6 << 20,
         receive_window_moderation: Some(64 << 10),
         ack_rule: AckRule::Linux,

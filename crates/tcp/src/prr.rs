@@ -1,21 +1,22 @@
-//! How fast the window falls in recovery: proportional rate reduction (RFC 6937 and its successor).
+//! The rate at which the window falls in recovery: proportional rate reduction (RFC 6937 and its
+//! successor).
 
 use crate::config::RecoveryWindow;
 
-/// Window reduction in progress. Counts are of segments.
+/// Window reduction in progress. Counts are in segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reduction {
-    /// The window when it began (`RecoverFS` of RFC 6937, as Linux takes it).
+    /// Window at its start (`RecoverFS` of RFC 6937, as in Linux).
     prior_window: u32,
-    /// `prr_delivered` and `prr_out`.
+    /// Segments delivered and sent since its start (`prr_delivered` and `prr_out`).
     delivered: u32,
     pub out: u32,
-    /// The window in force.
+    /// Window in force.
     pub window: u32,
 }
 
 impl Reduction {
-    /// Reduction from `prior` begins; `window` holds until the first ACK is counted.
+    /// Begins a reduction from `prior`. `window` holds until the first ACK is counted.
     pub fn new(prior: u32, window: u32) -> Self {
         Self {
             prior_window: prior.max(1),
@@ -25,8 +26,9 @@ impl Reduction {
         }
     }
 
-    /// An ACK that delivered `newly` segments leaves `in_flight`; `safe` if it moved the cumulative
-    /// acknowledgement and showed no further loss (`SafeACK` of draft-ietf-tcpm-prr-rfc6937bis).
+    /// Handles an ACK that delivered `newly` segments and leaves `in_flight`. `safe` is true if it
+    /// moved the cumulative acknowledgement and showed no further loss (`SafeACK` of
+    /// draft-ietf-tcpm-prr-rfc6937bis).
     pub fn on_ack(
         &mut self,
         rule: RecoveryWindow,
@@ -45,13 +47,13 @@ impl Reduction {
         self.delivered += newly;
         let out = i64::from(self.out);
         let send = if in_flight > ssthresh {
-            // Proportional: as much sent to delivered as ssthresh to the window before.
+            // Sent and delivered segments have the ratio of ssthresh to the window before.
             let share = u64::from(ssthresh) * u64::from(self.delivered);
             share.div_ceil(u64::from(self.prior_window)) as i64 - out
         } else {
             let room = i64::from(ssthresh - in_flight);
-            // The conservative bound sends what was delivered (packet conservation); the slow-start
-            // bound one segment more.
+            // The conservative bound sends as much as was delivered (packet conservation). The
+            // slow-start bound sends one segment more.
             let mut bound = i64::from(self.delivered) - out;
             let slow_start = match rule {
                 RecoveryWindow::PrrSsrb => true,
@@ -63,7 +65,7 @@ impl Reduction {
             }
             room.min(bound + i64::from(slow_start))
         };
-        // Recovery begins with a retransmission whatever the numbers say.
+        // Recovery begins with a retransmission in any case.
         let send = send.max(i64::from(self.out == 0));
         self.window = in_flight + send as u32;
     }
@@ -74,10 +76,11 @@ mod tests {
     use super::*;
 
     /// RFC 6937 section 3.1: 20 segments in flight, ssthresh 10, limited transmit. Segments 0 to 14
-    /// lost; from the third ACK on. Returns (sent, pipe when the window is computed, as the table has it).
+    /// are lost. Returns, from the third ACK on, the segments sent and the pipe when the window is
+    /// computed, as in the RFC's table.
     fn fifteen_losses(rule: RecoveryWindow) -> Vec<(u32, u32)> {
         let mut reduction = Reduction::new(20, 20);
-        // 22 sent, 15 lost, 2 delivered before recovery.
+        // Before recovery 22 segments are sent, 15 lost and 2 delivered.
         let mut pipe = 22 - 15 - 2;
         (0..3)
             .map(|_| {

@@ -1,5 +1,5 @@
 //! Loss detection by time (RACK) and the tail loss probe (RFC 8985), with Linux's choices where the
-//! RFC leaves them open.
+//! RFC leaves one.
 
 use goodqueue_types::{Span, Time};
 
@@ -7,26 +7,27 @@ use crate::ledger::{Ledger, Resend, Seen, Timer, Turn};
 use crate::records::Record;
 use crate::stats::CaState;
 
-/// Recoveries for which a reordering window widened by a DSACK is kept (RFC 8985 section 6.2 step 4).
+/// Number of recoveries for which a reordering window widened by a DSACK is kept (RFC 8985 section
+/// 6.2 step 4).
 const PERSISTENCE: u32 = 16;
 
 /// State of RACK (RFC 8985 section 5.2).
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// When the most recently sent segment that is known to be delivered was sent, and its end.
+    /// Time at which the segment was sent that was sent last among those delivered, and its end.
     sent: Time,
     end: u64,
-    /// Its round trip.
+    /// Round-trip time of that segment.
     rtt: Span,
-    /// Something was delivered since losses were last looked for.
+    /// True if a segment was delivered since the last search for losses.
     pub advanced: bool,
-    /// A retransmission sent since the last reduction was found lost.
+    /// True if a retransmission sent since the last reduction was found lost.
     pub lost_again: bool,
-    /// `RACK.reo_wnd_mult`.
+    /// Multiplier of the reordering window (`RACK.reo_wnd_mult`).
     steps: u32,
     persist: u32,
     dsack_seen: bool,
-    /// The delivery count at the last adjustment.
+    /// Number of delivered segments at the last adjustment.
     adjusted_at: u64,
 }
 
@@ -47,8 +48,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// A segment was delivered (RFC 8985 section 6.2 step 2). A round trip shorter than any before
-    /// shows that the ACK was for an earlier transmission.
+    /// Records a delivered segment (RFC 8985 section 6.2 step 2). If its round-trip time is shorter
+    /// than any before, the ACK was for an earlier transmission.
     pub fn on_delivered(&mut self, record: &Record, now: Time, min_rtt: Option<Span>) {
         let rtt = now.saturating_since(record.sent);
         if record.ever_resent && min_rtt.is_some_and(|min| rtt < min) {
@@ -65,8 +66,8 @@ impl Rack {
         self.dsack_seen = true;
     }
 
-    /// Widens the reordering window by a quarter of the least round trip for each round with a
-    /// DSACK (RFC 8985 section 6.2 step 4).
+    /// Widens the reordering window by a quarter of the shortest round-trip time for each round
+    /// with a DSACK (RFC 8985 section 6.2 step 4).
     pub fn update_reordering_window(&mut self, prior_delivered: Option<u64>, delivered: u64) {
         let Some(prior_delivered) = prior_delivered else {
             return;
@@ -88,7 +89,8 @@ impl Rack {
         self.persist = self.persist.saturating_sub(1);
     }
 
-    /// A reduction was undone by DSACKs: keep the window wide for longer.
+    /// Keeps the reordering window wide for longer, because DSACKs showed a reduction to be
+    /// spurious.
     pub fn persist_longer(&mut self) {
         self.persist = (self.persist + 1).min(PERSISTENCE);
     }
@@ -97,14 +99,15 @@ impl Rack {
 /// A tail loss probe in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// The highest sequence number sent when it left.
+    /// Highest sequence number sent when the probe left.
     pub high_seq: u64,
-    /// It repeated old data.
+    /// True if the probe repeated old data.
     pub resent: bool,
 }
 
 impl Ledger {
-    /// `RACK_update_reo_wnd`: how much later than another a segment may come without being lost.
+    /// Returns the time by which a segment may arrive later than another without counting as lost
+    /// (`RACK_update_reo_wnd`).
     pub fn reordering_window(&self, turn: &Turn<'_>) -> Span {
         if self.reordering_events == 0
             && (self.state >= CaState::Recovery || self.records.sacked_out >= self.reordering)
@@ -119,14 +122,14 @@ impl Ledger {
             .min(longest)
     }
 
-    /// Whether a segment sent then is overdue by now, or else for how long it is not.
+    /// Returns `Ok` if a segment sent at `sent` is overdue at `now`, or else the time until it is.
     pub fn overdue(&self, sent: Time, window: Span, now: Time) -> Result<(), Span> {
         let due = sent.saturating_add(self.rack.rtt).saturating_add(window);
         if now >= due { Ok(()) } else { Err(due - now) }
     }
 
-    /// `RACK_detect_loss`: marks what was sent sufficiently before something delivered. Returns how
-    /// long to wait until the rest would be lost.
+    /// Marks the segments that were sent sufficiently before one that was delivered
+    /// (`RACK_detect_loss`). Returns the time until the rest would be lost.
     fn detect_losses(&mut self, turn: &Turn<'_>) -> Option<Span> {
         let window = self.reordering_window(turn);
         let (newest, rtt) = ((self.rack.sent, self.rack.end), self.rack.rtt);
@@ -150,8 +153,8 @@ impl Ledger {
         wait
     }
 
-    /// Looks for losses after something was delivered; a reordering timer looks again. Returns
-    /// whether that timer now runs.
+    /// Searches for losses after a segment was delivered. Sets a reordering timer if another search
+    /// is needed, and returns true then.
     pub fn mark_lost_by_time(&mut self, turn: &mut Turn<'_>) -> bool {
         if !std::mem::take(&mut self.rack.advanced) {
             return false;
@@ -164,7 +167,7 @@ impl Ledger {
         wait.is_some()
     }
 
-    /// One of the timers.
+    /// Handles the expiry of the timer.
     pub fn on_timeout(&mut self, turn: &mut Turn<'_>) {
         self.sacked_before = self.records.sacked_out;
         if self.records.is_empty() {
@@ -178,7 +181,7 @@ impl Ledger {
         }
     }
 
-    /// The reordering timer.
+    /// Handles the expiry of the reordering timer.
     pub fn on_reordering_timeout(&mut self, turn: &mut Turn<'_>) {
         let (in_flight, lost) = (self.records.in_flight(), self.records.lost);
         self.detect_losses(turn);
@@ -196,8 +199,8 @@ impl Ledger {
         self.rearm(turn);
     }
 
-    /// Arms the tail loss probe at two round trips (RFC 8985 section 7.2), in Linux 200 ms more when
-    /// a delayed ACK may be what is missing. False if none may be sent now.
+    /// Sets the timer of the tail loss probe to two round trips (RFC 8985 section 7.2). Linux adds
+    /// 200 ms if the ACK may be delayed. Returns false if no probe may be sent now.
     pub fn schedule_probe(&mut self, turn: &mut Turn<'_>, from_now: bool) -> bool {
         let calm = matches!(self.state, CaState::Open | CaState::Cwr);
         if !self.rules.tail_loss_probe || !calm || self.records.is_empty() {
@@ -224,7 +227,8 @@ impl Ledger {
         true
     }
 
-    /// The probe timer: new data if the windows allow, else the last segment again.
+    /// Handles the expiry of the probe timer. The probe is new data if the windows allow it,
+    /// otherwise the last segment again.
     pub fn on_probe_timeout(&mut self, turn: &mut Turn<'_>) {
         if self.probe.is_some() || self.records.is_empty() {
             self.rearm(turn);
@@ -233,19 +237,19 @@ impl Ledger {
         self.probe_due = true;
     }
 
-    /// A probe has left, or could not.
+    /// Records that a probe has left, or could not.
     pub fn probe_sent(&mut self, turn: &mut Turn<'_>, resent: bool) {
         self.probe = Some(Probe {
             high_seq: turn.sender.max_sent,
             resent,
         });
-        // The retransmission timer starts from now.
+        // The retransmission timer starts now.
         self.timer = Timer::Retransmit;
         turn.sender.deadline = turn.now.saturating_add(turn.sender.rtt.rto());
     }
 
-    /// An ACK while a probe is out (RFC 8985 section 7.4): a probe that repaired a loss asks for
-    /// a smaller window.
+    /// Handles an ACK while a probe is in flight (RFC 8985 section 7.4). A probe that repaired a
+    /// loss requires a smaller window.
     pub fn on_ack_of_probe(&mut self, turn: &mut Turn<'_>, ack: u64, seen: &Seen) {
         let Some(probe) = self.probe.filter(|probe| ack >= probe.high_seq) else {
             return;

@@ -1,14 +1,14 @@
-//! Sets of byte ranges: what a receiver holds out of order, what a sender knows to be SACKed.
+//! Sets of byte ranges, for a receiver's out-of-order data and a sender's SACKed data.
 
 use std::collections::VecDeque;
 
-/// Ranges for which an empty set keeps memory.
+/// Number of ranges for which an empty set keeps its memory.
 const FEW: usize = 4;
 
-/// Disjoint, non-adjacent half-open ranges in increasing order, with their sum kept.
+/// Disjoint, non-adjacent half-open ranges in increasing order, with their total length.
 ///
-/// Ranges are few (one per hole in a window), come in near the top and leave at the bottom, which
-/// is what a ring of sorted ranges is best at. Empty, it owns no memory.
+/// A set has few ranges (one per hole in a window). They are added near the top and removed at the
+/// bottom, for which a ring of sorted ranges is efficient. An empty set owns no memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet {
     ranges: VecDeque<(u64, u64)>,
@@ -21,7 +21,7 @@ impl RangeSet {
         self.ranges.is_empty()
     }
 
-    /// Bytes in all ranges.
+    /// Returns the bytes in all ranges.
     #[inline]
     pub fn total(&self) -> u64 {
         self.total
@@ -31,12 +31,13 @@ impl RangeSet {
         self.ranges.back().copied()
     }
 
-    /// Ranges from the highest to the lowest.
+    /// Returns the ranges from the highest to the lowest.
     pub fn descending(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().rev().copied()
     }
 
-    /// Empties the set, and gives back memory for more than a few ranges: thousands of flows have one.
+    /// Empties the set. Memory for more than a few ranges is given back, because thousands of flows
+    /// have a set.
     pub fn clear(&mut self) {
         if self.ranges.capacity() > FEW {
             self.ranges = VecDeque::new();
@@ -45,7 +46,7 @@ impl RangeSet {
         self.total = 0;
     }
 
-    /// Adds `start..end` and returns how many of its bytes are new.
+    /// Adds `start..end` and returns the number of its bytes that are new.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         debug_assert!(start < end);
         match self.ranges.back_mut() {
@@ -64,7 +65,7 @@ impl RangeSet {
         end - start
     }
 
-    /// The general case: merges `start..end` with every range it touches.
+    /// Merges `start..end` with every range that it touches, in the general case.
     fn insert_below_top(&mut self, start: u64, end: u64) -> u64 {
         let from = self.ranges.partition_point(|range| range.1 < start);
         let to = from
@@ -96,7 +97,7 @@ impl RangeSet {
         new
     }
 
-    /// Drops everything below `bound`.
+    /// Removes everything below `bound`.
     pub fn remove_below(&mut self, bound: u64) {
         while let Some(first) = self.ranges.front_mut() {
             if first.0 >= bound {
@@ -115,7 +116,7 @@ impl RangeSet {
         }
     }
 
-    /// The range that contains `position`.
+    /// Returns the range that contains `position`.
     pub fn containing(&self, position: u64) -> Option<(u64, u64)> {
         let index = self.ranges.partition_point(|range| range.1 <= position);
         self.ranges
@@ -124,14 +125,14 @@ impl RangeSet {
             .filter(|range| range.0 <= position)
     }
 
-    /// The part of `start..end` that the lowest range in it covers.
+    /// Returns the part of `start..end` that the lowest range in it covers.
     pub fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let index = self.ranges.partition_point(|range| range.1 <= start);
         let range = self.ranges.get(index).filter(|range| range.0 < end)?;
         Some((range.0.max(start), range.1.min(end)))
     }
 
-    /// The first gap at or above `position` that has a range above it: (start, end).
+    /// Returns the first gap (start, end) at or above `position` that has a range above it.
     pub fn gap_from(&self, position: u64) -> Option<(u64, u64)> {
         let mut index = self.ranges.partition_point(|range| range.1 <= position);
         let first = *self.ranges.get(index)?;
@@ -142,7 +143,8 @@ impl RangeSet {
         self.ranges.get(index).map(|next| (first.1, next.0))
     }
 
-    /// How many bytes of the ranges lie below `bound`; looks at the shorter side only.
+    /// Returns the number of bytes of the ranges that lie below `bound`. Scans only the shorter
+    /// side.
     pub fn bytes_below(&self, bound: u64) -> u64 {
         let index = self.ranges.partition_point(|range| range.1 <= bound);
         let below = |range: &(u64, u64)| range.1.min(bound).saturating_sub(range.0);

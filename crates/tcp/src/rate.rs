@@ -1,10 +1,10 @@
-//! Delivery-rate samples (draft-ietf-ccwg-bbr section 4.1), for the controls that ask for them.
+//! Delivery-rate samples (draft-ietf-ccwg-bbr section 4.1), for the controls that need them.
 
 use goodqueue_types::{Span, Time};
 
 use crate::cc::RateSample;
 
-/// The state of delivery when a segment was sent. Counts are of segments.
+/// State of delivery when a segment was sent. Counts are in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
     delivered: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// What is known where nobody asks for rates.
+    /// Returns the snapshot of a sender without rate samples.
     pub fn of_delivered(delivered: u64) -> Self {
         Self {
             delivered,
@@ -24,37 +24,38 @@ impl Snapshot {
         }
     }
 
-    /// Segments delivered.
+    /// Returns the number of segments delivered.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 }
 
-/// What is kept of the delivery to turn ACKs into rates.
+/// State of delivery from which ACKs give rate samples.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
-    /// Segments delivered, in order or selectively.
+    /// Number of segments delivered, in order or selectively.
     pub delivered: u64,
-    /// Of the newest segment delivered, by this ACK if there are rate samples: the delivered segments
-    /// and the time when it was sent, and its end.
+    /// Newest segment delivered (by the present ACK, if there are rate samples): the number of
+    /// segments delivered when it was sent, the time of its sending, and its end.
     newest: Option<(u64, Time, u64)>,
-    /// What rates need beyond that, if somebody asks for them.
+    /// Further state for rate samples, if they are needed.
     sampling: Option<Box<Sampling>>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Sampling {
     delivered_at: Time,
-    /// When the segment most recently delivered was sent.
+    /// Time at which the segment delivered last was sent.
     first_sent: Time,
-    /// Delivery up to this count was limited by the application.
+    /// Number of delivered segments up to which delivery was limited by the application.
     app_limited_until: u64,
-    /// The newest segment delivered by this ACK.
+    /// Snapshot of the newest segment delivered by this ACK.
     newest: Snapshot,
 }
 
 impl DeliveryRate {
-    /// Nothing is delivered yet; `rate_samples` if somebody asks for rates.
+    /// Creates the state of a connection without deliveries. `rate_samples` is true if samples are
+    /// needed.
     pub fn new(rate_samples: bool) -> Self {
         Self {
             delivered: 0,
@@ -63,7 +64,7 @@ impl DeliveryRate {
         }
     }
 
-    /// What to remember with a segment that leaves now.
+    /// Returns the snapshot to record with a segment that leaves now.
     pub fn snapshot(&mut self, now: Time, in_flight: u32, lost: u64, idle: bool) -> Snapshot {
         let Some(sampling) = self.sampling.as_deref_mut() else {
             return Snapshot::of_delivered(self.delivered);
@@ -82,15 +83,15 @@ impl DeliveryRate {
         }
     }
 
-    /// Nothing more to send while the window has room: what is delivered next says nothing about
-    /// the path.
+    /// Records that the application has no more data while the window has room. The next deliveries
+    /// do not show the rate of the path.
     pub fn limit_by_application(&mut self, in_flight: u32) {
         if let Some(sampling) = self.sampling.as_deref_mut() {
             sampling.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
         }
     }
 
-    /// A segment was delivered.
+    /// Records the delivery of a segment.
     pub fn on_delivered(&mut self, snapshot: Snapshot, sent: Time, end: u64) {
         self.delivered += 1;
         let newer = |(_, time, last): &(u64, Time, u64)| (*time, *last) < (sent, end);
@@ -102,7 +103,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of an ACK that delivered something; none if the path cannot have been that fast.
+    /// Returns the sample of an ACK that delivered something, or none if the interval is shorter
+    /// than the path allows.
     pub fn sample(&mut self, now: Time, min_rtt: Span, lost: u64, mss: u64) -> Option<RateSample> {
         let sampling = self.sampling.as_deref_mut()?;
         if self.delivered > sampling.app_limited_until {
@@ -114,7 +116,7 @@ impl DeliveryRate {
         sampling.first_sent = sent;
         let sending = sent.saturating_since(snapshot.first_sent);
         let interval = sending.max(now.saturating_since(snapshot.delivered_at));
-        // ACKs compressed into less than a round trip say nothing.
+        // ACKs compressed into less than a round trip do not show a rate.
         if interval < min_rtt || interval == Span::ZERO {
             return None;
         }
@@ -129,7 +131,8 @@ impl DeliveryRate {
         })
     }
 
-    /// The delivery count when the newest segment delivered by this ACK was sent.
+    /// Returns the number of segments delivered when the newest segment delivered by this ACK was
+    /// sent.
     pub fn prior_delivered(&self) -> Option<u64> {
         self.newest.as_ref().map(|newest| newest.0)
     }

@@ -1,20 +1,20 @@
-//! Data that came out of order, and what selective acknowledgements say of them (RFC 2018 section
-//! 4, RFC 2883 section 4).
+//! Out-of-order data, and their report in selective acknowledgements (RFC 2018 section 4, RFC 2883
+//! section 4).
 
 use goodqueue_types::SackBlocks;
 
 use crate::ranges::RangeSet;
 
-/// How many ranges a receiver remembers as recently reported.
+/// Number of ranges that a receiver remembers as recently reported.
 const MEMORY: usize = 4;
 
 /// Data above the next sequence number expected.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
     ranges: RangeSet,
-    /// One position in each range, most recently touched first.
+    /// One position in each range, the range changed last first.
     recent: [u64; MEMORY],
-    /// Duplicate data to report; empty if none.
+    /// Duplicate data to report, or an empty range.
     duplicate: (u64, u64),
 }
 
@@ -23,22 +23,22 @@ impl Reassembly {
         self.ranges.is_empty()
     }
 
-    /// Bytes held.
+    /// Returns the bytes held.
     pub fn total(&self) -> u64 {
         self.ranges.total()
     }
 
-    /// The end of the highest range.
+    /// Returns the end of the highest range.
     pub fn end(&self) -> Option<u64> {
         self.ranges.last().map(|range| range.1)
     }
 
-    /// The lowest part of `start..end` that is held.
+    /// Returns the lowest part of `start..end` that is held.
     pub fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         self.ranges.first_overlap(start, end)
     }
 
-    /// Adds `start..end`, above `next`. Returns how many of its bytes are new.
+    /// Adds `start..end`, above `next`. Returns the number of its bytes that are new.
     pub fn insert(&mut self, start: u64, end: u64, next: u64) -> u64 {
         let new = self.ranges.insert(start, end);
         self.remember(start, next);
@@ -61,8 +61,8 @@ impl Reassembly {
         self.recent = kept;
     }
 
-    /// Data from `next` to `end` have come. Returns how far data now reach without a hole, and how
-    /// many of those up to `end` are new.
+    /// Removes data up to the end of `next..end`, which has arrived. Returns the end of the data
+    /// without a hole, and the number of bytes of `next..end` that are new.
     pub fn fill(&mut self, next: u64, end: u64) -> (u64, u64) {
         let new = end - next - self.ranges.bytes_below(end);
         let reach = self.ranges.containing(end).map_or(end, |range| range.1);
@@ -70,7 +70,7 @@ impl Reassembly {
         (reach, new)
     }
 
-    /// Remembers a duplicate for the next ACK, of `next`.
+    /// Records a duplicate for the next ACK, of `next`.
     pub fn set_duplicate(&mut self, duplicate: Option<(u64, u64)>, next: u64) {
         // Blocks are offsets of 31 bits from the acknowledgement.
         let near = |block: &(u64, u64)| next.saturating_sub(block.0) < 1 << 31;
@@ -81,14 +81,14 @@ impl Reassembly {
         self.duplicate.1 != 0
     }
 
-    /// Whether there is anything to report.
+    /// Returns true if there is something to report.
     pub fn has_blocks(&self) -> bool {
         !self.ranges.is_empty() || self.has_duplicate()
     }
 
-    /// At most `limit` blocks for an ACK of `next`: a duplicate first; then the range touched last,
-    /// which is also the one that a duplicate above the acknowledgement lies in; then those touched
-    /// before it. A FIN at `fin`, if known, belongs to the data before it.
+    /// Returns at most `limit` blocks for an ACK of `next`. A duplicate comes first. Then comes the
+    /// range changed last, which also contains a duplicate above the acknowledgement, and then
+    /// earlier ones. A FIN at `fin`, if known, belongs to the data before it.
     pub fn blocks(&self, next: u64, limit: usize, fin: Option<u64>) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let mut duplicates = 0;

@@ -1,25 +1,27 @@
-//! Receive-window moderation by dynamic right-sizing (Fisk and Feng 2001): the window offered is
-//! twice what the application took in the last round trip, so that it never limits a sender that
-//! doubles its rate, and never offers much more than the path carries. Numbers as in Linux
+//! Receive-window moderation by dynamic right-sizing (Fisk and Feng 2001). The window offered is
+//! twice the bytes that the application took in the last round trip. So it never limits a sender
+//! that doubles its rate, and never offers much more than the path carries. Numbers are as in Linux
 //! (`tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`).
 
 use goodqueue_types::{Bytes, Rate, Span, Time};
 
 use crate::config::TcpConfig;
 
-/// Of 2304 bytes of memory a full Ethernet frame fills 1460: Linux takes half of the buffer for the
-/// window until it has seen a segment, and then this share, in 256ths.
+/// Share of memory that is payload, in 256ths. A full Ethernet frame takes 2304 bytes of memory and
+/// has 1460 of payload. Linux uses half of the buffer for the window until it has seen a segment,
+/// and then this share.
 const PAYLOAD_SHARE: u64 = 162;
 
-/// Opens the window at a rate: what Gijsbers and Akkoorath (2011, section 1) propose against bursts.
+/// Limit on the rate at which the window opens, which Gijsbers and Akkoorath (2011, section 1)
+/// propose against bursts.
 ///
-/// A token bucket without depth: where the edge could not have moved on, no credit is saved.
+/// It is a token bucket without depth: no credit is saved while the edge could not have moved.
 #[derive(Debug)]
 pub(crate) struct WindowPace {
     rate: Rate,
-    /// How far the right edge may be.
+    /// Largest right edge allowed.
     edge: u64,
-    /// Since when; none while the edge cannot move.
+    /// Time since which the edge moves, or none while it cannot.
     at: Option<Time>,
 }
 
@@ -34,12 +36,12 @@ impl WindowPace {
         })
     }
 
-    /// How far the right edge may be.
+    /// Returns the largest right edge allowed.
     pub fn edge(&self) -> u64 {
         self.edge
     }
 
-    /// Moves the edge on towards `goal`, where the buffer ends.
+    /// Moves the edge towards `goal`, the end of the buffer.
     pub fn advance(&mut self, now: Time, goal: u64) {
         let at = self.at.unwrap_or(now);
         let moved = self.rate.bytes_in(now.saturating_since(at)).0;
@@ -48,7 +50,7 @@ impl WindowPace {
             self.at = None;
         } else {
             self.edge += moved;
-            // The part of a byte that is left counts.
+            // The remaining part of a byte counts.
             self.at = Some(
                 at.saturating_add(self.rate.transmission_time(Bytes(moved)))
                     .min(now),
@@ -56,7 +58,7 @@ impl WindowPace {
         }
     }
 
-    /// When the edge reaches `wanted`; `Time::MAX` if its clock does not run.
+    /// Returns the time at which the edge reaches `wanted`, or `Time::MAX` while it does not move.
     pub fn reaches(&self, wanted: u64) -> Time {
         let left = Bytes(wanted.saturating_sub(self.edge));
         self.at.map_or(Time::MAX, |at| {
@@ -70,21 +72,22 @@ impl WindowPace {
 pub(crate) struct RightSizing {
     /// The receiver's own estimate of the round-trip time.
     rtt: Option<Span>,
-    /// The last timestamp measured by; 0 before the first.
+    /// Last timestamp that gave a sample, or 0 before the first.
     echo: u32,
-    /// Without timestamps a round trip is the time it takes to receive what the window offered.
+    /// Sequence number that ends the round. Without timestamps a round trip is the time in which
+    /// the offered window is received.
     round_ends: u64,
     round_began: Time,
-    /// Bytes taken by the application in the best round so far, and when this one began with how
-    /// many in total.
+    /// Largest number of bytes that the application took in a round so far. `began` is the start of
+    /// the present round, and `taken_before` the total at its start.
     most_taken: u64,
     began: Time,
     taken_before: u64,
-    /// What the window can be without more memory.
+    /// Largest window that needs no more memory.
     comfortable: u64,
 }
 
-/// What the receiver looks like when data have come.
+/// State of the receiver when data have arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Intake {
     pub now: Time,
@@ -93,19 +96,19 @@ pub(crate) struct Intake {
     pub window: u64,
     /// Bytes that the application has taken in all.
     pub taken: u64,
-    /// How far data out of order reach beyond `next`.
+    /// Bytes by which out-of-order data reach beyond `next`.
     pub beyond: u64,
 }
 
 impl RightSizing {
-    /// The window begins with `initial` bytes.
+    /// Creates the measurements of a window that starts with `initial` bytes.
     pub fn new(initial: u64, mss: u32) -> Self {
         Self {
             rtt: None,
             echo: 0,
             round_ends: 0,
             round_began: Time::ZERO,
-            // Linux: ten segments; a start that is not much more could not grow.
+            // Linux assumes ten segments. A start that is not much larger could not grow.
             most_taken: (10 * u64::from(mss)).min(initial / 2),
             began: Time::ZERO,
             taken_before: 0,
@@ -113,15 +116,15 @@ impl RightSizing {
         }
     }
 
-    /// The window after a segment with `payload`: twice as much more, as long as no more memory is
-    /// needed (`tcp_grow_window` of Linux).
+    /// Returns the window after a segment with `payload` bytes: larger by twice the payload as long
+    /// as no more memory is needed (`tcp_grow_window` of Linux).
     pub fn slow_start(&self, window: u64, payload: u32) -> u64 {
         let grown = window.saturating_add(2 * u64::from(payload));
         grown.min(self.comfortable).max(window)
     }
 
-    /// A full segment echoes our timestamp `echo`, sent `rtt` ago: once for each timestamp, smoothed
-    /// by an eighth.
+    /// Takes a sample from a full segment that echoes our timestamp `echo`, sent `rtt` ago. Each
+    /// timestamp gives one sample, with a weight of one eighth.
     pub fn on_timestamp(&mut self, echo: u32, rtt: Span) {
         if echo == 0 || echo == self.echo {
             return;
@@ -131,7 +134,7 @@ impl RightSizing {
         self.rtt = Some(self.rtt.map_or(rtt, smooth));
     }
 
-    /// Takes note of data; the window to aim at, if a round trip has passed in which the
+    /// Records data. Returns the window to aim at, if a round trip has passed in which the
     /// application took more than ever.
     pub fn on_data(&mut self, intake: Intake) -> Option<u64> {
         self.measure_by_window(&intake);
@@ -144,15 +147,15 @@ impl RightSizing {
         if taken <= self.most_taken {
             return None;
         }
-        // Twice what came, and twice as much again as it grew: what is advertised now is used a
-        // round trip later, by a sender in slow start.
+        // The window is twice the bytes that came, plus twice their growth once more, because a
+        // sender in slow start uses what is advertised now a round trip later.
         let growth = 4 * u128::from(taken) * u128::from(taken - self.most_taken)
             / u128::from(self.most_taken.max(1));
         self.most_taken = taken;
         Some((2 * taken + intake.beyond).saturating_add(growth as u64))
     }
 
-    /// The shortest time in which a whole window came.
+    /// Takes the shortest time in which a whole window came.
     fn measure_by_window(&mut self, intake: &Intake) {
         if self.echo != 0 || intake.next < self.round_ends {
             return;
@@ -171,7 +174,8 @@ mod tests {
     use super::*;
     use crate::Profile;
 
-    /// At 8 Mb/s a byte each microsecond: from the first data on, and from when the edge was held up.
+    /// The edge at 8 Mb/s moves by a byte each microsecond, from the first data and from the end of
+    /// a stop.
     #[test]
     fn the_edge_moves_at_its_rate_and_saves_no_credit() {
         let mut config = TcpConfig::profile(Profile::Rfc);
@@ -190,7 +194,7 @@ mod tests {
         assert_eq!(pace.edge(), 2502);
         pace.advance(at(20_000), 10_001);
         assert_eq!((pace.edge(), pace.reaches(11_001)), (10_001, Time::MAX));
-        // A second later the buffer has room: the clock begins then.
+        // The buffer has room a second later, and the clock starts then.
         pace.advance(at(1_020_000), 20_001);
         assert_eq!((pace.edge(), pace.reaches(11_001)), (10_001, at(1_021_000)));
     }

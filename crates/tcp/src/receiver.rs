@@ -11,17 +11,18 @@ use crate::receive_window::{Intake, RightSizing, WindowPace};
 use crate::rtt::RttEstimator;
 use crate::stats::TcpStats;
 
-/// Whether an acknowledgement is owed.
+/// State of the acknowledgement that is owed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AckDue {
-    /// None.
+    /// No acknowledgement is owed.
     #[default]
     No,
-    /// When the delayed-ACK timer expires, unless more data come first.
+    /// The acknowledgement leaves when the delayed-ACK timer expires, unless more data come first.
     Delayed,
-    /// At once; a data segment may carry it.
+    /// The acknowledgement leaves at once, and a data segment may carry it.
     Now,
-    /// At once and without payload: duplicate and selective ACKs, and the handshake's last.
+    /// The acknowledgement leaves at once without payload, as duplicate and selective ACKs and the
+    /// last segment of the handshake do.
     NowPure,
 }
 
@@ -34,34 +35,34 @@ pub(crate) enum AckDue {
 pub(crate) struct Receiver {
     /// Next sequence number expected.
     pub next: u64,
-    /// Data above `next`, from the first hole on; most connections never have one.
+    /// Data above `next`, from the first hole on. Most connections never have any.
     out_of_order: Option<Box<Reassembly>>,
-    /// In-order bytes the application has not read.
+    /// Number of in-order bytes that the application has not read.
     unread: u64,
-    /// The right edge of the window as last advertised.
+    /// Right edge of the window last advertised.
     advertised: u64,
-    /// Where the peer's FIN is, once seen; never 0, the number of its SYN.
+    /// Sequence number of the peer's FIN, once seen. It is never 0, the number of the peer's SYN.
     fin: Option<NonZeroU64>,
-    /// Bytes of buffer, and the window of an empty one as it can be advertised.
+    /// Size of the buffer in bytes, and the window of an empty buffer as it can be advertised.
     buffer: u64,
     full_window: u32,
-    /// Linux's rule for ACKs if that is in force, from the first data on.
+    /// State of Linux's rule for ACKs, if it is in force, from the first data on.
     pub linux_acks: Option<Box<LinuxAcks>>,
-    /// Moderation of the window if it is in force, from the first data on.
+    /// State of the window's moderation, if it is in force, from the first data on.
     right_sizing: Option<Box<RightSizing>>,
-    /// The pace at which the window opens, if there is one.
+    /// Limit on the rate at which the window opens, if there is one.
     pace: Option<Box<WindowPace>>,
-    /// Segments since the last ACK.
+    /// Number of segments since the last ACK.
     unacked: u32,
     shift: u8,
     pub ack_due: AckDue,
-    /// When a delayed ACK must go out; `Time::MAX` if none waits.
+    /// Time at which a delayed ACK must leave, or `Time::MAX` if none waits.
     pub ack_deadline: Time,
     reading: bool,
     fin_reached: bool,
-    /// There are data above `next`.
+    /// True if there are data above `next`.
     has_holes: bool,
-    /// The next ACK has something to report selectively.
+    /// True if the next ACK has SACK blocks.
     has_blocks: bool,
 }
 
@@ -91,7 +92,7 @@ impl Receiver {
         receiver
     }
 
-    /// A buffer of so many bytes, all of which the window can offer as far as the scale goes.
+    /// Sets the size of the buffer. The window can offer all of it, as far as the scale allows.
     fn set_buffer(&mut self, bytes: u64, config: &TcpConfig) {
         let limit = if config.handshake == Handshake::OneWay {
             u64::from(u32::MAX)
@@ -102,7 +103,7 @@ impl Receiver {
         self.full_window = (bytes.min(limit) >> self.shift << self.shift) as u32;
     }
 
-    /// The peer's SYN has come: data begin at 1.
+    /// Starts the sequence numbers of data at 1, because the peer's SYN has arrived.
     pub fn open(&mut self) {
         self.next = 1;
         let all = 1 + u64::from(self.full_window);
@@ -112,12 +113,12 @@ impl Receiver {
             .map_or(all, |pace| pace.edge().min(all));
     }
 
-    /// Whether a sequence number lies in the window offered.
+    /// Returns true if a sequence number lies in the window offered.
     pub fn has_in_window(&self, seq: u64) -> bool {
         (self.next..self.advertised.max(self.next + 1)).contains(&seq)
     }
 
-    /// Whether the peer has sent everything and its FIN.
+    /// Returns true if the peer has sent everything and its FIN.
     pub fn is_finished(&self) -> bool {
         self.fin_reached
     }
@@ -126,13 +127,13 @@ impl Receiver {
         self.reading = reading;
     }
 
-    /// In-order bytes waiting for the application.
+    /// Returns the in-order bytes that wait for the application.
     pub fn unread(&self) -> u64 {
         self.unread
     }
 
-    /// The application takes up to `bytes`. A window update goes out when the window can open by
-    /// as much as the silly-window rule asks for.
+    /// Lets the application take up to `bytes` bytes. A window update leaves when the window can
+    /// open by as much as the silly-window rule requires.
     pub fn read(&mut self, bytes: u64, config: &TcpConfig, stats: &mut TcpStats) -> u64 {
         let taken = bytes.min(self.unread);
         self.unread -= taken;
@@ -140,7 +141,7 @@ impl Receiver {
         let offered = self.advertised.saturating_sub(self.next);
         let window = u64::from(self.window_to_offer(config));
         let news = if self.linux_acks.is_some() {
-            // Linux: twice what the peer knows of.
+            // In Linux the window must have twice the size that the peer knows.
             window > 0 && window >= 2 * offered
         } else {
             window >= offered + self.opening(config)
@@ -151,7 +152,7 @@ impl Receiver {
         taken
     }
 
-    /// Takes a segment with payload or FIN.
+    /// Receives a segment with payload or FIN.
     #[inline]
     pub fn on_data(
         &mut self,
@@ -181,7 +182,7 @@ impl Receiver {
         }
     }
 
-    /// Linux's rule for a segment in order.
+    /// Applies Linux's rule to a segment in order.
     #[cold]
     fn schedule_linux_ack(&mut self, now: Time, payload: u32, config: &TcpConfig) {
         let Some(acks) = self.linux_acks.as_deref_mut() else {
@@ -191,12 +192,12 @@ impl Receiver {
         self.hold_linux_ack(now, config);
     }
 
-    /// Whether an ACK leaves at once or waits, by Linux's rule.
+    /// Sends an ACK at once or delays it, by Linux's rule.
     fn hold_linux_ack(&mut self, now: Time, config: &TcpConfig) {
         let Some(acks) = self.linux_acks.as_deref() else {
             return;
         };
-        // An application that lags behind shall not be sent more in haste.
+        // No ACKs are hurried for an application that does not keep up.
         let free = self.buffer.saturating_sub(self.unread);
         let keeps_up = self.unread == 0
             || free.min(u64::from(self.full_window)) + acks.acked() >= self.advertised;
@@ -209,7 +210,7 @@ impl Receiver {
         }
     }
 
-    /// Lets the moderation of the window see what has come.
+    /// Passes a segment to the moderation of the window.
     #[cold]
     pub fn moderate_window(
         &mut self,
@@ -247,13 +248,15 @@ impl Receiver {
         }
     }
 
-    /// Whether the window is more than what the buffer leaves: moderated, or opened at a pace.
+    /// Returns true if the window is not simply the free buffer: it is moderated, or opens at a
+    /// limited rate.
     #[inline]
     pub fn is_moderated(&self, config: &TcpConfig) -> bool {
         config.receive_window_moderation.is_some() || self.pace.is_some()
     }
 
-    /// What Linux's rule for ACKs, if that is in force, has to know of the sending half before data come.
+    /// Passes the sending half's estimates to Linux's rule for ACKs, if that is in force, before
+    /// data come.
     #[inline]
     pub fn set_path(&mut self, rtt: &RttEstimator, config: &TcpConfig) {
         if config.ack_rule == AckRule::Linux {
@@ -263,7 +266,7 @@ impl Receiver {
         }
     }
 
-    /// What counts as a full segment of the peer's, in bytes.
+    /// Returns the payload of a full segment of the peer, in bytes.
     pub fn full_segment(&self, config: &TcpConfig) -> u32 {
         match self.linux_acks.as_deref() {
             Some(acks) => acks.full_segment(),
@@ -272,7 +275,7 @@ impl Receiver {
         }
     }
 
-    /// Moves the right edge on at its pace, and asks for a call when there is more to tell.
+    /// Moves the right edge at its rate, and schedules a call for when the change is worth an ACK.
     pub fn open_at_pace(&mut self, now: Time, config: &TcpConfig) {
         let goal = self.next + self.room().min(u64::from(self.full_window));
         if let Some(pace) = self.pace.as_deref_mut() {
@@ -285,17 +288,18 @@ impl Receiver {
         }
     }
 
-    /// When the edge will have moved on by what is worth telling, if the buffer has room for it.
+    /// Returns the time at which the edge will have moved far enough for an ACK, if the buffer has
+    /// room for it.
     fn more_to_tell(&self, config: &TcpConfig) -> Option<Time> {
         let pace = self.pace.as_deref()?;
         let goal = self.next + self.room().min(u64::from(self.full_window));
-        // A FIN needs no window. Less than a unit of the scale cannot be told.
+        // A FIN needs no window. A change of less than a unit of the scale cannot be advertised.
         let told = self.advertised.max(self.next);
         let wanted = told + self.opening(config).max(1 << self.shift);
         (wanted <= goal).then(|| pace.reaches(wanted))
     }
 
-    /// What is free of the buffer.
+    /// Returns the free bytes of the buffer.
     fn room(&self) -> u64 {
         let held = self.out_of_order.as_deref().map_or(0, Reassembly::total);
         self.buffer.saturating_sub(self.unread + held)
@@ -306,7 +310,8 @@ impl Receiver {
         !self.has_holes && self.fin.is_none()
     }
 
-    /// Everything but the plain next segment: holes, fills, duplicates, FIN, data beyond the window.
+    /// Receives any segment other than the plain next one: holes, fills, duplicates, FIN, data
+    /// beyond the window.
     fn on_disordered(
         &mut self,
         now: Time,
@@ -314,8 +319,8 @@ impl Receiver {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) {
-        // RFC 5681 section 4.2: ACK at once what leaves or fills a hole. A duplicate ACK must not
-        // carry data, or the peer could not tell it from one that does.
+        // RFC 5681 section 4.2 requires an ACK at once for segments that leave or fill a hole. A
+        // duplicate ACK must not carry data, or the peer would not count it as a duplicate.
         let had_holes = self.has_holes;
         let end = (segment.seq + u64::from(segment.payload)).min(self.advertised);
         let whole = end == segment.seq + u64::from(segment.payload);
@@ -357,8 +362,8 @@ impl Receiver {
         self.ack_due = self.ack_due.max_urgency(due);
     }
 
-    /// Linux treats the end of the peer's data as a sign that ours begin; what it would have reported
-    /// selectively is forgotten.
+    /// Schedules the ACK of a FIN as Linux does. The end of the peer's data suggests that ours
+    /// begin. The duplicates to report are dropped.
     #[cold]
     fn schedule_ack_of_fin(&mut self, now: Time, config: &TcpConfig) {
         self.forget_duplicate();
@@ -368,8 +373,9 @@ impl Receiver {
         self.hold_linux_ack(now, config);
     }
 
-    /// What RFC 2883 section 4 reports of a segment that is valid up to `end`: the lowest contiguous
-    /// part that had arrived before. Linux also takes wholly old data as a sign of lost ACKs.
+    /// Records the duplicate that RFC 2883 section 4 reports of a segment that is valid up to
+    /// `end`: the lowest contiguous part that had arrived before. Linux also takes wholly old data
+    /// as a sign of lost ACKs.
     fn note_duplicate(&mut self, now: Time, segment: &Segment, end: u64, config: &TcpConfig) {
         let old_end = end.min(self.next);
         let duplicate = if segment.seq < old_end {
@@ -397,7 +403,8 @@ impl Receiver {
         self.out_of_order.get_or_insert_default()
     }
 
-    /// Data from `next` to `end`, and then whatever was waiting behind them. Returns new bytes.
+    /// Accepts the data from `next` to `end` and the data that waited behind them. Returns the new
+    /// bytes.
     fn fill(&mut self, end: u64, stats: &mut TcpStats) -> u64 {
         let held = self.out_of_order.as_deref_mut();
         let (reach, new) = held.map_or((end, end - self.next), |held| held.fill(self.next, end));
@@ -417,9 +424,9 @@ impl Receiver {
         }
     }
 
-    /// The blocks to report.
+    /// Returns the SACK blocks to report.
     pub fn sack_blocks(&self, config: &TcpConfig) -> SackBlocks {
-        // Timestamps leave room for three (RFC 2018 section 3).
+        // Timestamps leave room for three blocks (RFC 2018 section 3).
         let room = if config.timestamps.is_some() { 3 } else { 4 };
         let limit = room.min(usize::from(config.details.sack_blocks));
         let held = self.out_of_order.as_deref();
@@ -428,13 +435,13 @@ impl Receiver {
         })
     }
 
-    /// Whether the next ACK carries SACK blocks.
+    /// Returns true if the next ACK carries SACK blocks.
     #[inline]
     pub fn has_sack_blocks(&self) -> bool {
         self.has_blocks
     }
 
-    /// The window to put into a segment that leaves now.
+    /// Returns the window for a segment that leaves now.
     #[inline]
     pub fn advertise(&mut self, config: &TcpConfig) -> u32 {
         let window = if self.unread == 0 && !self.has_holes && self.pace.is_none() {
@@ -449,7 +456,7 @@ impl Receiver {
         window
     }
 
-    /// The window by the rule of the profile, scaled and rounded as on the wire.
+    /// Returns the window by the rule of the profile, scaled and rounded as on the wire.
     fn window_to_offer(&self, config: &TcpConfig) -> u32 {
         let offered = self.advertised.saturating_sub(self.next);
         let buffer = self.buffer;
@@ -471,7 +478,7 @@ impl Receiver {
             }
         };
         let rounded = window >> self.shift << self.shift;
-        // Rounding down must not take back what was offered (RFC 7323 section 2.4).
+        // Rounding down must not shrink the window offered (RFC 7323 section 2.4).
         let kept = if rounded < offered {
             rounded + (1 << self.shift)
         } else {
@@ -480,7 +487,7 @@ impl Receiver {
         kept.min(u64::from(self.full_window)) as u32
     }
 
-    /// An ACK has left.
+    /// Records that an ACK has left.
     #[inline]
     pub fn ack_sent(&mut self) {
         if let Some(acks) = self.linux_acks.as_deref_mut() {
@@ -494,7 +501,7 @@ impl Receiver {
         self.ack_deadline = Time::MAX;
     }
 
-    /// A duplicate is reported once.
+    /// Removes the duplicate, which is reported only once.
     fn forget_duplicate(&mut self) {
         if let Some(held) = self.out_of_order.as_deref_mut() {
             held.set_duplicate(None, 0);
@@ -502,12 +509,12 @@ impl Receiver {
         }
     }
 
-    /// An ACK must leave at once.
+    /// Requires an ACK to leave at once.
     pub fn owe_ack(&mut self) {
         self.ack_due = self.ack_due.max_urgency(AckDue::Now);
     }
 
-    /// The delayed-ACK timer.
+    /// Handles the expiry of the delayed-ACK timer.
     pub fn handle_timeout(&mut self, now: Time, config: &TcpConfig) {
         if self.ack_deadline <= now {
             let delayed = self.ack_due == AckDue::Delayed;
@@ -525,7 +532,8 @@ impl Receiver {
         }
     }
 
-    /// How far the window must open before a receiver says so (RFC 1122 section 4.2.3.3).
+    /// Returns by how much the window must open before the receiver advertises it (RFC 1122 section
+    /// 4.2.3.3).
     fn opening(&self, config: &TcpConfig) -> u64 {
         (self.buffer / 2).min(u64::from(config.mss)).max(1)
     }

@@ -1,5 +1,5 @@
-//! What was sent and not yet acknowledged, segment by segment: the memory behind RACK, delivery
-//! rates and undo. The counts carry the names that Linux and RFC 8985 give them.
+//! Records of the segments that are sent and not acknowledged yet. RACK, delivery rates and undo
+//! need them. The counts have their names in Linux and RFC 8985.
 
 use std::collections::VecDeque;
 
@@ -12,25 +12,27 @@ use crate::rate::Snapshot;
 #[expect(clippy::struct_excessive_bools, reason = "independent marks")]
 pub(crate) struct Record {
     pub seq: u64,
-    /// When it was last transmitted.
+    /// Time of its last transmission.
     pub sent: Time,
-    /// Sequence numbers that it takes, the FIN's included.
+    /// Sequence numbers that it takes, including that of a FIN.
     len: u32,
-    /// Segments delivered by then: of its [snapshot](Records::snapshot) what everybody needs.
+    /// Number of segments delivered at its last transmission. It is the part of its
+    /// [snapshot](Records::snapshot) that every sender needs.
     delivered: u32,
     pub sacked: bool,
-    /// Thought to be lost; stays set while its retransmission is in flight.
+    /// True if it is thought to be lost. It stays true while its retransmission is in flight.
     pub lost: bool,
-    /// A retransmission is in flight.
+    /// True if a retransmission is in flight.
     pub resent: bool,
-    /// Transmitted more than once: an ACK of it does not say which (Karn).
+    /// True if it was transmitted more than once, so that an ACK does not show which one arrived
+    /// (Karn).
     pub ever_resent: bool,
-    /// An ACK has covered its head only.
+    /// True if an ACK has covered only its head.
     pub cut: bool,
 }
 
 impl Record {
-    /// A segment that leaves for the first time.
+    /// Creates the record of a segment that leaves for the first time.
     pub fn new(seq: u64, len: u32, sent: Time, snapshot: Snapshot) -> Self {
         Self {
             seq,
@@ -45,32 +47,33 @@ impl Record {
         }
     }
 
-    /// The sequence number after it.
+    /// Returns the sequence number after the segment.
     #[inline]
     pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }
 }
 
-/// The delivered segments of a snapshot, as far as 32 bits count.
+/// Returns the number of delivered segments of a snapshot, limited to 32 bits.
 fn count(snapshot: Snapshot) -> u32 {
     u32::try_from(snapshot.delivered()).unwrap_or(u32::MAX)
 }
 
-/// A retransmission. It is void once its record is acknowledged, SACKed, marked lost or sent again.
+/// A retransmission. It becomes void when its record is acknowledged, SACKed, marked lost or sent
+/// again.
 #[derive(Clone, Copy, Debug)]
 struct Repetition {
     sent: Time,
-    /// The end of its record.
+    /// End of its record.
     end: u64,
-    /// First transmissions that end above this came later.
+    /// Sequence number above which first transmissions came later than this retransmission.
     sent_to: u64,
 }
 
 /// Bytes of a sender's record of a segment in flight.
 pub const RECORD_BYTES: usize = size_of::<Record>();
 
-/// The snapshots of all records, in their order.
+/// Snapshots of all records, in their order.
 #[derive(Debug, Default)]
 struct Snapshots {
     ring: VecDeque<Snapshot>,
@@ -79,33 +82,34 @@ struct Snapshots {
 /// The retransmission queue.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
-    /// In sequence.
+    /// Records in order of sequence numbers.
     ring: VecDeque<Record>,
-    /// The delivery counts when each was last transmitted, if anybody asks for delivery rates: they
-    /// would double the size of a record.
+    /// State of delivery at each record's last transmission, if delivery rates are needed. It is
+    /// separate because it would double the size of a record.
     snapshots: Option<Box<Snapshots>>,
-    /// Retransmissions in order of time. First transmissions are in that order in the ring.
+    /// Retransmissions in order of time. First transmissions are in that order in `ring`.
     repetitions: VecDeque<Repetition>,
-    /// No first transmission that ends at or below this is looked at again by time.
+    /// Sequence number up to which first transmissions are no longer examined by time.
     visited_to: u64,
-    /// Segments SACKed, or counted as such from duplicate ACKs.
+    /// Number of segments SACKed, or counted as such from duplicate ACKs.
     pub sacked_out: u32,
-    /// Segments marked lost.
+    /// Number of segments marked lost.
     pub lost_out: u32,
-    /// Retransmissions in flight.
+    /// Number of retransmissions in flight.
     pub resent_out: u32,
-    /// Segments marked lost that wait for their retransmission.
+    /// Number of segments marked lost that wait for their retransmission.
     waiting: u32,
-    /// No record below this waits.
+    /// Sequence number below which no record waits.
     resend_from: u64,
-    /// Below this, whatever was sent only once and is not SACKed is marked lost.
+    /// Sequence number below which all segments are marked lost that were sent only once and are
+    /// not SACKed.
     counted_below: u64,
-    /// Segments marked lost since the connection began, retransmissions included.
+    /// Number of segments marked lost since the start of the connection, including retransmissions.
     pub lost: u64,
 }
 
 impl Records {
-    /// No records yet; delivery counts are kept with them if `rate_samples` says so.
+    /// Creates an empty queue. Snapshots are kept with the records if `rate_samples` is true.
     pub fn new(rate_samples: bool) -> Self {
         Self {
             snapshots: rate_samples.then(Box::default),
@@ -113,7 +117,7 @@ impl Records {
         }
     }
 
-    /// Segments outstanding.
+    /// Returns the number of outstanding segments.
     pub fn out(&self) -> u32 {
         self.ring.len() as u32
     }
@@ -122,7 +126,7 @@ impl Records {
         self.ring.is_empty()
     }
 
-    /// Segments thought to be in the network (RFC 6675's pipe, in segments).
+    /// Returns the number of segments thought to be in the network (RFC 6675's pipe, in segments).
     pub fn in_flight(&self) -> u32 {
         (self.out() + self.resent_out).saturating_sub(self.sacked_out + self.lost_out)
     }
@@ -139,13 +143,13 @@ impl Records {
         &self.ring[index]
     }
 
-    /// The index of the first record that ends above `position`.
+    /// Returns the index of the first record that ends above `position`.
     pub fn index_above(&self, position: u64) -> usize {
         self.ring.partition_point(|record| record.end() <= position)
     }
 
-    /// The delivery counts when a record was last transmitted; the delivered segments alone if
-    /// nobody asks for delivery rates.
+    /// Returns the state of delivery at a record's last transmission, or only the number of
+    /// delivered segments if delivery rates are not needed.
     pub fn snapshot(&self, index: usize) -> Snapshot {
         match &self.snapshots {
             Some(snapshots) => snapshots.ring[index],
@@ -153,7 +157,7 @@ impl Records {
         }
     }
 
-    /// Books new data.
+    /// Appends new data.
     pub fn push(&mut self, record: Record, snapshot: Snapshot) {
         debug_assert!(self.ring.back().is_none_or(|last| last.end() <= record.seq));
         push_tight(&mut self.ring, record);
@@ -162,7 +166,7 @@ impl Records {
         }
     }
 
-    /// Takes the first record if it ends at or below `ack`, with its [snapshot](Self::snapshot); a
+    /// Takes the first record, with its [snapshot](Self::snapshot), if it ends at or below `ack`. A
     /// record that `ack` cuts loses its head.
     pub fn pop_below(&mut self, ack: u64) -> Option<(Record, Snapshot)> {
         let first = self.ring.front_mut()?;
@@ -196,19 +200,19 @@ impl Records {
         Some((record, snapshot))
     }
 
-    /// Nothing is outstanding: whatever retransmissions are left mean nothing.
+    /// Removes the remaining retransmissions when nothing is outstanding.
     pub fn forget_repetitions(&mut self) {
         self.repetitions.clear();
     }
 
-    /// Gives back memory that is not in use: thousands of flows have a few records each.
+    /// Gives back memory that is not in use, because thousands of flows have a few records each.
     pub fn tighten(&mut self) {
         self.ring.shrink_to(self.ring.len() + 1);
         self.repetitions.shrink_to_fit();
     }
 
-    /// Marks a record SACKed. A retransmission in flight is taken for delivered only if the
-    /// record was marked lost; else it is still on its way.
+    /// Marks a record SACKed. A retransmission in flight counts as delivered only if the record was
+    /// marked lost. Otherwise it is still in flight.
     pub fn mark_sacked(&mut self, index: usize) {
         let record = &mut self.ring[index];
         debug_assert!(!record.sacked);
@@ -223,7 +227,7 @@ impl Records {
         self.sacked_out += 1;
     }
 
-    /// A duplicate report of a record: its retransmission has arrived, too.
+    /// Handles a duplicate report of a record, whose retransmission has arrived too.
     pub fn clear_resent(&mut self, index: usize) {
         let record = &mut self.ring[index];
         if record.resent {
@@ -243,7 +247,7 @@ impl Records {
         if !record.lost {
             record.lost = true;
             self.lost_out += 1;
-            // Retransmitted already, before the mark was taken back.
+            // It was retransmitted already, before the mark was removed.
             if record.resent {
                 self.lost += 1;
                 return;
@@ -259,8 +263,8 @@ impl Records {
         self.resend_from = self.resend_from.min(record.seq);
     }
 
-    /// Marks what was sent only once and ends at or below `position`. What was marked before is not
-    /// looked at again: a window may hold thousands of segments.
+    /// Marks the segments lost that were sent only once and end at or below `position`. Segments
+    /// marked before are not examined again, because a window may hold thousands of segments.
     pub fn mark_lost_below(&mut self, position: u64) {
         for index in self.index_above(self.counted_below)..self.index_above(position) {
             if !self.ring[index].ever_resent {
@@ -270,7 +274,7 @@ impl Records {
         self.counted_below = self.counted_below.max(position);
     }
 
-    /// Takes back every mark of loss.
+    /// Removes every mark of loss.
     pub fn unmark_lost(&mut self) {
         self.counted_below = 0;
         for record in &mut self.ring {
@@ -280,7 +284,7 @@ impl Records {
         self.waiting = 0;
     }
 
-    /// The receiver has dropped what it had SACKed.
+    /// Removes every SACK mark, because the receiver has dropped the SACKed data.
     pub fn unmark_sacked(&mut self) {
         self.counted_below = 0;
         for record in &mut self.ring {
@@ -289,7 +293,7 @@ impl Records {
         self.sacked_out = 0;
     }
 
-    /// The lowest record that waits for its retransmission.
+    /// Returns the lowest record that waits for its retransmission.
     pub fn next_waiting(&mut self) -> Option<usize> {
         if self.waiting == 0 {
             self.resend_from = u64::MAX;
@@ -307,7 +311,7 @@ impl Records {
         found
     }
 
-    /// Books a retransmission.
+    /// Records a retransmission.
     pub fn resend(&mut self, index: usize, now: Time, snapshot: Snapshot) {
         let record = &mut self.ring[index];
         self.waiting -= u32::from(record.lost && !record.resent && !record.sacked);
@@ -318,7 +322,7 @@ impl Records {
         self.repeat(index, now, snapshot);
     }
 
-    /// Books a tail loss probe: a transmission instead of the one before it, not beside it.
+    /// Records a tail loss probe, which replaces the last transmission and adds none to the flight.
     pub fn repeat(&mut self, index: usize, now: Time, snapshot: Snapshot) {
         let record = &mut self.ring[index];
         record.ever_resent = true;
@@ -336,11 +340,11 @@ impl Records {
         }
     }
 
-    /// Visits transmissions in order of time, as long as `visit` says so. What `visit` marks lost,
-    /// and what is void, is not visited again.
+    /// Visits transmissions in order of time while `visit` returns true. Transmissions that `visit`
+    /// marks lost, and void ones, are not visited again.
     pub fn visit_by_time(&mut self, mut visit: impl FnMut(&mut Self, usize) -> bool) {
         let (mut first, mut repetition) = (self.first_unvisited(), 0);
-        // What is void before all that is not is forgotten.
+        // Void transmissions are removed if no valid one precedes them.
         let mut forgets = true;
         loop {
             let original = self.ring.get(first);
@@ -372,7 +376,7 @@ impl Records {
         }
     }
 
-    /// The index of the lowest record whose first transmission is still looked at by time.
+    /// Returns the index of the lowest record whose first transmission is still examined by time.
     fn first_unvisited(&self) -> usize {
         match self.ring.front() {
             Some(record) if record.end() <= self.visited_to => self.index_above(self.visited_to),
@@ -380,8 +384,8 @@ impl Records {
         }
     }
 
-    /// The record of a transmission that still counts: of a retransmission, or else of the first
-    /// transmission of the record at `first`.
+    /// Returns the record of a transmission that is not void: of a retransmission, or else of the
+    /// first transmission of the record at `first`.
     fn live(&self, first: usize, repetition: Option<Repetition>) -> Option<usize> {
         let (index, is_newest) = match repetition {
             None => (first, !self.ring[first].ever_resent),
@@ -400,7 +404,8 @@ impl Records {
     }
 }
 
-/// Appends to a queue that grows by a quarter, not to twice its size: thousands of flows have one.
+/// Appends to a queue that grows by a quarter instead of doubling, because thousands of flows have
+/// one.
 fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
     if queue.len() == queue.capacity() {
         queue.reserve_exact((queue.len() / 4).max(2));
@@ -408,7 +413,7 @@ fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
     queue.push_back(entry);
 }
 
-/// Gives back memory if three quarters of it are empty: what slow start needed, and nothing after it.
+/// Gives memory back if three quarters of it are empty, as after slow start.
 fn give_back<T>(queue: &mut VecDeque<T>) {
     if queue.len() < queue.capacity() / 4 && queue.capacity() > 16 {
         queue.shrink_to(2 * queue.len() + 4);
@@ -419,7 +424,7 @@ fn give_back<T>(queue: &mut VecDeque<T>) {
 mod tests {
     use super::*;
 
-    /// Ten segments of 1000 bytes from 1 on.
+    /// Returns ten segments of 1000 bytes from 1 on.
     fn ten() -> Records {
         let mut records = Records::default();
         for index in 0..10 {
@@ -435,7 +440,7 @@ mod tests {
             .collect()
     }
 
-    /// A window that was large once does not cost memory for ever.
+    /// A window that was large once does not take memory permanently.
     #[test]
     fn what_is_acknowledged_gives_its_memory_back() {
         let mut records = Records::default();
@@ -451,7 +456,8 @@ mod tests {
         assert!(records.ring.capacity() <= 11);
     }
 
-    /// RFC 6675: what is SACKed is not lost, what was sent again is not lost for the same reason.
+    /// RFC 6675: SACKed segments are not lost, and segments sent again are not lost for the same
+    /// reason.
     #[test]
     fn everything_below_is_lost_once() {
         let mut records = ten();
@@ -461,12 +467,12 @@ mod tests {
         records.resend(0, Time(10), Snapshot::default());
         records.mark_lost_below(5001);
         assert_eq!((lost(&records), records.in_flight()), (vec![0, 2, 3, 4], 6));
-        // The retransmission of the first is in flight still.
+        // The retransmission of the first segment is still in flight.
         assert!(records.get(0).resent);
     }
 
-    /// Segments 0 and 1 are sent again after the tenth, at once, and an eleventh then; the first is
-    /// repeated once more.
+    /// Segments 0 and 1 are sent again at once after the tenth, then an eleventh is sent, and the
+    /// first is sent again.
     #[test]
     fn transmissions_in_order_of_time() {
         let mut records = ten();
@@ -499,7 +505,7 @@ mod tests {
         assert_eq!(visited, [4, 5, 6, 7, 8, 9, 1]);
     }
 
-    /// Marks taken back are made again by the next ACK that says the same.
+    /// Marks that were removed are set again by the next ACK with the same information.
     #[test]
     fn after_an_undo_the_count_begins_again() {
         let mut records = ten();

@@ -1,5 +1,5 @@
-//! Loss detection and repair, once for all congestion controls: duplicate ACKs, fast retransmit,
-//! Tahoe, Reno, NewReno (RFC 6582), SACK (RFC 6675) and timeouts (RFC 5681, RFC 6298).
+//! Loss detection and repair, the same for all congestion controls: duplicate ACKs, fast
+//! retransmit, Tahoe, Reno, NewReno (RFC 6582), SACK (RFC 6675) and timeouts (RFC 5681, RFC 6298).
 
 use goodqueue_types::{Segment, SegmentFlags, Time};
 
@@ -12,7 +12,7 @@ use crate::sender::{Clock, FIRST, Sender};
 use crate::stats::{CaState, Phase, TcpStats};
 
 impl Sender {
-    /// An ACK for new data when something is lost, SACKed or being repaired.
+    /// Handles an ACK of new data while data are lost, SACKed or being repaired.
     pub fn on_new_ack(
         &mut self,
         now: Time,
@@ -34,7 +34,7 @@ impl Sender {
         }
     }
 
-    /// Open with SACKed data above, or go-back-N.
+    /// Handles an ACK in the open state with SACKed data above it, or in go-back-N.
     fn on_ack_outside_recovery(
         &mut self,
         now: Time,
@@ -50,14 +50,15 @@ impl Sender {
         if self.phase == Phase::GoBackN && ack >= self.recover && self.next == self.max_sent {
             self.phase = Phase::Open;
             if config.recovery == Recovery::Sack && rfc6675 {
-                // RFC 6675 section 5.1: from HighACK = RecoveryPoint on, recovery may start again.
+                // RFC 6675 section 5.1: recovery may start again from HighACK = RecoveryPoint on.
                 self.recover = 0;
             }
         }
         self.count_sacked_data(config);
     }
 
-    /// Part of what was outstanding when recovery began is acknowledged: the next hole is known.
+    /// Handles an ACK of a part of the data outstanding at the start of recovery, which shows the
+    /// next hole.
     fn on_partial_ack(&mut self, now: Time, ack: u64, config: &TcpConfig, stats: &mut TcpStats) {
         let details = &config.details;
         let was_timing = self.is_timing();
@@ -93,8 +94,8 @@ impl Sender {
         self.budget = details.recovery_burst.unwrap_or(u32::MAX);
     }
 
-    /// RFC 6582 section 3.2 step 3, partial ACK: take back what left the network, add a segment
-    /// for the one that leaves now.
+    /// Deflates the window after a partial ACK (RFC 6582 section 3.2 step 3): subtracts the data
+    /// that left the network and adds a segment for the one that leaves now.
     fn deflate(&mut self, acked: u64, config: &TcpConfig) {
         let mss = i64::from(config.mss);
         let acked = acked as i64;
@@ -103,7 +104,7 @@ impl Sender {
             return;
         }
         if config.details.recovery_exit == RecoveryExit::Unchanged && self.extra <= acked {
-            // ns-2 takes from the window itself what the inflation does not cover.
+            // ns-2 subtracts from the window itself what the inflation does not cover.
             let window = self.controller.window() - (acked - self.extra) as f64;
             self.controller
                 .set_window(window.max(f64::from(config.mss)));
@@ -116,7 +117,7 @@ impl Sender {
         }
     }
 
-    /// Fast recovery ends with this ACK.
+    /// Ends fast recovery with this ACK.
     fn leave_fast_recovery(
         &mut self,
         now: Time,
@@ -132,7 +133,7 @@ impl Sender {
         let recover = self.recover;
         self.forget_duplicates(config);
         self.recover = recover;
-        // Reno stays in go-back-N if a timeout left its recovery standing.
+        // Reno stays in go-back-N if a timeout did not end its recovery.
         self.phase = if self.next < self.max_sent {
             Phase::GoBackN
         } else {
@@ -167,7 +168,7 @@ impl Sender {
         }
     }
 
-    /// An ACK that acknowledges nothing new.
+    /// Handles an ACK that acknowledges nothing new.
     #[cold]
     pub fn on_old_ack(
         &mut self,
@@ -199,8 +200,8 @@ impl Sender {
         }
     }
 
-    /// INET: the count starts again. Its Reno is in recovery exactly while the count is three or
-    /// more, and so keeps the inflated window.
+    /// Resets the count of duplicate ACKs (INET). INET's Reno is in recovery while the count is
+    /// three or more, and so keeps the inflated window.
     fn forget_run_of_duplicates(&mut self, config: &TcpConfig) {
         self.duplicate_acks = 0;
         if self.phase == Phase::FastRecovery && config.recovery == Recovery::Reno {
@@ -214,7 +215,7 @@ impl Sender {
         }
     }
 
-    /// A duplicate ACK without SACK information.
+    /// Handles a duplicate ACK without SACK information.
     fn on_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         self.duplicate_acks += 1;
         self.budget = u32::MAX;
@@ -237,7 +238,7 @@ impl Sender {
         }
     }
 
-    /// RFC 3042: the window reaches as far beyond as segments have left the network.
+    /// Extends the window by the segments that have left the network (RFC 3042).
     pub fn limited_transmit(&mut self, config: &TcpConfig) {
         let old_data = config.details.limited_transmit_old_data;
         if !config.limited_transmit || (self.phase == Phase::GoBackN && !old_data) {
@@ -249,15 +250,15 @@ impl Sender {
 
     pub fn may_retransmit_fast(&self, config: &TcpConfig) -> bool {
         let guard = config.details.fast_retransmit_guard;
-        // ns-2 lets its guard down while nothing but the SYN is acknowledged.
+        // ns-2's guard does not apply while only the SYN is acknowledged.
         let first_segment = self.una == FIRST && guard == FastRetransmitGuard::Always;
         let covers_more = self.una > self.recover || first_segment;
         match config.recovery {
             Recovery::NewReno => covers_more,
             Recovery::Sack => covers_more || self.recover == 0,
-            // Tahoe goes back N after a fast retransmit, too: what it sends again in vain is
-            // answered by duplicate ACKs, which must not start it all over. It is never without
-            // guard.
+            // Tahoe goes back N after a fast retransmit too. The segments that it sends again in
+            // vain are answered by duplicate ACKs, which must not start another fast retransmit. So
+            // Tahoe always has a guard.
             Recovery::Tahoe if guard != FastRetransmitGuard::Always => covers_more,
             Recovery::Tahoe | Recovery::Reno => match guard {
                 FastRetransmitGuard::Never => true,
@@ -267,13 +268,14 @@ impl Sender {
         }
     }
 
-    /// Fast retransmit, and fast recovery but for Tahoe (RFC 5681 section 3.2, RFC 6675 section 5 step 4).
+    /// Starts a fast retransmit and, except with Tahoe, fast recovery (RFC 5681 section 3.2, RFC
+    /// 6675 section 5 step 4).
     pub fn enter_fast_recovery(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         stats.fast_retransmits += 1;
         let details = &config.details;
         let mut basis = self.decrease_basis(config);
         if self.phase == Phase::GoBackN && details.decrease_basis == DecreaseBasis::FlightSize {
-            // Without guard: what go-back-N has not sent again yet is not in flight.
+            // Data that go-back-N has not sent again yet are not in flight.
             basis = basis.min((self.next - self.una) as f64);
         }
         let event = CongestionEvent {
@@ -308,11 +310,12 @@ impl Sender {
         }
     }
 
-    /// An ECN echo in an ACK of `ack` (RFC 3168 section 6.1.2): the window falls as for a loss, and
-    /// nothing is sent again. While losses are repaired it has fallen already. Returns whether it fell.
+    /// Handles an ECN echo in an ACK of `ack` (RFC 3168 section 6.1.2). The window falls as for a
+    /// loss, and nothing is sent again. While losses are repaired the window has fallen already.
+    /// Returns true if the window falls.
     pub fn on_ecn_echo(&mut self, now: Time, ack: u64, config: &TcpConfig) -> bool {
         if let Some(ledger) = &mut self.ledger {
-            // The ACK that carries it comes next. If it ends a reduction, it begins the next one.
+            // The ledger handles the ACK next. If the ACK ends a reduction, it begins the next one.
             let ends = ledger.state == CaState::Cwr && ack > ledger.high_seq;
             ledger.ecn_echo = ledger.state < CaState::Cwr || ends;
             return ledger.ecn_echo;
@@ -330,7 +333,7 @@ impl Sender {
         true
     }
 
-    /// Everything from `una` on is sent again, by slow start.
+    /// Sends everything from `una` on again, by slow start.
     fn go_back(&mut self, config: &TcpConfig) {
         self.phase = Phase::GoBackN;
         self.next = self.una;
@@ -342,7 +345,7 @@ impl Sender {
         }
     }
 
-    /// What a loss halves.
+    /// Returns the quantity that a loss halves.
     pub fn decrease_basis(&self, config: &TcpConfig) -> f64 {
         let outstanding = self.in_flight();
         let window = self.window as f64;
@@ -362,13 +365,13 @@ impl Sender {
         }
     }
 
-    /// What a timeout halves. SACKed data have left the network and are no flight: when a
-    /// retransmission is lost, recovery goes on sending new data until the timer expires, and half
-    /// of all that would let the next slow start overshoot again.
+    /// Returns the quantity that a timeout halves. SACKed data have left the network and are not
+    /// part of the flight. When a retransmission is lost, recovery continues to send new data until
+    /// the timer expires. Half of all these data would let the next slow start overshoot again.
     fn timeout_basis(&self, config: &TcpConfig) -> f64 {
         if config.details.decrease_basis == DecreaseBasis::FlightSize {
             let basis = self.flight_size();
-            // Each segment SACKed let one leave by limited transmit, which is taken off already.
+            // Each SACKed segment let one leave by limited transmit, which is already subtracted.
             let sacked = self.scoreboard.sacked_bytes();
             let without_sack = self.inflation().max(0) as u64;
             let left = sacked.max(without_sack);
@@ -378,7 +381,7 @@ impl Sender {
         }
     }
 
-    /// All outstanding but what limited transmit has let out (RFC 5681 section 3.2).
+    /// Returns the outstanding data except those of limited transmit (RFC 5681 section 3.2).
     fn flight_size(&self) -> f64 {
         self.in_flight().saturating_sub(self.limited_transmitted) as f64
     }
@@ -387,8 +390,8 @@ impl Sender {
         (self.controller.window() + self.extra as f64).max(0.0)
     }
 
-    /// RFC 6298 (5.4)–(5.6), RFC 5681 section 3.1: ssthresh falls, the window is one segment, and
-    /// everything from `una` on is sent again.
+    /// Handles a retransmission timeout (RFC 6298 (5.4)–(5.6), RFC 5681 section 3.1): ssthresh
+    /// falls, the window is one segment, and everything from `una` on is sent again.
     pub fn on_retransmission_timeout(
         &mut self,
         now: Time,

@@ -1,4 +1,5 @@
-//! Connections that end without a FIN, or are no more (RFC 9293 section 3.5.2, RFC 5961).
+//! Connections that end by a reset, and segments for connections that have ended (RFC 9293 section
+//! 3.5.2, RFC 5961).
 
 use goodqueue_types::{Segment, SegmentFlags, Time};
 
@@ -6,7 +7,7 @@ use crate::endpoint::TcpEndpoint;
 use crate::receiver::AckDue;
 use crate::stats::ConnectionState;
 
-/// What a reset says.
+/// Header fields of a reset.
 #[derive(Debug)]
 pub(crate) struct Reset {
     seq: u64,
@@ -15,7 +16,7 @@ pub(crate) struct Reset {
 }
 
 impl TcpEndpoint {
-    /// Ends the connection at once: what waits is dropped, and a peer that is connected is told.
+    /// Ends the connection at once. Waiting data are dropped, and a connected peer gets a reset.
     pub fn abort(&mut self) {
         let open = matches!(
             self.state,
@@ -31,9 +32,10 @@ impl TcpEndpoint {
         self.abandon();
     }
 
-    /// A SYN means that our ACK of it was lost, and is answered wherever it lies. A reset counts only
-    /// at the very next sequence number; elsewhere in the window it is answered, beyond it ignored
-    /// (RFC 5961 sections 3.2 and 4.2).
+    /// Handles a SYN or a reset on an open connection (RFC 5961 sections 3.2 and 4.2). A SYN means
+    /// that our ACK of it was lost, and is answered with an ACK wherever it lies. A reset ends the
+    /// connection only at exactly the next sequence number. Elsewhere in the window it is answered
+    /// with an ACK, and outside it is ignored.
     #[cold]
     pub(crate) fn handle_syn_or_reset(&mut self, segment: &Segment) {
         let is_reset = segment.flags.contains(SegmentFlags::RST);
@@ -45,7 +47,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The connection is no more: nothing is sent, and no timer runs.
+    /// Ends the connection. Nothing more is sent and no timer runs.
     #[cold]
     pub(crate) fn abandon(&mut self) {
         self.state = ConnectionState::Closed;
@@ -55,7 +57,7 @@ impl TcpEndpoint {
         self.receiver.ack_sent();
     }
 
-    /// A segment for a connection that is no more is answered with a reset, unless it is one.
+    /// Answers a segment for an ended connection with a reset. The caller excludes resets.
     pub(crate) fn refuse(&mut self, segment: &Segment) {
         let reset = if segment.flags.contains(SegmentFlags::ACK) {
             Reset {
@@ -73,7 +75,7 @@ impl TcpEndpoint {
         self.reset = Some(Box::new(reset));
     }
 
-    /// Writes the reset that is due, if one is.
+    /// Writes the reset that is due, if there is one.
     pub(crate) fn poll_reset(&mut self, segment: &mut Segment) -> bool {
         let Some(reset) = self.reset.take() else {
             return false;

@@ -1,36 +1,38 @@
-//! Round-trip estimation and the retransmission timeout (RFC 6298 and two historical variants).
+//! Round-trip estimation and the retransmission timeout (RFC 6298 and variants of Linux, INET and
+//! ns-2).
 
 use goodqueue_types::{Span, Time};
 
 use crate::config::{RtoConfig, RttEstimatorConfig};
 
-/// `T_SRTT_BITS` of ns-2.
+/// Fraction bits of the mean (`T_SRTT_BITS` of ns-2).
 const TICK_SRTT_BITS: u32 = 3;
-/// `T_RTTVAR_BITS` of ns-2.
+/// Fraction bits of the deviation (`T_RTTVAR_BITS` of ns-2).
 const TICK_RTTVAR_BITS: u32 = 2;
 
-/// Turns samples into a timeout. Who may be timed (Karn's rule) is the sender's affair.
+/// Estimator that computes a timeout from samples. The sender decides which segments are measured
+/// (Karn's rule).
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
     estimate: Estimate,
-    /// The timeout in force, backoff included.
+    /// Timeout in force, including backoff.
     rto: Span,
-    /// Whether a sample was taken since the start.
+    /// True if a sample was taken.
     sampled: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Estimate {
-    /// Seconds.
+    /// Mean and deviation in seconds.
     Smooth { srtt: f64, rttvar: f64 },
-    /// Linux's scaled integers, in microseconds: eight times the mean, four times the deviation
-    /// and its largest value in this round trip, and the margin that the timeout adds.
+    /// Linux's scaled integers, in microseconds: eight times the mean, four times the deviation and
+    /// its largest value in this round trip, and the margin that the timeout adds.
     Linux {
         srtt: i64,
         mdev: i64,
         mdev_max: i64,
         margin: i64,
-        /// The round trip ends when this is acknowledged.
+        /// Sequence number whose acknowledgement ends the round trip.
         round_end: u64,
     },
     /// ns-2's scaled integers, in ticks, and the timeout before backoff.
@@ -99,7 +101,8 @@ impl RttEstimator {
         })
     }
 
-    /// Takes the round trip of a segment sent at `sent` and acknowledged at `now`; ends any backoff.
+    /// Takes the round-trip time of a segment sent at `sent` and acknowledged at `now`. Ends any
+    /// backoff.
     pub fn sample(&mut self, config: &RtoConfig, sent: Time, now: Time) {
         let first = !self.sampled;
         self.sampled = true;
@@ -108,12 +111,12 @@ impl RttEstimator {
                 let rtt = (now - sent).as_secs_f64();
                 match config.estimator {
                     RttEstimatorConfig::Rfc6298 { .. } if first => {
-                        // (2.2)
+                        // RFC 6298 (2.2).
                         *srtt = rtt;
                         *rttvar = rtt / 2.0;
                     }
                     RttEstimatorConfig::Rfc6298 { alpha, beta } => {
-                        // (2.3): the deviation first, from the old mean.
+                        // RFC 6298 (2.3) updates the deviation first, from the old mean.
                         *rttvar += beta * ((*srtt - rtt).abs() - *rttvar);
                         *srtt += alpha * (rtt - *srtt);
                     }
@@ -125,7 +128,7 @@ impl RttEstimator {
                 }
                 let margin = Span::from_secs_f64(4.0 * *rttvar).max(config.granularity);
                 let rto = Span::from_secs_f64(*srtt) + margin;
-                // (2.4), (2.5)
+                // RFC 6298 (2.4) and (2.5) bound the timeout.
                 self.rto = rto.max(config.minimum).min(config.maximum);
             }
             Estimate::Linux {
@@ -147,7 +150,7 @@ impl RttEstimator {
                     *srtt += error;
                     let mut change = error.abs() - (*mdev >> 2);
                     if error < 0 && change > 0 {
-                        // A falling round trip should not raise the timeout.
+                        // A falling round-trip time should not raise the timeout.
                         change >>= 3;
                     }
                     *mdev += change;
@@ -179,8 +182,8 @@ impl RttEstimator {
         }
     }
 
-    /// After a sample: when a round trip is over, the margin of Linux's timeout falls a quarter of the
-    /// way to the largest deviation in it, and never below the minimum.
+    /// Ends a round trip of Linux's estimator after a sample. The margin falls a quarter of the
+    /// distance to the largest deviation in the round, but not below the minimum.
     pub fn end_round(&mut self, config: &RtoConfig, una: u64, next: u64) {
         let Estimate::Linux {
             srtt,
@@ -203,7 +206,7 @@ impl RttEstimator {
         self.rto = linux_rto(config, *srtt, *margin);
     }
 
-    /// Doubles the timeout after it passed (RFC 6298 (5.5)).
+    /// Doubles the timeout after it expired (RFC 6298 (5.5)).
     pub fn back_off(&mut self, config: &RtoConfig) {
         match &mut self.estimate {
             Estimate::Smooth { .. } | Estimate::Linux { .. } => {
@@ -223,7 +226,7 @@ impl RttEstimator {
                 }
                 self.rto = tick_rto(config, *base, *backoff);
                 if *backoff > 8 {
-                    // The next sample starts the filter afresh.
+                    // The next sample resets the filter.
                     *rttvar += *srtt >> TICK_SRTT_BITS;
                     *srtt = 0;
                 }
@@ -231,7 +234,7 @@ impl RttEstimator {
         }
     }
 
-    /// Forgets the backoff without a sample, as ns-2 does on some partial ACKs.
+    /// Ends the backoff without a sample, as ns-2 does on some partial ACKs.
     pub fn end_backoff(&mut self, config: &RtoConfig) {
         if let Estimate::Ticks { base, backoff, .. } = &mut self.estimate {
             *backoff = 1;
@@ -245,12 +248,12 @@ impl RttEstimator {
     }
 }
 
-/// Linux: the minimum bounds the margin, not the sum.
+/// Returns Linux's timeout. Its minimum bounds the margin, not the sum.
 fn linux_rto(config: &RtoConfig, srtt: i64, margin: i64) -> Span {
     Span::from_micros(((srtt >> 3) + margin) as u64).min(config.maximum)
 }
 
-/// The least round trip of the last five minutes (Linux's `tcp_min_rtt_wlen`).
+/// Shortest round-trip time of the last five minutes (Linux's `tcp_min_rtt_wlen`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MinRtt {
     least: Option<(Span, Time)>,
@@ -272,7 +275,8 @@ impl MinRtt {
     }
 }
 
-/// ns-2: the minimum before the backoff, the maximum after it, and never below two ticks.
+/// Returns ns-2's timeout. The minimum applies before the backoff and the maximum after it, and the
+/// result is never below two ticks.
 fn tick_rto(config: &RtoConfig, base: Span, backoff: u64) -> Span {
     let rto = base.max(config.minimum).saturating_mul(backoff);
     rto.min(config.maximum).max(config.granularity * 2)
@@ -292,7 +296,7 @@ mod tests {
         }
     }
 
-    /// (SRTT, RTTVAR, RTO) in seconds after each sample.
+    /// Returns (SRTT, RTTVAR, RTO) in seconds after each sample.
     fn run(config: &RtoConfig, samples: &[f64]) -> Vec<(f64, f64, f64)> {
         let mut rtt = RttEstimator::new(config);
         let step = |seconds: &f64| {
@@ -323,7 +327,7 @@ mod tests {
         assert_eq!(rto(&[0.1, 0.1, 0.1, 0.2]), [0.3, 0.25, 0.2125, 0.296_875]);
     }
 
-    /// The samples of ns-3's `rtt-test`, with its gains.
+    /// The samples and gains are those of ns-3's `rtt-test`.
     #[test]
     fn means_and_deviations_of_ns3() {
         let check = |alpha, beta, samples: [f64; 3], expected: [(f64, f64); 3]| {
@@ -360,7 +364,7 @@ mod tests {
             granularity: Span::from_millis(500),
             ..config(0.125, 0.25)
         };
-        // SRTT + max(G, 4·RTTVAR) = 0.01 + 0.5, below the minimum.
+        // SRTT + max(G, 4·RTTVAR) = 0.01 + 0.5 is below the minimum.
         assert!((run(&rto, &[0.01])[0].2 - 1.0).abs() < 1e-12);
         let mut rtt = RttEstimator::new(&rto);
         let doubled: Vec<u64> = (0..7)
@@ -375,7 +379,7 @@ mod tests {
     #[test]
     fn inet_has_no_special_first_sample() {
         let rto = TcpConfig::profile(Profile::Inet2011).rto;
-        // 2.625 + 0.625·R.
+        // The timeout is 2.625 + 0.625·R.
         assert!((run(&rto, &[0.4])[0].2 - 2.875).abs() < 1e-12);
     }
 
@@ -384,18 +388,18 @@ mod tests {
         let rto = TcpConfig::profile(Profile::Ns2).rto;
         let mut rtt = RttEstimator::new(&rto);
         assert_eq!(rtt.rto(), Span::from_secs(3));
-        // 40.1 ms are four ticks of 10 ms: 3 · 4 ticks, but at least 200 ms.
+        // 40.1 ms are four ticks of 10 ms, which give 3 · 4 ticks, but at least 200 ms.
         rtt.sample(&rto, Time::ZERO, Time::ZERO + Span::from_micros(40_100));
         assert_eq!(rtt.rto(), Span::from_millis(200));
         rtt.back_off(&rto);
         assert_eq!(rtt.rto(), Span::from_millis(400));
-        // 50 ticks: s8 = 32 + 46 = 78, v4 = 8 + 46 − 2 = 52, RTO = 52 + 78/8 = 61 ticks.
+        // 50 ticks give s8 = 32 + 46 = 78, v4 = 8 + 46 − 2 = 52 and RTO = 52 + 78/8 = 61 ticks.
         rtt.sample(&rto, Time::ZERO, Time::ZERO + Span::from_millis(500));
         assert_eq!(rtt.rto(), Span::from_millis(610));
     }
 
-    /// Linux: RTO = SRTT + max(4 · RTTVAR, 200 ms); the margin outlives a round trip by three quarters,
-    /// and a falling round trip raises the deviation by an eighth only.
+    /// Linux has RTO = SRTT + max(4 · RTTVAR, 200 ms). The margin keeps three quarters of itself
+    /// after a round trip, and a falling round-trip time raises the deviation by only an eighth.
     #[test]
     fn the_margin_of_linux() {
         let config = TcpConfig::profile(Profile::Linux).rto;
@@ -410,11 +414,11 @@ mod tests {
             )
         };
         assert_eq!(step(100, 1, 1), (100_000, 50_000, 300_000));
-        // Mean 112.5 ms, deviation 50 + (100 − 50) / 4 ms.
+        // The mean is 112.5 ms and the deviation 50 + (100 − 50) / 4 ms.
         assert_eq!(step(200, 1, 1), (112_500, 62_500, 362_500));
-        // Error −82.5 ms: deviation 62.5 + 20 / 4 / 8 ms; the margin follows.
+        // The error of −82.5 ms gives a deviation of 62.5 + 20 / 4 / 8 ms, and the margin follows.
         assert_eq!(step(30, 1, 1), (102_187, 63_125, 354_687));
-        // Error −2.187 ms, a round later: the margin is that of the round.
+        // The error is −2.187 ms, one round later. The margin is that of the round.
         let (srtt, deviation, rto) = step(100, 2, 3);
         assert_eq!((srtt, deviation), (101_914, 47_890));
         assert_eq!(rto, 101_914 + 252_500);

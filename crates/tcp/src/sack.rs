@@ -8,8 +8,8 @@ use crate::sender::{Chunk, Sender};
 use crate::stats::{Phase, TcpStats};
 
 impl Sender {
-    /// SACK: an ACK counts as duplicate when it reports something new (RFC 6675 section 2), and only
-    /// its blocks matter, however old it is.
+    /// Handles an ACK that acknowledges nothing new, with SACK. It counts as a duplicate if its
+    /// blocks report something new (RFC 6675 section 2), however old it is.
     pub fn on_old_ack_with_sack(
         &mut self,
         now: Time,
@@ -56,8 +56,8 @@ impl Sender {
         self.count_sacked_data(config);
     }
 
-    /// RFC 6675 section 5 step (3): outside recovery the window counts pipe, that is, what is SACKed
-    /// has left. In go-back-N only what `next` has passed again can count.
+    /// Counts SACKed data as having left the network: outside recovery the window counts pipe (RFC
+    /// 6675 section 5 step (3)). In go-back-N only data that `next` has passed again can count.
     pub fn count_sacked_data(&mut self, config: &TcpConfig) {
         if config.details.sack_variant == SackVariant::Ns2Sack1 || self.scoreboard.is_empty() {
             return;
@@ -75,7 +75,7 @@ impl Sender {
             .scoreboard
             .next_sacked(self.una)
             .unwrap_or(self.max_sent);
-        // Step (4.3): the first hole is retransmitted whatever pipe says.
+        // Step (4.3): the first hole is retransmitted whatever pipe is.
         self.scoreboard.high_rxt = hole.min(self.una + mss).min(self.max_sent);
         self.scoreboard.rescue_rxt = self.scoreboard.high_rxt;
         self.extra = 0;
@@ -102,7 +102,8 @@ impl Sender {
         self.pipe = self.scoreboard.pipe(self.una, self.max_sent, lost_below) as i64;
     }
 
-    /// RFC 6675 section 5 step (C): as long as the window has room for a segment beyond pipe.
+    /// Returns the next segment while the window has room for a segment beyond pipe (RFC 6675
+    /// section 5 step (C)).
     pub fn poll_by_pipe(
         &mut self,
         now: Time,
@@ -114,7 +115,7 @@ impl Sender {
             return None;
         }
         let chunk = self.next_segment(now, config, stats)?;
-        // ns-2 counts segments, whatever their size.
+        // ns-2 counts segments of any size.
         self.pipe += match config.details.sack_variant {
             SackVariant::Rfc6675 => i64::from(chunk.len),
             SackVariant::Ns2Sack1 => mss,
@@ -122,7 +123,7 @@ impl Sender {
         Some(chunk)
     }
 
-    /// `NextSeg` (RFC 6675 section 4).
+    /// Returns the next segment to send (`NextSeg`, RFC 6675 section 4).
     fn next_segment(
         &mut self,
         now: Time,
@@ -173,8 +174,8 @@ impl Sender {
         self.send_again(now, hole.0, end, stats)
     }
 
-    /// `NextSeg` rule (4): once per recovery, the highest data not SACKed, so that a lost tail or a
-    /// lost retransmission is noticed without a timeout.
+    /// Sends, once per recovery, the highest data that are not SACKed, so that a lost tail or a
+    /// lost retransmission is noticed without a timeout (`NextSeg` rule (4)).
     fn rescue(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
         if !config.details.rescue_retransmission || self.una <= self.scoreboard.rescue_rxt {
             return None;

@@ -1,17 +1,18 @@
-//! What the sender knows of the receiver's out-of-order data, and what it infers (RFC 6675).
+//! The sender's knowledge of the receiver's out-of-order data, and its conclusions (RFC 6675).
 
 use goodqueue_types::Segment;
 
 use crate::config::SackVariant;
 use crate::ranges::RangeSet;
 
-/// SACKed ranges above the cumulative ACK, and how far retransmission has come.
+/// SACKed ranges above the cumulative ACK, and the progress of retransmission.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     sacked: RangeSet,
-    /// `HighRxt`: the end of the highest data retransmitted in this recovery.
+    /// End of the highest data retransmitted in this recovery (`HighRxt`).
     pub high_rxt: u64,
-    /// `RescueRxt`: recovery allows one rescue once the cumulative ACK passes it.
+    /// Sequence number beyond which the cumulative ACK allows one rescue retransmission
+    /// (`RescueRxt`).
     pub rescue_rxt: u64,
 }
 
@@ -21,7 +22,7 @@ impl Scoreboard {
         self.sacked.is_empty()
     }
 
-    /// Bytes SACKed.
+    /// Returns the number of bytes SACKed.
     #[inline]
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked.total()
@@ -44,7 +45,7 @@ impl Scoreboard {
         self.sacked.remove_below(una);
     }
 
-    /// `Update`: takes the blocks of an ACK and returns how many bytes they newly report.
+    /// Adds the blocks of an ACK and returns the number of bytes that they newly report (`Update`).
     pub fn update(&mut self, segment: &Segment, una: u64, max_sent: u64) -> u64 {
         let mut new = 0;
         for (start, end) in segment.sack.ranges(segment.ack) {
@@ -56,9 +57,10 @@ impl Scoreboard {
         new
     }
 
-    /// Data below this that are not SACKed count as lost: `IsLost` for every sequence number at
-    /// once, since more has been SACKed above a lower one. By RFC 6675, a byte is lost when
-    /// `threshold` discontiguous ranges or more than (`threshold` − 1)·SMSS bytes are SACKed above it.
+    /// Returns the sequence number below which data that are not SACKed count as lost. This is
+    /// `IsLost` for every sequence number at once, because more is SACKed above a lower one. By RFC
+    /// 6675, a byte is lost if `threshold` discontiguous ranges or more than (`threshold` − 1)·SMSS
+    /// bytes are SACKed above it.
     pub fn lost_below(&self, variant: SackVariant, threshold: u32, mss: u32) -> u64 {
         let (mut ranges, mut bytes) = (0, 0);
         let enough = u64::from(threshold.saturating_sub(1)) * u64::from(mss);
@@ -76,36 +78,39 @@ impl Scoreboard {
         0
     }
 
-    /// The first hole at or above `from` that has SACKed data above it: (start, end).
+    /// Returns the first hole (start, end) at or above `from` that has SACKed data above it.
     pub fn hole_from(&self, from: u64) -> Option<(u64, u64)> {
         self.sacked.gap_from(from)
     }
 
-    /// If `position` is SACKed, the end of its range, else `position`.
+    /// Returns the end of the SACKed range that contains `position`, or `position` if there is
+    /// none.
     pub fn skip_sacked(&self, position: u64) -> u64 {
         self.sacked
             .containing(position)
             .map_or(position, |range| range.1)
     }
 
-    /// Where the first SACKed range above `position` begins.
+    /// Returns the start of the first SACKed range above `position`.
     pub fn next_sacked(&self, position: u64) -> Option<u64> {
         self.sacked.gap_from(position).map(|gap| gap.1)
     }
 
-    /// The highest sequence number SACKed, plus one.
+    /// Returns the highest SACKed sequence number plus one.
     pub fn highest(&self) -> Option<u64> {
         self.sacked.last().map(|range| range.1)
     }
 
-    /// `SetPipe` (RFC 6675 section 4): what of `una..max_sent` is thought to be in the network.
+    /// Returns the bytes of `una..max_sent` that are thought to be in the network (`SetPipe`, RFC
+    /// 6675 section 4).
     pub fn pipe(&self, una: u64, max_sent: u64, lost_below: u64) -> u64 {
         let unsacked = |from: u64, to: u64| {
             (to - from) - (self.sacked.bytes_below(to) - self.sacked.bytes_below(from))
         };
         let lost_below = lost_below.max(una);
         let retransmitted = self.high_rxt.max(una);
-        // (a) not SACKed and not lost; (b) not SACKed and retransmitted.
+        // The terms are (a) bytes neither SACKed nor lost and (b) bytes not SACKed but
+        // retransmitted.
         unsacked(lost_below, max_sent) + unsacked(una, retransmitted)
     }
 }
@@ -147,7 +152,8 @@ mod tests {
         board.lost_below(SackVariant::Rfc6675, 3, MSS)
     }
 
-    /// RFC 6675 `IsLost`: `DupThresh` discontiguous ranges, or more than two segments of bytes, above.
+    /// RFC 6675 `IsLost`: `DupThresh` discontiguous ranges, or more than two segments of bytes, are
+    /// above.
     #[test]
     fn lost_by_ranges_or_by_bytes() {
         assert_eq!(
@@ -158,9 +164,9 @@ mod tests {
         assert_eq!(lost_below(&board(&[(1001, 3002)])), 1001);
         let scattered = board(&[(1001, 1101), (2001, 2101), (3001, 3101)]);
         assert_eq!(lost_below(&scattered), 1001, "three ranges, however small");
-        // The hole at 1101 has two ranges of 100 bytes above it: not lost.
+        // The hole at 1101 has two ranges of 100 bytes above it, so it is not lost.
         assert_eq!(lost_below(&board(&[(2001, 2101), (3001, 3101)])), 0);
-        // Above 4001 only 2000 bytes, above 2001 more.
+        // Above 4001 there are only 2000 bytes, and above 2001 more.
         assert_eq!(lost_below(&board(&[(2001, 3001), (4001, 6001)])), 2001);
     }
 
@@ -170,10 +176,10 @@ mod tests {
         assert_eq!(board.lost_below(SackVariant::Ns2Sack1, 3, MSS), 5001);
     }
 
-    /// `SetPipe`: neither SACKed nor lost counts once, retransmitted counts (again).
+    /// `SetPipe`: bytes neither SACKed nor lost count once, and retransmitted bytes count (again).
     #[test]
     fn pipe_counts_what_may_be_in_the_network() {
-        // 1..2001 lost, 2001..5001 SACKed, 5001..10_001 in flight.
+        // 1..2001 are lost, 2001..5001 SACKed and 5001..10_001 in flight.
         let mut board = board(&[(2001, 5001)]);
         let lost = lost_below(&board);
         assert_eq!(lost, 2001);
@@ -197,7 +203,7 @@ mod tests {
             "never sent"
         );
         board.remove_below(4501);
-        // An old ACK reports what is acknowledged by now.
+        // An old ACK reports data that are acknowledged by now.
         assert_eq!(board.update(&ack(1, &[(2001, 3001)]), 4501, 10_001), 0);
         assert_eq!(board.sacked_bytes(), 500);
     }

@@ -1,5 +1,5 @@
-//! The sending half: what is outstanding, what an ACK does to it, and the timer that guards it. What
-//! may leave is in `sending`, what a loss does in `recovery`.
+//! The sending half: the outstanding data, the effect of an ACK on them, and the retransmission
+//! timer. `sending` decides which segments may leave, and `recovery` handles losses.
 
 #![expect(
     clippy::inline_always,
@@ -16,13 +16,13 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::stats::{Phase, TcpStats};
 
-/// The first data byte; the SYN takes sequence number 0.
+/// Sequence number of the first data byte. The SYN takes sequence number 0.
 pub(crate) const FIRST: u64 = 1;
 
-/// Nothing is being timed.
+/// Value of `timed_seq` while no round-trip measurement runs.
 pub(crate) const UNTIMED: u64 = u64::MAX;
 
-/// Data (or a FIN) to put into a segment.
+/// Data (or a FIN) to send in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub seq: u64,
@@ -30,18 +30,18 @@ pub(crate) struct Chunk {
     pub fin: bool,
 }
 
-/// What an ACK does with a running round-trip measurement that it covers.
+/// Effect of an ACK on a running round-trip measurement that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Completes it.
+    /// The ACK completes the measurement.
     Sample,
-    /// Ends it without a sample.
+    /// The ACK ends the measurement without a sample.
     Stop,
-    /// Leaves it running until recovery ends.
+    /// The measurement continues until recovery ends.
     Keep,
 }
 
-/// State of the sending half. Sequence numbers are those of RFC 9293: `una` the oldest not
+/// State of the sending half. Sequence numbers are those of RFC 9293: `una` is the oldest not
 /// acknowledged, `next` the next to send (pulled back by go-back-N), `max_sent` the highest sent
 /// plus one.
 #[derive(Debug)]
@@ -53,77 +53,78 @@ pub(crate) struct Sender {
     pub una: u64,
     pub next: u64,
     pub max_sent: u64,
-    /// The end of the data the application has written.
+    /// End of the data that the application has written.
     pub data_end: u64,
     pub closing: bool,
-    /// Small segments wait for what is outstanding.
+    /// True if small segments wait for the acknowledgement of outstanding data.
     pub nagle: bool,
-    /// Where the last small segment ended, by records of transmissions.
+    /// End of the last small segment, with records of transmissions.
     pub small_end: u64,
     pub controller: Controller,
     pub phase: Phase,
-    /// What recovery adds to the window: inflation by duplicate ACKs, limited transmit, SACKed bytes.
+    /// Bytes that recovery adds to the window: inflation by duplicate ACKs, limited transmit,
+    /// SACKed bytes.
     pub extra: i64,
-    /// `max_sent` when the last recovery or timeout began.
+    /// Value of `max_sent` when the last recovery or timeout began.
     pub recover: u64,
     pub duplicate_acks: u32,
-    /// Segments that may still leave before the next ACK.
+    /// Number of segments that may still leave before the next ACK.
     pub budget: u32,
-    /// An ACK or the application has asked to send since idleness was last looked at.
+    /// True if an ACK or the application has asked to send since the last check for an idle time.
     pub asked_to_send: bool,
-    /// Send the segment at `una` whatever the windows say.
+    /// True if the segment at `una` is to be sent whatever the windows allow.
     pub retransmit: bool,
-    /// There is nothing to send until an ACK, a timer or the application changes that: a look
-    /// into `poll` that costs nothing, for the engine asks after every segment sent.
+    /// True if there is nothing to send until an ACK, a timer or the application changes that. It
+    /// makes `poll` cheap, because the engine calls it after every segment sent.
     pub blocked: bool,
-    /// What `poll` waited for when it last gave nothing.
+    /// Cause that limited the sender when `poll` last gave nothing.
     pub limited: Limited,
-    /// A partial ACK has been seen in this recovery.
+    /// True if a partial ACK has been seen in this recovery.
     pub partial_ack_seen: bool,
-    /// Duplicate ACKs mean nothing until the next new ACK (ns-2's Sack1 after a timeout).
+    /// True while duplicate ACKs are ignored until the next new ACK (ns-2's Sack1 after a timeout).
     pub deaf: bool,
     /// Bytes sent by limited transmit since the last new ACK.
     pub limited_transmitted: u64,
     pub pipe: i64,
     pub scoreboard: Scoreboard,
-    /// `una` at the last timeout.
+    /// Value of `una` at the last timeout.
     pub timed_out_at: u64,
-    /// The ACK at hand carries an ECN echo, and does not say that only part of what it acknowledges
-    /// was marked: it does not grow the window (RFC 3168 section 6.1.2).
+    /// True if the present ACK carries an ECN echo and does not report that only part of the data
+    /// was marked. It then does not grow the window (RFC 3168 section 6.1.2).
     pub echoed: bool,
 
     pub rtt: RttEstimator,
-    /// The newest sample that nobody has taken; [`Span::MAX`] if there is none.
+    /// Newest sample that has not been taken, or [`Span::MAX`].
     pub sample: Span,
     pub timed_seq: u64,
     pub timed_at: Time,
 
-    /// The peer's window, and the largest it ever offered.
+    /// Window of the peer, and the largest that it ever offered.
     pub window: u64,
     pub largest_window: u64,
     window_seq: u64,
     pub window_ack: u64,
 
-    /// When the retransmission or persist timer expires; `Time::MAX` if neither runs.
+    /// Time at which the retransmission or persist timer expires, or `Time::MAX` if neither runs.
     pub deadline: Time,
-    /// The timer is the persist timer.
+    /// True if the running timer is the persist timer.
     pub persisting: bool,
     pub probe: bool,
     pub persist_interval: Span,
 
-    /// The most in flight since data below `peak_until` left.
+    /// Largest flight since data below `peak_until` left.
     peak: u64,
     peak_until: u64,
     pub last_sent: Time,
     pub last_acked: Time,
 
-    /// The timestamp of ours that the newest acceptable segment sent back; 0 if none did.
+    /// Our timestamp that the newest acceptable segment echoed, or 0 if none did.
     pub echo: u32,
-    /// When a sender that the pace holds back wants to be asked again; `Time::MAX` if it does not.
+    /// Time at which a sender that pacing holds back has to be polled again, or `Time::MAX`.
     pub release: Time,
-    /// How long it waited for what, once it has waited for anything.
+    /// Times for which each cause limited the sender, once one has.
     pub chronograph: Option<Box<Chronograph>>,
-    /// What was sent, segment by segment, where that is needed.
+    /// Records of the segments sent, if they are needed.
     pub ledger: Option<Box<Ledger>>,
 }
 
@@ -133,7 +134,7 @@ impl Sender {
         Self::with_ledger_of(config, controller, ledger)
     }
 
-    /// A sender that never has data to send: without records, and with the smallest control.
+    /// Creates a sender that never has data to send, without records and with the smallest control.
     pub fn of_nothing(config: &TcpConfig) -> Self {
         Self::with_ledger_of(config, Controller::smallest(config), None)
     }
@@ -191,7 +192,7 @@ impl Sender {
         }
     }
 
-    /// The SYN is acknowledged: data may flow.
+    /// Opens the sender for data, because the SYN is acknowledged.
     pub fn open(&mut self, window: u64) {
         self.blocked = false;
         self.una = FIRST;
@@ -206,12 +207,12 @@ impl Sender {
         self.largest_window = self.largest_window.max(window);
     }
 
-    /// Everything written and the FIN are acknowledged.
+    /// Returns true if all data written and the FIN are acknowledged.
     pub fn is_finished(&self) -> bool {
         self.closing && self.una > self.data_end
     }
 
-    /// What duplicate ACKs add to the window in fast recovery, in bytes.
+    /// Returns the bytes that duplicate ACKs add to the window in fast recovery.
     pub fn inflation(&self) -> i64 {
         if self.phase == Phase::FastRecovery {
             self.extra
@@ -220,7 +221,7 @@ impl Sender {
         }
     }
 
-    /// The congestion window in bytes, as recovery has it now.
+    /// Returns the congestion window in bytes, with the changes that recovery makes to it.
     pub fn window_now(&self) -> u64 {
         let reduced = self
             .ledger
@@ -240,7 +241,7 @@ impl Sender {
         self.max_sent - self.una
     }
 
-    /// An acknowledgement of a connection that is open.
+    /// Handles an acknowledgement on an open connection.
     #[inline(always)]
     pub fn on_ack(
         &mut self,
@@ -274,7 +275,7 @@ impl Sender {
         }
     }
 
-    /// Hands the call to the ledger.
+    /// Calls `call` with the ledger, if there is one.
     #[cold]
     pub fn with_ledger<T>(
         &mut self,
@@ -308,7 +309,7 @@ impl Sender {
         });
     }
 
-    /// Whether a timer of the ledger's has expired.
+    /// Handles an expired timer of the ledger.
     #[cold]
     pub fn handle_timeout_by_records(
         &mut self,
@@ -328,7 +329,7 @@ impl Sender {
         self.with_ledger(now, config, stats, Ledger::on_timeout);
     }
 
-    /// The common case: nothing lost, nothing SACKed.
+    /// Handles the common case of an ACK while nothing is lost and nothing SACKed.
     #[inline(always)]
     pub fn on_ack_in_order(
         &mut self,
@@ -344,7 +345,7 @@ impl Sender {
         self.grow(now, flight, rtt.0, rtt.1, config);
     }
 
-    /// Duplicate ACKs counted so far mean nothing any more.
+    /// Resets the count of duplicate ACKs and its effects.
     #[inline]
     pub fn forget_duplicates(&mut self, config: &TcpConfig) {
         self.duplicate_acks = 0;
@@ -353,8 +354,8 @@ impl Sender {
         self.budget = u32::MAX;
         self.deaf = false;
         self.asked_to_send = true;
-        // INET, which has no SACK and whose Tahoe does not go back: both need their guard (RFC 6675
-        // section 5.1).
+        // INET lifts the guard. It has no SACK, and its Tahoe does not go back. Both need their
+        // guard (RFC 6675 section 5.1).
         let lifts = config.details.new_ack_lifts_guard;
         if lifts && matches!(config.recovery, Recovery::Reno | Recovery::NewReno) {
             self.recover = 0;
@@ -372,7 +373,7 @@ impl Sender {
         stats: &mut TcpStats,
     ) -> (u64, Option<Span>) {
         let acked = ack - self.una;
-        // The FIN's sequence number is no payload.
+        // The FIN's sequence number is not payload.
         stats.acked_bytes += acked - u64::from(ack > self.data_end);
         self.una = ack;
         self.next = self.next.max(ack);
@@ -395,7 +396,8 @@ impl Sender {
         (acked, sample)
     }
 
-    /// A new ACK restarts the timer, or stops it when nothing is left (RFC 6298 (5.2), (5.3)).
+    /// Restarts the timer after a new ACK, or stops it when nothing is outstanding (RFC 6298 (5.2),
+    /// (5.3)).
     #[inline]
     pub fn restart_timer(&mut self, now: Time) {
         self.persisting = false;
@@ -406,8 +408,8 @@ impl Sender {
         };
     }
 
-    /// Lets the congestion control grow the window, if the window was in use. `flight` is what was
-    /// outstanding before the ACK.
+    /// Lets the congestion control grow the window, if the window was used. `flight` is the number
+    /// of bytes outstanding before the ACK.
     #[inline(always)]
     pub fn grow(
         &mut self,
@@ -451,9 +453,9 @@ impl Sender {
         });
     }
 
-    /// Takes the window of a segment unless an older one brings it (RFC 9293 section 3.10.7.4). What
-    /// acknowledges more is never older, though it may be data sent again (Linux). Returns whether
-    /// it changed.
+    /// Takes the window of a segment unless the segment is older than the last one taken (RFC 9293
+    /// section 3.10.7.4). A segment that acknowledges more is never older, though its data may be
+    /// sent again (Linux). Returns true if the window changed.
     #[inline]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
         let newer = segment.ack > self.una

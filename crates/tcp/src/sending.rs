@@ -1,5 +1,6 @@
-//! What may leave, by sequence numbers and windows: the segment to repeat first, then what comes next.
-//! The counterpart by transmission records is `transmit`, that of SACK's pipe is in `sack`.
+//! The segments that may leave, by sequence numbers and windows: first the segment to repeat, then
+//! the data that follow. `transmit` does the same with transmission records, and `sack` with SACK's
+//! pipe.
 
 use goodqueue_types::Time;
 
@@ -11,7 +12,7 @@ use crate::sender::{Chunk, Sender, UNTIMED};
 use crate::stats::{Phase, TcpStats};
 
 impl Sender {
-    /// The next piece of data to send, or none for now.
+    /// Returns the next piece of data to send, or none for now.
     #[inline]
     pub fn poll(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
         if self.blocked {
@@ -59,7 +60,7 @@ impl Sender {
     ) -> Option<Chunk> {
         let mss = u64::from(config.mss);
         let mut limit = mss;
-        // ns-2's Sack1 sends everything again, whatever is SACKed meanwhile.
+        // ns-2's Sack1 sends everything again, even data that are SACKed meanwhile.
         let skips = config.details.sack_variant == SackVariant::Rfc6675;
         if self.phase == Phase::GoBackN && skips && !self.scoreboard.is_empty() {
             limit = self.skip_sacked().map_or(mss, |room| room.min(mss));
@@ -74,8 +75,8 @@ impl Sender {
         let len = available.min(limit);
         if len == mss && used + len <= window {
             let chunk = self.send(now, self.next, len, config, stats);
-            // What `poll_small` would find: data enough, and room for neither a segment nor half
-            // the peer's window.
+            // `poll_small` would find nothing to send: there is enough data, but room for neither a
+            // segment nor half of the peer's window.
             let room = window - (self.next - self.una).min(window);
             self.blocked = room < mss
                 && 2 * room < self.largest_window
@@ -94,8 +95,8 @@ impl Sender {
         self.poll_small(now, len, window.saturating_sub(used), config, stats)
     }
 
-    /// Less than a full segment, of data or of room: sender silly-window avoidance (RFC 1122 section
-    /// 4.2.3.4) and Nagle's algorithm.
+    /// Sends less than a full segment if sender silly-window avoidance (RFC 1122 section 4.2.3.4)
+    /// and Nagle's algorithm allow it.
     #[cold]
     fn poll_small(
         &mut self,
@@ -107,7 +108,8 @@ impl Sender {
     ) -> Option<Chunk> {
         let idle = self.una == self.max_sent || self.persisting;
         if std::mem::take(&mut self.probe) {
-            // The persist timer sends what fits, at least one byte (RFC 9293 section 3.8.6.1).
+            // The persist timer sends as much as fits, at least one byte (RFC 9293 section
+            // 3.8.6.1).
             let bytes = len.min(self.window.max(1));
             if self.window > 0 {
                 return Some(self.send(now, self.next, bytes, config, stats));
@@ -125,14 +127,14 @@ impl Sender {
         if sendable {
             return Some(self.send(now, self.next, bytes, config, stats));
         }
-        // Without a timer nothing is outstanding but perhaps a probe, which nobody repeats.
+        // If no timer runs, at most a probe is outstanding, which is not repeated otherwise.
         if self.deadline == Time::MAX {
             self.start_persisting(now, config);
         }
         None
     }
 
-    /// Whether the FIN is next.
+    /// Sends the FIN if it is next.
     fn poll_fin(&mut self, now: Time, stats: &mut TcpStats) -> Option<Chunk> {
         (self.closing && self.next == self.data_end).then(|| {
             let seq = self.next;
@@ -145,7 +147,7 @@ impl Sender {
         })
     }
 
-    /// Both windows, in bytes from `una`.
+    /// Returns the smaller of both windows, in bytes from `una`.
     #[inline]
     fn send_window(&self, mss: u64) -> u64 {
         let mut window = self.controller.cwnd();
@@ -153,13 +155,13 @@ impl Sender {
             window = window.saturating_add_signed(self.extra);
         }
         if self.next == self.una {
-            // A window below a segment must not stop everything.
+            // A window below a segment must not stop all sending.
             window = window.max(mss);
         }
         window.min(self.window)
     }
 
-    /// Go-back-N passes over what is SACKed. Returns the room before the next SACKed range.
+    /// Skips SACKed data in go-back-N. Returns the room before the next SACKed range.
     fn skip_sacked(&mut self) -> Option<u64> {
         let to = self.scoreboard.skip_sacked(self.next);
         self.next = to.max(self.next);
@@ -169,7 +171,7 @@ impl Sender {
             .map(|start| start - self.next)
     }
 
-    /// Sends `len` bytes of data at `seq` by the window, with the FIN if they are the last.
+    /// Sends `len` bytes of data at `seq` within the window, with the FIN if they are the last.
     #[inline]
     pub fn send(
         &mut self,
@@ -212,7 +214,7 @@ impl Sender {
         self.controller.on_send(now, 0, true);
     }
 
-    /// Books what has left, new or not.
+    /// Records a segment that has left, new or not.
     #[inline]
     pub fn sent(&mut self, now: Time, seq: u64, len: u64, fin: bool, stats: &mut TcpStats) {
         let data_end = seq + len;
@@ -224,8 +226,8 @@ impl Sender {
                 stats.retransmitted_bytes += data_end.min(self.max_sent) - seq;
             }
         }
-        // RFC 6298 (5.1); ns-2 and BSD agree that the first of a flight starts the timer. Probes of a
-        // closed window are none.
+        // The first segment of a flight starts the timer (RFC 6298 (5.1); ns-2 and BSD agree).
+        // Probes of a closed window do not count as a flight.
         if self.deadline == Time::MAX || self.una == self.max_sent || self.persisting {
             self.deadline = now.saturating_add(self.rtt.rto());
             self.persisting = false;
@@ -234,7 +236,7 @@ impl Sender {
         self.max_sent = self.max_sent.max(end);
     }
 
-    /// The segment at `una` again: fast retransmit, partial ACK, timeout.
+    /// Sends the segment at `una` again, for a fast retransmit, a partial ACK or a timeout.
     fn retransmit_first(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Chunk {
         let mut end = self
             .data_end

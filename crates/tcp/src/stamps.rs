@@ -20,8 +20,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// `TS.Recent` (RFC 7323 section 4.3): the newest timestamp of a segment that reaches down to
-    /// what was last acknowledged.
+    /// Updates `TS.Recent` (RFC 7323 section 4.3): the newest timestamp of a segment that reaches
+    /// down to the sequence number last acknowledged.
     #[cold]
     pub(crate) fn note_timestamp(&mut self, segment: &Segment) {
         let value = segment.timestamps.value;
@@ -33,8 +33,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Protection against wrapped sequences (RFC 7323 section 5): what should be new is older by its
-    /// timestamp than what was last in order. It is answered and dropped.
+    /// Returns true if a segment of new data has an older timestamp than the last segment in order
+    /// (protection against wrapped sequences, RFC 7323 section 5). It is answered and dropped.
     #[inline]
     pub(crate) fn is_out_of_date(&self, segment: &Segment) -> bool {
         let value = segment.timestamps.value;

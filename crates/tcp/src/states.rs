@@ -1,4 +1,4 @@
-//! The states of recovery by transmission records, as Linux goes through them: Open, Disorder, CWR,
+//! The states of recovery with transmission records, in Linux's order: Open, Disorder, CWR,
 //! Recovery, Loss.
 
 use goodqueue_types::Span;
@@ -9,14 +9,14 @@ use crate::ledger::{Ledger, Resend, Seen, Timer, Turn};
 use crate::prr::Reduction;
 use crate::stats::{CaState, Phase};
 
-/// How long at least a receiver has to acknowledge what it had SACKed.
+/// Shortest time that a receiver has to acknowledge data that it had SACKed.
 const LEAST_PATIENCE: Span = Span::from_millis(10);
 
-/// Linux's `tcp_max_reordering`.
+/// Largest tolerated reordering, in segments (Linux's `tcp_max_reordering`).
 const MOST_REORDERING: u32 = 300;
 
 impl Ledger {
-    /// What an ACK that is more than plain progress does.
+    /// Updates the state for an ACK that is more than plain progress.
     pub fn advance_state(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
         let una = turn.sender.una;
         if self.records.is_empty() && !self.rules.sack {
@@ -38,8 +38,9 @@ impl Ledger {
         }
     }
 
-    /// What comes next was SACKed, and yet is not acknowledged: the receiver may have dropped it (RFC
-    /// 2018 section 8), or an ACK is late. Linux gives it half a round trip, and 10 ms at least.
+    /// Checks if the first outstanding segment is SACKed and yet not acknowledged. The receiver may
+    /// have dropped it (RFC 2018 section 8), or an ACK is late. Linux waits for half a round trip,
+    /// and at least 10 ms.
     fn suspects_reneging(&mut self, turn: &mut Turn<'_>) -> bool {
         let suspect = self.rules.sack && self.records.first().is_some_and(|first| first.sacked);
         if suspect {
@@ -51,8 +52,8 @@ impl Ledger {
         suspect
     }
 
-    /// Everything outstanding when the state was entered is acknowledged. True if nothing more is
-    /// to be done.
+    /// Ends a state when everything is acknowledged that was outstanding at its start. Returns true
+    /// if the ACK needs no further handling.
     fn finish_state(&mut self, turn: &mut Turn<'_>) -> bool {
         match self.state {
             CaState::Cwr if turn.sender.una > self.high_seq => {
@@ -93,9 +94,9 @@ impl Ledger {
         self.resend = Resend::Lost;
     }
 
-    /// A retransmission sent since the last reduction is lost: that is another sign of congestion (RFC
-    /// 5681 section 4.3, RFC 8985 section 3.4). Proportional rate reduction sends no more than arrives
-    /// instead, as in Linux.
+    /// Reduces the window again if a retransmission sent since the last reduction is lost, which is
+    /// another sign of congestion (RFC 5681 section 4.3, RFC 8985 section 3.4). With proportional
+    /// rate reduction, as in Linux, recovery instead sends no more than arrives.
     pub fn reduce_again(&mut self, turn: &mut Turn<'_>) {
         let lost_again = std::mem::take(&mut self.rack.lost_again);
         if lost_again && self.rules.recovery_window == RecoveryWindow::Ssthresh {
@@ -118,7 +119,8 @@ impl Ledger {
         self.advance_or_recover(turn, duplicates, seen);
     }
 
-    /// Open, Disorder, CWR, and what became of Loss: stay calm, or enter recovery.
+    /// Enters recovery if a segment is lost, otherwise stays in Open, Disorder or CWR. It also
+    /// handles the states that can follow Loss.
     fn advance_or_recover(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
         if !self.rules.sack {
             if seen.una_advanced {
@@ -138,7 +140,7 @@ impl Ledger {
         self.resend = Resend::Lost;
     }
 
-    /// Marks losses by what is known now.
+    /// Marks losses by the present information.
     fn identify_losses(&mut self, turn: &mut Turn<'_>, seen: &mut Seen) {
         if self.records.is_empty() {
             return;
@@ -147,7 +149,7 @@ impl Ledger {
             let fresh =
                 self.state < CaState::Recovery && self.records.sacked_out >= self.reordering;
             if fresh || (self.state == CaState::Recovery && seen.una_advanced) {
-                // NewReno: the first segment is the hole (RFC 6582).
+                // In NewReno the first segment is the hole (RFC 6582).
                 if !self.records.get(0).lost {
                     self.records.mark_lost(0);
                 }
@@ -163,7 +165,7 @@ impl Ledger {
         }
     }
 
-    /// No losses: Open or Disorder, or CWR if a mark asks for it.
+    /// Returns to Open or Disorder if nothing is lost, or enters CWR if a mark requires it.
     fn try_open(&mut self, turn: &mut Turn<'_>, seen: &Seen) {
         if self.records.resent_out == 0 {
             self.undo.forget_resends();
@@ -206,7 +208,8 @@ impl Ledger {
         }
     }
 
-    /// A mark: the window falls as for a loss, but nothing is retransmitted (RFC 3168 section 6.1.2).
+    /// Enters CWR for a mark: the window falls as for a loss, but nothing is retransmitted (RFC
+    /// 3168 section 6.1.2).
     pub fn enter_reduced(&mut self, turn: &mut Turn<'_>) {
         if self.state < CaState::Cwr {
             self.undo.disarm();
@@ -231,7 +234,8 @@ impl Ledger {
         self.set_state(turn, CaState::Recovery);
     }
 
-    /// The control lowers ssthresh; how the window gets there is the recovery window's rule.
+    /// Starts a reduction: the control lowers ssthresh, and the rule of the recovery window moves
+    /// the window there.
     pub fn start_reduction(&mut self, turn: &mut Turn<'_>) {
         self.start_reduction_by(turn, CongestionSignal::Loss);
     }
@@ -264,11 +268,11 @@ impl Ledger {
         }
     }
 
-    /// The bytes that a reduction halves. FlightSize counts neither data SACKed nor the data that left instead
-    /// (RFC 5681 section 3.2 of limited transmit), but the data that the ACK at hand shows to have
-    /// arrived (RFC 9937 section 6.1, `RecoverFS`). All outstanding data would be more with each round
-    /// that a hole stays open, and so would ssthresh. Where no SACK says what arrived, the window is
-    /// the bound: a loss never raises it.
+    /// Returns the bytes that a reduction halves. `FlightSize` excludes SACKed data and the data
+    /// that left in their place (RFC 5681 section 3.2 on limited transmit). It includes the data
+    /// that the present ACK shows to have arrived (RFC 9937 section 6.1, `RecoverFS`). All
+    /// outstanding data would increase with each round that a hole stays open, and so would
+    /// ssthresh. Without SACK information the window is the bound: a loss never raises it.
     fn decrease_basis(&self, turn: &Turn<'_>, sacked_before: u32) -> f64 {
         let basis = turn.sender.decrease_basis(turn.config);
         let delivered = match turn.config.details.decrease_basis {
@@ -282,7 +286,7 @@ impl Ledger {
         (basis - (u64::from(delivered) * mss) as f64).clamp(0.0, window as f64)
     }
 
-    /// The window of recovery after an ACK.
+    /// Updates the window of recovery after an ACK.
     pub fn reduce(&mut self, turn: &mut Turn<'_>, newly: u32, lost: u64, una_advanced: bool) {
         let (in_flight, ssthresh) = (self.records.in_flight(), self.ssthresh(turn.sender));
         let safe = una_advanced && lost == 0;
@@ -292,7 +296,7 @@ impl Ledger {
         }
     }
 
-    /// The reduction has reached its end: the window is ssthresh, unless it was undone.
+    /// Ends a reduction: the window becomes ssthresh, unless the reduction was undone.
     pub fn end_reduction(&mut self, turn: &mut Turn<'_>) {
         if self.rules.control_sets_window {
             return;
@@ -304,11 +308,11 @@ impl Ledger {
         self.reduction = None;
     }
 
-    /// The retransmission timeout (RFC 6298 (5.4) to (5.6); Linux spares what was sent too recently to
-    /// be lost).
+    /// Handles a retransmission timeout (RFC 6298 (5.4) to (5.6)). Linux excludes segments that
+    /// were sent too recently to be lost.
     pub fn on_retransmission_timeout(&mut self, turn: &mut Turn<'_>) {
         turn.stats.timeouts += 1;
-        // The count of what was delivered does not survive a timeout without SACK.
+        // Without SACK a timeout discards the count of delivered segments.
         let basis = self.decrease_basis(turn, self.records.sacked_out);
         self.mark_lost_by_timeout(turn);
         let fresh = self.state < CaState::Recovery;
@@ -316,7 +320,8 @@ impl Ledger {
         let reduces = self.state <= CaState::Disorder
             || self.high_seq <= turn.sender.una
             || (self.state == CaState::Loss && self.backoff == 0)
-            // The retransmission is lost: Linux, whose window is small by then, leaves it at that.
+            // The retransmission is lost. Linux does not reduce again, because its window is small
+            // by then.
             || (self.state == CaState::Recovery && at_ssthresh);
         if reduces {
             self.reduced_at = turn.now;
@@ -336,7 +341,8 @@ impl Ledger {
         if self.state <= CaState::Disorder
             && self.records.sacked_out >= turn.config.duplicate_ack_threshold
         {
-            // So many were SACKed without a fast retransmit: reordering was overestimated.
+            // So many segments were SACKed without a fast retransmit that reordering was
+            // overestimated.
             self.reordering = self.reordering.min(turn.config.duplicate_ack_threshold);
         }
         self.frto = self.rules.frto && (fresh || self.backoff > 0);
@@ -358,7 +364,7 @@ impl Ledger {
     fn mark_lost_by_timeout(&mut self, turn: &mut Turn<'_>) {
         let reneged = self.records.first().is_some_and(|first| first.sacked);
         if reneged {
-            // The receiver has dropped what it had reported (RFC 2018 section 8).
+            // The receiver has dropped data that it had reported (RFC 2018 section 8).
             self.records.unmark_sacked();
             turn.sender.scoreboard.clear();
         } else if !self.rules.sack {
@@ -378,7 +384,7 @@ impl Ledger {
         }
     }
 
-    /// How long until the first segment times out, counted from its transmission.
+    /// Returns the time until the first segment times out, counted from its transmission.
     pub fn until_timeout(&self, turn: &Turn<'_>) -> Option<Span> {
         let first = self.records.first()?;
         let due = first.sent.saturating_add(turn.sender.rtt.rto());
@@ -386,7 +392,7 @@ impl Ledger {
     }
 
     /// Restarts the retransmission timer, or stops it when nothing is outstanding (RFC 6298 (5.2),
-    /// (5.3)). After another timer, the time since the first was sent counts.
+    /// (5.3)). After another timer, the time since the first segment was sent counts.
     pub fn rearm(&mut self, turn: &mut Turn<'_>) {
         let wait = match self.timer {
             Timer::Retransmit => turn.sender.rtt.rto(),
@@ -400,7 +406,7 @@ impl Ledger {
         };
     }
 
-    /// A duplicate ACK without SACK information stands for a segment delivered.
+    /// Counts a duplicate ACK without SACK information as a delivered segment.
     pub fn count_duplicates(&mut self, turn: &mut Turn<'_>, duplicates: u32) {
         if self.rules.sack || duplicates == 0 {
             return;
@@ -410,7 +416,7 @@ impl Ledger {
         let most = self.records.out().saturating_sub(holes);
         self.records.sacked_out = (before + duplicates).min(most);
         if before + duplicates > most && self.rules.adaptive_reordering {
-            // More duplicates than segments in flight: reordering, or a duplicating network.
+            // More duplicates than segments in flight show reordering or a duplicating network.
             let seen = self.records.out() + duplicates.min(1);
             self.reordering = self.reordering.max(seen.min(MOST_REORDERING));
             self.reordering_events += 1;
@@ -419,16 +425,16 @@ impl Ledger {
         let _ = turn;
     }
 
-    /// Without SACK: one of the segments acknowledged filled the hole, the others are those that
-    /// duplicate ACKs stood for. `pop_below` has counted each as delivered.
+    /// Corrects the counts after an ACK without SACK. One of the acknowledged segments filled the
+    /// hole, and duplicate ACKs represented the others. `pop_below` has counted each as delivered.
     pub fn remove_counted(&mut self, acked: u32, counted: u32) {
         let eaten = counted.min(acked - 1);
         self.records.sacked_out = counted - eaten;
         self.rate.delivered -= u64::from(eaten);
     }
 
-    /// A segment was delivered after one that was sent later: the distance is a new measure of
-    /// reordering.
+    /// Adapts the tolerated reordering after a segment was delivered later than one that was sent
+    /// after it.
     pub fn on_reordering(&mut self, turn: &Turn<'_>, lowest: u64) {
         let highest = turn.sender.scoreboard.highest().unwrap_or(turn.sender.una);
         if lowest >= highest {

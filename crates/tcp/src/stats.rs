@@ -1,4 +1,4 @@
-//! What an endpoint reports about itself.
+//! The counters and state that an endpoint reports.
 
 use crate::limits::Limited;
 use goodqueue_types::{Rate, Span, Time};
@@ -10,30 +10,30 @@ pub struct TcpStats {
     pub delivered_bytes: u64,
     /// Payload bytes that arrived, duplicates included.
     pub received_payload_bytes: u64,
-    /// Of these, bytes that had arrived before.
+    /// Payload bytes that had arrived before.
     pub duplicate_payload_bytes: u64,
-    /// Segments sent that carry payload, first transmissions and repetitions.
+    /// Number of segments sent with payload, first transmissions and repetitions.
     pub segments_sent: u64,
-    /// Of these, segments that begin with data sent before.
+    /// Number of segments sent whose first byte had been sent before.
     pub retransmitted_segments: u64,
     /// Payload bytes sent that had been sent before.
     pub retransmitted_bytes: u64,
-    /// Expiries of the retransmission timer, handshake and FIN included.
+    /// Number of expiries of the retransmission timer, handshake and FIN included.
     pub timeouts: u64,
-    /// Fast retransmits: entries into loss recovery by duplicate or selective ACKs.
+    /// Number of fast retransmits: entries into loss recovery by duplicate or selective ACKs.
     pub fast_retransmits: u64,
-    /// Packets that arrived marked with congestion experienced.
+    /// Number of packets that arrived marked with congestion experienced.
     pub marked_packets: u64,
-    /// Windows reduced for an ECN echo.
+    /// Number of reductions of the window for an ECN echo.
     pub ecn_reductions: u64,
     /// Payload bytes cumulatively acknowledged by the peer.
     pub acked_bytes: u64,
 }
 
 impl TcpStats {
-    /// Adds what another connection counted.
+    /// Adds the counts of another connection.
     pub fn add(&mut self, other: &Self) {
-        // Taken apart, so that the compiler names a count that is forgotten.
+        // The struct is taken apart, so that the compiler reports a count that is missing here.
         let Self {
             delivered_bytes,
             received_payload_bytes,
@@ -61,94 +61,96 @@ impl TcpStats {
     }
 }
 
-/// A look at the state of an endpoint.
+/// Snapshot of the state of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Where the connection is.
+    /// State of the connection.
     pub state: ConnectionState,
-    /// Where loss recovery is.
+    /// Phase of loss recovery.
     pub phase: Phase,
-    /// Congestion window in bytes, inflation by duplicate ACKs included.
+    /// Congestion window in bytes, including inflation by duplicate ACKs.
     pub cwnd: u64,
-    /// Slow-start threshold in bytes; none before the first loss if it starts unlimited.
+    /// Slow-start threshold in bytes. None before the first loss if it starts unlimited.
     pub ssthresh: Option<u64>,
     /// Sequence space sent and not cumulatively acknowledged, in bytes.
     pub bytes_in_flight: u64,
-    /// RFC 6675's pipe in bytes during SACK recovery, else `bytes_in_flight` less SACKed bytes.
+    /// RFC 6675's pipe in bytes during SACK recovery, otherwise `bytes_in_flight` less SACKed
+    /// bytes.
     pub pipe: u64,
     /// The peer's receive window in bytes.
     pub send_window: u64,
-    /// Smoothed round-trip time; none before the first sample.
+    /// Smoothed round-trip time. None before the first sample.
     pub srtt: Option<Span>,
-    /// Round-trip time variation; none before the first sample.
+    /// Round-trip time variation. None before the first sample.
     pub rttvar: Option<Span>,
-    /// Retransmission timeout, backoff included.
+    /// Retransmission timeout, including backoff.
     pub rto: Span,
-    /// Least round-trip time; none before the first sample, or where it is not kept.
+    /// Shortest round-trip time. None before the first sample, or if it is not measured.
     pub min_rtt: Option<Span>,
-    /// What the sender waits for.
+    /// Cause that limits the sender.
     pub limited: Limited,
-    /// Since when.
+    /// Time since which it does.
     pub limited_since: Time,
-    /// The state of congestion.
+    /// State of congestion.
     pub ca_state: CaState,
-    /// Segments outstanding (`tcpi_unacked`).
+    /// Number of outstanding segments (`tcpi_unacked`).
     pub unacked: u32,
-    /// Segments SACKed, or counted as such from duplicate ACKs.
+    /// Number of segments SACKed, or counted as such from duplicate ACKs.
     pub sacked: u32,
-    /// Segments marked lost.
+    /// Number of segments marked lost.
     pub lost: u32,
-    /// Retransmissions in flight.
+    /// Number of retransmissions in flight.
     pub retrans: u32,
-    /// Duplicate ACKs or segments of reordering that are tolerated before a loss is assumed.
+    /// Number of duplicate ACKs or of reordered segments that are tolerated before a loss is
+    /// assumed.
     pub reordering: u32,
-    /// How often reordering was seen.
+    /// Number of times that reordering was seen.
     pub reordering_seen: u32,
-    /// Timeouts, or probes of a closed window, in a row.
+    /// Number of consecutive timeouts, or of consecutive probes of a closed window.
     pub backoff: u32,
-    /// The pace, in bits per second, if there is one.
+    /// Pacing rate, if sending is paced.
     pub pacing_rate: Option<Rate>,
-    /// What the receiver takes for a full segment of the peer, in bytes (`tcpi_rcv_mss`).
+    /// Payload that the receiver assumes in a full segment of the peer, in bytes (`tcpi_rcv_mss`).
     pub receive_mss: u32,
 }
 
 /// States of congestion by the names of Linux's `tcp_info`, in its order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaState {
-    /// Nothing unusual.
+    /// No segment is SACKed or lost.
     #[default]
     Open,
-    /// Something is SACKed or counted as such; the window is as it was.
+    /// A segment is SACKed or counted as such. The window is unchanged.
     Disorder,
     /// The window is being reduced without a loss.
     Cwr,
-    /// Fast recovery.
+    /// The sender is in fast recovery.
     Recovery,
-    /// After a timeout.
+    /// A timeout has happened.
     Loss,
 }
 
-/// States of a connection that matter to a simulation (RFC 9293 section 3.3.2, the closing states
-/// folded into two flags of the endpoint).
+/// States of a connection that matter to a simulation (RFC 9293 section 3.3.2). Two flags of the
+/// endpoint replace the closing states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// Neither opened nor listening.
+    /// The connection is neither opened nor listening.
     #[default]
     Closed,
-    /// Waiting for a SYN.
+    /// The endpoint waits for a SYN.
     Listen,
-    /// SYN sent.
+    /// The SYN is sent.
     SynSent,
-    /// SYN received, SYN-ACK sent.
+    /// A SYN has arrived and the SYN-ACK is sent.
     SynReceived,
-    /// Open for data.
+    /// The connection is open for data.
     Established,
 }
 
 /// Phases of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing is being repaired.
+    /// No loss is being repaired.
     #[default]
     Open,
     /// Fast recovery after duplicate or selective ACKs.

@@ -1,4 +1,4 @@
-//! What is left of a connection in TIME-WAIT: a few bytes that answer what comes late.
+//! The rest of a connection in TIME-WAIT: a few bytes of state that answer late segments.
 
 use goodqueue_types::Time;
 use goodqueue_types::{Segment, SegmentFlags, Timestamps};
@@ -7,20 +7,21 @@ use crate::config::TcpConfig;
 use crate::ecn::EcnState;
 use crate::endpoint::TcpEndpoint;
 
-/// A connection that both ends have closed, as a stack keeps it after that (Linux's minisocket).
+/// A connection after both ends have closed it, in the reduced form of a stack (Linux's
+/// minisocket).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeWait {
     seq: u64,
     ack: u64,
     window: u32,
     recent_timestamp: u32,
-    /// What ECN says in every ACK.
+    /// ECN flags of every ACK.
     ecn_flags: SegmentFlags,
 }
 
 impl TcpEndpoint {
-    /// What answers in place of this endpoint once both ends have closed; none before, and while
-    /// something is to be sent or a timer runs.
+    /// Returns the state that answers in place of this endpoint once both ends have closed. Returns
+    /// none before, and while the endpoint has something to send or a timer runs.
     pub fn time_wait(&mut self) -> Option<TimeWait> {
         let is_over = self.is_finished() && self.is_peer_finished();
         if !is_over || self.may_transmit() || self.poll_timeout().is_some() {
@@ -40,8 +41,8 @@ impl TcpEndpoint {
 }
 
 impl TimeWait {
-    /// Takes a segment; true if [`answer`](Self::answer) is to be sent. That is so unless it is an
-    /// ACK at the next sequence number, which says nothing new, or a reset (RFC 9293 section
+    /// Handles a segment. Returns true if [`answer`](Self::answer) is to be sent. It is not for a
+    /// reset, or for an ACK at the next sequence number, which has no news (RFC 9293 section
     /// 3.10.7.4; RFC 1337 section 3: resets are ignored in TIME-WAIT).
     pub fn handle_segment(&mut self, segment: &Segment) -> bool {
         let newer = segment.timestamps.value.wrapping_sub(self.recent_timestamp) as i32 >= 0;
@@ -52,7 +53,7 @@ impl TimeWait {
         !says_nothing && !segment.flags.contains(SegmentFlags::RST)
     }
 
-    /// The ACK that is sent again. Duplicate data are not reported in it, as in Linux.
+    /// Returns the ACK that is sent again. It does not report duplicate data, as in Linux.
     pub fn answer(&self, now: Time, config: &TcpConfig) -> Segment {
         let timestamps = if config.timestamps.is_some() {
             Timestamps {

@@ -1,5 +1,5 @@
-//! The sender's clocks: what is timed, what silence does, the persist timer, and which timer has
-//! expired.
+//! The sender's timers: round-trip measurement, idle times, the persist timer, and the handling of
+//! expired timers.
 
 use goodqueue_types::{Segment, Span, Time};
 
@@ -9,14 +9,14 @@ use crate::sender::{Chunk, FIRST, Sender, UNTIMED};
 use crate::stats::TcpStats;
 
 impl Sender {
-    /// What silence does to the window.
+    /// Reduces the window after an idle time.
     #[inline]
     pub fn restart_after_idle(&mut self, now: Time, config: &TcpConfig) {
         let idle = self.una == self.max_sent && self.max_sent > FIRST;
         let rto = self.rtt.rto();
         let mss = f64::from(config.mss);
         match config.details.idle_restart {
-            // RFC 5681 section 4.1
+            // RFC 5681 section 4.1 has this rule.
             IdleRestart::InitialWindow | IdleRestart::Halved
                 if idle && now.saturating_since(self.last_sent) > rto =>
             {
@@ -31,7 +31,8 @@ impl Sender {
             IdleRestart::OneSegmentSinceSending if self.asked_to_send => {
                 self.asked_to_send = false;
                 if now.saturating_since(self.last_sent) > rto {
-                    // All of the window: INET inflates cwnd itself in fast recovery.
+                    // The whole window is reset, because INET inflates cwnd itself in fast
+                    // recovery.
                     self.controller.set_window(mss);
                     self.extra -= self.inflation();
                 }
@@ -40,19 +41,20 @@ impl Sender {
         }
     }
 
-    /// Whether the segment that answers was sent before our clock showed `timestamp`.
+    /// Returns true if the segment whose timestamp is echoed was sent before our clock had
+    /// `timestamp`.
     pub fn echo_before(&self, timestamp: u32) -> bool {
         self.echo != 0 && (self.echo.wrapping_sub(timestamp) as i32) < 0
     }
 
-    /// The round trip of the timestamp sent back, a tick at least.
+    /// Returns the round-trip time of the echoed timestamp, at least one tick.
     pub fn echoed_round_trip(&self, now: Time, config: &TcpConfig) -> Option<Span> {
         let tick = config.timestamps.filter(|_| self.echo != 0)?;
         let ticks = config.timestamp(now).wrapping_sub(self.echo);
         Some(tick.saturating_mul(u64::from(ticks.max(1))))
     }
 
-    /// A sample from the timestamp sent back (RFC 7323 section 4).
+    /// Takes a sample from the echoed timestamp (RFC 7323 section 4).
     #[cold]
     pub fn sample_echo(&mut self, now: Time, config: &TcpConfig) -> Option<Span> {
         let rtt = self.echoed_round_trip(now, config)?;
@@ -62,20 +64,20 @@ impl Sender {
         Some(rtt)
     }
 
-    /// The one-way delay of our data against an unknown offset, in seconds: the peer's clock when it
-    /// answered less ours when we sent.
+    /// Returns the one-way delay of our data in seconds, with an unknown offset: the peer's clock
+    /// when it answered less ours when we sent.
     pub fn one_way_delay(&self, segment: &Segment, config: &TcpConfig) -> Option<f64> {
         let tick = config.timestamps.filter(|_| self.echo != 0)?;
         let ticks = segment.timestamps.value.wrapping_sub(self.echo) as i32;
         Some(f64::from(ticks) * tick.as_secs_f64())
     }
 
-    /// Stops the clock of the segment being timed (Karn's rule).
+    /// Stops the round-trip measurement (Karn's rule).
     pub fn stop_timing(&mut self) {
         self.timed_seq = UNTIMED;
     }
 
-    /// Whether a segment is being timed.
+    /// Returns true if a round-trip measurement runs.
     pub fn is_timing(&self) -> bool {
         self.timed_seq != UNTIMED
     }
@@ -86,7 +88,7 @@ impl Sender {
         self.deadline = now.saturating_add(self.persist_interval);
     }
 
-    /// One byte beyond a closed window, not counted as sent until it is acknowledged.
+    /// Sends one byte beyond a closed window. It does not count as sent until it is acknowledged.
     pub fn send_probe(&mut self, now: Time, bytes: u64, stats: &mut TcpStats) -> Chunk {
         let (seq, deadline) = (self.next, self.deadline);
         self.sent(now, seq, bytes, false, stats);
@@ -100,7 +102,7 @@ impl Sender {
         }
     }
 
-    /// The retransmission or persist timer.
+    /// Handles an expired retransmission or persist timer.
     pub fn handle_timeout(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         if self.ledger.is_some() {
             self.handle_timeout_by_records(now, config, stats);

@@ -1,4 +1,5 @@
-//! What may leave, by transmission records: forced segments, losses, new data, in this order.
+//! The segments that may leave, by transmission records: forced segments, losses, new data, in this
+//! order.
 
 use goodqueue_types::Time;
 
@@ -11,7 +12,7 @@ use crate::sender::{Chunk, Sender};
 use crate::stats::CaState;
 
 impl Ledger {
-    /// The next piece of data to send, or none for now.
+    /// Returns the next piece of data to send, or none for now.
     pub fn poll(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
         if std::mem::take(&mut turn.sender.probe) {
             return Some(self.window_probe(turn));
@@ -39,7 +40,7 @@ impl Ledger {
             if turn.sender.max_sent > self.high_seq {
                 return None;
             }
-            // Nothing new to send: F-RTO cannot decide.
+            // F-RTO cannot decide without new data to send.
             self.frto = false;
             self.resend = Resend::Lost;
             return self.poll(turn);
@@ -85,7 +86,7 @@ impl Ledger {
         Some(chunk)
     }
 
-    /// New data leave.
+    /// Records new data that leave.
     fn book_new(&mut self, turn: &mut Turn<'_>, chunk: Chunk) {
         let now = turn.now;
         let idle = self.records.is_empty();
@@ -118,7 +119,7 @@ impl Ledger {
         self.validate(turn, limited);
     }
 
-    /// A retransmission leaves.
+    /// Sends a segment again.
     fn send_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
         let snapshot = self.snapshot(turn);
         self.records.resend(index, turn.now, snapshot);
@@ -139,7 +140,7 @@ impl Ledger {
             .snapshot(turn.now, in_flight, lost, self.records.is_empty())
     }
 
-    /// A record's segment, once more.
+    /// Returns the segment of a record and records that it leaves again.
     fn book_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
         let record = *self.records.get(index);
         let sender = &mut *turn.sender;
@@ -156,7 +157,7 @@ impl Ledger {
         chunk
     }
 
-    /// Where the record that begins at `next` ends.
+    /// Returns the end of the application's write that contains `next`.
     fn record_end(&mut self, next: u64) -> u64 {
         let Some(Ends { ahead: ends }) = self.records_end_at.as_deref_mut() else {
             return u64::MAX;
@@ -167,7 +168,8 @@ impl Ledger {
         ends.front().copied().unwrap_or(u64::MAX)
     }
 
-    /// The tail loss probe: new data if there are some and the peer has room, else the last segment.
+    /// Sends a tail loss probe: new data if there are any and the peer has room, otherwise the last
+    /// segment.
     fn poll_tail_probe(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
         let Some(last) = self.records.last_index() else {
             self.rearm(turn);
@@ -190,8 +192,9 @@ impl Ledger {
         Some(chunk)
     }
 
-    /// A closed window is probed with an old sequence number, which asks for an ACK (Linux); one that
-    /// is open but smaller than a segment, with what fits.
+    /// Probes a small or closed window. A closed window is probed with an old sequence number,
+    /// which requires an ACK (Linux). A window smaller than a segment is probed with as much as
+    /// fits.
     fn window_probe(&mut self, turn: &mut Turn<'_>) -> Chunk {
         let sender = &mut *turn.sender;
         let len = (sender.data_end - sender.next)
@@ -214,7 +217,7 @@ impl Ledger {
         }
     }
 
-    /// Nothing to send: what is delivered from now on is the application's pace.
+    /// Records that the application has no more data, so that it limits the deliveries from now on.
     fn note_idle(&mut self, turn: &Turn<'_>, room: bool) {
         if self.rules.rate_samples
             && room
@@ -234,7 +237,8 @@ impl Ledger {
         }
     }
 
-    /// RFC 2861 section 3.2: a window unused for a whole timeout shrinks half way to what was used.
+    /// Shrinks a window that was not fully used for a whole timeout half way to the part used (RFC
+    /// 2861 section 3.2).
     fn give_up_unused(&mut self, turn: &mut Turn<'_>) {
         if self.rules.control_sets_window || self.state != CaState::Open {
             return;
@@ -262,8 +266,8 @@ impl Ledger {
             turn.sender.restart_after_idle(turn.now, turn.config);
             return;
         }
-        // RFC 2861 section 3.1: the window halves for each timeout of silence. Linux looks when the
-        // application writes, not when data leave.
+        // RFC 2861 section 3.1: the window halves for each timeout of silence. Linux checks this
+        // when the application writes, not when data leave.
         let sender = &mut *turn.sender;
         if !std::mem::take(&mut sender.asked_to_send) {
             return;
@@ -285,7 +289,7 @@ impl Ledger {
         self.validation.restart(turn.now);
     }
 
-    /// Books a segment with the pacer.
+    /// Passes a segment to the pacer.
     fn pace(&mut self, turn: &mut Turn<'_>, payload: u32) {
         if !turn.config.pacing && turn.sender.controller.pacing_rate().is_none() {
             return;
@@ -296,13 +300,15 @@ impl Ledger {
     }
 }
 
-/// Slow start after a pause goes back to three quarters of the window (RFC 2861 section 3.1).
+/// Returns the threshold with which slow start after a pause ends at three quarters of the old
+/// window (RFC 2861 section 3.1).
 fn remembered_ssthresh(ssthresh: u64, window: f64) -> u64 {
     ssthresh.max((0.75 * window) as u64)
 }
 
 impl Sender {
-    /// The next new data by the peer's window and Nagle's rule, none beyond the end of a record.
+    /// Returns the next new data within the peer's window and by Nagle's rule, but none beyond the
+    /// end of an application's write.
     fn next_new_data(
         &mut self,
         now: goodqueue_types::Time,
@@ -317,7 +323,8 @@ impl Sender {
         let len = available.min(mss).min(room).min(rest_of_record);
         let is_tail = len == available;
         let idle = self.una == self.max_sent;
-        // A small segment waits for a small one only (Minshall's variant of Nagle's algorithm).
+        // A small segment waits only for another small one (Minshall's variant of Nagle's
+        // algorithm).
         let nagle = self.nagle && self.small_end > self.una;
         let sendable = len > 0
             && (len == mss

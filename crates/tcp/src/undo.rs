@@ -1,22 +1,23 @@
-//! Taking back a reduction that was not called for: DSACK (RFC 2883, RFC 3708), timestamps (Eifel,
-//! RFC 3522 and RFC 4015), and F-RTO after a timeout (RFC 5682, with SACK).
+//! Undoing a spurious reduction: DSACK (RFC 2883, RFC 3708), timestamps (Eifel, RFC 3522 and RFC
+//! 4015), and F-RTO after a timeout (RFC 5682, with SACK).
 
 use crate::cc::CongestionControl;
 use crate::ledger::{Ledger, Resend, Seen, Turn};
 use crate::stats::CaState;
 
-/// What must be known to tell a spurious reduction.
+/// State by which a spurious reduction is detected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undo {
-    /// `una` when the reduction began; none when there is nothing to undo.
+    /// Value of `una` when the reduction began, or none if there is nothing to undo.
     marker: Option<u64>,
-    /// Retransmissions not yet reported as duplicates; none while nothing was retransmitted.
+    /// Number of retransmissions not yet reported as duplicates. None if nothing was retransmitted.
     unreported: Option<u32>,
-    /// The timestamp of the first retransmission.
+    /// Timestamp of the first retransmission.
     first_resent: Option<u32>,
-    /// The control's numbers come back with it.
+    /// True if the control's values are restored by an undo.
     pub restores: bool,
-    /// Duplicates reported, and retransmissions made, since the connection began.
+    /// Number of duplicates reported, and of retransmissions made, since the start of the
+    /// connection.
     reported: u64,
     resent: u64,
 }
@@ -30,7 +31,7 @@ impl Undo {
         self.marker = None;
     }
 
-    /// A reduction begins with so many retransmissions in flight already.
+    /// Records the start of a reduction with `resent` retransmissions already in flight.
     pub fn arm(&mut self, una: u64, resent: u32, probe: bool) {
         self.marker = Some(una);
         let out = resent + u32::from(probe);
@@ -47,12 +48,12 @@ impl Undo {
         }
     }
 
-    /// Nothing retransmitted is in flight any more.
+    /// Records that no retransmission is in flight any more.
     pub fn forget_resends(&mut self) {
         self.first_resent = None;
     }
 
-    /// A probe repeats data, too.
+    /// Counts a probe, which repeats data too.
     pub fn on_probe(&mut self) {
         self.resent += 1;
     }
@@ -65,14 +66,14 @@ impl Undo {
 }
 
 impl Ledger {
-    /// The first block reports a duplicate (RFC 2883). Returns whether it is about data that may
-    /// still be outstanding.
+    /// Handles a first SACK block that reports a duplicate (RFC 2883). Returns true if it is about
+    /// data that may still be outstanding.
     pub fn on_dsack(&mut self, turn: &mut Turn<'_>, block: (u64, u64), seen: &mut Seen) -> bool {
         let (start, end) = block;
         let segments = ((end - start).div_ceil(self.rules.mss)).max(1) as u32;
         self.undo.reported += u64::from(segments);
         if self.undo.reported > self.undo.resent {
-            // The network, not we, duplicated it.
+            // The network has duplicated it, not this sender.
             return false;
         }
         seen.dsack = true;
@@ -94,7 +95,8 @@ impl Ledger {
         true
     }
 
-    /// An ACK of something sent before the first retransmission: it was only late.
+    /// Returns true if the ACK is for a segment sent before the first retransmission, which was
+    /// only late.
     fn was_delayed(&self, turn: &Turn<'_>) -> bool {
         match self.undo.first_resent {
             Some(timestamp) => turn.sender.echo_before(timestamp),
@@ -117,12 +119,13 @@ impl Ledger {
         }
         self.reduction = None;
         self.undo.disarm();
-        // Losses are looked for again.
+        // Losses are searched for again.
         self.rack.advanced = true;
     }
 
-    /// All that was outstanding is acknowledged. True if the state must be kept until more is: without
-    /// SACK, duplicate ACKs may still be on their way (RFC 6582 section 4.1).
+    /// Ends recovery, because all data that were outstanding are acknowledged. Returns true if the
+    /// state must be kept until more is acknowledged: without SACK, duplicate ACKs may still arrive
+    /// (RFC 6582 section 4.1).
     pub fn recovered(&mut self, turn: &mut Turn<'_>) -> bool {
         if self.may_undo(turn) {
             self.undo_reduction(turn, false);
@@ -142,7 +145,8 @@ impl Ledger {
         false
     }
 
-    /// DSACKs have reported every retransmission: the reduction was for nothing.
+    /// Undoes the reduction if DSACKs have reported every retransmission, which shows that nothing
+    /// was lost.
     pub fn undo_by_dsack(&mut self, turn: &mut Turn<'_>) -> bool {
         let all = self.rules.undo && self.undo.is_armed() && self.undo.unreported == Some(0);
         if all {
@@ -152,13 +156,14 @@ impl Ledger {
         all
     }
 
-    /// A partial ACK of something that was only late. True if the ACK is dealt with.
+    /// Undoes the reduction after a partial ACK of a segment that was only late. Returns true if
+    /// the ACK needs no further handling.
     pub fn undo_partial(&mut self, turn: &mut Turn<'_>, prior_una: u64) -> bool {
         if !(self.rules.undo && self.undo.is_armed() && self.was_delayed(turn)) {
             return false;
         }
         self.on_reordering(turn, prior_una);
-        // Retransmissions in flight may yet cause DSACKs: wait with the rest.
+        // Retransmissions in flight may still cause DSACKs, so the rest waits for them.
         if self.records.resent_out > 0 {
             return true;
         }
@@ -183,24 +188,25 @@ impl Ledger {
         true
     }
 
-    /// An ACK after a timeout: was it spurious, and what may be sent (RFC 5682 section 3.1)?
+    /// Handles an ACK after a timeout: decides if the timeout was spurious, and which data may be
+    /// sent (RFC 5682 section 3.1).
     pub fn process_loss(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
         let recovered = turn.sender.una >= self.high_seq;
         if seen.una_advanced && self.undo_loss(turn, false) {
             return;
         }
         if self.frto {
-            // Step (3.b): something never retransmitted was delivered.
+            // Step (3.b): a segment that was never retransmitted was delivered.
             if seen.original_delivered && self.undo_loss(turn, true) {
                 return;
             }
             if turn.sender.max_sent > self.high_seq {
-                // Step (3.a): new data were sent, and yet duplicate ACKs come.
+                // Step (3.a): duplicate ACKs come although new data were sent.
                 if seen.sacked || duplicates > 0 {
                     self.frto = false;
                 }
             } else if seen.una_advanced && !recovered {
-                // Step (2.b): new data decide.
+                // Step (2.b): new data will decide.
                 self.high_seq = turn.sender.max_sent;
                 self.resend = Resend::NewData;
                 return;

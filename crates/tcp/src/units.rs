@@ -1,6 +1,6 @@
-//! Sending in units, as a stack does that leaves segmentation to the device: an ACK that opens the
-//! window by less than a unit sends nothing if the next ACK is near. What leaves back to back is what
-//! a short queue sees.
+//! Sending in units, as a stack does that leaves segmentation to the device. An ACK that opens the
+//! window by less than a unit sends nothing if the next ACK is near. The segments of a unit leave
+//! back to back, which short queues notice.
 
 use goodqueue_types::{Span, Time};
 
@@ -8,39 +8,43 @@ use crate::cc::CongestionControl;
 use crate::ledger::{Ledger, Turn};
 use crate::stats::CaState;
 
-/// A unit lasts about 2⁻¹⁰ s at the pace (Linux: `sk_pacing_shift`).
+/// Binary logarithm of the inverse of a unit's duration: a unit lasts about 2⁻¹⁰ s at the pace
+/// (Linux: `sk_pacing_shift`).
 const PACE_SHIFT: u32 = 10;
 
 /// The largest unit, in bytes: 64 KiB less the headers (Linux: `sk_gso_max_size`).
 const LARGEST: u64 = 65_536 - 320;
 
-/// For each halving of the least round trip below 2⁹ µs times the bits of a unit's size units grow
-/// (Linux: `tcp_tso_rtt_log`).
+/// Scale of the growth of units on short paths. Units grow with each halving of the shortest
+/// round-trip time below 2⁹ µs times the bits of a unit's size (Linux: `tcp_tso_rtt_log`).
 const RTT_SHIFT: u32 = 9;
 
-/// A window that opens by this share is used (Linux: `tcp_tso_win_divisor`).
+/// Inverse of the share of the window that is used at once when it opens (Linux:
+/// `tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
 
-/// Writes as far apart as this are no burst, and an ACK further away is not near.
+/// Time between writes from which they are no burst, and time to the next ACK up to which it is
+/// near.
 const BURST: Span = Span::from_millis(1);
 
 /// The unit that is leaving.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unit {
-    /// Segments of it that have not left.
+    /// Number of its segments that have not left.
     left: u32,
     at: Time,
 }
 
 impl Unit {
-    /// Whether the next segment belongs to a unit that has begun to leave.
+    /// Returns true if the next segment belongs to a unit that has begun to leave.
     fn is_leaving(&self, now: Time) -> bool {
         self.left > 0 && self.at == now
     }
 }
 
 impl Ledger {
-    /// Whether a segment of new data may leave: as part of a unit. Begins a unit if none is leaving.
+    /// Returns true if a segment of new data may leave, as part of a unit. Begins a unit if none is
+    /// leaving.
     pub fn take_from_unit(&mut self, turn: &Turn<'_>) -> bool {
         if !self.unit.is_leaving(turn.now) {
             let Some(segments) = self.next_unit(turn) else {
@@ -56,7 +60,8 @@ impl Ledger {
         true
     }
 
-    /// Segments of the unit that may leave now, or none if it is better to wait for the next ACK.
+    /// Returns the segments of the unit that may leave now, or none if it is better to wait for the
+    /// next ACK.
     fn next_unit(&self, turn: &Turn<'_>) -> Option<u32> {
         let sender = &*turn.sender;
         let mss = self.rules.mss;
@@ -65,7 +70,7 @@ impl Ledger {
         let peer = sender.window.saturating_sub(sender.next - sender.una);
         let data = sender.data_end.saturating_sub(sender.next);
         let largest = self.largest_unit(turn);
-        // Two units at least shall be in flight.
+        // At least two units have to be in flight.
         let quota = room.min((window / 2).max(1)).min(largest);
         let unit = u64::from(quota) * mss;
         let limit = peer.min(u64::from(room) * mss);
@@ -76,7 +81,7 @@ impl Ledger {
         Some((unit.min(data).min(peer).div_ceil(mss)).max(1) as u32)
     }
 
-    /// Whether the window will soon open further (Linux: `tcp_tso_should_defer`).
+    /// Returns true if the window will soon open further (Linux: `tcp_tso_should_defer`).
     fn ack_is_near(&self, turn: &Turn<'_>, limit: u64) -> bool {
         let sender = &*turn.sender;
         let calm = self.state < CaState::Recovery;
@@ -91,7 +96,8 @@ impl Ledger {
         })
     }
 
-    /// What the pace sends in a millisecond, and more on short paths; the control says how few it may be.
+    /// Returns the segments sent in about a millisecond at the pace, and more on short paths. The
+    /// control sets the minimum.
     fn largest_unit(&self, turn: &Turn<'_>) -> u32 {
         let rate = self.pacing_rate(turn).0;
         let mut bytes = (rate / 8) >> PACE_SHIFT;

@@ -1,23 +1,24 @@
-//! Whether the window was in use: a window that is not says nothing about the path (RFC 2861, RFC
-//! 7661; Linux's rule).
+//! Validation of the window: a window that is not fully used does not test the path, so it does not
+//! grow (RFC 2861, RFC 7661; Linux's rule).
 
 use goodqueue_types::{Span, Time};
 
-/// How much of the window was used. Counts are of segments.
+/// Use of the window. Counts are in segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Validation {
-    /// The window kept data back in the round trip that ends with `until`.
+    /// True if the window kept data back in the round trip that ends with `until`.
     limited: bool,
-    /// Otherwise the most that was outstanding.
+    /// Largest number of outstanding segments in that round trip, if `limited` is false.
     most_out: u32,
     until: u64,
-    /// The most outstanding since the window was last full, and when that was.
+    /// Largest number of outstanding segments since the window was last full, and the time when it
+    /// was.
     used: u32,
     full_at: Time,
 }
 
 impl Validation {
-    /// After sending: `limited` if the window holds back more, or would.
+    /// Records the state after sending. `limited` is true if the window holds data back, or would.
     pub fn after_sending(&mut self, now: Time, una: u64, next: u64, out: u32, limited: bool) {
         if una >= self.until || limited || (!self.limited && out > self.most_out) {
             self.limited = limited;
@@ -32,19 +33,20 @@ impl Validation {
         }
     }
 
-    /// The window has shrunk for silence: how much of it is used is counted from now on.
+    /// Restarts the measurement of use, because the window has shrunk after an idle time.
     pub fn restart(&mut self, now: Time) {
         self.used = 0;
         self.full_at = now;
     }
 
-    /// Whether the window may grow: slow start doubles what was acknowledged, no more.
+    /// Returns true if the window may grow. In slow start it may while it is less than twice the
+    /// segments used.
     pub fn is_limited(&self, slow_start: bool, window: u32) -> bool {
         self.limited || (slow_start && window < 2 * self.most_out)
     }
 
-    /// The most that was used if the window has not been full for a whole timeout (RFC 2861
-    /// section 3.2).
+    /// Returns the largest number of segments used, if the window has not been full for a whole
+    /// timeout (RFC 2861 section 3.2).
     pub fn unused_for(&mut self, now: Time, rto: Span) -> Option<u32> {
         if now.saturating_since(self.full_at) < rto {
             return None;

@@ -1,6 +1,6 @@
-//! Whatever a network does to segments short of losing all of them, both directions deliver every
-//! byte exactly once and the connection closes: every recovery in every
-//! profile, with every congestion control.
+//! Both directions deliver every byte exactly once, and the connection closes, whatever a network
+//! does to segments short of losing all of them. The tests cover every recovery in every profile,
+//! with every congestion control.
 
 mod common;
 
@@ -23,7 +23,7 @@ struct Case {
     slow_start: SlowStart,
     pacing: bool,
     seed: u64,
-    /// Chance that a segment is lost, is delivered twice, comes late.
+    /// Probabilities that a segment is lost, that it is delivered twice, and that it is late.
     loss: f64,
     duplication: f64,
     reordering: f64,
@@ -34,19 +34,19 @@ struct Case {
     ack_every: u32,
     queue: usize,
     ecn: EcnMode,
-    /// Chance that an ECN-capable packet is marked.
+    /// Probability that an ECN-capable packet is marked.
     marking: f64,
     ack_rule: AckRule,
     dsack: bool,
-    /// Share of the receive buffer with which right-sizing begins, if it is on.
+    /// Initial share of the receive buffer under right-sizing, if that is on.
     moderation: Option<u64>,
-    /// Segments a second by which the window opens, if it has a pace.
+    /// Rate at which the window opens in segments per second, if it is limited.
     pace: Option<u64>,
-    /// Host 1 leaves data in its buffer until this many milliseconds have passed.
+    /// Time until which host 1 leaves data in its buffer, in milliseconds.
     pause: u64,
 }
 
-/// Every control.
+/// Returns every control.
 fn controls() -> impl Strategy<Value = CongestionControlConfig> {
     proptest::sample::select(vec![
         CongestionControlConfig::Reno,
@@ -137,7 +137,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 reordering: faults.2,
                 bytes: [sizes.0, sizes.1].map(|bytes| bytes.min(u64::from(sizes.2) * 300)),
                 mss: sizes.2,
-                // Much smaller windows than a segment make a transfer of a byte a round trip.
+                // With windows much smaller than a segment, each byte would take a round trip.
                 receive_window: sizes.3.max(u64::from(sizes.2) / 4),
                 nagle: rest.0,
                 ack_every: rest.1,
@@ -221,12 +221,13 @@ fn transfers_everything(case: &Case) {
         );
         assert_eq!(stats.acked_bytes, case.bytes[host]);
         assert!(stats.ecn_reductions == 0 || case.ecn != EcnMode::Off);
-        // Probes of a closed window are received, rejected and sent again. INET's ACKs in
-        // go-back-N are too old to update the window, and so it may overrun it.
+        // Probes of a closed window are received, rejected and sent again. INET's ACKs in go-back-N
+        // are too old to update the window, so it may be overrun.
         let first_time = stats.received_payload_bytes - stats.duplicate_payload_bytes;
         assert!(first_time >= case.bytes[1 - host]);
         let may_overrun = case.pause > 0 || case.profile == Profile::Inet2011;
-        // A window that opens at a pace is closed for a while, too: what the peer sent again at most.
+        // A window that opens at a limited rate is closed for a while too. The excess is at most
+        // the data that the peer sent again.
         let probes = match case.pace {
             Some(_) => network.hosts[1 - host].stats().retransmitted_bytes,
             None => 0,
@@ -252,7 +253,7 @@ proptest! {
     }
 }
 
-/// A network without faults, for what failed once to differ from.
+/// Returns a network without faults, from which earlier failing cases differ.
 fn plain() -> Case {
     Case {
         profile: Profile::Rfc,
@@ -304,7 +305,7 @@ fn an_end_that_closes_last_does_not_leave_data_behind() {
     });
 }
 
-/// The news of a window opened at its pace comes late: a probe is rejected.
+/// The window update of a window that opens at a limited rate comes late, so a probe is rejected.
 #[test]
 fn a_probe_of_a_paced_window_is_rejected() {
     transfers_everything(&Case {
@@ -319,7 +320,7 @@ fn a_probe_of_a_paced_window_is_rejected() {
     });
 }
 
-/// Of a window that opens, the first news is too small to send by, and the rest is lost.
+/// The first update of a window that opens is too small to send data, and the later ones are lost.
 #[test]
 fn the_first_news_of_an_open_window_is_too_small() {
     transfers_everything(&Case {
@@ -337,7 +338,7 @@ fn the_first_news_of_an_open_window_is_too_small() {
     });
 }
 
-/// What the persist timer sends into a window that has opened is lost.
+/// The data that the persist timer sends into a window that has opened are lost.
 #[test]
 fn what_the_persist_timer_sends_is_lost() {
     transfers_everything(&Case {
@@ -353,7 +354,7 @@ fn what_the_persist_timer_sends_is_lost() {
     });
 }
 
-/// The application reads while the connection is not open yet.
+/// The application reads before the connection is open.
 #[test]
 fn reading_before_the_connection_is_open() {
     transfers_everything(&Case {

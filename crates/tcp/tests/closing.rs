@@ -9,7 +9,8 @@ use peer::{ACK, MSS, Peer, SYN, config};
 const FIN: SegmentFlags = SegmentFlags::FIN;
 const RST: SegmentFlags = SegmentFlags::RST;
 
-/// Sequence number, payload, acknowledgement, and whether it carries a FIN.
+/// Returns sequence number, payload and acknowledgement of each segment, and true if it carries a
+/// FIN.
 fn shape(segments: &[Segment]) -> Vec<(u64, u32, u64, bool)> {
     segments
         .iter()
@@ -20,12 +21,12 @@ fn shape(segments: &[Segment]) -> Vec<(u64, u32, u64, bool)> {
 fn connections() -> [Peer; 2] {
     let mut linux = TcpConfig::profile(Profile::Linux);
     linux.mss = MSS as u32;
-    // The peer is written without timestamps.
+    // The scripted peer does not use timestamps.
     linux.timestamps = None;
     [Peer::accepted(config(|_| {})), Peer::accepted(linux)]
 }
 
-/// Both FINs cross (RFC 9293 figure 13): each is acknowledged, and both ends are done.
+/// Both FINs cross (RFC 9293 figure 13). Each is acknowledged, and both ends finish.
 #[test]
 fn both_close_at_once() {
     for mut peer in connections() {
@@ -41,7 +42,7 @@ fn both_close_at_once() {
     }
 }
 
-/// The last data carry the FIN; the other direction goes on as long as it likes (RFC 9293 section
+/// The last data carry the FIN. The other direction may continue for any time (RFC 9293 section
 /// 3.6, case 1).
 #[test]
 fn a_half_closed_connection_receives() {
@@ -63,7 +64,7 @@ fn a_half_closed_connection_receives() {
     }
 }
 
-/// A FIN that is lost goes out again; one that comes again is acknowledged again.
+/// A FIN that is lost is sent again. One that arrives again is acknowledged again.
 #[test]
 fn fins_are_repeated() {
     for mut peer in connections() {
@@ -92,7 +93,7 @@ fn a_fin_out_of_order_waits() {
     }
 }
 
-/// A FIN without data is taken though the window is closed.
+/// A FIN without data is accepted although the window is closed.
 #[test]
 fn a_fin_needs_no_window() {
     let mut peer = Peer::accepted(config(|config| config.receive_window = 2 * MSS));
@@ -104,8 +105,8 @@ fn a_fin_needs_no_window() {
     assert!(peer.host.is_peer_finished());
 }
 
-/// RFC 5961 section 3.2: a reset at the next sequence number closes; elsewhere in the window it is
-/// answered; beyond it does nothing.
+/// RFC 5961 section 3.2: a reset at the next sequence number closes the connection. Elsewhere in
+/// the window it is answered with an ACK. Outside it has no effect.
 #[test]
 fn resets() {
     for mut peer in connections() {
@@ -138,8 +139,8 @@ fn a_refused_connection() {
     assert_eq!(peer.host.poll_timeout(), None);
 }
 
-/// Seen on Linux 6.18: a segment that acknowledges what was never sent is answered and dropped,
-/// its data too.
+/// Linux 6.18 answers and drops a segment that acknowledges data which were never sent, and its
+/// data too.
 #[test]
 fn an_ack_of_the_future_is_challenged() {
     for mut peer in connections() {
@@ -153,7 +154,7 @@ fn an_ack_of_the_future_is_challenged() {
     }
 }
 
-/// RFC 5961 section 4.2: a SYN on an open connection is answered with an ACK and nothing else.
+/// RFC 5961 section 4.2: a SYN on an open connection is only answered with an ACK.
 #[test]
 fn a_syn_on_an_open_connection_is_challenged() {
     for mut peer in connections() {
@@ -165,8 +166,8 @@ fn a_syn_on_an_open_connection_is_challenged() {
     }
 }
 
-/// The window of an old segment means nothing (RFC 9293 section 3.10.7.4); but one that acknowledges
-/// more brings a new window, even on data sent again.
+/// The window of an old segment is ignored (RFC 9293 section 3.10.7.4). A segment that acknowledges
+/// more brings a new window, even with data sent again.
 #[test]
 fn the_window_of_data_sent_again() {
     for mut peer in connections() {
@@ -187,12 +188,12 @@ fn the_window_of_data_sent_again() {
     }
 }
 
-/// The end that closes last forgets the connection, and answers what still comes with a reset (RFC
+/// The end that closes last forgets the connection and answers later segments with a reset (RFC
 /// 9293 section 3.10.7.1).
 #[test]
 fn the_last_to_close_forgets() {
     for mut peer in connections() {
-        // The ACK of the FIN leaves at once, or waits for ours to ride on (Linux).
+        // The ACK of the FIN leaves at once, or waits for our FIN to carry it (Linux).
         let waits = peer.host.config().ack_rule == AckRule::Linux;
         let answer = peer.say(peer.segment(1, 1, ACK.with(FIN), 0));
         assert_eq!(answer.len(), usize::from(!waits));
@@ -206,7 +207,7 @@ fn the_last_to_close_forgets() {
     }
 }
 
-/// An abort tells a peer that is connected, and nobody else.
+/// An abort sends a reset to a connected peer, and to no other.
 #[test]
 fn aborts() {
     for mut peer in connections() {
@@ -227,8 +228,8 @@ fn aborts() {
     assert_eq!((answer[0].flags, answer[0].seq), (RST, 1));
 }
 
-/// The end that closed first stays, even if its FIN goes out again after the other's: the other may
-/// have seen only the first, which did not acknowledge it.
+/// The end that closed first stays, even if its FIN is sent again after the other's. The other end
+/// may have seen only the first FIN, which did not acknowledge its own.
 #[test]
 fn the_first_to_close_stays() {
     for mut peer in connections() {
@@ -243,13 +244,13 @@ fn the_first_to_close_stays() {
     }
 }
 
-/// What is left in TIME-WAIT answers as the endpoint does that stays: a FIN that comes again, with
-/// data or without, old data and a SYN, but not the ACK that it has.
+/// The TIME-WAIT state gives the same answers as an endpoint that stays: to a FIN that comes again,
+/// with data or without, to old data and to a SYN, but not to an ACK that has no news.
 #[test]
 fn time_wait_answers_like_the_endpoint() {
     let mut linux = TcpConfig::profile(Profile::Linux);
     linux.mss = MSS as u32;
-    // These go on in the endpoint: duplicates are reported, and let the window grow.
+    // The endpoint continues both of these: it reports duplicates and lets the window grow.
     linux.dsack = false;
     linux.receive_window_moderation = None;
     let stamped = |millis, segment: Segment| Segment {

@@ -1,4 +1,4 @@
-//! TCP as packet conversations: a real endpoint against a scripted peer. MSS 1000 throughout.
+//! TCP as packet conversations: a real endpoint and a scripted peer. The MSS is 1000 throughout.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn segment(seq: u64, ack: u64, window: u32, flags: SegmentFlags) -> Segment {
 }
 
 impl Talk {
-    /// A connection opened at 0 s, answered after 100 ms.
+    /// Returns a connection opened at 0 s and answered after 100 ms.
     fn open(config: TcpConfig) -> Self {
         let mut talk = Self::unopened(config);
         talk.host.connect(talk.now);
@@ -60,7 +60,7 @@ impl Talk {
         let flags = SegmentFlags::SYN.with(SegmentFlags::ACK);
         self.host
             .handle_segment(self.now, &segment(0, 1, self.window, flags));
-        // The SYN-ACK's window is taken at its face value here.
+        // The test uses the SYN-ACK's window unscaled.
         let ack = self.poll_all();
         assert_eq!((ack[0].payload, ack[0].ack, ack[0].seq), (0, 1, 1));
     }
@@ -73,7 +73,7 @@ impl Talk {
         std::iter::from_fn(|| self.host.poll_transmit(self.now)).collect()
     }
 
-    /// What leaves now, in segments: (first, count of bytes / MSS), as segment indices from 0.
+    /// Returns the segments that leave now, by index from 0.
     fn sent(&mut self) -> Vec<u64> {
         let data = self.poll_all();
         data.iter()
@@ -82,7 +82,8 @@ impl Talk {
             .collect()
     }
 
-    /// An ACK of the first `segments` segments with SACK blocks in segments.
+    /// Sends an ACK of the first `segments` segments, with SACK blocks in segments. Returns the
+    /// segments that leave.
     fn ack(&mut self, segments: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         let ack = 1 + segments * MSS;
         let mut incoming = segment(1, ack, self.window, SegmentFlags::ACK);
@@ -93,7 +94,7 @@ impl Talk {
         self.sent()
     }
 
-    /// Lets the next timer expire; returns how long that took in milliseconds.
+    /// Lets the next timer expire and returns the time until then in milliseconds.
     fn next_timer(&mut self) -> u64 {
         let deadline = self.host.poll_timeout().expect("a timer");
         let waited = deadline - self.now;
@@ -115,7 +116,8 @@ fn range(from: u64, to: u64) -> Vec<u64> {
     (from..to).collect()
 }
 
-/// Slow start from ten segments, an ACK for each: two new segments per ACK, cwnd 10 to 20.
+/// Slow start from ten segments with an ACK for each sends two new segments per ACK and takes cwnd
+/// from 10 to 20.
 #[test]
 fn slow_start_one_ack_per_segment() {
     let mut talk = Talk::open(config(Recovery::Sack, 10));
@@ -141,7 +143,8 @@ fn slow_start_one_ack_per_two_segments() {
     assert_eq!(talk.cwnd(), 20 * MSS);
 }
 
-/// The window grows up to twice what was used of it: ten sent, twenty; nine sent, eighteen.
+/// The window grows up to twice the part used: to twenty after ten segments, to eighteen after
+/// nine.
 #[test]
 fn an_application_that_sends_little_does_not_earn_a_large_window() {
     for (sent, cwnd) in [(10, 20), (9, 18)] {
@@ -155,8 +158,8 @@ fn an_application_that_sends_little_does_not_earn_a_large_window() {
     }
 }
 
-/// RFC 3042: one new segment for each of the first two duplicate ACKs; a new ACK takes the extra
-/// room back.
+/// RFC 3042: each of the first two duplicate ACKs sends one new segment. A new ACK removes the
+/// extra room.
 #[test]
 fn limited_transmit() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
@@ -173,10 +176,11 @@ fn limited_transmit() {
         assert_eq!(talk.ack(0, &block(2)), [4]);
         assert_eq!(talk.ack(0, &block(3)), [5]);
         assert_eq!(talk.cwnd(), 4 * MSS);
-        // It was reordering: 0..3 acknowledged, 4 and 5 in flight, cwnd 6: four more.
+        // Segments were only reordered: 0..3 are acknowledged, 4 and 5 are in flight and cwnd is 6,
+        // so four more leave.
         assert_eq!(talk.ack(4, &[]), range(6, 10));
         assert_eq!(talk.host.info().phase, Phase::Open);
-        // Without it nothing leaves.
+        // Without limited transmit nothing leaves.
         let mut silent = config(recovery, 4);
         silent.limited_transmit = false;
         let mut talk = Talk::open(silent);
@@ -187,8 +191,8 @@ fn limited_transmit() {
     }
 }
 
-/// RFC 6937 section 3.1, the column of RFC 6675: of segments 0..19 the first fifteen are lost.
-/// Sends N, N, 7 R, R, R with cwnd 20 20 11 11 11 and pipe 19 19 4 10 10.
+/// RFC 6937 section 3.1, the column of RFC 6675: of segments 0..19 the first fifteen are lost. The
+/// sender sends N, N, 7 R, R, R with cwnd 20 20 11 11 11 and pipe 19 19 4 10 10.
 #[test]
 fn rfc6675_with_fifteen_lost() {
     let mut talk = talk_of_twenty();
@@ -204,8 +208,8 @@ fn rfc6675_with_fifteen_lost() {
     assert_eq!(talk.pipe(), 11);
 }
 
-/// The same table with only segment 0 lost: pipe before sending is 19 19 18 18 17 16 … 11 10 10 …,
-/// new data leave at ACKs 1, 2 and 12..19, the retransmission at 3.
+/// The same table with only segment 0 lost: pipe before sending is 19 19 18 18 17 16 … 11 10 10 ….
+/// New data leave at ACKs 1, 2 and 12..19, and the retransmission at 3.
 #[test]
 fn rfc6675_with_one_lost() {
     let mut talk = talk_of_twenty();
@@ -235,7 +239,7 @@ fn talk_of_twenty() -> Talk {
     talk
 }
 
-/// RFC 5681 section 3.2: what limited transmit sent is not part of FlightSize.
+/// RFC 5681 section 3.2: the segments of limited transmit are not part of FlightSize.
 #[test]
 fn limited_transmit_is_not_halved() {
     let mut talk = Talk::open(config(Recovery::Sack, 20));
@@ -247,7 +251,8 @@ fn limited_transmit_is_not_halved() {
     assert_eq!(talk.host.info().ssthresh, Some(10 * MSS));
 }
 
-/// RFC 6675 section 5: `NextSeg` takes lost holes first, then new data, then holes that are not lost.
+/// RFC 6675 section 5: `NextSeg` takes lost holes first, then new data, then holes that are not
+/// lost.
 #[test]
 fn next_segment_rules() {
     let mut config = config(Recovery::Sack, 10);
@@ -255,14 +260,14 @@ fn next_segment_rules() {
     let mut talk = Talk::open(config);
     talk.host.write(11 * MSS);
     assert_eq!(talk.sent(), range(0, 10));
-    // 0 lost; 4 not there yet but with too little above it to be lost.
+    // Segment 0 is lost. Segment 4 is missing, but too little is SACKed above it to count as lost.
     assert_eq!(
         talk.ack(0, &[(1, 3)]),
         [10],
         "two dups' worth of room, one segment left"
     );
     assert_eq!(talk.ack(0, &[(1, 4)]), [0]);
-    // cwnd 5: in flight 4..10 and the retransmission.
+    // cwnd is 5 segments, and 4..10 and the retransmission are in flight.
     assert_eq!(talk.ack(0, &[(5, 7), (1, 4)]), []);
     assert_eq!(
         talk.ack(0, &[(5, 8), (1, 4)]),
@@ -274,7 +279,7 @@ fn next_segment_rules() {
         [8],
         "rule 3: nothing new is left"
     );
-    // Rule 4: the tail, once, after the cumulative ACK moved.
+    // Rule 4 sends the tail, once, after the cumulative ACK moved.
     assert_eq!(talk.ack(4, &[(9, 10), (5, 8)]), [10], "rescue");
     assert_eq!(talk.ack(5, &[(9, 10)]), []);
     assert_eq!(talk.host.info().phase, Phase::FastRecovery);
@@ -282,17 +287,17 @@ fn next_segment_rules() {
     assert_eq!(talk.host.info().phase, Phase::Open);
 }
 
-/// RFC 6582: each partial ACK retransmits the next hole; the full ACK leaves recovery.
+/// RFC 6582: each partial ACK retransmits the next hole. The full ACK ends recovery.
 #[test]
 fn newreno_partial_acks() {
     let mut talk = Talk::open(config(Recovery::NewReno, 10));
     talk.host.write(ENDLESS);
     talk.sent();
-    // 0 and 5 are lost; eight duplicates.
+    // Segments 0 and 5 are lost, which gives eight duplicates.
     assert_eq!(talk.ack(0, &[]), [10]);
     assert_eq!(talk.ack(0, &[]), [11]);
     assert_eq!(talk.ack(0, &[]), [0]);
-    // ssthresh 5 (limited transmit not counted); cwnd 5 + 3, then one per duplicate.
+    // ssthresh is 5 (limited transmit does not count). cwnd is 5 + 3, then one more per duplicate.
     assert_eq!(
         (talk.host.info().ssthresh, talk.cwnd()),
         (Some(5 * MSS), 8 * MSS)
@@ -302,11 +307,11 @@ fn newreno_partial_acks() {
     }
     assert_eq!(talk.cwnd(), 12 * MSS);
     assert_eq!(talk.ack(0, &[]), [12]);
-    // Partial: less the five acknowledged, plus the one that leaves.
+    // A partial ACK subtracts the five segments acknowledged and adds the one that leaves.
     assert_eq!(talk.ack(5, &[]), [5, 13]);
     assert_eq!(talk.cwnd(), 9 * MSS);
     assert_eq!(talk.ack(12, &[]), [14]);
-    // min(ssthresh, flight + 1): 12 and 13 were in flight.
+    // The window is min(ssthresh, flight + 1), and 12 and 13 were in flight.
     assert_eq!(
         (talk.host.info().phase, talk.cwnd()),
         (Phase::Open, 3 * MSS)
@@ -314,8 +319,8 @@ fn newreno_partial_acks() {
     assert_eq!(talk.host.stats().retransmitted_segments, 2);
 }
 
-/// Classic recovery: cwnd becomes ssthresh + 3 and grows by one per duplicate ACK (the numbers of
-/// ns-3's `tcp-classic-recovery` are cwnd 6 segments, ssthresh 5 by its own rule; ours halves).
+/// Classic recovery: cwnd becomes ssthresh + 3 and grows by one per duplicate ACK. (ns-3's
+/// `tcp-classic-recovery` has cwnd 6 segments and ssthresh 5 by its own rule; ours halves.)
 #[test]
 fn reno_inflates_and_deflates() {
     let mut talk = Talk::open(config(Recovery::Reno, 6));
@@ -334,7 +339,7 @@ fn reno_inflates_and_deflates() {
     );
 }
 
-/// Tahoe starts over at the third duplicate.
+/// Tahoe restarts with slow start at the third duplicate.
 #[test]
 fn tahoe_slow_starts() {
     let mut talk = Talk::open(config(Recovery::Tahoe, 8));
@@ -351,19 +356,19 @@ fn tahoe_slow_starts() {
     assert_eq!(talk.ack(10, &[]), [10, 11, 12]);
 }
 
-/// RFC 6298 (5.1)–(5.6), RFC 5681: timeouts double, the first lowers ssthresh, go-back-N in slow start
-/// skips what is SACKed.
+/// RFC 6298 (5.1)–(5.6), RFC 5681: timeouts double, the first one lowers ssthresh, and go-back-N in
+/// slow start skips SACKed data.
 #[test]
 fn timeouts() {
     let mut talk = Talk::open(config(Recovery::Sack, 10));
     talk.host.write(ENDLESS);
     talk.sent();
     assert_eq!(talk.ack(0, &[(1, 2)]), [10]);
-    // RTT 100 ms: RTO is the minimum, 1 s.
+    // The round-trip time is 100 ms, so the RTO is its minimum, 1 s.
     assert_eq!(talk.next_timer(), 1000);
     assert_eq!(talk.sent(), [0]);
     let info = talk.host.info();
-    // Eleven sent, one of them by limited transmit for the one that was SACKed.
+    // Eleven segments are sent, one of them by limited transmit for the one that was SACKed.
     assert_eq!((info.ssthresh, info.cwnd), (Some(5 * MSS), MSS));
     assert_eq!(talk.next_timer(), 2000);
     assert_eq!(talk.sent(), [0]);
@@ -375,12 +380,12 @@ fn timeouts() {
     assert_eq!(talk.ack(2, &[(4, 6)]), [2, 3]);
     assert_eq!(talk.ack(6, &[]), [6, 7, 8]);
     assert_eq!(talk.host.stats().timeouts, 2);
-    // Karn: go-back-N data are not timed, so the timeout stays doubled.
+    // Go-back-N data are not measured (Karn), so the timeout stays doubled.
     assert_eq!(talk.host.info().rto, Span::from_secs(4));
 }
 
-/// A SYN without answer is sent again after the initial timeout, then after twice that; the window is
-/// one segment then (RFC 5681 section 3.1), and the timeout 3 s (RFC 6298 (5.7)).
+/// A SYN without answer is sent again after the initial timeout, and then after twice that. The
+/// window is then one segment (RFC 5681 section 3.1), and the timeout 3 s (RFC 6298 (5.7)).
 #[test]
 fn lost_syn() {
     let mut talk = Talk::unopened(config(Recovery::Sack, 10));
@@ -402,7 +407,7 @@ fn lost_syn() {
     );
 }
 
-/// A lost SYN-ACK is sent again; the ACK that completes the handshake may carry data.
+/// A lost SYN-ACK is sent again. The ACK that completes the handshake may carry data.
 #[test]
 fn lost_syn_ack() {
     let mut talk = Talk::unopened(config(Recovery::Sack, 10));
@@ -450,7 +455,8 @@ fn lost_fin() {
     assert_eq!(talk.host.stats().acked_bytes, 1500);
 }
 
-/// A closed window is probed at RTO, 2·RTO, 4·RTO with one byte; a window update restarts the flow.
+/// A closed window is probed at RTO, 2·RTO and 4·RTO with one byte. A window update restarts the
+/// flow.
 #[test]
 fn zero_window_probes() {
     let mut slow = config(Recovery::Sack, 10);
@@ -468,7 +474,7 @@ fn zero_window_probes() {
             (probe.len(), probe[0].seq, probe[0].payload),
             (1, 10_001, 1)
         );
-        // The receiver rejects it.
+        // The receiver rejects the probe.
         assert_eq!(talk.ack(10, &[]), []);
     }
     talk.window = 5000;
@@ -476,7 +482,7 @@ fn zero_window_probes() {
     assert_eq!(talk.host.stats().timeouts, 0);
 }
 
-/// Nagle: a small segment waits while data are outstanding (RFC 1122 section 4.2.3.4).
+/// Nagle's algorithm: a small segment waits while data are outstanding (RFC 1122 section 4.2.3.4).
 #[test]
 fn nagle() {
     let payloads = |talk: &mut Talk| -> Vec<u32> {
@@ -505,8 +511,8 @@ fn nagle() {
     }
 }
 
-/// Sender silly-window avoidance: the window's odd bytes are not filled with a small segment, unless
-/// they are half of the largest window ever offered.
+/// Sender silly-window avoidance: the last bytes of the window are not filled with a small segment,
+/// unless they are half of the largest window ever offered.
 #[test]
 fn sender_avoids_silly_windows() {
     let mut talk = Talk::open(config(Recovery::Sack, 10));
@@ -524,7 +530,7 @@ fn sender_avoids_silly_windows() {
     assert_eq!((sent.len(), sent[0].payload), (1, 600));
 }
 
-/// RFC 5681 section 4.1: after an RTO of silence the window falls back to the initial one.
+/// RFC 5681 section 4.1: after an RTO without sending the window falls back to the initial one.
 #[test]
 fn restart_after_idle() {
     let mut talk = Talk::open(config(Recovery::Sack, 2));
@@ -539,7 +545,7 @@ fn restart_after_idle() {
     assert_eq!(talk.sent(), [20, 21]);
 }
 
-/// A hole or a fill is acknowledged at once; SACK blocks and their bytes travel in pure ACKs.
+/// A segment that leaves or fills a hole is acknowledged at once. Pure ACKs carry the SACK blocks.
 #[test]
 fn receiver_answers_disorder_at_once() {
     let mut talk = Talk::open(config(Recovery::Sack, 10));
@@ -565,7 +571,7 @@ fn receiver_answers_disorder_at_once() {
     );
 }
 
-/// Sizes of SYNs at IP: MSS 4; window scale 4 where it is needed; SACK-permitted 4.
+/// Sizes of SYNs at IP: MSS 4, window scale 4 if needed, SACK-permitted 4.
 #[test]
 fn option_bytes() {
     let syn = |adjust: fn(&mut TcpConfig)| {

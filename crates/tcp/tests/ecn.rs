@@ -22,12 +22,13 @@ fn with(ecn: EcnMode) -> TcpConfig {
     config(|config| config.ecn = ecn)
 }
 
-/// The flags besides SYN and ACK.
+/// Returns the ECN flags of a segment.
 fn ecn_flags(segment: &Segment) -> SegmentFlags {
     SegmentFlags(segment.flags.0 & AE.with(CWR).with(ECE).0)
 }
 
-/// The endpoint's SYN is answered with these flags beside SYN and ACK.
+/// Returns a connection that the endpoint opened, whose SYN was answered with these flags besides
+/// SYN and ACK.
 fn connected(ecn: EcnMode, answer: SegmentFlags) -> Peer {
     let mut peer = Peer::new(with(ecn));
     peer.host.connect(peer.now);
@@ -44,7 +45,8 @@ fn connected(ecn: EcnMode, answer: SegmentFlags) -> Peer {
     peer
 }
 
-/// RFC 9331 section 4.1: the L4S identifier is ECT(1), on what would carry ECT(0) else.
+/// RFC 9331 section 4.1: the L4S identifier is ECT(1), in packets that would otherwise carry
+/// ECT(0).
 #[test]
 fn l4s_data_carry_ect_1() {
     let mut peer = Peer::new(config(|config| {
@@ -61,7 +63,8 @@ fn l4s_data_carry_ect_1() {
     assert_eq!(peer.host.transmit_ecn(), Ecn::NotCapable);
 }
 
-/// The peer opens with these flags beside SYN; what the SYN-ACK says.
+/// Returns a connection that the peer opened with these flags besides SYN, and the ECN flags of the
+/// SYN-ACK.
 fn accepted(ecn: EcnMode, asks: SegmentFlags, mark: Ecn) -> (Peer, SegmentFlags) {
     let mut peer = Peer::new(with(ecn));
     peer.host.listen();
@@ -72,14 +75,15 @@ fn accepted(ecn: EcnMode, asks: SegmentFlags, mark: Ecn) -> (Peer, SegmentFlags)
     (peer, flags)
 }
 
-/// Sends a segment and looks at the ECN field of its packet.
+/// Sends a segment and returns it with the ECN field of its packet.
 fn sends(peer: &mut Peer) -> (Segment, Ecn) {
     peer.host.write(MSS);
     let segment = peer.host.poll_transmit(peer.now).expect("data");
     (segment, peer.host.transmit_ecn())
 }
 
-/// Data `from..to` in a packet with this ECN field; (acknowledgement, ECN flags) of what is answered.
+/// Delivers a data segment in a packet with this ECN field. Returns (acknowledgement, ECN flags) of
+/// each answer.
 fn data(peer: &mut Peer, segment: u64, flags: SegmentFlags, mark: Ecn) -> Vec<(u64, SegmentFlags)> {
     let segment = peer.segment(1 + segment * MSS, 1, ACK.with(flags), MSS as u32);
     let answers = peer.say_marked(segment, mark);
@@ -89,7 +93,7 @@ fn data(peer: &mut Peer, segment: u64, flags: SegmentFlags, mark: Ecn) -> Vec<(u
         .collect()
 }
 
-/// RFC 3168 section 6.1.1 and RFC 9768 table 2: who asks for what and gets what.
+/// RFC 3168 section 6.1.1 and RFC 9768 table 2 define the results of the negotiation.
 #[test]
 fn negotiation() {
     let none = SegmentFlags::default();
@@ -121,7 +125,7 @@ fn negotiation() {
     assert!(!is_on(connected(EcnMode::Off, none)));
 }
 
-/// RFC 3168 section 6.1.1.1: the SYN that goes out again asks for nothing.
+/// RFC 3168 section 6.1.1.1: a SYN that is sent again does not request ECN.
 #[test]
 fn a_syn_sent_again_does_not_ask() {
     let mut peer = Peer::new(with(EcnMode::Rfc3168));
@@ -145,7 +149,8 @@ fn what_is_ecn_capable() {
     assert_eq!(peer.host.transmit_ecn(), Ecn::NotCapable);
 }
 
-/// RFC 3168 section 6.1.3: ECE from the mark until CWR; a mark in the packet with CWR begins anew.
+/// RFC 3168 section 6.1.3: ACKs have ECE from the mark until CWR. A mark in the packet with CWR
+/// starts again.
 #[test]
 fn rfc3168_receiver() {
     let none = SegmentFlags::default();
@@ -158,7 +163,7 @@ fn rfc3168_receiver() {
         [(4, ECE)],
         "the echo goes on"
     );
-    // Our own data echo, too.
+    // Our own data carry the echo too.
     assert_eq!(ecn_flags(&sends(&mut peer).0), ECE);
     assert_eq!(
         data(&mut peer, 4, CWR, ECT0),
@@ -170,8 +175,8 @@ fn rfc3168_receiver() {
     assert_eq!(peer.host.stats().marked_packets, 3);
 }
 
-/// RFC 3168 section 6.1.2: one reduction per window; CWR in the first new data after it; the ACK
-/// with the echo grows nothing.
+/// RFC 3168 section 6.1.2: there is one reduction per window, CWR is in the first new data after
+/// it, and the ACK with the echo does not grow the window.
 #[test]
 fn rfc3168_sender() {
     let mut peer = connected(EcnMode::Rfc3168, ECE);
@@ -180,12 +185,13 @@ fn rfc3168_sender() {
     let ack = |peer: &mut Peer, segments: u64, flags| {
         peer.say(peer.segment(1, 1 + segments * MSS, ACK.with(flags), 0))
     };
-    // FlightSize 10: half of it is left, nothing may leave until five are.
+    // FlightSize is 10, so the window halves to five, and nothing may leave until five are in
+    // flight.
     assert_eq!(ack(&mut peer, 1, ECE).len(), 0);
     let (cwnd, ssthresh) = (peer.host.info().cwnd, peer.host.info().ssthresh);
     assert_eq!((cwnd, ssthresh), (5 * MSS, Some(5 * MSS)));
     assert_eq!(peer.host.stats().retransmitted_segments, 0);
-    // More echoes of the same window.
+    // These are more echoes of the same window.
     for acked in 2..=5 {
         assert_eq!(ack(&mut peer, acked, ECE).len(), 0);
     }
@@ -202,7 +208,8 @@ fn rfc3168_sender() {
         (peer.host.info().cwnd, peer.host.stats().ecn_reductions),
         (5 * MSS, 1)
     );
-    // The first ACK of what left after it: a mark of the new window.
+    // This is the first ACK of data that left after the reduction, so its mark is of the new
+    // window.
     ack(&mut peer, 11, ECE);
     assert_eq!(peer.host.info().cwnd, 2 * MSS + MSS / 2);
     assert_eq!(peer.host.stats().ecn_reductions, 2);
@@ -213,7 +220,8 @@ fn rfc3168_sender() {
     assert!(peer.host.info().cwnd > 2 * MSS + MSS / 2);
 }
 
-/// RFC 3168 section 6.1.2: a loss lowers the window, too; the echo of that window does not again.
+/// RFC 3168 section 6.1.2: a loss lowers the window too. The echo of that window does not lower it
+/// again.
 #[test]
 fn a_loss_and_an_echo_are_one_reduction() {
     let mut peer = connected(EcnMode::Rfc3168, ECE);
@@ -232,8 +240,8 @@ fn a_loss_and_an_echo_are_one_reduction() {
     );
 }
 
-/// RFC 8257 section 3.3: the share of marks takes in the window that an ACK ends before the window is
-/// reduced by it. With g = 1 the share is that of the last window alone.
+/// RFC 8257 section 3.3: the share of marks includes the window that an ACK ends before that ACK
+/// reduces the window. With g = 1 the share is that of the last window alone.
 #[test]
 fn a_reduction_goes_by_the_marks_of_the_window_that_its_ack_ends() {
     let mut peer = Peer::new(config(|config| {
@@ -252,7 +260,8 @@ fn a_reduction_goes_by_the_marks_of_the_window_that_its_ack_ends() {
     peer.host.write(ENDLESS);
     peer.listen();
     peer.say(peer.segment(1, 1 + MSS, ACK, 0));
-    // The window that ends with the next ACK: nine segments without marks, then one of two.
+    // The window of data that ends with the next ACK has nine segments without marks. Then one of
+    // two is marked.
     peer.say(peer.segment(1, 1 + 10 * MSS, ACK, 0));
     let before = peer.host.info().cwnd;
     peer.say(peer.segment(1, 1 + 12 * MSS, ACK.with(ECE), 0));
@@ -260,8 +269,8 @@ fn a_reduction_goes_by_the_marks_of_the_window_that_its_ack_ends() {
     assert!(peer.host.info().cwnd.abs_diff(expected) <= 1, "{before}");
 }
 
-/// Linux 6.18 (`tcp_fastretrans_alert`): the ACK that ends a reduction begins the next if it carries an
-/// echo. The window does not grow in between.
+/// Linux 6.18 (`tcp_fastretrans_alert`): the ACK that ends a reduction begins the next one if it
+/// carries an echo. The window does not grow in between.
 #[test]
 fn an_echo_in_the_ack_that_ends_a_reduction_begins_the_next() {
     let mut linux = TcpConfig::profile(Profile::Linux);
@@ -287,8 +296,8 @@ fn an_echo_in_the_ack_that_ends_a_reduction_begins_the_next() {
     assert_eq!(peer.host.stats().ecn_reductions, 2);
 }
 
-/// RFC 8257 section 3.2, figure 1: an ACK for two packets of a kind; at a change of kind, one for
-/// what came before, and one at once.
+/// RFC 8257 section 3.2, figure 1: one ACK is sent for two packets of a kind. At a change of kind,
+/// one is sent for the earlier packets, and one at once.
 #[test]
 fn dctcp_receiver() {
     let none = SegmentFlags::default();
@@ -307,8 +316,8 @@ fn dctcp_receiver() {
     );
 }
 
-/// RFC 9768 section 3.2.2: the counter begins at 5 and comes back after eight marks; two marks ask
-/// for an ACK. The handshake's ACK tells how the SYN-ACK came.
+/// RFC 9768 section 3.2.2: the counter begins at 5 and wraps after eight marks, and two marks
+/// require an ACK. The handshake's ACK reports the ECN field of the SYN-ACK.
 #[test]
 fn accurate_receiver() {
     let (mut peer, _) = accepted(EcnMode::AccEcn, AE.with(CWR).with(ECE), Ecn::NotCapable);
@@ -329,7 +338,7 @@ fn accurate_receiver() {
     assert_eq!(ecn_flags(&sends(&mut peer).0), five);
 }
 
-/// Accurate ECN: one reduction per window, no CWR.
+/// Accurate ECN has one reduction per window and no CWR.
 #[test]
 fn accurate_sender() {
     let mut peer = connected(EcnMode::AccEcn, CWR);
@@ -349,8 +358,8 @@ fn accurate_sender() {
     assert_eq!(peer.host.stats().ecn_reductions, 1);
 }
 
-/// A bottleneck that marks instead of dropping: every kind of feedback keeps the window down
-/// without a single retransmission.
+/// Every kind of feedback keeps the window small without a single retransmission at a bottleneck
+/// that marks instead of dropping.
 #[test]
 fn marks_replace_losses() {
     for ecn in [EcnMode::Rfc3168, EcnMode::Dctcp, EcnMode::AccEcn] {
@@ -362,7 +371,7 @@ fn marks_replace_losses() {
         network.hosts[0].connect(Time::ZERO);
         network.hosts[0].write(ENDLESS);
         let mut packets = 0;
-        // Every 500th packet.
+        // Every 500th packet is marked.
         network.mark = Box::new(move || {
             packets += 1;
             packets % 500 == 0
@@ -376,7 +385,7 @@ fn marks_replace_losses() {
             "{ecn:?}"
         );
         assert_eq!(receiver.duplicate_payload_bytes, 0);
-        // Each mark is a reduction: they are further apart than a window.
+        // Each mark is a reduction, because marks are further apart than a window.
         assert!(receiver.marked_packets > 10);
         assert!(
             receiver.marked_packets - sender.ecn_reductions <= 1,

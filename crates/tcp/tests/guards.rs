@@ -1,5 +1,6 @@
-//! Go-back-N sends again what may have arrived. The duplicate ACKs that answer it must neither start a
-//! fast retransmit for ever nor raise the window. Segments of 1000 bytes, round trips of 100 ms.
+//! Go-back-N sends data again that may have arrived. The duplicate ACKs that answer them must
+//! neither start fast retransmits endlessly nor raise the window. Segments have 1000 bytes and
+//! round trips take 100 ms.
 
 mod peer;
 
@@ -19,7 +20,8 @@ fn sender(recovery: Recovery, adjust: impl FnOnce(&mut TcpConfig)) -> Peer {
     peer
 }
 
-/// So many ACKs of the first `segments`; what leaves, by its number.
+/// Sends `count` ACKs of the first `segments` segments. Returns the numbers of the segments that
+/// leave.
 fn acks(peer: &mut Peer, segments: u64, count: usize) -> Vec<u64> {
     let mut sent = Vec::new();
     for _ in 0..count {
@@ -29,7 +31,7 @@ fn acks(peer: &mut Peer, segments: u64, count: usize) -> Vec<u64> {
     sent
 }
 
-/// Tahoe goes back at a fast retransmit. INET's switches take its guard away, but INET's Tahoe does
+/// Tahoe goes back at a fast retransmit. INET's switches remove its guard, but INET's Tahoe does
 /// not go back.
 #[test]
 fn tahoe_does_not_start_over_for_what_it_sent_in_vain() {
@@ -45,8 +47,8 @@ fn tahoe_does_not_start_over_for_what_it_sent_in_vain() {
     }
 }
 
-/// RFC 5681 equation 4 halves what is in flight: after a timeout that is what has left again, here 2
-/// of 20 segments. Without guard duplicate ACKs start a fast retransmit there.
+/// RFC 5681 equation 4 halves the data in flight. After a timeout these are the data that have left
+/// again, here 2 of 20 segments. Without guard, duplicate ACKs start a fast retransmit then.
 #[test]
 fn a_fast_retransmit_after_a_timeout_halves_what_has_left_again() {
     let mut peer = sender(Recovery::NewReno, |config| {

@@ -7,8 +7,8 @@ use common::{Hop, Network, Ping};
 use goodqueue_tcp::{ENDLESS, Profile, Recovery, TcpConfig};
 use goodqueue_types::{Span, Time};
 
-/// Client and server, 2 Mb/s and 1 ms from their routers, 10 ms between these; 7 bytes of framing; every
-/// interface holds `limit` frames waiting.
+/// Returns the network of client and server: 2 Mb/s and 1 ms from their routers, 10 ms between
+/// these, 7 bytes of framing, and `limit` waiting frames at every interface.
 fn network(config: &TcpConfig, bottleneck_rate: u64, limit: usize) -> Network {
     let access = || Hop::new(2_000_000, Span::from_millis(1), 7).with_limit(limit);
     let bottleneck = || Hop::new(bottleneck_rate, Span::from_millis(10), 7).with_limit(limit);
@@ -24,8 +24,8 @@ struct Result {
     drops: u64,
 }
 
-/// Tables 4 and 5: NewReno at 1 Mb/s into a sink for 180 s, beside a ping each second from the same
-/// host. Throughput counts all IP bits that the server receives.
+/// Runs tables 4 and 5: NewReno at 1 Mb/s into a sink for 180 s, with a ping each second from the
+/// same host. Throughput counts all IP bits that the server receives.
 fn with_ping(window: u64, limit: usize, phase: Span) -> Result {
     let mut config = TcpConfig::profile(Profile::Inet2011);
     config.recovery = Recovery::NewReno;
@@ -51,8 +51,8 @@ fn with_ping(window: u64, limit: usize, phase: Span) -> Result {
     }
 }
 
-/// Table 5. The phase of the ping is not published; at 0.163 s an independent model of that TCP
-/// counts these drops, and the paper (790, 725, 575, 473, 261, 132, 100, 31) is met best.
+/// Table 5. The phase of the ping is not published. At 0.163 s an independent model of that TCP
+/// counts these drops, and the paper (790, 725, 575, 473, 261, 132, 100, 31) is matched best.
 #[test]
 fn drops_by_buffer() {
     let table = [
@@ -73,7 +73,7 @@ fn drops_by_buffer() {
     }
 }
 
-/// Table 4, as printed (truncated to whole kb/s), and the round trip of the ping.
+/// Table 4, as printed (truncated to whole kb/s), and the round-trip time of the ping.
 #[test]
 fn throughput_by_window() {
     let table = [
@@ -98,9 +98,9 @@ fn throughput_by_window() {
     }
 }
 
-/// Tables 1 and 2: Reno for 1000 s into a server that echoes a few bytes of each segment. Goodput in
-/// bytes per second, mean round trip in milliseconds and drops at the bottleneck, cut as printed (but
-/// Table 2 says .0324 s for .3240, and 2406 for 2506).
+/// Tables 1 and 2: Reno for 1000 s into a server that echoes a few bytes of each segment. The
+/// columns have goodput in bytes per second, mean round-trip time in milliseconds and drops at the
+/// bottleneck, truncated as printed (but Table 2 prints .0324 s for .3240, and 2406 for 2506).
 #[test]
 fn goodput_with_echo() {
     let table = [

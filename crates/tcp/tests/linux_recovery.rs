@@ -1,5 +1,5 @@
-//! Recovery under the `linux` profile against a scripted peer, with Reno so that the numbers are those
-//! of the RFCs. Segments of 1000 bytes, a handshake of 100 ms.
+//! Recovery under the `linux` profile with a scripted peer, and with Reno so that the numbers are
+//! those of the RFCs. Segments have 1000 bytes and the handshake takes 100 ms.
 
 mod peer;
 
@@ -18,12 +18,12 @@ fn config(window: u32) -> TcpConfig {
         timestamps: None,
         ..TcpConfig::profile(Profile::Linux)
     };
-    // The RFCs send each segment as soon as the window lets it out.
+    // In the RFCs each segment leaves as soon as the window allows it.
     config.details.segmentation_offload = false;
     config
 }
 
-/// The segments among those that left, by their number.
+/// Returns the numbers of the data segments among those that left.
 fn numbers(sent: &[Segment]) -> Vec<u64> {
     let data = sent.iter().filter(|segment| segment.payload > 0);
     data.map(|segment| (segment.seq - 1) / MSS).collect()
@@ -34,7 +34,7 @@ fn write(peer: &mut Peer, segments: u64) -> Vec<u64> {
     numbers(&peer.listen())
 }
 
-/// An ACK of the first `segments` with these SACKed, and what leaves then.
+/// Sends an ACK of the first `segments` segments with SACK blocks. Returns the segments that leave.
 fn ack(peer: &mut Peer, segments: u64, blocks: &[(u64, u64)], echo: u32) -> Vec<u64> {
     let ack = 1 + segments * MSS;
     let mut segment = peer.segment(1, ack, ACK, 0);
@@ -53,7 +53,7 @@ fn state(peer: &Peer) -> (CaState, u64, Option<u64>) {
     (info.ca_state, info.cwnd / MSS, ssthresh)
 }
 
-/// RFC 6298 with Linux's floor: SRTT 100 ms, RTTVAR 50 ms, RTO 100 + max(4 · 50, 200) ms.
+/// RFC 6298 with Linux's minimum: SRTT 100 ms, RTTVAR 50 ms, RTO 100 + max(4 · 50, 200) ms.
 #[test]
 fn the_handshake_sets_the_timeout() {
     let peer = Peer::connected(config(10));
@@ -63,8 +63,9 @@ fn the_handshake_sets_the_timeout() {
     assert_eq!(info.rto, Span::from_millis(300));
 }
 
-/// RFC 8985 section 6.2: one segment SACKed does not show a loss before a quarter of the least round
-/// trip has passed (the kernel adds two ticks). Then what was sent before it is lost.
+/// RFC 8985 section 6.2: one SACKed segment does not show a loss before a quarter of the shortest
+/// round-trip time has passed (the kernel adds two ticks). Then the segments sent before it are
+/// lost.
 #[test]
 fn a_quarter_of_the_round_trip_settles_reordering() {
     let mut peer = Peer::connected(config(10));
@@ -79,7 +80,7 @@ fn a_quarter_of_the_round_trip_settles_reordering() {
     assert_eq!(state(&peer), (CaState::Recovery, 3, Some(5)));
 }
 
-/// Three SACKed segments are enough, as they always were (section 6.2 step 4).
+/// Three SACKed segments are enough, as in RFC 5681 (section 6.2 step 4).
 #[test]
 fn three_sacked_segments_do_not_wait() {
     let mut peer = Peer::connected(config(10));
@@ -90,14 +91,14 @@ fn three_sacked_segments_do_not_wait() {
     let sent = ack(&mut peer, 0, &[(8, 9), (6, 7), (2, 3)], 0);
     assert_eq!(sent, [0]);
     assert_eq!(peer.host.info().lost, 6);
-    // What comes late widens the tolerance: 9 − 3 segments.
+    // A segment that arrives late increases the tolerance to 9 − 3 segments.
     ack(&mut peer, 0, &[(2, 4), (6, 7), (8, 9)], 0);
     assert_eq!(peer.host.info().reordering, 6);
     assert_eq!(peer.host.info().lost, 5);
 }
 
-/// RFC 8985 section 7: after two round trips the last segment again; RTO from there. One segment
-/// alone waits for a delayed ACK, but not longer than the timeout.
+/// RFC 8985 section 7: after two round trips the last segment is sent again, and the RTO starts
+/// there. A single segment waits for a delayed ACK too, but not longer than the timeout.
 #[test]
 fn the_tail_is_probed() {
     let mut peer = Peer::connected(config(10));
@@ -113,7 +114,7 @@ fn the_tail_is_probed() {
     assert_eq!(alone.timer(), Some(300));
 }
 
-/// Section 7.4: a probe whose ACK covers everything repaired a loss; a duplicate ACK shows that
+/// Section 7.4: a probe repaired a loss if its ACK covers everything. A duplicate ACK shows that
 /// nothing was lost.
 #[test]
 fn a_probe_that_repaired_a_loss_halves_the_window() {
@@ -134,8 +135,8 @@ fn a_probe_that_repaired_a_loss_halves_the_window() {
     }
 }
 
-/// RFC 6937 section 3.1: 20 segments in flight, the first lost. New data at ACKs 1 and 2, the
-/// retransmission at 3, then at every second ACK.
+/// RFC 6937 section 3.1: of 20 segments in flight the first is lost. New data leave at ACKs 1 and
+/// 2, the retransmission at 3, and then data at every second ACK.
 #[test]
 fn one_loss_of_rfc6937() {
     let mut peer = Peer::connected(config(20));
@@ -161,7 +162,7 @@ fn one_loss_of_rfc6937() {
     assert_eq!(sent, expected);
 }
 
-/// RFC 6937 section 3.1: segments 0 to 14 lost; per ACK of 15 to 19.
+/// RFC 6937 section 3.1: segments 0 to 14 are lost. The rows are the ACKs of 15 to 19.
 #[test]
 fn fifteen_losses_of_rfc6937() {
     let run = |rule| {
@@ -179,7 +180,7 @@ fn fifteen_losses_of_rfc6937() {
         };
         (15..20).map(count).collect::<Vec<_>>()
     };
-    // What leaves, and pipe after it.
+    // The pairs are the segments that leave and the pipe after them.
     let slow_start = run(RecoveryWindow::PrrSsrb);
     assert_eq!(slow_start[0], (vec![20], 20));
     assert_eq!(slow_start[1], (vec![21], 20));
@@ -197,8 +198,8 @@ fn fifteen_losses_of_rfc6937() {
     assert_eq!((&at_once[3], &at_once[4]), (&(vec![6], 10), &(vec![7], 10)));
 }
 
-/// RFC 4015: after a timeout an ACK of something sent before the retransmission shows that it was
-/// late, and the window comes back.
+/// RFC 4015: after a timeout, an ACK of a segment sent before the retransmission shows that the
+/// segment was late, and the window is restored.
 #[test]
 fn timestamps_undo_a_timeout() {
     for (echo, expected) in [(101, CaState::Open), (602, CaState::Loss)] {
@@ -207,7 +208,7 @@ fn timestamps_undo_a_timeout() {
         let mut peer = Peer::connected(with_timestamps);
         let sent = write(&mut peer, 10);
         assert_eq!(sent.len(), 10);
-        // The probe, and the timeout.
+        // The probe expires first, then the retransmission timer.
         peer.expire();
         assert_eq!(numbers(&peer.expire().1), [0]);
         assert_eq!(state(&peer), (CaState::Loss, 1, Some(5)));
@@ -218,8 +219,8 @@ fn timestamps_undo_a_timeout() {
     }
 }
 
-/// RFC 5682 section 2.1: new data after the first ACK; if the second acknowledges what was not sent
-/// again, the timeout was spurious. If duplicates come instead, the losses are real.
+/// RFC 5682 section 2.1: new data follow the first ACK. If the second ACK covers data that were not
+/// sent again, the timeout was spurious. If duplicates come instead, the losses are real.
 #[test]
 fn new_data_tell_whether_a_timeout_was_spurious() {
     for spurious in [true, false] {
@@ -227,7 +228,7 @@ fn new_data_tell_whether_a_timeout_was_spurious() {
         peer.host.write(ENDLESS);
         peer.listen();
         peer.wait(199);
-        // No probe, for a probe would send new data, too.
+        // The probe timer expires first. The probe is segment 10, which is new data.
         let (_, probe) = peer.expire();
         assert_eq!(numbers(&probe), [10]);
         assert_eq!(numbers(&peer.expire().1), [0]);
@@ -245,7 +246,7 @@ fn new_data_tell_whether_a_timeout_was_spurious() {
     }
 }
 
-/// RFC 3708: DSACKs of every retransmission take the reduction back.
+/// RFC 3708: DSACKs of every retransmission undo the reduction.
 #[test]
 fn dsacks_undo_a_recovery() {
     let mut peer = Peer::connected(config(10));
@@ -253,16 +254,17 @@ fn dsacks_undo_a_recovery() {
     peer.wait(100);
     assert_eq!(ack(&mut peer, 0, &[(1, 4)], 0), [0]);
     assert_eq!(state(&peer).0, CaState::Recovery);
-    // The original was late; everything is acknowledged.
+    // The original was late, and everything is acknowledged.
     ack(&mut peer, 10, &[], 0);
     assert!(state(&peer).1 <= 6);
     assert_eq!(state(&peer).2, Some(5));
-    // The retransmission has arrived, too.
+    // The retransmission has arrived too.
     ack(&mut peer, 10, &[(0, 1)], 0);
     assert_eq!(state(&peer), (CaState::Open, 10, None));
 }
 
-/// 20 segments in 100 ms at twice the pace: after the ten that leave unpaced, bursts 10 ms apart.
+/// 20 segments in 100 ms at twice the pace: the first ten leave unpaced, then bursts leave 10 ms
+/// apart.
 #[test]
 fn the_window_leaves_at_a_pace() {
     let mut paced = config(20);
@@ -279,12 +281,12 @@ fn the_window_leaves_at_a_pace() {
     }
     let millis = (peer.now - start).0 / Span::from_millis(1).0;
     assert!((10..=13).contains(&at_once), "{at_once}");
-    // Eight more segments at 400 per second.
+    // Eight more segments leave at 400 per second.
     assert!((15..=20).contains(&millis), "{millis}");
 }
 
-/// Linux's BBR: the first round of recovery sends what is delivered (in flight and newly delivered, here
-/// 6 and 1), and its end gives the window back.
+/// Linux's BBR: the first round of recovery sends as much as is delivered (in flight and newly
+/// delivered, here 6 and 1), and its end restores the window.
 #[test]
 fn bbr_conserves_packets_for_a_round() {
     let mut bbr = config(10);

@@ -1,6 +1,6 @@
-//! One long flow in the `ns2` profile against ns-2.35 itself (Debian 2.35+dfsg-5): 10 Mb/s, 40 ms,
-//! 1460 + 40 bytes, window 10,000 packets, 200 s. The flows of the original start within the first
-//! 10 ms, hence a few packets of difference in what is sent.
+//! One long flow in the `ns2` profile compared with ns-2.35 itself (Debian 2.35+dfsg-5): 10 Mb/s,
+//! 40 ms, 1460 + 40 bytes, window 10,000 packets, 200 s. The flows of the original start within the
+//! first 10 ms, so the numbers of packets sent differ by a few.
 
 mod common;
 
@@ -10,7 +10,7 @@ use goodqueue_types::{Span, Time};
 
 const MSS: u32 = 1460;
 
-/// Packets sent with the SYN, sent again, dropped at the bottleneck.
+/// Numbers of packets sent (including the SYN), sent again, and dropped at the bottleneck.
 #[derive(Debug)]
 struct Counts {
     sent: u64,
@@ -25,7 +25,7 @@ fn run(recovery: Recovery, queue_limit: usize) -> Counts {
     config.receive_window = 10_000 * u64::from(MSS);
     let access = || Hop::new(1_000_000_000, Span::from_millis(5), 0);
     let bottleneck = Hop::new(10_000_000, Span::from_millis(10), 0);
-    // ns-2's limit N holds N − 1 waiting beside the one in service.
+    // ns-2's limit N holds N − 1 waiting packets besides the one in service.
     let forward = vec![
         access(),
         bottleneck.clone().with_limit(queue_limit - 1),

@@ -1,6 +1,7 @@
-//! Loss recovery to the microsecond: the packet times that ns-3.37's `ns3tcp-loss` test expects of
-//! its NewReno without SACK (200 kB over 8 Mb/s, 0.1 ms and 0.8 Mb/s, 100 ms; MSS 1000, initial
-//! window 1, no delayed ACK; packets 16, 17, … of the sender lost, the SYN counted as 0).
+//! Loss recovery to the microsecond, compared with the packet times that ns-3.37's `ns3tcp-loss`
+//! test expects of its NewReno without SACK (200 kB over 8 Mb/s, 0.1 ms and 0.8 Mb/s, 100 ms; MSS
+//! 1000, initial window 1, no delayed ACK; packets 16, 17, … of the sender are lost, with the SYN
+//! as 0).
 
 mod common;
 
@@ -8,7 +9,7 @@ use common::{Hop, Network};
 use goodqueue_tcp::{DecreaseBasis, InitialWindow, Profile, Recovery, RecoveryExit, TcpConfig};
 use goodqueue_types::{Span, Time};
 
-/// ns-3's settings in this test, as far as they differ from the `rfc` profile.
+/// Returns ns-3's settings in this test. Only those that differ from the `rfc` profile are set.
 fn ns3() -> TcpConfig {
     let mut config = TcpConfig::profile(Profile::Rfc);
     config.recovery = Recovery::NewReno;
@@ -24,7 +25,7 @@ fn ns3() -> TcpConfig {
 }
 
 fn run(lost: &'static [u64]) -> Vec<(u64, u64, bool)> {
-    // Two bytes of PPP framing.
+    // PPP framing has two bytes here.
     let fast = Hop::new(8_000_000, Span::from_micros(100), 2);
     let slow = Hop::new(800_000, Span::from_millis(100), 2);
     let mut network = Network::new(&ns3(), vec![fast.clone(), slow.clone()], vec![slow, fast]);
@@ -38,7 +39,7 @@ fn run(lost: &'static [u64]) -> Vec<(u64, u64, bool)> {
     network.data_sent()
 }
 
-/// Times in microseconds, when a packet is handed to the first link.
+/// Compares the times in microseconds at which packets are handed to the first link.
 fn check(lost: &'static [u64], retransmissions: &[(u64, u64)], end: u64) {
     let sent = run(lost);
     assert_eq!(sent[0], (201_212, 1, false));

@@ -1,4 +1,5 @@
-//! Connections whose SYN or SYN-ACK is lost, against what RFCs say and what Linux 6.18 was seen to do.
+//! Connections whose SYN or SYN-ACK is lost, compared with RFCs and with the observed behaviour of
+//! Linux 6.18.
 
 mod peer;
 
@@ -12,8 +13,8 @@ fn linux() -> TcpConfig {
     })
 }
 
-/// The endpoint opens; the peer answers its SYN number `lost` + 1. Returns the times of the SYNs
-/// in milliseconds, and the connection.
+/// Opens a connection from the endpoint. The peer answers its SYN number `lost` + 1. Returns the
+/// times of the SYNs in milliseconds, and the connection.
 fn active(config: TcpConfig, lost: u32) -> (Vec<u64>, Peer) {
     let mut peer = Peer::new(config);
     peer.host.connect(peer.now);
@@ -33,7 +34,7 @@ fn active(config: TcpConfig, lost: u32) -> (Vec<u64>, Peer) {
     (times, peer)
 }
 
-/// The peer opens and acknowledges the SYN-ACK number `lost` + 1.
+/// Opens a connection from the peer, which acknowledges the SYN-ACK number `lost` + 1.
 fn passive(config: TcpConfig, lost: u32) -> (Vec<u64>, Peer) {
     let mut peer = Peer::new(config);
     peer.host.listen();
@@ -52,15 +53,15 @@ fn passive(config: TcpConfig, lost: u32) -> (Vec<u64>, Peer) {
     (times, peer)
 }
 
-/// Window in segments, ssthresh in segments, RTO in milliseconds.
+/// Returns the window in segments, ssthresh in segments and the RTO in milliseconds.
 fn start(peer: &Peer) -> (u64, Option<u64>, u64) {
     let info = peer.host.info();
     let rto = (info.rto.0 + 500_000_000) / 1_000_000_000;
     (info.cwnd / MSS, info.ssthresh.map(|bytes| bytes / MSS), rto)
 }
 
-/// Seen on Linux 6.18 (no timestamps): one retransmission costs nothing but the RTO of RFC 6298
-/// (5.7); two or three leave one segment; ssthresh stays.
+/// Observed on Linux 6.18 (no timestamps): one retransmission only sets the RTO of RFC 6298 (5.7).
+/// Two or three leave a window of one segment. ssthresh stays.
 #[test]
 fn linux_forgives_one_timeout() {
     for (lost, cwnd) in [(1, 10), (2, 1), (3, 1)] {
@@ -79,8 +80,8 @@ fn linux_forgives_one_timeout() {
     assert_eq!(start(&passive(linux(), 0).1).0, 10);
 }
 
-/// SYN-ACKs go out again after 1, 3 and 7 s; SYNs of Linux since 6.5 after 1, 2, 3, 4 s, then twice
-/// as long each time.
+/// SYN-ACKs are sent again after 1, 3 and 7 s. SYNs of Linux since 6.5 are sent again after 1, 2, 3
+/// and 4 s, and then at doubling intervals.
 #[test]
 fn handshake_timeouts() {
     assert_eq!(passive(linux(), 3).0, [1000, 3000, 7000]);
@@ -100,7 +101,7 @@ fn rfc5681_starts_with_one_segment() {
     }
 }
 
-/// The SYN that comes again shows that the SYN-ACK was lost, though no timer of ours said so.
+/// A SYN that comes again shows that the SYN-ACK was lost, although no timer of ours expired.
 #[test]
 fn a_repeated_syn_counts_as_a_lost_syn_ack() {
     for (rule, cwnd) in [(SynLossRule::Rfc5681, 1), (SynLossRule::Linux, 10)] {
@@ -114,8 +115,8 @@ fn a_repeated_syn_counts_as_a_lost_syn_ack() {
     }
 }
 
-/// The study varies the initial window (1, 3) and the threshold (2, 16, 1000 segments); without loss
-/// the start is the ordinary one.
+/// The study varies the initial window (1, 3) and the threshold (2, 16, 1000 segments). Without
+/// loss the start is the usual one.
 #[test]
 fn tsl_sets_both_numbers() {
     for initial_window in [1, 3] {

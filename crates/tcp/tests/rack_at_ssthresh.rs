@@ -1,5 +1,5 @@
-//! RACK (RFC 8985) with RFC 6675's window in recovery: the `rfc` profile with `loss_detection =
-//! "rack"`. Segments of 1000 bytes, a handshake and round trips of 100 ms.
+//! RACK (RFC 8985) with RFC 6675's window in recovery: the `rfc` profile with
+//! `loss_detection = "rack"`. Segments have 1000 bytes. The handshake and round trips take 100 ms.
 
 mod peer;
 
@@ -13,7 +13,7 @@ fn config() -> TcpConfig {
     })
 }
 
-/// A sender with 20 segments in flight and no end of data.
+/// Returns a sender with 20 segments in flight and endless data.
 fn twenty_in_flight(config: TcpConfig) -> Peer {
     let mut peer = Peer::connected(config);
     peer.host.write(ENDLESS);
@@ -22,7 +22,8 @@ fn twenty_in_flight(config: TcpConfig) -> Peer {
     peer
 }
 
-/// An ACK of the first `segments` with these SACKed; how many segments leave then.
+/// Sends an ACK of the first `segments` segments with a SACK block. Returns the number of segments
+/// that leave.
 fn ack(peer: &mut Peer, segments: u64, (start, end): (u64, u64)) -> usize {
     let number = 1 + segments * MSS;
     let mut segment = peer.segment(1, number, ACK, 0);
@@ -35,16 +36,16 @@ fn state(peer: &Peer) -> (CaState, Option<u64>) {
     (info.ca_state, info.ssthresh.map(|bytes| bytes / MSS))
 }
 
-/// RFC 8985 section 3.4 and RFC 5681 section 4.3: the loss of a retransmission lowers ssthresh again.
-/// It halves what is in flight, not what was SACKed long ago: 20, 10, 5 segments.
+/// RFC 8985 section 3.4 and RFC 5681 section 4.3: the loss of a retransmission lowers ssthresh
+/// again. It halves the data in flight, without those SACKed long ago: 20, 10, 5 segments.
 #[test]
 fn each_lost_retransmission_halves_what_is_in_flight() {
     let mut peer = twenty_in_flight(config());
-    // Segment 0 is lost. It leaves again with 9 new ones.
+    // Segment 0 is lost. It is sent again with 9 new ones.
     assert_eq!(ack(&mut peer, 0, (1, 20)), 10);
     assert_eq!(state(&peer), (CaState::Recovery, Some(10)));
     peer.wait(100);
-    // The 9 arrived, and so the retransmission is lost.
+    // The 9 arrived, so the retransmission is lost.
     assert_eq!(ack(&mut peer, 0, (1, 29)), 5);
     assert_eq!(state(&peer), (CaState::Recovery, Some(5)));
     peer.wait(100);
@@ -52,12 +53,12 @@ fn each_lost_retransmission_halves_what_is_in_flight() {
     assert_eq!(state(&peer), (CaState::Recovery, Some(2)));
 }
 
-/// Two retransmissions of the same flight are one sign of congestion, though they are found lost by
-/// different ACKs.
+/// Two lost retransmissions of the same flight are one sign of congestion, although different ACKs
+/// show them.
 #[test]
 fn retransmissions_lost_in_one_flight_are_one_loss_event() {
     let mut peer = twenty_in_flight(config());
-    // Segments 0 and 1 are lost, and leave again with 8 new ones.
+    // Segments 0 and 1 are lost, and are sent again with 8 new ones.
     assert_eq!(ack(&mut peer, 0, (2, 20)), 10);
     peer.wait(99);
     ack(&mut peer, 0, (2, 24));
@@ -67,7 +68,7 @@ fn retransmissions_lost_in_one_flight_are_one_loss_event() {
     assert_eq!(state(&peer), (CaState::Recovery, Some(5)));
 }
 
-/// RFC 5681 section 3.2: what limited transmit lets out does not count. Two segments leave before the
+/// RFC 5681 section 3.2: segments of limited transmit do not count. Two segments leave before the
 /// third SACK, and yet ssthresh is half of 20.
 #[test]
 fn limited_transmit_does_not_raise_ssthresh() {
@@ -78,7 +79,7 @@ fn limited_transmit_does_not_raise_ssthresh() {
     assert_eq!(state(&peer), (CaState::Recovery, Some(10)));
 }
 
-/// The same where segments delivered are taken off (ns-3): the ACK that shows the loss counts, too.
+/// If delivered segments are subtracted (ns-3), the ACK that shows the loss counts too.
 #[test]
 fn segments_delivered_are_taken_off_where_that_is_asked_for() {
     let mut config = config();
@@ -88,8 +89,8 @@ fn segments_delivered_are_taken_off_where_that_is_asked_for() {
     assert_eq!(state(&peer), (CaState::Recovery, Some(5)));
 }
 
-/// RFC 5681 section 3.1, equation 4: so does a timeout. The retransmission of segment 0 and the 9 new
-/// segments are in flight, and nothing more comes back.
+/// RFC 5681 section 3.1, equation 4: a timeout halves the data in flight too. The retransmission of
+/// segment 0 and the 9 new segments are in flight, and no more ACKs come.
 #[test]
 fn a_timeout_halves_what_is_in_flight() {
     let mut peer = twenty_in_flight(config());

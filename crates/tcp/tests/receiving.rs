@@ -12,15 +12,15 @@ fn dsack() -> TcpConfig {
     config(|config| config.dsack = true)
 }
 
-/// Acknowledgement and blocks of the one answer.
+/// Returns acknowledgement and blocks of the only answer.
 fn report(answers: &[Segment]) -> (u64, Vec<(u64, u64)>) {
     assert_eq!(answers.len(), 1);
     let answer = &answers[0];
     (answer.ack, answer.sack.ranges(answer.ack).collect())
 }
 
-/// What Linux 6.18 was seen to answer: SACK blocks by recency, then duplicates that cover two
-/// ranges, one range, and an old segment.
+/// Observed answers of Linux 6.18: SACK blocks by recency, then duplicates that cover two ranges,
+/// one range, and an old segment.
 #[test]
 fn duplicates_as_linux_reports_them() {
     let mut peer = Peer::accepted(dsack());
@@ -45,8 +45,9 @@ fn duplicates_as_linux_reports_them() {
     assert_eq!(report(&peer.data(9001, 10_001)), (10_001, vec![]));
 }
 
-/// The examples of RFC 2883 section 4.1: ACKs of a whole segment lost; a segment out of order sent
-/// twice; the same by a larger one. Section 4.2: partial segments. Numbers as in the RFC.
+/// The examples of RFC 2883 section 4.1: the ACKs of a whole segment are lost; a segment out of
+/// order is sent twice; the same with a larger segment. Section 4.2: partial segments. Numbers are
+/// as in the RFC.
 #[test]
 fn rfc2883_examples() {
     let talk = |arrivals: &[(u64, u64)]| {
@@ -61,19 +62,19 @@ fn rfc2883_examples() {
             .collect();
         answers.last().expect("an answer").clone()
     };
-    // 4.1.1: 3000-3499 and 3500-3999 received, their ACKs dropped, 3000-3499 again.
+    // 4.1.1: 3000-3499 and 3500-3999 are received, their ACKs dropped, and 3000-3499 sent again.
     let full = |tail: &[(u64, u64)]| [&[(500, 3000), (3000, 3500), (3500, 4000)], tail].concat();
     assert_eq!(talk(&full(&[(3000, 3500)])), (4000, vec![(3000, 3500)]));
-    // 4.1.2: 3500-3999 lost, 4000-4499 received, and 3000-3499 again.
+    // 4.1.2: 3500-3999 is lost, 4000-4499 received, and 3000-3499 sent again.
     let hole = [(500, 3500), (4000, 4500), (3000, 3500)];
     assert_eq!(talk(&hole), (3500, vec![(3000, 3500), (4000, 4500)]));
-    // 4.1.3: 5000-5499 arrives twice while 4000 is awaited: the larger block is the second.
+    // 4.1.3: 5000-5499 arrives twice while 4000 is awaited. The larger block is the second.
     let twice = [(500, 4000), (4500, 5000), (5000, 5500), (5000, 5500)];
     assert_eq!(talk(&twice), (4000, vec![(5000, 5500), (4500, 5500)]));
-    // 4.2.1: the first half of a segment was there.
+    // 4.2.1: the first half of a segment had arrived.
     let partial = [(500, 1000), (1500, 2000), (2000, 2500), (1000, 2000)];
     assert_eq!(talk(&partial), (2500, vec![(1500, 2000)]));
-    // 4.2.3: two pieces were there; only the lower is reported.
+    // 4.2.3: two pieces had arrived, and only the lower one is reported.
     let pieces = [
         (500, 1000),
         (1500, 2000),
@@ -95,7 +96,8 @@ fn linux() -> TcpConfig {
     config(|config| config.ack_rule = AckRule::Linux)
 }
 
-/// Quick ACKs: Linux's budget is 16 segments; then every second segment, or 40 ms.
+/// Linux's budget of quick ACKs is 16 segments. Then every second segment is acknowledged, or after
+/// 40 ms.
 #[test]
 fn sixteen_quick_acks_then_every_second_segment() {
     let mut peer = Peer::accepted(linux());
@@ -112,7 +114,7 @@ fn sixteen_quick_acks_then_every_second_segment() {
     assert_eq!(peer.expire().1[0].ack, 1 + 21 * MSS);
 }
 
-/// The budget is half the window in segments: a window of 8 gives 4.
+/// The budget is half the window in segments, so a window of 8 gives 4.
 #[test]
 fn a_small_window_gives_fewer_quick_acks() {
     let mut config = linux();
@@ -124,7 +126,7 @@ fn a_small_window_gives_fewer_quick_acks() {
     assert_eq!(acks(&mut peer, 4), 0);
 }
 
-/// Small segments wait until more than a full one is there.
+/// Small segments wait until they exceed a full one together.
 #[test]
 fn small_segments_do_not_count_as_full_ones() {
     let mut peer = Peer::accepted(linux());
@@ -141,8 +143,8 @@ fn small_segments_do_not_count_as_full_ones() {
     assert_eq!(peer.data(start + 1000, start + 1100).len(), 1);
 }
 
-/// Seen on Linux 6.18: data that follow our own data are acknowledged after 40 ms (43 ms in its
-/// ticks of 4 ms); the first data of a connection at once.
+/// Observed on Linux 6.18: data that follow our own data are acknowledged after 40 ms (43 ms in its
+/// ticks of 4 ms), and the first data of a connection at once.
 #[test]
 fn a_conversation_delays() {
     let mut peer = Peer::accepted(linux());
@@ -154,7 +156,7 @@ fn a_conversation_delays() {
     let reply = peer.segment(501, 201, ACK, 500);
     assert_eq!(peer.say(reply), []);
     assert_eq!(peer.timer(), Some(40));
-    // The delay passed in vain: not a conversation any more, quick ACKs are left.
+    // The delay passed without data, so quick ACKs resume.
     assert_eq!(peer.expire().1.len(), 1);
     let more = peer.segment(1001, 201, ACK, 500);
     assert_eq!(peer.say(more).len(), 1);
@@ -178,32 +180,33 @@ fn an_answer_carries_the_ack() {
     assert_eq!(peer.timer(), None);
 }
 
-/// Slow data: the delay follows the gaps, up to 200 ms, and doubles when it passes in vain.
+/// The delay follows the gaps between slow data, up to 200 ms, and doubles when it passes without
+/// data.
 #[test]
 fn the_delay_adapts() {
     let mut config = linux();
     config.receive_window = 2 * MSS;
     let mut peer = Peer::accepted(config);
-    // One quick ACK (half the window), and a delay in vain: 40 becomes 80 ms.
+    // After one quick ACK (half the window), a delay without data doubles it from 40 to 80 ms.
     assert_eq!(peer.data(1, 501).len(), 1);
     peer.wait(100);
     peer.data(501, 1001);
     assert_eq!(peer.timer(), Some(40));
     peer.expire();
     peer.wait(60);
-    // The gap of 100 ms is longer than the delay: it stays at 80 ms.
+    // The gap of 100 ms is longer than the delay, which stays at 80 ms.
     peer.data(1001, 1501);
     assert_eq!(peer.timer(), Some(80));
     peer.expire();
-    // Another: 160 ms, and a gap of 120 ms makes it 80 + 120 = 200 ms; but no longer than the
-    // round trip of 100 ms.
+    // Another delay without data gives 160 ms. A gap of 120 ms gives 80 + 120 = 200 ms, but the
+    // delay is at most the round trip of 100 ms.
     peer.wait(40);
     peer.data(1501, 2001);
     assert_eq!(peer.timer(), Some(100));
     peer.expire();
 }
 
-/// Old data mean that our ACKs are lost or late: quick ACKs again.
+/// Old data show that our ACKs are lost or late, so quick ACKs resume.
 #[test]
 fn old_data_bring_quick_acks_back() {
     let mut peer = Peer::accepted(linux());
@@ -218,7 +221,8 @@ fn old_data_bring_quick_acks_back() {
     }
 }
 
-/// A hole is told at once and one that is filled, too; the second of two holes as well.
+/// A segment that leaves a hole or fills one is acknowledged at once, and so is the second of two
+/// holes.
 #[test]
 fn holes_are_told_at_once() {
     for rule in [AckRule::EveryNth, AckRule::Linux] {
@@ -235,8 +239,8 @@ fn holes_are_told_at_once() {
     }
 }
 
-/// One bulk transfer over a path of 50 ms with a queue of `limit` packets: the window that the
-/// receiver offers at the end, and the goodput in bits per second.
+/// Runs one bulk transfer over a path of 50 ms with a queue of `limit` packets. Returns the window
+/// that the receiver offers at the end, and the goodput in bits per second.
 fn transfer(config: &TcpConfig, rate: u64, limit: usize) -> (u64, f64) {
     let mut network = simple(config, rate, Span::from_millis(25), limit);
     network.hosts[0].connect(Time::ZERO);
@@ -251,7 +255,7 @@ fn transfer(config: &TcpConfig, rate: u64, limit: usize) -> (u64, f64) {
 }
 
 /// Right-sizing: the window follows the rate. It does not limit a fast path, whose bandwidth-delay
-/// product is 76 times its start, and grows no further than a slow one needs.
+/// product is 76 times its start, and grows no further than a slow path needs.
 #[test]
 fn the_window_follows_the_rate() {
     let moderated = |initial| {
@@ -262,20 +266,20 @@ fn the_window_follows_the_rate() {
     };
     let (window, goodput) = transfer(&moderated(Some(8192)), 100_000_000, 100_000);
     assert!(goodput > 85e6, "{goodput}");
-    // Twice the product of 625 kB, and what slow start overshot.
+    // The window is twice the product of 625 kB, plus the overshoot of slow start.
     assert!((1_250_000..=16 << 20).contains(&window), "{window}");
     let (window, goodput) = transfer(&moderated(Some(8192)), 2_000_000, 10);
     assert!(goodput > 1.8e6, "{goodput}");
-    // The path and its queue hold 28 kB: no more than ten times that, of 16 MiB allowed.
+    // The path and its queue hold 28 kB. The window is at most ten times that, of 16 MiB allowed.
     assert!(window <= 280_000, "{window}");
-    // Without moderation a window of that size limits the fast path: 64 KiB per 50 ms.
+    // Without moderation a window of that size limits the fast path to 64 KiB per 50 ms.
     let fixed = config(|config| config.receive_window = 65_536);
     let (window, goodput) = transfer(&fixed, 100_000_000, 100_000);
     assert_eq!(window, 65_536 >> 1 << 1);
     assert!(goodput < 65_536.0 * 8.0 / 0.05, "{goodput}");
 }
 
-/// The most that `receive_window` allows is the most that is offered.
+/// The window offered never exceeds `receive_window`.
 #[test]
 fn the_maximum_holds() {
     let small = config(|config| {
@@ -286,8 +290,8 @@ fn the_maximum_holds() {
     assert!((199_000..=200_000).contains(&window), "{window}");
 }
 
-/// The cure on the receiving side: a fixed window of the path's bandwidth-delay product keeps the
-/// queue of an oversized buffer short at full rate; the ordinary window fills the buffer.
+/// A remedy at the receiver: a fixed window of the path's bandwidth-delay product keeps the queue
+/// of an oversized buffer short at full rate. The ordinary window fills the buffer.
 #[test]
 fn a_limited_receive_window_keeps_the_queue_short() {
     let longest_rtt = |receive_window| {
@@ -310,8 +314,9 @@ fn a_limited_receive_window_keeps_the_queue_short() {
     assert!(goodput > 9.4e6 && srtt > 0.5, "{goodput} {srtt}");
 }
 
-/// A receiver that opens its window at nine tenths of the path's rate holds the sender to that, however
-/// large window and buffer are: no queue, no loss. At more than the rate the buffer fills as ever.
+/// A receiver that opens its window at nine tenths of the path's rate limits the sender to that
+/// rate for any window and buffer: no queue, no loss. At more than the path's rate the buffer fills
+/// as usual.
 #[test]
 fn a_window_opened_at_a_pace_keeps_the_queue_empty() {
     for profile in [Profile::Rfc, Profile::Linux] {
@@ -329,9 +334,10 @@ fn a_window_opened_at_a_pace_keeps_the_queue_empty() {
             (bits / 10.0, srtt)
         };
         let (goodput, srtt) = paced(Some(Rate(9_000_000)));
-        // From two segments at the start: of ten seconds hardly anything is lost.
+        // The window starts with two segments, which costs hardly anything in ten seconds.
         assert!((8.9e6..9.0e6).contains(&goodput), "{profile:?}: {goodput}");
-        // Two propagation delays, a segment's time, and how long an ACK waits for a second segment.
+        // The round trip has two propagation delays, a segment's time, and the wait of an ACK for a
+        // second segment.
         assert!(srtt < 0.040 + 0.005, "{profile:?}: {srtt}");
         let (goodput, srtt) = paced(Some(Rate(12_000_000)));
         assert!(
@@ -341,8 +347,8 @@ fn a_window_opened_at_a_pace_keeps_the_queue_empty() {
     }
 }
 
-/// With timestamps the round trip is known however large the window is: a window that starts above
-/// what the path holds grows no further than its memory of 400 kB allows, 162/256 of it.
+/// Timestamps give the round-trip time for any window. A window that starts above the capacity of
+/// the path grows no further than its memory of 400 kB allows, 162/256 of it.
 #[test]
 fn timestamps_tell_the_round_trip() {
     let config = config(|config| {
@@ -350,7 +356,8 @@ fn timestamps_tell_the_round_trip() {
         config.receive_window_moderation = Some(200_000);
         config.timestamps = Some(Span::from_millis(1));
     });
-    // The path and its queue hold 28 kB; twice that, and twice what it grew from ten segments.
+    // The path and its queue hold 28 kB. The window is twice that, plus twice its growth from ten
+    // segments.
     let (window, goodput) = transfer(&config, 2_000_000, 10);
     assert!(goodput > 1.8e6, "{goodput}");
     assert_eq!(window, 253_125 >> 9 << 9);
@@ -358,8 +365,8 @@ fn timestamps_tell_the_round_trip() {
     assert!(goodput > 85e6 && window > 1_250_000, "{goodput} {window}");
 }
 
-/// RFC 7323 section 5.3: new data that are older than what was last in order are answered and
-/// dropped; what follows in time is taken.
+/// RFC 7323 section 5.3: new data that are older than the last data in order are answered and
+/// dropped. Data with later timestamps are accepted.
 #[test]
 fn data_out_of_date_are_dropped() {
     let mut peer = Peer::accepted(config(|config| {
@@ -373,7 +380,7 @@ fn data_out_of_date_are_dropped() {
     }
 }
 
-/// RFC 2018 section 3: four blocks fit into an ACK, three beside timestamps.
+/// RFC 2018 section 3: four blocks fit into an ACK, three with timestamps.
 #[test]
 fn as_many_blocks_as_fit() {
     for (timestamps, blocks) in [(None, 4), (Some(Span::from_millis(1)), 3)] {

@@ -5,8 +5,8 @@ mod peer;
 use goodqueue_tcp::{CongestionControlConfig, ENDLESS, InitialSsthresh, Profile, TcpConfig};
 use peer::{ACK, MSS, Peer};
 
-/// Congestion avoidance with ten segments of 1000 bytes in flight and a round trip of 100 ms: the
-/// pace sends less than a segment in a millisecond, so that a unit is two segments.
+/// Returns a sender in congestion avoidance with ten segments of 1000 bytes in flight and a round
+/// trip of 100 ms. The pace sends less than a segment in a millisecond, so a unit is two segments.
 fn sender(adjust: impl FnOnce(&mut TcpConfig)) -> Peer {
     let mut config = TcpConfig::profile(Profile::Linux);
     config.mss = MSS as u32;
@@ -20,7 +20,7 @@ fn sender(adjust: impl FnOnce(&mut TcpConfig)) -> Peer {
     peer
 }
 
-/// Segments that leave for an ACK of so many.
+/// Returns the number of segments that leave for an ACK of the first `segments`.
 fn sent_for(peer: &mut Peer, segments: u64) -> usize {
     peer.say(peer.segment(1, 1 + segments * MSS, ACK, 0)).len()
 }
@@ -29,10 +29,10 @@ fn sent_for(peer: &mut Peer, segments: u64) -> usize {
 fn less_than_a_unit_waits_for_an_ack_that_is_due() {
     let mut peer = sender(|_| {});
     peer.wait(100);
-    // Three may leave; the ACK of what left with them is due now.
+    // Three may leave. The ACK of the segment that left with them is due now.
     assert_eq!(sent_for(&mut peer, 3), 2);
     assert_eq!(sent_for(&mut peer, 4), 2);
-    // Alone a segment does not wait: nothing has left in the last millisecond.
+    // A single segment does not wait, because nothing has left in the last millisecond.
     peer.wait(2);
     assert_eq!(sent_for(&mut peer, 5), 1);
 }
@@ -40,7 +40,7 @@ fn less_than_a_unit_waits_for_an_ack_that_is_due() {
 #[test]
 fn nothing_waits_for_an_ack_that_is_far() {
     let mut peer = sender(|_| {});
-    // The next is expected a smoothed round trip after its segment left: 8.75 ms from now.
+    // The next ACK is expected a smoothed round trip after its segment left, 8.75 ms from now.
     peer.wait(90);
     assert_eq!(sent_for(&mut peer, 3), 3);
 }

@@ -1,9 +1,9 @@
-//! Formulas that know the answer beforehand.
+//! Closed-form models, whose results the tests compare with simulations.
 //!
-//! In the queueing formulas K is the number of places in the whole system: a drop-tail limit of L
+//! In the queueing formulas, K is the number of places in the whole system: a drop-tail limit of L
 //! waiting packets beside the one in service is K = L + 1. Loads are in units of the service rate.
 
-/// The stationary state of a finite single-server queue with Poisson arrivals.
+/// Stationary state of a finite single-server queue with Poisson arrivals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FiniteQueue {
     /// Share of the arrivals that find the system full.
@@ -15,8 +15,8 @@ pub struct FiniteQueue {
 }
 
 impl FiniteQueue {
-    /// From the probabilities of 0 … K in the system. Poisson arrivals see time averages, so the
-    /// probability of K is the loss.
+    /// Computes the state from the probabilities of 0 … K in the system. Poisson arrivals see time
+    /// averages, so the loss equals the probability of K.
     fn of(probabilities: &[f64]) -> Self {
         let mean = probabilities
             .iter()
@@ -31,8 +31,8 @@ impl FiniteQueue {
     }
 }
 
-/// Exponential service: P(n) is proportional to ρⁿ, so the loss is (1 − ρ) ρᴷ / (1 − ρᴷ⁺¹)
-/// (Kleinrock, Queueing Systems, volume 1, section 3.6).
+/// Returns the state with exponential service times: P(n) is proportional to ρⁿ, so the loss is (1
+/// − ρ) ρᴷ / (1 − ρᴷ⁺¹) (Kleinrock, Queueing Systems, volume 1, section 3.6).
 pub fn mm1k(load: f64, k: u32) -> FiniteQueue {
     let weights: Vec<f64> = (0..=k).map(|n| load.powi(n as i32)).collect();
     let sum: f64 = weights.iter().sum();
@@ -44,15 +44,15 @@ pub fn mm1k(load: f64, k: u32) -> FiniteQueue {
     )
 }
 
-/// Constant service, by the Markov chain of what departures leave behind (Gross and Harris,
-/// Fundamentals of Queueing Theory, section 5.1).
+/// Returns the state with constant service times, from the Markov chain of the number of packets
+/// that a departure leaves behind (Gross and Harris, Fundamentals of Queueing Theory, section 5.1).
 ///
-/// A departure leaves n < K behind with probability π(n). The chain can only go down by one, so
-/// the balance across each level gives π(n + 1) from what came before. At any time the system
-/// holds n < K with probability π(n) / (π(0) + ρ), and K with the rest.
+/// A departure leaves n < K behind with probability π(n). The chain goes down by at most one, so
+/// the balance across each level gives π(n + 1) from the lower levels. At a random time, the system
+/// holds n < K with probability π(n) / (π(0) + ρ), and K with the remaining probability.
 pub fn md1k(load: f64, k: u32) -> FiniteQueue {
     let k = k as usize;
-    // The probability of j arrivals during one service.
+    // Each element is the probability of j arrivals during one service.
     let arrivals: Vec<f64> = std::iter::successors(Some((0, libm::exp(-load))), |(j, p)| {
         Some((j + 1, p * load / f64::from(j + 1)))
     })
@@ -72,14 +72,15 @@ pub fn md1k(load: f64, k: u32) -> FiniteQueue {
     FiniteQueue::of(&probabilities)
 }
 
-/// Utilisation of a link by one long Reno flow whose window halves at each loss, behind a
-/// drop-tail buffer of `buffer` bandwidth-delay products. Needs a large bandwidth-delay product
-/// and an ACK per segment; an unpaced sender needs two packets of buffer to reach even 3/4.
+/// Returns the utilisation of a link by one long Reno flow whose window halves at each loss, behind
+/// a drop-tail buffer of `buffer` bandwidth-delay products. The formula is valid for a large
+/// bandwidth-delay product and an ACK per segment. An unpaced sender needs a buffer of two packets
+/// to reach even 3/4.
 ///
-/// The window, in bandwidth-delay products, grows from w₀ = (1 + b) / 2 to 1 + b. Below 1 the
-/// round-trip time is constant and the link idles; above, a round trip takes as long as sending
-/// the window does. Integrating the packets sent and the time taken over one cycle gives the
-/// ratio (Villamizar and Song 1994 for b = 1).
+/// The window, in bandwidth-delay products, grows from w₀ = (1 + b) / 2 to 1 + b. Below 1, the
+/// round-trip time is constant and the link idles. Above 1, the round-trip time equals the time to
+/// send the window. The integrals of the packets sent and of the time over one cycle give the ratio
+/// (Villamizar and Song 1994 for b = 1).
 pub fn reno_utilization(buffer: f64) -> f64 {
     let low = f64::midpoint(1.0, buffer);
     if low >= 1.0 {
@@ -89,38 +90,38 @@ pub fn reno_utilization(buffer: f64) -> f64 {
     ((1.0 - low * low) / 2.0 + full) / ((1.0 - low) + full)
 }
 
-/// A TCP transfer over a path that loses each packet on its own, as Cardwell, Savage and Anderson
-/// model it (Modeling TCP Latency, INFOCOM 2000; equation numbers are theirs). Sizes and windows
-/// are in segments, times in seconds.
+/// A TCP transfer over a path with independent packet losses, in the model of Cardwell, Savage and
+/// Anderson (Modeling TCP Latency, INFOCOM 2000). Equation numbers are those of the paper. Sizes
+/// and windows are in segments, times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossyPath {
-    /// The probability of loss from the sender of the data to their receiver.
+    /// Probability of loss in the direction of the data.
     pub loss: f64,
-    /// That of the way back. Only the handshake feels it in this model.
+    /// Probability of loss in the opposite direction. In this model it affects only the handshake.
     pub reverse_loss: f64,
     /// Round-trip time.
     pub rtt: f64,
-    /// How long the first SYN is waited for.
+    /// Timeout of the first SYN.
     pub syn_timeout: f64,
-    /// How long the first of a series of lost data segments is waited for.
+    /// First retransmission timeout of a series for data segments.
     pub timeout: f64,
-    /// Segments of the first window.
+    /// Initial window.
     pub initial_window: f64,
-    /// Segments of the largest window.
+    /// Largest window.
     pub largest_window: f64,
-    /// Segments per acknowledgement.
+    /// Number of segments per acknowledgement.
     pub ack_every: f64,
 }
 
 impl LossyPath {
-    /// Mean time from the first SYN to the arrival of the SYN-ACK (4): each direction is tried
-    /// until it succeeds, after times that double.
+    /// Returns the mean time from the first SYN to the arrival of the SYN-ACK (4). Each direction
+    /// repeats its packet after doubling timeouts until one arrives.
     pub fn handshake(&self) -> f64 {
         let tries = |p: f64| (1.0 - p) / (1.0 - 2.0 * p);
         self.rtt + self.syn_timeout * (tries(self.reverse_loss) + tries(self.loss) - 2.0)
     }
 
-    /// The standard deviation of that time.
+    /// Returns the standard deviation of the time of the handshake.
     pub fn handshake_deviation(&self) -> f64 {
         let variance = |p: f64| {
             let mean = (1.0 - p) / (1.0 - 2.0 * p);
@@ -129,7 +130,8 @@ impl LossyPath {
         self.syn_timeout * libm::sqrt(variance(self.reverse_loss) + variance(self.loss))
     }
 
-    /// Mean segments of `d` that are sent in the first slow start, the lost one included (5).
+    /// Returns the mean number of the `d` segments that are sent in the first slow start, including
+    /// the lost one (5).
     pub fn slow_start_segments(&self, d: f64) -> f64 {
         let p = self.loss;
         if p == 0.0 {
@@ -138,12 +140,13 @@ impl LossyPath {
         (1.0 - libm::pow(1.0 - p, d)) * (1.0 - p) / p + 1.0
     }
 
-    /// How much the window grows in a round of slow start.
+    /// Returns the factor by which the window grows in a round of slow start.
     fn growth(&self) -> f64 {
         1.0 + 1.0 / self.ack_every
     }
 
-    /// Mean time to send so many segments in slow start, until they are acknowledged (15).
+    /// Returns the mean time to send `segments` in slow start and receive their acknowledgements
+    /// (15).
     pub fn slow_start(&self, segments: f64) -> f64 {
         let (growth, first, most) = (self.growth(), self.initial_window, self.largest_window);
         let rounds_of = |ratio: f64| libm::log(ratio) / libm::log(growth);
@@ -154,14 +157,14 @@ impl LossyPath {
         self.rtt * (rounds_of(most / first) + 1.0 + (segments - growing) / most)
     }
 
-    /// The window after so many segments of slow start (11).
+    /// Returns the window after `segments` of slow start (11).
     fn window_after(&self, segments: f64) -> f64 {
         let growth = self.growth();
         segments * (growth - 1.0) / growth + self.initial_window / growth
     }
 
-    /// The probability that a loss in a window of `w` ends in a timeout: fewer than three
-    /// duplicate acknowledgements come (19; Padhye et al. 1998, equation 22).
+    /// Returns the probability that a loss in a window of `w` leads to a timeout, because fewer
+    /// than three duplicate acknowledgements arrive (19; Padhye et al. 1998, equation 22).
     fn timeout_share(&self, w: f64) -> f64 {
         let w = w.max(3.0);
         let kept = |n: f64| libm::pow(1.0 - self.loss, n);
@@ -169,14 +172,15 @@ impl LossyPath {
         ((1.0 - kept(3.0)) * fast / (1.0 - kept(w))).min(1.0)
     }
 
-    /// Mean length of a series of timeouts, which double six times (18).
+    /// Returns the mean length of a series of timeouts, which double six times (18).
     fn timeouts(&self) -> f64 {
         let p = self.loss;
         let doubling: f64 = (1..=6).map(|n| p.powi(n) * f64::from(1 << (n - 1))).sum();
         self.timeout * (1.0 + doubling) / (1.0 - p)
     }
 
-    /// Segments a second in the steady state (21 and 22; Padhye et al. 1998, equation 32).
+    /// Returns the throughput in the steady state, in segments per second (21 and 22; Padhye et al.
+    /// 1998, equation 32).
     pub fn steady_rate(&self) -> f64 {
         let (p, b, rtt) = (self.loss, self.ack_every, self.rtt);
         let base = (2.0 + b) / (3.0 * b);
@@ -191,8 +195,9 @@ impl LossyPath {
         ((1.0 - p) / p + window / 2.0 + timeout) / (rtt * rounds + timeout * self.timeouts())
     }
 
-    /// Mean time from the first data segment of `d` to the last acknowledgement: slow start, what
-    /// its loss costs (16), and congestion avoidance for the rest (23).
+    /// Returns the mean time from the first of `d` data segments to the last acknowledgement. It
+    /// consists of slow start, the recovery from the loss that ends it (16), and congestion
+    /// avoidance for the remaining segments (23).
     pub fn transfer(&self, d: f64) -> f64 {
         let first = self.slow_start_segments(d).min(d);
         let mut time = self.slow_start(first);
@@ -224,7 +229,7 @@ mod tests {
         close(mm1k(0.9, 50).loss, 5.18e-4, 5e-7);
         close(mm1k(1.0, 20).loss, 0.0476, 5e-5);
         close(mm1k(0.9, 20).mean_in_system, 6.42, 5e-3);
-        // Without a limit: ρ / (1 − ρ) in the system, ρ of them in service.
+        // Without a limit, the system holds ρ / (1 − ρ) on average, of which ρ is in service.
         close(mm1k(0.5, 100).mean_in_system, 1.0, 1e-12);
         close(mm1k(0.5, 100).mean_waiting, 0.5, 1e-12);
     }
@@ -234,9 +239,9 @@ mod tests {
         close(md1k(0.9, 10).loss, 0.01663, 5e-6);
         close(md1k(0.9, 20).loss, 0.001_853, 5e-7);
         close(md1k(0.9, 50).loss, 3.65e-6, 5e-9);
-        // One place: Erlang's loss, whatever the service is.
+        // With one place, the loss is Erlang's for every service-time distribution.
         close(md1k(0.9, 1).loss, mm1k(0.9, 1).loss, 1e-12);
-        // Without a limit: Pollaczek and Khinchine, ρ² / (2 (1 − ρ)) waiting.
+        // Without a limit, ρ² / (2 (1 − ρ)) wait on average (Pollaczek and Khinchine).
         close(md1k(0.8, 200).mean_waiting, 1.6, 1e-9);
     }
 

@@ -1,11 +1,12 @@
-//! Whether two engines tell the same story.
+//! Comparison of the results of two engines.
 
 use goodqueue_sim::Outcome;
 use goodqueue_types::{Direction, LinkId, PacketEvent, PacketEventKind};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// Where a packet event happens: events of one place have an order, those of two have none.
+/// Place of a packet event. The events of one place have an order; those of different places have
+/// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Link(LinkId),
@@ -13,11 +14,11 @@ enum Place {
     Server(u32),
 }
 
-/// Compares everything but the number of events, bit for bit: results, series, and what happened
-/// at every link and host, in order.
+/// Compares everything but the number of events, bit for bit: results, series, and the order of
+/// events at every link and host.
 ///
 /// # Errors
-/// The first difference, in words.
+/// Returns a description of the first difference.
 pub fn compare(one: &Outcome, other: &Outcome) -> Result<(), String> {
     let mut totals = one.totals;
     totals.events = other.totals.events;

@@ -1,4 +1,4 @@
-//! Disciplines that hold a delay, with targets as short as random networks' queues.
+//! Disciplines that control the delay, with targets as short as the queues of random networks.
 
 use goodqueue_queue::{
     CodelConfig, CodelParams, DualPi2Config, DualScheduler, Limit, Pi2Config, Pi2Params, PieConfig,
@@ -8,7 +8,7 @@ use goodqueue_types::Span;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// One of them with this limit.
+/// Draws one of these disciplines with this limit.
 pub fn delay_queue(limit: Limit) -> impl Strategy<Value = QueueConfig> {
     prop_oneof![
         codel(limit),
@@ -61,7 +61,7 @@ fn pie(limit: Limit) -> impl Strategy<Value = QueueConfig> {
     })
 }
 
-/// A controller that acts within milliseconds.
+/// Parameters of a controller that reacts within milliseconds.
 const QUICK: Pi2Params = Pi2Params {
     target: Span::from_micros(500),
     tupdate: Span::from_millis(1),

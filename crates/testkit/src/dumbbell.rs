@@ -1,16 +1,16 @@
-//! The textbook's topology: hosts with their own access links on both sides of one bottleneck.
+//! The dumbbell topology: hosts with their own access links on both sides of one bottleneck.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{FlowConfig, LinkConfig, Network, Record, WorkloadConfig};
 use goodqueue_types::{Hosts, LinkId, Rate, Span, Time};
 
-/// The bottleneck's place among the links of a [`Dumbbell`].
+/// Index of the bottleneck among the links of a [`Dumbbell`].
 pub const BOTTLENECK: LinkId = LinkId(0);
-/// The place of the way back.
+/// Index of the bottleneck's reverse link.
 const BACK: LinkId = LinkId(1);
 
-/// Flows that share a bottleneck, each with four access links of its own: two at the client and
-/// two at the server, one for each direction.
+/// Flows that share a bottleneck. Each has four access links of its own: two at the client and two
+/// at the server, one for each direction.
 #[derive(Clone, Debug)]
 pub struct Dumbbell {
     /// Seed of the run.
@@ -19,18 +19,18 @@ pub struct Dumbbell {
     pub rate: Rate,
     /// Rate of the access links.
     pub access_rate: Rate,
-    /// The most that may wait at the bottleneck.
+    /// Limit of the bottleneck's queue.
     pub limit: Limit,
-    /// Time to a server and back without queueing and transmission.
+    /// Base RTT, without queueing and transmission times.
     pub round_trip: Span,
-    /// Measurements begin.
+    /// Time at which measurements begin.
     pub warmup: Time,
-    /// The run ends.
+    /// Time at which the run ends.
     pub end: Time,
 }
 
 impl Dumbbell {
-    /// The network that carries these flows, each with the time at which it starts.
+    /// Builds the network that carries these flows, each with the time at which it starts.
     pub fn network(&self, flows: Vec<(Time, WorkloadConfig)>) -> Network {
         let mut links = vec![
             link("bottleneck", self.rate, self.round_trip / 4, self.limit),
@@ -79,7 +79,7 @@ impl Dumbbell {
     }
 }
 
-/// A link without framing or drop list, that is not observed.
+/// Returns a link without framing or drop list that is not observed.
 pub fn link(name: &str, rate: Rate, delay: Span, limit: Limit) -> LinkConfig {
     LinkConfig {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! Random queues that drop before they must, so eager that a few packets suffice.
+//! Random queues that drop early, with parameters at which a few packets suffice for drops.
 
 use goodqueue_queue::{
     BlueConfig, FpqConfig, HeadDropConfig, Limit, LinuxRedConfig, QueueConfig, RedAdaptation,
@@ -7,7 +7,7 @@ use goodqueue_queue::{
 use goodqueue_types::{Rate, Span};
 use proptest::prelude::*;
 
-/// RED of either kind, FPQ, BLUE or head drop with this limit.
+/// Draws RED of either kind, FPQ, BLUE or head drop with this limit.
 pub fn early_queue(limit: Limit) -> impl Strategy<Value = QueueConfig> {
     let blue = (0.01..1.0, 1_u64..50, any::<bool>()).prop_map(move |(increment, millis, ecn)| {
         QueueConfig::Blue(BlueConfig {

@@ -1,5 +1,5 @@
-//! Random fair queues with so few queues, so small quanta and such short times that everything in
-//! them happens to a few packets.
+//! Random fair queues with few queues, small quanta and short times, so that a few packets exercise
+//! every path of the code.
 
 use goodqueue_queue::{
     CakeConfig, CakeDiffserv, CakeIsolation, ComparedBacklog, DrrConfig, FqCodelConfig,
@@ -9,7 +9,7 @@ use goodqueue_types::{Framing, Rate, Span};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// DRR, SFQ, FQ-CoDel, FQ-PIE or CAKE with this limit.
+/// Draws DRR, SFQ, FQ-CoDel, FQ-PIE or CAKE with this limit.
 pub fn fair_queue(limit: Limit) -> impl Strategy<Value = QueueConfig> {
     prop_oneof![
         drr(limit),

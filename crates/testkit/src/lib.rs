@@ -1,5 +1,5 @@
-//! What the tests of goodqueue share: an engine simple enough to be believed, formulas that know
-//! the answer beforehand, and random networks to try both engines on.
+//! Shared code of goodqueue's tests: an engine simple enough to be verified by reading, closed-form
+//! models, and random networks on which both engines run.
 
 pub mod closed_form;
 mod comparison;

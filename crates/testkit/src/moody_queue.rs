@@ -1,11 +1,12 @@
-//! A queue discipline that does everything a discipline may do, at random: to hold the engines
-//! against each other.
+//! A queue discipline that does at random everything that a discipline may do. Tests use it to
+//! compare the engines.
 
 use goodqueue_queue::{Backlog, Context, CustomQueue, Fifo, Limit, QueueConfig, QueueDiscipline};
 use goodqueue_types::{DropReason, Packet, Span, Time};
 use std::sync::Arc;
 
-/// Sends first what came last, drops early and late, marks, and rests between packets.
+/// A queue that sends the newest packet first, drops early and late, marks packets, and pauses
+/// between packets.
 #[derive(Clone, Debug)]
 struct MoodyQueue {
     limit: Limit,
@@ -13,7 +14,7 @@ struct MoodyQueue {
     rests_until: Time,
 }
 
-/// The configuration of a queue that does at random whatever a queue may do.
+/// Returns the configuration of a queue that does at random everything that a queue may do.
 pub fn moody_queue(limit: Limit) -> QueueConfig {
     QueueConfig::Custom(CustomQueue {
         name: "moody",

@@ -1,17 +1,18 @@
-//! Broken rules, to show that comparing the engines finds them.
+//! Deliberate errors in the simulation's rules, which show that the comparison of the engines finds
+//! them.
 
-/// A rule of the simulation, broken.
+/// A deliberate error in one rule of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutation {
     /// One packet (or one byte) more may wait.
     LimitOffByOne,
     /// Simultaneous arrivals at a link keep the order in which they were scheduled.
     TiesByInsertion,
-    /// A host's timer goes before a packet delivered at the same instant.
+    /// A host's timer fires before a packet is delivered at the same instant.
     TimerBeforeDelivery,
-    /// What arrives at a link goes before what its host sends at the same instant.
+    /// Arrivals at links are processed before hosts send at the same instant.
     ArrivalBeforeWake,
-    /// What arrives at a link goes before the end of a transmission at the same instant.
+    /// A packet arrives before the end of a transmission at the same instant.
     ArrivalBeforeServiceEnd,
     /// Transmission times are rounded down instead of up.
     ServiceTimeRoundedDown,
@@ -19,42 +20,42 @@ pub enum Mutation {
     FramingForgotten,
     /// The reported backlog includes the frame in transmission.
     FrameInServiceCounted,
-    /// A frame that finds the transmitter idle passes through the backlog.
+    /// A frame that finds the transmitter idle is counted in the backlog.
     IdleLinkQueues,
     /// The drop list counts arrivals from 1.
     DropListFromOne,
-    /// The drop list counts what the queue let in instead of what arrived.
+    /// The drop list counts the packets that the queue accepted instead of those that arrived.
     DropListBehindQueue,
-    /// What happens at the very end does not happen.
+    /// Events at the exact end of the run are not processed.
     EndExcluded,
     /// An idle link sends an arrival at once, whatever its discipline.
     EveryQueueBypassed,
-    /// A queue is not asked when its link becomes idle and nothing waits.
+    /// A link that becomes idle does not call its queue if nothing waits.
     EmptyQueueNotAsked,
-    /// A queue that holds packets back is not asked again before the next arrival.
+    /// A link does not call a queue that holds packets back again before the next arrival.
     ReadinessForgotten,
-    /// What is lost after its transmission is lost before the queue, and the other way round.
+    /// Losses before the queue and losses after the transmission are exchanged.
     LossPlacesSwapped,
     /// Every queue has a buffer of its own.
     BuffersNotShared,
-    /// Transmissions begin in outages, too.
+    /// Transmissions also begin in outages.
     OutageIgnored,
-    /// Packets overtake one another where jitter keeps their order.
+    /// Packets overtake one another although jitter keeps their order.
     OrderNotKept,
-    /// Chance decides on the way of a packet even if it is lost.
+    /// Impairments are drawn even for a packet that is lost.
     ImpairedBeforeLoss,
-    /// A copy waits with the packet that it is made of where that is held back.
+    /// A duplicate of a packet that reordering holds back is held back, too.
     CopyHeldBack,
-    /// Links that only delay do not.
+    /// Links that only delay packets do not delay them.
     PureDelayForgotten,
-    /// Only what queues drop is put down to their links.
+    /// Losses on a link are not attributed to it; only drops in its queue are.
     LinkLossNotBlamed,
-    /// A flow's marks are not put down to any link.
+    /// A flow's marks are not attributed to any link.
     MarksNotBlamed,
 }
 
 impl Mutation {
-    /// All of them.
+    /// All mutations.
     pub const ALL: [Self; 24] = [
         Self::LimitOffByOne,
         Self::TiesByInsertion,

@@ -1,9 +1,10 @@
-//! A changing rate, plainly: every question is answered from the beginning of the run on.
+//! A simple implementation of a variable rate, which computes every value from the beginning of the
+//! run.
 
 use goodqueue_sim::{Network, ServiceConfig, Window};
 use goodqueue_types::{Span, Time};
 
-/// A link's changing rate.
+/// The variable rate of a link.
 #[derive(Debug)]
 pub struct PlainService<'a> {
     config: &'a ServiceConfig,
@@ -13,7 +14,7 @@ pub struct PlainService<'a> {
 }
 
 impl<'a> PlainService<'a> {
-    /// That of the `index`th link, if its rate changes.
+    /// Creates the state of the `index`th link, if its rate varies.
     pub fn new(network: &'a Network, index: usize) -> Option<Self> {
         Some(Self {
             config: network.links[index].service.as_ref()?,
@@ -23,7 +24,8 @@ impl<'a> PlainService<'a> {
         })
     }
 
-    /// Stretches as (from, until, rate), those that have ended by `time` left out.
+    /// Iterates over the intervals of constant rate as (from, until, rate), without those that
+    /// ended by `time`.
     fn stretches(&self, time: Time) -> impl Iterator<Item = (Time, Time, u128)> {
         let mut from = Time::ZERO;
         let all = self.config.stretches(self.seed, self.link);
@@ -34,13 +36,13 @@ impl<'a> PlainService<'a> {
         .skip_while(move |(_, until, _)| *until <= time)
     }
 
-    /// The first instant from `time` on at which the rate is not zero.
+    /// Returns the first instant from `time` on at which the rate is not zero.
     pub fn opens(&self, time: Time) -> Time {
         let open = self.stretches(time).find(|(_, _, rate)| *rate > 0);
         open.map_or(Time::MAX, |(from, ..)| from.max(time))
     }
 
-    /// When so many bytes have passed, from `start` on.
+    /// Returns the time at which `bytes` have been transmitted since `start`.
     pub fn end(&self, start: Time, bytes: u64) -> Time {
         let mut left = u128::from(bytes) * 8_000_000_000_000;
         for (from, until, rate) in self.stretches(start) {
@@ -54,7 +56,7 @@ impl<'a> PlainService<'a> {
         Time::MAX
     }
 
-    /// Bits that the link offers in a time, in units of bit/s · ps.
+    /// Returns the capacity of the link between two times, in units of bit/s · ps.
     fn offered(&self, start: Time, end: Time) -> u128 {
         let stretches = self.stretches(start).take_while(|(from, ..)| *from < end);
         stretches
@@ -64,12 +66,12 @@ impl<'a> PlainService<'a> {
             .sum()
     }
 
-    /// A transmission from `start` to `end` counts as far as it lies in the window.
+    /// Adds the part of a transmission from `start` to `end` that lies in the window.
     pub fn count(&mut self, start: Time, end: Time, window: Window) {
         self.used += self.offered(start.max(window.from), end.min(window.to));
     }
 
-    /// The share of what was offered in the window that transmissions took.
+    /// Returns the share of the capacity in the window that transmissions used.
     pub fn utilization(&self, window: Window) -> f64 {
         match self.offered(window.from, window.to) {
             0 => 0.0,

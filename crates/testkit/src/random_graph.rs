@@ -1,29 +1,31 @@
-//! Random networks that are graphs: a ring of nodes with chords, every link with two directions,
-//! flows along ways without loops in both senses of the ring. Links feed each other in circles.
+//! Random networks that are graphs: a ring of nodes with chords, where every link has two
+//! directions. Flows take routes without loops in both directions around the ring, so that links
+//! feed each other in circles.
 
 use crate::random_network::{flow, limit, link, link_with_rate, network};
 use goodqueue_sim::{Equipment, FlowConfig, LinkConfig, Network};
 use goodqueue_types::LinkId;
 use proptest::prelude::*;
 
-/// A flow's way before the graph is known.
+/// A flow's route before the graph is known.
 #[derive(Clone, Debug)]
 struct Wish {
     from: usize,
-    /// Which way to go on at each node.
+    /// Index of the link to take at each node.
     turns: Vec<usize>,
-    /// Back around the ring, in this sense; else over the same links.
+    /// True if the reverse route leads forward around the ring, false if backward;
+    /// none if it uses the same links as the forward route.
     back: Option<bool>,
 }
 
-/// Nodes on a ring, and the ends of all links: those of the ring first.
+/// Nodes on a ring, and the ends of all links. The links of the ring come first.
 #[derive(Clone, Debug)]
 struct Ring {
     nodes: usize,
     links: Vec<(usize, usize)>,
 }
 
-/// Networks of 3 to 6 nodes, up to 9 links of two directions each, and up to 6 flows.
+/// Draws networks of 3 to 6 nodes, up to 9 links of two directions each, and up to 6 flows.
 pub fn graphs() -> impl Strategy<Value = Network> {
     (3..=6_usize)
         .prop_flat_map(|nodes| {
@@ -37,7 +39,7 @@ pub fn graphs() -> impl Strategy<Value = Network> {
         })
         .prop_flat_map(|ring| {
             let directions = 2 * ring.links.len();
-            // Half of the networks are nothing but drop-tail links, which need no events.
+            // In half of the networks, all links are drop-tail, which need no events.
             let links = prop_oneof![
                 prop::collection::vec(plain_link().boxed(), directions),
                 prop::collection::vec(link().boxed(), directions),
@@ -65,7 +67,7 @@ fn plain_link() -> impl Strategy<Value = LinkConfig> {
 
 fn wish(nodes: usize) -> impl Strategy<Value = Wish> {
     let turns = prop_oneof![
-        // Around the ring, as far as it goes.
+        // The route follows the ring as far as possible.
         Just(vec![0; 5]),
         prop::collection::vec(0_usize..12, 1..=5),
     ];
@@ -77,13 +79,13 @@ fn wish(nodes: usize) -> impl Strategy<Value = Wish> {
 }
 
 impl Ring {
-    /// The flow along the way that it wishes, as far as there is one.
+    /// Gives a flow the requested route, as far as the graph permits it.
     fn route(&self, flow: FlowConfig, wish: &Wish) -> FlowConfig {
         let mut been = vec![wish.from];
         let mut forward = Vec::new();
         for turn in &wish.turns {
             let node = been[been.len() - 1];
-            // On around the ring comes first.
+            // The link that continues around the ring comes first.
             let mut open: Vec<(LinkId, usize)> = self.from(node).collect();
             open.retain(|(_, next)| !been.contains(next));
             let Some((link, next)) = open.get(turn % open.len().max(1)) else {
@@ -108,7 +110,7 @@ impl Ring {
         }
     }
 
-    /// The directions of links that begin at a node, and where they lead.
+    /// Iterates over the directions of links that begin at a node, with the nodes at their ends.
     fn from(&self, node: usize) -> impl Iterator<Item = (LinkId, usize)> + '_ {
         let others = (0..self.links.len()).filter(move |link| *link != node);
         std::iter::once(node).chain(others).filter_map(move |link| {

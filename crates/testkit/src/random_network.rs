@@ -1,6 +1,7 @@
-//! Random small networks, made so that things collide: few distinct rates, delays, sizes and
-//! starting times, so that much happens at the same instant; small limits; routes that share
-//! links in all combinations; ends that cut transmissions in the middle or to the picosecond.
+//! Small random networks with many coincidences. They have few distinct rates, delays, sizes and
+//! starting times, so that many events occur at the same instant. Limits are small, routes share
+//! links in all combinations, and the run may end in the middle of a transmission or exactly at its
+//! end.
 
 use crate::delay_queues::delay_queue;
 use crate::early_queues::early_queue;
@@ -21,7 +22,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use std::sync::Arc;
 
-/// Networks of up to 6 links and 5 flows, whose run is at most a few thousand packets long.
+/// Draws networks of up to 6 links and 5 flows, whose runs have at most a few thousand packets.
 pub fn networks() -> impl Strategy<Value = Network> {
     (2..=6_usize).prop_flat_map(|links| {
         network(
@@ -31,7 +32,7 @@ pub fn networks() -> impl Strategy<Value = Network> {
     })
 }
 
-/// A network of these links and flows, all else at random.
+/// Draws a network of these links and flows with random other parameters.
 pub(crate) fn network(
     links: impl Strategy<Value = Vec<LinkConfig>>,
     flows: impl Strategy<Value = Vec<FlowConfig>>,
@@ -42,7 +43,7 @@ pub(crate) fn network(
             for flow in &flows {
                 let mut both = flow.forward.iter().chain(&flow.reverse);
                 if both.all(|link| links[link.0 as usize].only_delays()) {
-                    // Something must keep its packets apart.
+                    // One link of the route must have a rate, which keeps the flow's packets apart.
                     links[flow.forward[0].0 as usize].rate = Rate(8_000_000);
                 }
             }
@@ -52,14 +53,14 @@ pub(crate) fn network(
             };
             let flow_named = |(index, flow): (usize, FlowConfig)| FlowConfig {
                 name: format!("flow {index}"),
-                // Flows 0 and 1 are of one group, and so on.
+                // Flows 0 and 1 are in one group, flows 2 and 3 in the next, and so on.
                 group: index as u32 / 2,
                 ..flow
             };
             Network {
                 seed,
                 end,
-                // From the start, from a quarter, from the middle.
+                // Measurements begin at the start, at a quarter or in the middle of the run.
                 warmup: Time(end.0 * warmup_halves / 4),
                 links: links.into_iter().enumerate().map(named).collect(),
                 pools: vec![pool],
@@ -74,7 +75,8 @@ pub(crate) fn network(
     )
 }
 
-/// A whole number of milliseconds, at which things happen, or any time at all.
+/// Draws the end of the run: a whole number of milliseconds, at which other events occur, or any
+/// time.
 fn end() -> impl Strategy<Value = Time> {
     prop_oneof![
         (20_u64..400).prop_map(|ms| Time::ZERO + Span::from_millis(ms)),
@@ -82,7 +84,7 @@ fn end() -> impl Strategy<Value = Time> {
     ]
 }
 
-/// A link of any kind, sometimes one that only delays.
+/// Draws a link of any kind, sometimes one that only delays packets.
 pub(crate) fn link() -> impl Strategy<Value = LinkConfig> {
     prop_oneof![8 => link_with_rate(), 1 => link_with_rate().prop_map(|link| LinkConfig {
         observed: link.observed,
@@ -91,7 +93,8 @@ pub(crate) fn link() -> impl Strategy<Value = LinkConfig> {
 }
 
 pub(crate) fn link_with_rate() -> impl Strategy<Value = LinkConfig> {
-    // At 8 Mb/s a byte takes a microsecond; at 7 Mb/s no whole number of picoseconds.
+    // At 8 Mb/s, the transmission time of a byte is a microsecond; at 7 Mb/s, it is no whole number
+    // of picoseconds.
     let rate = select(vec![
         8_000_000, 8_000_000, 8_000_000, 4_000_000, 1_000_000, 7_000_000,
     ]);
@@ -150,13 +153,13 @@ pub(crate) fn link_with_rate() -> impl Strategy<Value = LinkConfig> {
         )
 }
 
-/// None, or round-trip times from none to several.
+/// Draws no gap, or a gap between zero and several round-trip times.
 fn burst_gap() -> impl Strategy<Value = Option<Span>> {
     select(vec![None, Some(0), Some(1000), Some(10_000)])
         .prop_map(|micros| micros.map(Span::from_micros))
 }
 
-/// A buffer for some of up to 40 links, so that the headroom of all fits.
+/// Draws a shared buffer that is large enough for the headroom of up to 40 links.
 fn pool() -> impl Strategy<Value = PoolConfig> {
     let sharing = prop_oneof![
         Just(Sharing::Complete),
@@ -171,7 +174,7 @@ fn pool() -> impl Strategy<Value = PoolConfig> {
     })
 }
 
-/// A rate that changes, often at times at which other things happen.
+/// Draws a variable rate that often changes at the times of other events.
 fn service() -> impl Strategy<Value = Option<ServiceConfig>> {
     let rate = || select(vec![0, 1_000_000, 4_000_000, 7_000_000, 8_000_000]).prop_map(Rate);
     let steps = prop::collection::vec((1_u64..30, rate()), 1..6);
@@ -219,7 +222,7 @@ fn service() -> impl Strategy<Value = Option<ServiceConfig>> {
     prop_oneof![5 => Just(None), 1 => service.prop_map(Some)]
 }
 
-/// A queue and whether it books its bytes on the shared buffer.
+/// Draws a queue, and whether it uses the shared buffer.
 fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
     let pool = || prop_oneof![5 => Just(None), 1 => Just(Some(0))];
     prop_oneof![
@@ -232,7 +235,7 @@ fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
     ]
 }
 
-/// A shaper or priorities around plain and moody queues.
+/// Draws a shaper or priorities around drop-tail and moody queues.
 fn composed() -> impl Strategy<Value = QueueConfig> {
     let leaf = || {
         prop_oneof![
@@ -296,7 +299,7 @@ fn loss() -> impl Strategy<Value = Option<LossConfig>> {
     prop_oneof![5 => Just(None), 1 => loss.prop_map(Some)]
 }
 
-/// Often of the order of a transmission, in steps that make packets meet.
+/// Draws impairments whose delays are often close to a transmission time, so that packets meet.
 fn impairments() -> impl Strategy<Value = Impairments> {
     let law = prop_oneof![
         select(vec![0.0, 0.0001, 0.001]).prop_map(Law::Fixed),
@@ -327,7 +330,7 @@ fn impairments() -> impl Strategy<Value = Impairments> {
 pub(crate) fn limit() -> impl Strategy<Value = Limit> {
     prop_oneof![
         3 => (0_u64..12).prop_map(Limit::Packets),
-        // Whole multiples of packet sizes, and one byte less.
+        // The limits are whole multiples of packet sizes, or one byte less.
         3 => (0_u64..80, 0_u64..2).prop_map(|(hundreds, less)| {
             Limit::Bytes((100 * hundreds).saturating_sub(less))
         }),
@@ -337,7 +340,7 @@ pub(crate) fn limit() -> impl Strategy<Value = Limit> {
 
 pub(crate) fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
     let start = select(vec![0, 0, 0, 100, 1000, 3000]);
-    // Best effort, bulk, interactive.
+    // The code points stand for best effort, bulk and interactive traffic.
     let dscp = select(vec![0, 2, 4]);
     (start, route(links), route(links), dscp, workload()).prop_map(
         |(start, forward, reverse, dscp, workload)| FlowConfig {
@@ -354,7 +357,7 @@ pub(crate) fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
     )
 }
 
-/// One to four distinct links in any order.
+/// Draws a route of one to four distinct links in any order.
 fn route(links: usize) -> impl Strategy<Value = Vec<LinkId>> {
     subsequence((0..links as u32).collect::<Vec<_>>(), 1..=links.min(4))
         .prop_shuffle()
@@ -423,7 +426,7 @@ fn updates() -> impl Strategy<Value = Updates> {
     (interval, packet).prop_map(|(interval, packet)| Updates { interval, packet })
 }
 
-/// Videos whose segments are a few packets and last a few round trips.
+/// Draws videos whose segments consist of a few packets and last a few round-trip times.
 fn video() -> impl Strategy<Value = VideoConfig> {
     let ladder = select(vec![
         vec![Rate(1_000_000)],
@@ -445,7 +448,7 @@ fn video() -> impl Strategy<Value = VideoConfig> {
     )
 }
 
-/// Laws of times of the order of a round trip.
+/// Draws laws of times close to a round-trip time.
 fn seconds() -> impl Strategy<Value = Law> {
     prop_oneof![
         Just(Law::Fixed(0.005)),
@@ -457,7 +460,7 @@ fn seconds() -> impl Strategy<Value = Law> {
     ]
 }
 
-/// Applications with many small connections.
+/// Draws applications with many small connections.
 fn session() -> impl Strategy<Value = SessionConfig> {
     let bytes = || {
         prop_oneof![
@@ -528,7 +531,7 @@ fn session() -> impl Strategy<Value = SessionConfig> {
     ]
 }
 
-/// Every profile with random settings over it: the engines must agree whatever TCP does.
+/// Draws every profile with random settings: the engines must agree for every TCP.
 fn tcp() -> impl Strategy<Value = TcpConfig> {
     let profile = select(vec![
         Profile::Rfc,
@@ -552,7 +555,7 @@ fn tcp() -> impl Strategy<Value = TcpConfig> {
         500_u64..100_000,
         1..11_u32,
     );
-    // Times of the order of the round-trip time, so that timers matter in a short run.
+    // The times are close to the round-trip time, so that timers matter in a short run.
     let times = (1_u64..50, 1_u64..50, select(vec![200_u64, 1000, 40_000]));
     let switches = any::<[bool; 6]>();
     (

@@ -1,10 +1,10 @@
-//! The reference engine: slow, plain, and the judge of the fast one.
+//! The reference engine, which is slow and simple and verifies the fast one.
 //!
-//! It shares agents, queue disciplines and meters with the fast engine, but neither its event
-//! loop nor its links nor its routing. The heap has an entry for every packet on its way and for
-//! every frame in transmission; a link is a queue and the frame it transmits; nothing is done
-//! before its time. Whoever doubts a result can read this file and its
-//! `link.rs` from top to bottom.
+//! It shares agents, queue disciplines and meters with the fast engine, but neither the event loop
+//! nor the links nor the routing. The heap has an entry for every packet in flight and for every
+//! frame in transmission. A link consists of a queue and the frame in transmission. Nothing is
+//! computed before its time. To verify a result, a reader can read this file and its `link.rs` from
+//! top to bottom.
 
 mod link;
 
@@ -24,27 +24,27 @@ use std::collections::BinaryHeap;
 /// Runs a network from start to end, one event at a time.
 ///
 /// # Panics
-/// If packets are not conserved or a timer lies in the past.
+/// Panics if packets are not conserved or a timer lies in the past.
 pub fn run_reference(network: &Network) -> Outcome {
     Reference::new(network, None).run()
 }
 
-/// Runs a network with one rule broken, to show that comparing the engines finds it.
+/// Runs a network with an error in one rule, to show that the comparison of the engines finds it.
 ///
 /// # Panics
-/// As [`run_reference`].
+/// Panics under the same conditions as [`run_reference`].
 pub fn run_mutant(network: &Network, mutation: Mutation) -> Outcome {
     Reference::new(network, Some(mutation)).run()
 }
 
-/// What happens.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug)]
 enum What {
     /// A link has sent the last bit of a frame.
     ServiceEnd(usize),
-    /// A link's queue may let go what it held back.
+    /// A link's queue may release a packet that it held back.
     Ready(usize),
-    /// A packet passes a link that only delays and is observed.
+    /// A packet passes an observed link that only delays packets.
     Pass(usize, Packet),
     /// A packet reaches its host.
     Delivery(Packet),
@@ -54,8 +54,8 @@ enum What {
     Arrival(usize, Packet),
 }
 
-/// When, and the place among simultaneous events: kind, then rank and number of the packet. Copies
-/// of a packet keep the order in which they were scheduled.
+/// Time of an event, and its place among simultaneous events: kind, then rank and number of the
+/// packet. Copies of a packet keep the order in which they were scheduled.
 type Key = (Time, u8, u64, u64, u64);
 
 /// An entry of the heap, ordered by key.
@@ -157,7 +157,7 @@ impl<'a> Reference<'a> {
         self.mutation == Some(mutation)
     }
 
-    /// Puts something on the heap.
+    /// Puts an event on the heap.
     fn schedule(&mut self, time: Time, what: What) {
         let usual = match what {
             What::ServiceEnd(_) | What::Ready(_) => 1,
@@ -190,7 +190,7 @@ impl<'a> Reference<'a> {
         self.recorder.packet(PacketEvent { time, kind, packet });
     }
 
-    /// Whether what an agent sends is at the other end at that instant.
+    /// Returns whether packets that an agent sends reach the other end at the same instant.
     fn sends_instantly(&self, agent: usize) -> bool {
         let flow = &self.network.flows[agent / 2];
         let route = if agent.is_multiple_of(2) {
@@ -204,7 +204,7 @@ impl<'a> Reference<'a> {
         configs.all(|link| link.only_delays() && link.delay == Span::ZERO)
     }
 
-    /// The links that a packet crosses.
+    /// Returns the links that a packet crosses.
     fn route(&self, packet: &Packet) -> &'a [LinkId] {
         let flow = &self.network.flows[packet.flow.0 as usize];
         match packet.direction {
@@ -213,7 +213,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// A packet reaches a link: it is lost, transmitted, or waits.
+    /// Handles a packet that reaches a link: it is lost, transmitted, or waits.
     fn arrival(&mut self, index: usize, mut packet: Packet, now: Time) {
         let id = LinkId(index as u32);
         self.record(now, PacketEventKind::Arrived(id), packet);
@@ -241,7 +241,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Whether an arrival is sent without asking the queue.
+    /// Returns whether an arrival is transmitted without calling the queue.
     fn passes_by(&self, index: usize, now: Time) -> bool {
         let link = &self.links[index];
         let now_open = self.opens(index, now) == now;
@@ -249,7 +249,7 @@ impl<'a> Reference<'a> {
         link.in_service.is_none() && now_open && bypassed && link.queue.backlog().packets == 0
     }
 
-    /// Calls a link's queue and reports what it dropped and marked.
+    /// Calls a link's queue and reports the packets that it dropped and marked.
     fn with_queue<T>(
         &mut self,
         index: usize,
@@ -276,8 +276,8 @@ impl<'a> Reference<'a> {
         answer
     }
 
-    /// Starts the next transmission if the link is idle and the queue gives a packet; and reports
-    /// the backlog if it is another than before.
+    /// Starts the next transmission if the link is idle and the queue returns a packet. Reports the
+    /// backlog if it has changed.
     fn serve(&mut self, index: usize, now: Time) {
         let link = &self.links[index];
         let skipped = self.has(Mutation::EmptyQueueNotAsked) && link.queue.backlog().packets == 0;
@@ -297,7 +297,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// A queue that holds back what it has says when to come again.
+    /// Schedules the time at which a queue that holds packets back may release one.
     fn await_ready(&mut self, index: usize, now: Time) {
         let ready = self.links[index].queue.next_ready(now);
         let ready = ready.map(|ready| self.opens(index, ready));
@@ -307,7 +307,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// When a link can next begin a transmission.
+    /// Returns the earliest time from `time` on at which a link can begin a transmission.
     fn opens(&self, index: usize, time: Time) -> Time {
         match &self.links[index].varying {
             Some(varying) if !self.has(Mutation::OutageIgnored) => varying.opens(time),
@@ -342,7 +342,7 @@ impl<'a> Reference<'a> {
         );
     }
 
-    /// The transmission of a packet begins.
+    /// Begins the transmission of a packet.
     fn start_service(&mut self, index: usize, packet: Packet, now: Time) {
         if self.has(Mutation::IdleLinkQueues) && packet.arrived == now {
             self.report_backlog(index, now);
@@ -384,8 +384,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The last bit of a frame has left: the packet propagates or is lost, and the next one has
-    /// its turn.
+    /// Handles the end of a transmission: the packet propagates or is lost, and the next
+    /// transmission starts.
     fn service_end(&mut self, index: usize, now: Time) {
         let link = &mut self.links[index];
         let packet = link
@@ -415,15 +415,15 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// A packet comes to the far end of a link.
+    /// Moves a packet to the end of a link.
     fn go_on(&mut self, index: usize, packet: Packet, there: Time) {
         let mut route = self.route(&packet).iter();
         let here = route.position(|link| link.0 as usize == index);
         self.go_along(here.map_or(0, |hop| hop + 1), packet, there);
     }
 
-    /// A packet is at the beginning of the `hop`th link of its route, or at its host. Links that only
-    /// delay take it to the next that does more.
+    /// Moves a packet to the beginning of the `hop`th link of its route, or to its host. Links that
+    /// only delay packets are passed on the way.
     fn go_along(&mut self, hop: usize, packet: Packet, mut now: Time) {
         for link in &self.route(&packet)[hop..] {
             let (index, config) = (link.0 as usize, &self.network.links[link.0 as usize]);
@@ -440,7 +440,7 @@ impl<'a> Reference<'a> {
         self.schedule(now, What::Delivery(packet));
     }
 
-    /// A packet passes a link that only delays.
+    /// Counts a packet that passes a link that only delays packets.
     fn pass(&mut self, index: usize, packet: &Packet, now: Time) {
         if let Some(meter) = &mut self.links[index].meter {
             meter.pass(now, packet);
@@ -468,7 +468,7 @@ impl<'a> Reference<'a> {
         self.recorder.backlog(LinkId(index as u32), now, backlog);
     }
 
-    /// A packet reaches its host.
+    /// Handles a packet that reaches its host.
     fn delivery(&mut self, packet: Packet, now: Time) {
         let index = receiver_of(&packet);
         self.delivered += 1;
@@ -478,7 +478,7 @@ impl<'a> Reference<'a> {
         self.transmit(index, now);
     }
 
-    /// An agent's timer is due, or was when this event was scheduled.
+    /// Wakes an agent if its timer is due. It may have changed after this event was scheduled.
     fn wake(&mut self, index: usize, now: Time) {
         if self.agents[index].next_wake().is_some_and(|due| due <= now) {
             self.agents[index].wake(now);
@@ -487,7 +487,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Sends what an agent has to send, and sees that it is woken in time.
+    /// Sends the packets that an agent has to send, and schedules its next timer.
     fn transmit(&mut self, index: usize, now: Time) {
         while let Some(packet) = self.agents[index].transmit(now) {
             self.record(now, PacketEventKind::Sent, packet);
@@ -555,7 +555,7 @@ impl<'a> Reference<'a> {
         outcome
     }
 
-    /// Every packet is in one place, and each place is counted for itself.
+    /// Computes the totals. Every packet is in one place, and each place is counted separately.
     fn totals(&self) -> Totals {
         let propagating = self
             .events

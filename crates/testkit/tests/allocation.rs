@@ -1,6 +1,6 @@
-//! What a run costs in memory: nothing per packet, little per idle flow.
+//! The memory that a run allocates: nothing per packet, and little per idle flow.
 //!
-//! The allocator that counts comes with `allocation-counter`, for the current thread alone.
+//! The counting allocator is that of `allocation-counter`, which counts the current thread alone.
 
 use goodqueue_queue::{Limit, Sharing};
 use goodqueue_sim::{
@@ -53,7 +53,7 @@ fn nothing_is_allocated_after_the_warm_up() {
     }
     let mut network =
         dumbbell(end).network(flows.into_iter().map(|flow| (Time::ZERO, flow)).collect());
-    // The ACKs' way: packets overtake one another, and some arrive twice.
+    // On the reverse link, ACKs overtake one another and some arrive twice.
     network.links[1].impairments = Impairments {
         jitter: Some(Jitter {
             law: Law::Exponential { mean: 0.005 },
@@ -76,13 +76,13 @@ fn nothing_is_allocated_after_the_warm_up() {
     assert_eq!(cost.count_total, 0, "{cost:?}");
 }
 
-/// Flows that would start after the end: what each costs by being there.
+/// Returns a network of flows that start after the end of the run, to measure the memory of each.
 fn idle_flows(count: usize) -> Network {
     let end = Time::ZERO + Span::from_secs(1);
     dumbbell(end).network(vec![(end + Span::from_secs(1), bulk(Profile::Rfc)); count])
 }
 
-/// Bytes that a simulation of these flows holds, its description not included.
+/// Returns the bytes that a simulation of these flows holds, without its description.
 fn simulation_bytes(network: &Network) -> i64 {
     let mut simulation = None;
     let cost = allocation_counter::measure(|| simulation = Some(Simulation::new(network, NoProbe)));
@@ -102,7 +102,7 @@ fn an_idle_flow_costs_at_most_two_kibibytes() {
     );
 }
 
-/// The counter counts: a test that cannot fail shows nothing.
+/// The counter counts an allocation, so the other tests can fail.
 #[test]
 fn an_allocation_is_counted() {
     let cost = allocation_counter::measure(|| drop(std::hint::black_box(vec![0_u8; 100])));
@@ -112,8 +112,7 @@ fn an_allocation_is_counted() {
     );
 }
 
-/// Every queue discipline, at a link that all flows overload: nothing is allocated once the queue
-/// has been full.
+/// Under overload by all flows, no queue discipline allocates memory once its queue has been full.
 #[test]
 fn no_queue_allocates_after_the_warm_up() {
     let (half, end) = (
@@ -128,7 +127,7 @@ fn no_queue_allocates_after_the_warm_up() {
         let flows = vec![cbr; 8].into_iter().map(|flow| (Time::ZERO, flow));
         let mut network = dumbbell(end).network(flows.collect());
         network.links[0].queue = queue;
-        // The rate changes, and the reverse direction books on the same memory.
+        // The rate varies, and the reverse direction uses the same shared buffer.
         network.pools.push(PoolConfig {
             name: "shared".to_owned(),
             capacity: 1_000_000,

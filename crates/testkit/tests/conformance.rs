@@ -1,11 +1,11 @@
-//! Our own scripts pass, and every number in them matters.
+//! Goodqueue's own scripts pass, and each fails if any number in it is changed.
 
 use std::{fs, panic};
 
 use goodqueue_tcp::Profile;
 use goodqueue_testkit::packetdrill::{Verdict, run_script};
 
-/// Name and text of every script of ours.
+/// Returns the name and the text of every script of goodqueue.
 fn scripts() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/conformance");
     let mut list = Vec::new();
@@ -25,7 +25,8 @@ fn scripts() -> Vec<(String, String)> {
 }
 
 fn run(text: &str) -> Verdict {
-    // A number of nonsense may break an invariant of the endpoint; that is noticing it, too.
+    // A changed number may also break an invariant of the endpoint, which counts as a failure of
+    // the script.
     panic::catch_unwind(|| run_script(text, Profile::Linux))
         .unwrap_or_else(|_| Verdict::Fail(0, "broken invariant".to_owned()))
 }
@@ -37,8 +38,8 @@ fn our_scripts_pass() {
     }
 }
 
-/// The part of a line in which numbers are expectations, by what the line is: a packet that must
-/// leave and when, an assertion, what a system call returns.
+/// Returns the part of a line in which numbers are expectations. It depends on the kind of line: an
+/// outbound packet and its time, an assertion, or the return value of a system call.
 fn expectations(line: &str, in_code: bool) -> Option<(usize, usize)> {
     let end = line.find("//").unwrap_or(line.len());
     let line = &line[..end];
@@ -52,7 +53,8 @@ fn expectations(line: &str, in_code: bool) -> Option<(usize, usize)> {
     line.rfind(") = ").map(|at| (at, end))
 }
 
-/// The text with each expected number in turn one larger and one smaller, and where.
+/// Returns the variants of the text in which one expected number is one larger or one smaller, with
+/// the line of each.
 fn mutants(text: &str) -> Vec<(usize, String)> {
     let mut list = Vec::new();
     let (mut offset, mut in_code) = (0, false);
@@ -84,7 +86,7 @@ fn mutants(text: &str) -> Vec<(usize, String)> {
     list
 }
 
-/// Changing any number that a script expects makes it fail.
+/// A script fails if any number that it expects is changed.
 #[test]
 fn every_expected_number_matters() {
     let quiet = panic::take_hook();
@@ -110,7 +112,7 @@ fn every_expected_number_matters() {
     assert!(tried > 500, "only {tried} numbers tried");
 }
 
-/// A script that says something unknown fails at that line.
+/// A script with an unknown statement fails at its line.
 #[test]
 fn the_unknown_fails() {
     for (name, text) in scripts() {

@@ -1,4 +1,4 @@
-//! Packets neither appear nor vanish, counted from the events as well as from the counters.
+//! Packets neither appear nor vanish: the packet events and the counters agree.
 
 use goodqueue_sim::{Outcome, Totals, run};
 use goodqueue_testkit::random_network::networks;
@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use std::collections::BTreeMap;
 
-/// The same totals from what was recorded; what waits and what is on its way together.
+/// Returns the totals from the recorded events. Packets that wait and packets in flight are counted
+/// together.
 fn counted(outcome: &Outcome) -> (u64, u64, u64) {
     let count = |wanted: fn(&PacketEventKind) -> bool| {
         outcome
@@ -23,8 +24,8 @@ fn counted(outcome: &Outcome) -> (u64, u64, u64) {
     )
 }
 
-/// What waits at each link at the end: arrived, but neither lost nor in transmission. A packet and
-/// its copy can wait at the same link.
+/// Returns the number of packets that wait at the links at the end: they have arrived, but are
+/// neither lost nor in transmission. A packet and its copy can wait at the same link.
 fn waiting(outcome: &Outcome) -> u64 {
     let mut waiting: BTreeMap<_, (u64, Time)> = BTreeMap::new();
     for event in &outcome.packets {
@@ -39,7 +40,7 @@ fn waiting(outcome: &Outcome) -> u64 {
         let (count, arrived) = waiting.entry(place).or_insert((0, time));
         match event.kind {
             PacketEventKind::Arrived(_) => (*count, *arrived) = (*count + 1, time),
-            // What is lost after its transmission, not on its arrival, does not wait any more.
+            // A packet that is lost after its transmission, not on its arrival, no longer waits.
             PacketEventKind::Dropped(_, DropReason::LinkLoss) if *arrived < time => {}
             _ => *count -= 1,
         }

@@ -1,4 +1,5 @@
-//! Queue disciplines that hold a delay or a threshold, with the TCP they were made for.
+//! Queue disciplines that control a delay or mark at a threshold, with the TCP that they were
+//! designed for.
 
 use goodqueue_queue::{CodelConfig, DualPi2Config, Limit, PieConfig, QueueConfig, StepConfig};
 use goodqueue_sim::{Distribution, Network, Outcome, WorkloadConfig, run};
@@ -27,7 +28,7 @@ fn classic(congestion_control: CongestionControlConfig) -> WorkloadConfig {
     })
 }
 
-/// DCTCP; its data say that they are for the low-latency queue if they may use it.
+/// Returns a DCTCP flow. With `l4s`, its data are marked for the low-latency queue.
 fn dctcp(l4s: bool) -> WorkloadConfig {
     bulk(TcpConfig {
         congestion_control: CongestionControlConfig::Dctcp(DctcpConfig::default()),
@@ -39,7 +40,8 @@ fn dctcp(l4s: bool) -> WorkloadConfig {
     })
 }
 
-/// These flows, a tenth of a second apart, on a bottleneck of so many megabits per second.
+/// Returns a network of these flows, which start a tenth of a second apart, on a bottleneck of
+/// `megabits` Mb/s.
 fn network(
     queue: QueueConfig,
     megabits: u64,
@@ -113,8 +115,9 @@ fn pie_holds_ten_flows_near_its_target() {
     }
 }
 
-/// "Data Center TCP (DCTCP)", section 3.3: N synchronised flows swing between K + N - A and K + N
-/// packets, with A = sqrt(2 N (C RTT + K)) / 2, and the link stays busy if K is above C RTT / 7.
+/// "Data Center TCP (DCTCP)", section 3.3: the queue of N synchronised flows oscillates between K +
+/// N - A and K + N packets, with A = sqrt(2 N (C RTT + K)) / 2, and the link stays busy if K is
+/// above C RTT / 7.
 #[test]
 fn dctcp_keeps_its_queue_near_the_threshold_and_loses_nothing() {
     const K: u64 = 65;
@@ -142,29 +145,30 @@ fn dctcp_keeps_its_queue_near_the_threshold_and_loses_nothing() {
         );
         let (mean, most) = (link.backlog_packets.mean, link.backlog_packets.p99);
         assert!((highest - amplitude..highest).contains(&mean.unwrap()));
-        // An ACK of two segments sends two.
+        // An ACK of two segments releases two.
         assert!(most.unwrap() <= highest + 2.0);
         assert!(link.utilization > 0.999, "{}", link.utilization);
         assert!(link.drops == 0 && link.marks > 0);
     }
 }
 
-/// What a scalable flow gets for each packet that a classic one gets: with p' the controller's
-/// probability, k = 2.
+/// Returns the throughput of a scalable flow relative to that of a classic flow; p' is the
+/// controller's probability and k = 2.
 ///
-/// DCTCP (RFC 8257): reductions are a round trip and, at random marks of a share p, 1/p packets
-/// apart. In windows W, with x = pW, the window grows by 1 + 1/x segments between them and falls by
-/// αW/2 = x/2, so x² = 2x + 2 and W = (1 + √3)/p. Here p = kp' (RFC 9332 section 2.1). Reno, and CUBIC in
-/// its Reno-friendly region: W = √(3/2)/p', since the drop probability is p'² (Mathis and others 1997; RFC
-/// 9438 section 4.3). Rates are windows over round-trip times.
+/// DCTCP (RFC 8257): between two reductions there are a round trip and, at random marks of a share
+/// p, 1/p packets. In windows W, with x = pW, the window grows by 1 + 1/x segments between them and
+/// falls by αW/2 = x/2, so x² = 2x + 2 and W = (1 + √3)/p. Here p = kp' (RFC 9332 section 2.1).
+/// Reno, and CUBIC in its Reno-friendly region: W = √(3/2)/p', since the drop probability is p'²
+/// (Mathis and others 1997; RFC 9438 section 4.3). Rates are windows divided by round-trip times.
 fn share_expected(scalable_rtt: f64, classic_rtt: f64) -> f64 {
     let coupling = 2.0;
     let windows = (1.0 + 3.0_f64.sqrt()) / (coupling * 1.5_f64.sqrt());
     windows * classic_rtt / scalable_rtt
 }
 
-/// Rates by the laws of both, and packets that wait less than a millisecond on average and two at the
-/// 99th percentile (RFC 9330 section 1), where classic ones wait for the target of fifteen.
+/// The rates follow from the control laws of both flows. Packets of the scalable flow wait for less
+/// than a millisecond on average and two at the 99th percentile (RFC 9330 section 1), while those
+/// of the classic flow wait for the target of fifteen milliseconds.
 #[test]
 fn dualpi2_shares_by_the_laws_of_both_and_keeps_low_latency_low() {
     for control in [

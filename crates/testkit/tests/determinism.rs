@@ -1,4 +1,4 @@
-//! The seed decides everything, and nothing else does.
+//! The result of a run depends on its seed and on nothing else but the scenario.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{Network, Outcome, Record, WorkloadConfig, run};
@@ -19,7 +19,8 @@ fn dumbbell(seed: u64) -> Dumbbell {
     }
 }
 
-/// Equal TCP flows that start together, against a Poisson source and a ping.
+/// Returns a network in which equal TCP flows start together and compete with a Poisson source and
+/// a ping.
 fn mixed(seed: u64) -> Network {
     let tcp = Arc::new(TcpConfig::profile(Profile::Rfc));
     let mut flows = vec![WorkloadConfig::Bulk { tcp, bytes: None }; 4];
@@ -41,7 +42,8 @@ fn mixed(seed: u64) -> Network {
     network
 }
 
-/// Three equal sources that send at the same instants: only ties tell them apart.
+/// Returns a network of three equal sources that send at the same instants, so that only the order
+/// of simultaneous events distinguishes them.
 fn colliding(seed: u64) -> Network {
     let source = WorkloadConfig::ConstantBitRate {
         interval: Span::from_millis(1),
@@ -52,7 +54,8 @@ fn colliding(seed: u64) -> Network {
     network
 }
 
-/// The order in which flows enter transmission at the bottleneck.
+/// Returns the first flows in the order in which their packets enter transmission at the
+/// bottleneck.
 fn order(outcome: &Outcome) -> Vec<u32> {
     let starts = |kind| matches!(kind, PacketEventKind::ServiceStarted(link, _) if link.0 == 0);
     let served = outcome.packets.iter().filter(|event| starts(event.kind));
@@ -78,7 +81,7 @@ fn equal_seeds_give_equal_outcomes_in_one_thread_or_many() {
 fn recording_changes_nothing() {
     let mut network = mixed(7);
     let recorded = run(&network);
-    // Delays of TCP are figures: asking for them adds some, as is meant.
+    // The delays of TCP are results: recording them adds results, so they stay on.
     network.record = Record {
         tcp_delays: network.record.tcp_delays,
         ..Record::default()

@@ -1,5 +1,5 @@
-//! The fast engine and the reference engine tell the same story, packet for packet, and a
-//! difference in a single rule is seen.
+//! The fast engine and the reference engine have the same results, packet for packet, and the
+//! comparison finds an error in any single rule.
 
 use std::sync::Arc;
 
@@ -13,9 +13,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// Cases of the property test; the environment's `PROPTEST_CASES` asks for more.
+/// Smallest number of cases of the property test. The environment variable `PROPTEST_CASES` can
+/// raise it.
 const CASES: u32 = 400;
-/// Within so many networks every mutation must be found.
+/// Number of networks within which every mutation must be found.
 const MUTANT_CASES: usize = 100;
 
 proptest! {
@@ -31,7 +32,7 @@ proptest! {
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
 
-    /// Where links feed each other in circles, too.
+    /// The engines also agree if links feed each other in circles.
     #[test]
     fn packet_for_packet_around_rings(network in graphs()) {
         let (fast, reference) = (run(&network), run_reference(&network));
@@ -39,7 +40,7 @@ proptest! {
     }
 }
 
-/// The same networks at every run of the tests.
+/// Iterates over networks that are the same in every run of the tests.
 fn fixed_networks() -> impl Iterator<Item = Network> {
     fixed(networks())
 }
@@ -68,7 +69,7 @@ fn every_mutation_of_a_rule_is_found() {
     }
 }
 
-/// Windows that open at a pace have timers of their own.
+/// Windows that open at a limited rate need timers of their own.
 #[test]
 fn paced_windows_agree_packet_for_packet() {
     let mut changed = 0;
@@ -105,7 +106,8 @@ fn flows_between_losses_agree_packet_for_packet() {
     assert!(changed > 15, "{changed} of 60 networks noticed");
 }
 
-/// Where one way takes no time, timers of both ends meet at one instant and one is the other's cause.
+/// If one direction has no delay, timers of both ends fire at the same instant and one may cause
+/// the other.
 #[test]
 fn ways_without_delay_agree_packet_for_packet() {
     for (place, mut network) in fixed_networks().take(200).enumerate() {
@@ -131,7 +133,7 @@ fn ways_without_delay_agree_packet_for_packet() {
     }
 }
 
-/// The networks must reach what they are for.
+/// The random networks must reach the cases that they were made for.
 #[test]
 fn the_random_networks_lose_queue_and_cut_packets_short() {
     let totals: Vec<_> = fixed_networks()
@@ -147,8 +149,8 @@ fn the_random_networks_lose_queue_and_cut_packets_short() {
     assert!(share(|totals| totals.delivered > 100) > 30);
 }
 
-/// Whether links feed each other in a circle: none is left when those that no other feeds, and
-/// then those that only they fed, are taken away, but for the circle and what it feeds.
+/// Returns whether links feed each other in a circle. The function removes links that no other link
+/// feeds until there are none: only circles and the links that they feed remain.
 fn has_circle(network: &Network) -> bool {
     let ways = network
         .flows
@@ -172,7 +174,7 @@ fn the_random_graphs_have_circles_and_traffic_both_ways() {
     let networks: Vec<Network> = fixed(graphs()).take(100).collect();
     let count = |has: &dyn Fn(&Network) -> bool| networks.iter().filter(|n| has(n)).count();
     assert!(count(&has_circle) > 20, "{}", count(&has_circle));
-    // Data of one flow where another's answers are.
+    // The data of one flow share a link with the ACKs of another.
     let meets = |network: &Network| {
         let ahead: Vec<_> = network
             .flows

@@ -1,6 +1,6 @@
-//! Figures of a run keep their bounds on every random network: shares lie in [0, 1], no link carries
-//! more than its rate, and no round trip is shorter than its propagation. Losses are counted again from
-//! the packet events.
+//! Bounds of the metrics on random networks: shares lie in [0, 1], no link exceeds its rate, and no
+//! round-trip time is shorter than the propagation delay. Losses are recounted from the packet
+//! events.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,9 @@ use proptest::test_runner::Config;
 /// A packet of a flow, in one direction, at one link.
 type Visit = (LinkId, FlowId, Direction, u64);
 
-/// Packets that arrived at `link` in the measured window, and those of them that it lost, from the
-/// packet events. None if a copied packet visited the link twice, so that its events are ambiguous.
+/// Counts the packets that arrived at `link` in the measured window, and those of them that it
+/// lost, from the packet events. Returns none if a packet and its copy visited the link, because
+/// their events are ambiguous.
 fn recounted(network: &Network, outcome: &Outcome, link: LinkId) -> Option<(u64, u64)> {
     let mut arrived: HashMap<Visit, Time> = HashMap::new();
     let (mut arrivals, mut drops) = (0, 0);
@@ -39,15 +40,16 @@ fn recounted(network: &Network, outcome: &Outcome, link: LinkId) -> Option<(u64,
     Some((arrivals, drops))
 }
 
-/// The propagation delay of a path, in seconds.
+/// Returns the propagation delay of a path, in seconds.
 fn propagation_s(network: &Network, path: &[LinkId]) -> f64 {
     path.iter()
         .map(|link| network.links[link.0 as usize].delay.as_secs_f64())
         .sum()
 }
 
-/// How much shorter than the path's propagation a sample of the round-trip time may be, in seconds: one
-/// tick of TCP's timestamps. None for INET's rule, which times retransmissions against Karn's.
+/// Returns by how much a sample of the round-trip time may be shorter than the propagation delay,
+/// in seconds: one tick of TCP's timestamps. Returns none for INET's rule, which takes samples from
+/// retransmissions and so violates Karn's.
 fn earliness_s(workload: &WorkloadConfig) -> Option<f64> {
     let (WorkloadConfig::Bulk { tcp, .. }
     | WorkloadConfig::Echo { tcp, .. }
@@ -73,7 +75,7 @@ fn check_link(config: &LinkConfig, link: &LinkOutcome) -> Result<(), TestCaseErr
         link.utilization
     );
     if config.service.is_none() && !config.only_delays() {
-        // Seconds are rounded to a float, bytes are whole.
+        // Seconds are rounded to a floating-point number, whereas bytes are whole.
         let rate = config.rate.0 as f64 * (1.0 + f64::EPSILON);
         prop_assert!(
             link.throughput_bps <= rate,
@@ -106,7 +108,7 @@ fn check(network: &Network) -> Result<(), TestCaseError> {
     for ((index, config), link) in observed.zip(&outcome.links) {
         check_link(config, link)?;
         let counts = recounted(network, &outcome, index);
-        // A link that only delays has no events of its own.
+        // A link that only delays packets has no events of its own.
         if let Some(counts) = counts.filter(|_| !config.only_delays()) {
             prop_assert_eq!((link.arrivals, link.drops), counts);
         }

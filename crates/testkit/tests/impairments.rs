@@ -1,5 +1,5 @@
-//! Jitter, reordering and duplicates seen from the far end: what hosts receive, and what TCP and
-//! calls make of it.
+//! Effects of jitter, reordering and duplicates on the packets that hosts receive, on TCP and on
+//! calls.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
@@ -11,7 +11,8 @@ use goodqueue_testkit::dumbbell::Dumbbell;
 use goodqueue_types::{PacketEventKind, Rate, Span, Time};
 use std::sync::Arc;
 
-/// One flow for a minute over a link of 10 Mb/s with these impairments that no queue overflows.
+/// Returns a network of one flow that lasts a minute, over a link of 10 Mb/s with these impairments
+/// and an unlimited queue.
 fn network(workload: WorkloadConfig, impairments: Impairments) -> Network {
     let dumbbell = Dumbbell {
         seed: 5,
@@ -34,7 +35,7 @@ fn datagrams(interval: Span) -> WorkloadConfig {
 
 fn bulk(profile: Profile) -> WorkloadConfig {
     let mut tcp = TcpConfig::profile(profile);
-    // 64 kB are below what the path and its queue hold: nothing is lost.
+    // 64 kB fit into the path and its queue, so nothing is lost.
     tcp.receive_window = 64_000;
     WorkloadConfig::Bulk {
         tcp: Arc::new(tcp),
@@ -63,7 +64,7 @@ fn jitter(law: Law, keeps_order: bool) -> Impairments {
     }
 }
 
-/// Numbers of the client's packets in order of delivery, and how long each was on its way.
+/// Returns the numbers of the client's packets in order of delivery, and the delay of each.
 fn deliveries(network: &mut Network) -> (Vec<u64>, Vec<Span>, Outcome) {
     network.record.packets = true;
     let outcome = run(network);
@@ -87,7 +88,7 @@ fn reordered(numbers: &[u64]) -> u64 {
     late.count() as u64
 }
 
-/// Within four standard deviations of a binomial count.
+/// Checks that a binomial count lies within four standard deviations of its mean.
 #[track_caller]
 fn assert_binomial(count: u64, n: u64, probability: f64) {
     let n = n as f64;
@@ -99,7 +100,8 @@ fn assert_binomial(count: u64, n: u64, probability: f64) {
     );
 }
 
-/// A packet held back for 5 ms is overtaken by the four or five after it that are not.
+/// A packet that is held back for 5 ms is overtaken by the next four or five packets that are not
+/// held back.
 #[test]
 fn as_many_packets_are_overtaken_as_are_held_back() {
     let mut network = network(
@@ -111,7 +113,7 @@ fn as_many_packets_are_overtaken_as_are_held_back() {
     let link = &outcome.links[0];
     assert_eq!((link.drops, link.duplicates), (0, 0));
     assert_eq!(link.reordered, reordered(&numbers));
-    // Unless all five are held back, too.
+    // The exception is that all five are held back, too.
     assert_binomial(link.reordered, link.departures, 0.02);
 }
 
@@ -123,14 +125,15 @@ fn copies_are_delivered_and_counted() {
     assert_binomial(totals.duplicated, link.departures, 0.05);
     assert_eq!(link.duplicates, totals.duplicated);
     assert_eq!(link.reordered, 0);
-    // Order is kept: a copy is next to what it is a copy of.
+    // The order is kept, so a copy comes directly after its original.
     let pairs = numbers.windows(2).filter(|pair| pair[0] == pair[1]);
     let on_the_way = totals.sent + totals.duplicated - totals.delivered;
     assert!(totals.duplicated - pairs.count() as u64 <= on_the_way);
     assert!(numbers.is_sorted());
 }
 
-/// What datagrams far apart are on their way, less what they would be without jitter.
+/// Datagrams are far apart. Their delay minus the delay without jitter has the jitter's
+/// distribution.
 #[test]
 fn delays_follow_the_law_of_the_jitter() {
     let law = Law::Exponential { mean: 0.004 };
@@ -153,20 +156,20 @@ fn delays_follow_the_law_of_the_jitter() {
             .max((share - (rank + 1) as f64 / n).abs())
     });
     let distance = distance.fold(0.0, f64::max);
-    // The 0.1 % point of Kolmogorov's distribution. The access link behind has ten times the rate
-    // and makes few packets wait for each other, for 80 us.
+    // The first term is the 0.1 % point of Kolmogorov's distribution. The access link after the
+    // bottleneck has ten times its rate, where few packets wait for each other, for 80 us.
     assert!(distance < 1.95 / n.sqrt() + 0.002, "{distance}");
 }
 
-/// With the order kept the delay of a packet is its own or what is left of those before it: the
-/// same draws, and the running maximum of their arrivals.
+/// If the order is kept, a packet arrives at its own time or directly after the packets before it:
+/// the arrivals are the running maximum of those with the same draws and a free order.
 #[test]
 fn kept_order_is_the_running_maximum_of_free_arrivals() {
     let law = Law::Exponential { mean: 0.01 };
     let arrivals = |keeps_order| {
         let workload = datagrams(Span::from_millis(1));
         let mut network = network(workload, jitter(law.clone(), keeps_order));
-        // Nothing but the link: no link behind it in which packets wait.
+        // The route ends at the link, so that packets wait in no later link.
         network.flows[0].forward.truncate(2);
         let (numbers, delays, outcome) = deliveries(&mut network);
         let sent = |number: u64| Time::ZERO + Span::from_millis(number);
@@ -179,7 +182,7 @@ fn kept_order_is_the_running_maximum_of_free_arrivals() {
     let ((free, overtaken), (kept, in_order)) = (arrivals(false), arrivals(true));
     assert!(overtaken > 1_000 && in_order == 0);
     let mut latest = Time::ZERO;
-    // At the end of the run some have not arrived.
+    // Some packets have not arrived at the end of the run.
     for (free, kept) in free.iter().zip(&kept).take(50_000) {
         assert_eq!(free.0, kept.0);
         latest = free.1.max(latest + Span(1));
@@ -187,9 +190,10 @@ fn kept_order_is_the_running_maximum_of_free_arrivals() {
     }
 }
 
-/// Most packets held back for longer than three others take are repeated by a sender that goes by
-/// three duplicate ACKs (RFC 5681), for nothing: nothing was lost, and all repeated data arrive
-/// twice. Linux waits for a while once it has seen this (RFC 8985).
+/// Most packets that are held back for longer than three others take are retransmitted by a sender
+/// that responds to three duplicate ACKs (RFC 5681). These retransmissions are spurious: nothing
+/// was lost, and all retransmitted data arrive twice. Linux extends its reordering window once it
+/// has detected this (RFC 8985).
 #[test]
 fn tcp_repeats_what_was_overtaken_and_rack_learns() {
     let held_back = reorder(0.01, Span::from_millis(8));
@@ -212,13 +216,14 @@ fn tcp_repeats_what_was_overtaken_and_rack_learns() {
         repeated / link.reordered as f64
     };
     let (rfc, linux) = (of(Profile::Rfc), of(Profile::Linux));
-    // Not all: after some of these the window is too small for three duplicate ACKs in 8 ms.
+    // Some are not retransmitted, because the window is too small for three duplicate ACKs in 8 ms
+    // after some of these.
     assert!(rfc > 0.5, "{rfc}");
     assert!(linux < 0.1, "{linux}");
 }
 
-/// A copy makes the receiver send one duplicate ACK, and tell what came twice (RFC 2883): no
-/// sender takes that for a loss.
+/// A copy makes the receiver send one duplicate ACK that reports the duplicate segment (RFC 2883).
+/// No sender takes it for a loss.
 #[test]
 fn tcp_takes_no_copy_for_a_loss() {
     for profile in [Profile::Rfc, Profile::Linux] {
@@ -233,7 +238,7 @@ fn tcp_takes_no_copy_for_a_loss() {
     }
 }
 
-/// Copies make nothing of what a call lost good.
+/// Copies do not reduce the loss of a call.
 #[test]
 fn a_call_plays_a_packet_once() {
     let call = WorkloadConfig::Voice(VoiceConfig {
@@ -251,11 +256,12 @@ fn a_call_plays_a_packet_once() {
         panic!("{metrics:?}")
     };
     assert!(outcome.totals.duplicated > 1_000);
-    // A hundred of three thousand packets.
+    // A hundred of three thousand packets are lost.
     assert!((loss - 100.0 / 3_000.0).abs() < 1e-4, "{loss}");
 }
 
-/// A link that only adds up draws of nothing is a link without: the same story, with more events.
+/// A link whose impairments are all zero has the same results as a link without impairments, with
+/// more events.
 #[test]
 fn impairments_of_nothing_change_nothing() {
     let nothing = Impairments {

@@ -1,4 +1,4 @@
-//! What a run tells as it goes on is what was recorded, in the same order.
+//! The events that a run streams are those that it records, in the same order.
 
 use goodqueue_sim::{Network, Record, run, run_traced};
 use goodqueue_testkit::random_network::networks;
@@ -13,7 +13,7 @@ struct Kept(Vec<PacketEvent>);
 impl PacketSink for Kept {
     fn packet(&mut self, event: &PacketEvent) {
         let mut event = *event;
-        // A note of the queue to itself, which is not recorded.
+        // The queue's own timestamp is not recorded.
         event.packet.arrived = Time::ZERO;
         self.0.push(event);
     }
@@ -52,7 +52,8 @@ proptest! {
     }
 }
 
-/// What passes a link that only delays is seen at the next place after its delay.
+/// Checks that packets that pass a link that only delays them are seen at the next place after its
+/// delay.
 fn arrive_at_the_far_end(
     network: &Network,
     unfolded: &[PacketEvent],

@@ -1,6 +1,6 @@
-//! Memory of an active flow, packets on their way included.
+//! Memory of an active flow, including its packets in flight.
 //!
-//! `cargo test -p goodqueue-testkit --test memory -- --nocapture` prints the figures of
+//! `cargo test -p goodqueue-testkit --test memory -- --nocapture` prints the numbers in
 //! docs/performance.md.
 
 use goodqueue_queue::Limit;
@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 const FLOWS: u64 = 5_000;
 
-/// Bytes for each of 5,000 bulk flows that share 0.5 Mb/s each over 40 ms and 20 ms of buffer: once
-/// the simulation is built, and after the time in which all have sent for two seconds and more.
+/// Measures the memory of each of 5,000 bulk flows, in bytes. The flows have a base RTT of 40 ms,
+/// 0.5 Mb/s of the bottleneck each, and 20 ms of buffer. The memory is measured when the simulation
+/// is built, and after a time in which all flows have sent for at least two seconds.
 fn bytes_per_flow(profile: Profile) -> Bytes {
     let second = Time::ZERO + Span::from_secs(1);
     let dumbbell = Dumbbell {
@@ -42,7 +43,8 @@ fn bytes_per_flow(profile: Profile) -> Bytes {
     let (outcome, _) = simulation.complete();
     assert!(outcome.links[0].utilization > 0.9, "nothing happened");
     let per_flow = |bytes: i64| bytes as usize / FLOWS as usize;
-    // What is on its way at the bottleneck's rate, over the round trip with a full buffer.
+    // This is the number of packets in flight at the bottleneck's rate, over the round-trip time
+    // with a full buffer.
     let packets = 500_000.0 * 0.06 / 8.0 / 1500.0;
     Bytes {
         at_rest: per_flow(idle.bytes_current),
@@ -52,7 +54,7 @@ fn bytes_per_flow(profile: Profile) -> Bytes {
     }
 }
 
-/// Bytes per flow.
+/// Memory per flow, in bytes.
 #[derive(Debug)]
 struct Bytes {
     at_rest: usize,
@@ -61,7 +63,8 @@ struct Bytes {
     estimated_packets: usize,
 }
 
-/// Runs the flows of a profile, and checks them and the estimate against each other.
+/// Runs the flows of a profile. Checks that their memory is below the limit and close to the
+/// estimate.
 fn check(profile: Profile, most: usize) {
     let bytes = bytes_per_flow(profile);
     println!("{profile:?}: {bytes:?}");
@@ -81,7 +84,7 @@ fn an_active_flow_costs_less_than_four_kilobytes() {
     check(Profile::Rfc, 3_900);
 }
 
-/// Not yet four: docs/performance.md says what they consist of.
+/// The limit is not yet four kilobytes: docs/performance.md lists the parts of the memory.
 #[test]
 fn an_active_flow_of_linux_costs_less_than_five_kilobytes() {
     check(Profile::Linux, 4_700);

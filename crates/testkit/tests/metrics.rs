@@ -1,4 +1,4 @@
-//! What runs report, against counting by hand on networks of a few links.
+//! Results of runs, compared with values computed by hand on networks of a few links.
 
 use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_sim::{
@@ -9,7 +9,7 @@ use goodqueue_testkit::{compare, run_reference};
 use goodqueue_types::{Hosts, LinkId, Rate, Span, Time};
 use std::sync::Arc;
 
-/// An observed link of 1 Mb/s and 10 ms: 1000 bytes take 8 ms.
+/// Returns an observed link of 1 Mb/s and 10 ms, on which 1000 bytes take 8 ms.
 fn link() -> LinkConfig {
     LinkConfig {
         observed: true,
@@ -18,7 +18,7 @@ fn link() -> LinkConfig {
     }
 }
 
-/// A flow over the first link, and back over the second.
+/// Returns a flow over the first link whose reverse route is the second link.
 fn flow(start: Span, workload: WorkloadConfig) -> FlowConfig {
     FlowConfig {
         name: String::new(),
@@ -33,7 +33,7 @@ fn flow(start: Span, workload: WorkloadConfig) -> FlowConfig {
     }
 }
 
-/// 1000 bytes each so many milliseconds.
+/// Returns a source that sends 1000 bytes every `millis` milliseconds.
 fn every(millis: u64) -> WorkloadConfig {
     WorkloadConfig::ConstantBitRate {
         interval: Span::from_millis(millis),
@@ -41,7 +41,7 @@ fn every(millis: u64) -> WorkloadConfig {
     }
 }
 
-/// A run of so many milliseconds, measured from `warmup`, in which both engines agree.
+/// Runs both engines for `end` milliseconds, measured from `warmup`, and checks that they agree.
 fn measured(links: Vec<LinkConfig>, flows: Vec<FlowConfig>, warmup: u64, end: u64) -> Outcome {
     let network = Network {
         seed: 1,
@@ -61,7 +61,8 @@ fn measured(links: Vec<LinkConfig>, flows: Vec<FlowConfig>, warmup: u64, end: u6
 fn a_drop_list_gives_the_bursts_that_it_names() {
     let mut links = vec![link(), link()];
     links[0].drop_list = vec![10, 11, 12, 500];
-    // Every 10 ms: less than the 20 ms within which losses belong together.
+    // The packets come every 10 ms, which is less than the 20 ms within which losses belong to one
+    // burst.
     let flows = vec![flow(Span::ZERO, every(10))];
     let outcome = measured(links, flows, 0, 10_000);
     let bursts = outcome.links[0].loss_bursts.expect("there is a gap");
@@ -74,7 +75,8 @@ fn a_drop_list_gives_the_bursts_that_it_names() {
         (bursts.mean_flows_hit, bursts.synchronization),
         (Some(1.0), None)
     );
-    // 1001 packets from 0 to 10 s, less four lost ones and the last, which only begins.
+    // 1001 packets are sent from 0 to 10 s. Four of them are lost, and the last one only begins its
+    // transmission.
     let busy = outcome.links[0].busy_periods;
     assert_eq!(
         (busy.count, busy.mean_s, busy.max_s),
@@ -93,21 +95,21 @@ fn groups_share_a_link_by_their_bytes() {
     flows.push(flow(Span::from_millis(2), every(20)));
     flows[2].group = 2;
     let outcome = measured(vec![link(), link()], flows, 600, 6_600);
-    // 3 to 1 to 3, over whole cycles.
+    // The shares are 3 to 1 to 3 over whole cycles.
     let shares = &outcome.links[0].shares;
     for ((group, share), expected) in shares.iter().zip([3.0, 1.0, 3.0]) {
         assert!((share - expected / 7.0).abs() < 1e-12, "{group}: {share}");
     }
     assert_eq!(shares.len(), 3);
-    // Three packets at 0, 1 and 2 ms take 24 ms from 0; at 20 and 22 ms two more: to 40 ms; and at
-    // 40 and 42 ms again: the transmitter never pauses for long enough before 56 ms.
+    // Three packets at 0, 1 and 2 ms take 24 ms from time 0. Two more at 20 and 22 ms extend this
+    // to 40 ms, and two at 40 and 42 ms to 56 ms: the transmitter does not pause before.
     assert_eq!(outcome.links[1].busy_periods.count, 0);
     let busy = outcome.links[0].busy_periods;
     assert_eq!((busy.count, busy.max_s), (100, Some(0.056)));
 }
 
-/// Alone on the link every packet takes 18 ms. With two sources in step, the one that starts
-/// 3 ms later waits 5 ms each time.
+/// Alone on the link, every packet takes 18 ms. With two synchronised sources, the one that starts
+/// 3 ms later waits for 5 ms each time.
 #[test]
 fn delays_of_steady_sources_do_not_vary() {
     let later = Span::from_millis(3);
@@ -128,8 +130,8 @@ fn delays_of_steady_sources_do_not_vary() {
     }
 }
 
-/// Beside a source of every 40 ms, one of every 20 ms finds by turns a frame of which 5 ms are
-/// left, and nobody.
+/// One source sends every 40 ms and another every 20 ms. A packet of the second finds alternately a
+/// frame with 5 ms left to transmit, and an idle link.
 #[test]
 fn delays_vary_by_what_is_in_the_way() {
     let later = Span::from_millis(3);
@@ -141,7 +143,8 @@ fn delays_vary_by_what_is_in_the_way() {
         (Some(0.018), Some(0.023))
     );
     assert_eq!(one_way.delay_s.mean, Some(0.0205));
-    // The bin of the 13 ms that are above propagation.
+    // The tolerance is the width of the bin of 13 ms, which is the part above the propagation
+    // delay.
     for pdv in [one_way.p99_pdv_s, one_way.p999_pdv_s] {
         assert!((pdv.expect("packets") - 0.005).abs() < 0.013 / 64.0);
     }
@@ -151,7 +154,7 @@ fn delays_vary_by_what_is_in_the_way() {
     );
 }
 
-/// A ping of 1000 bytes takes 36 ms there and back; beside a frame in the way, 41 ms.
+/// A ping of 1000 bytes has a round-trip time of 36 ms, or of 41 ms if a frame is in transmission.
 #[test]
 fn a_ping_tells_the_latency_under_load() {
     let ping = WorkloadConfig::Ping {
@@ -172,14 +175,14 @@ fn a_ping_tells_the_latency_under_load() {
         }
     };
     assert!((figure("unloaded_rtt_s") - 0.036).abs() < 1e-12);
-    // 5 ms, but for the bin of 41 ms.
+    // The value is 5 ms within the width of the bin of 41 ms.
     assert!((figure("p50_latency_under_load_s") - 0.005).abs() < 0.041 / 64.0);
     assert!((figure("round_trips_per_minute") - 60.0 / 0.041).abs() < 1e-6);
     let back = outcome.flows[0].one_way_back();
     assert_eq!((back.min_s, back.delay_s.max), (Some(0.018), Some(0.018)));
 }
 
-/// A second flow that begins in the middle is left out until it is there.
+/// A second flow that begins in the middle is excluded until it starts.
 #[test]
 fn equal_flows_share_fairly() {
     let tcp = Arc::new(TcpConfig::profile(Profile::Rfc));

@@ -1,5 +1,5 @@
-//! The `ns2` profile against ns-2.35 itself, transmission by transmission to the microsecond: lost SYNs
-//! and first segments, several losses in a window, lost retransmissions, timeouts.
+//! Compares the `ns2` profile with ns-2.35, transmission by transmission to the microsecond: lost
+//! SYNs and first segments, several losses in a window, lost retransmissions, timeouts.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{FlowConfig, Network, Record, WorkloadConfig, run};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 const NS2: &str = include_str!("data/ns2.txt");
 
-/// ns-2 gives the clock that every round trip is measured with a random phase; this is that of its
-/// first agent. Ours has none, so our flow starts this much later.
+/// Phase of the clock with which ns-2 measures round-trip times, which is random; this is the phase
+/// of its first agent. Goodqueue's clock has no phase, so the flow starts this much later.
 const CLOCK_PHASE: Span = Span(5_558_807_000);
 
 const MSS: u32 = 1460;
 
-/// (microseconds, packet)
+/// Time in microseconds, and packet.
 type Transmission = (u64, u64);
 
 /// One run of ns-2.
@@ -68,7 +68,8 @@ fn tcp(agent: &str) -> TcpConfig {
     config
 }
 
-/// One flow over 0.53 Mb/s and 60.3 ms: access links of 1 Gb/s, 10 ms one way at the bottleneck.
+/// Returns a network of one flow over 0.53 Mb/s with a base RTT of 60.3 ms. The access links have 1
+/// Gb/s, and the bottleneck has a one-way delay of 10 ms.
 fn network(case: &Case) -> Network {
     let rate = Rate(530_000);
     let start = Time::ZERO + CLOCK_PHASE;

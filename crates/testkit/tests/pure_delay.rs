@@ -1,5 +1,5 @@
-//! Links of unlimited rate, which only delay: a stretch of them is one delay, however many there are
-//! and whether anyone looks, in both engines.
+//! Links of unlimited rate, which only delay packets. A series of such links equals one delay in
+//! both engines, however many links it has and whether they are observed.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{Impairments, LinkConfig, LinkOutcome, Network, Outcome, run};
@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::Config;
 
-/// A stretch for a route of some flow: where it is, and the delays of its links. In microseconds as
-/// other delays are, so that packets meet.
+/// A series of links to insert into a flow's route: the flow, the position, and the delays in
+/// microseconds. They are multiples of other delays, so that packets meet.
 type Stretch = (prop::sample::Index, prop::sample::Index, Vec<u64>);
 
 fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
@@ -26,8 +26,8 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
     )
 }
 
-/// The network with stretches on some routes, each of one link or of several. Links are added behind
-/// the others, which therefore keep their random streams.
+/// Returns the network with series of links in some routes. Each becomes one link or several. The
+/// new links come after the others, which therefore keep their random streams.
 fn with_stretches(
     network: &Network,
     stretches: &[Stretch],
@@ -54,7 +54,7 @@ fn with_stretches(
         } else {
             &mut flow.reverse
         };
-        // Behind so many of the links that are not of stretches.
+        // The position counts only the links of the original network.
         let is_link = |id: &LinkId| (id.0 as usize) < links_before;
         let before = position.index(route.iter().filter(|id| is_link(id)).count() + 1);
         let mut places = route.iter().enumerate().filter(|(_, id)| is_link(id));
@@ -66,7 +66,7 @@ fn with_stretches(
     network
 }
 
-/// Takes the links of stretches out.
+/// Separates the results of the inserted links from the others.
 fn without_stretches(mut outcome: Outcome) -> (Outcome, Vec<LinkOutcome>) {
     let is_stretch = |link: &LinkOutcome| link.name.starts_with("stretch");
     let (stretches, links) = outcome.links.into_iter().partition(is_stretch);
@@ -88,7 +88,7 @@ proptest! {
         for (in_one, observed) in [(true, false), (false, false), (false, true)] {
             let network = of(in_one, observed);
             let (fast, judge) = (run(&network), run_reference(&network));
-            // What is measured along the stretches, too.
+            // The measurements of the inserted links agree, too.
             prop_assert_eq!(compare(&fast, &judge), Ok(()));
             let (fast, links) = without_stretches(fast);
             prop_assert_eq!(compare(&folded, &fast), Ok(()));
@@ -96,7 +96,8 @@ proptest! {
         }
     }
 
-    /// Where one way alone uses a link, a stretch behind it is propagation of that link.
+    /// If only one route uses a link, a series of links after it equals additional propagation
+    /// delay of that link.
     #[test]
     fn a_stretch_behind_a_link_is_its_propagation(network in networks(), micros in 0_u64..3_000) {
         let delay = Span::from_micros(micros);
@@ -108,7 +109,8 @@ proptest! {
         };
         for (index, flow) in network.flows.iter().enumerate() {
             let last = flow.forward[flow.forward.len() - 1];
-            // Packets overtake one another at the far end, which is later, perhaps after the run.
+            // Links with impairments are excluded: packets overtake one another at the end of the
+            // link, which is later and may be after the run.
             let in_order = network.links[last.0 as usize].impairments == Impairments::default();
             if users(last) == 1 && in_order {
                 folded.links[last.0 as usize].delay += delay;

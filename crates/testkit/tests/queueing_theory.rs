@@ -1,7 +1,8 @@
-//! Poisson arrivals into a drop-tail queue behave as queueing theory says.
+//! Poisson arrivals at a drop-tail queue have the loss and the backlog of queueing theory.
 //!
-//! Sizes are whole bytes: a mean of 1000 B keeps the rounding of exponential sizes to a relative
-//! error of 10⁻⁶ in their mean and 10⁻⁷ in their variance, and the cut at 65,535 B at e⁻⁶⁵.
+//! Sizes are whole bytes. With a mean of 1000 B, the rounding of exponential sizes has a relative
+//! error of 10⁻⁶ in their mean and 10⁻⁷ in their variance, and the largest size of 65,535 B is
+//! exceeded with probability e⁻⁶⁵.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{FlowConfig, Network, PacketSize, Record, WorkloadConfig, run};
@@ -11,10 +12,10 @@ use goodqueue_types::{Hosts, LinkId, Rate, Span, Time};
 
 const SEEDS: u64 = 20;
 
-/// Load and places in the system, the one in service included.
+/// Load, and number of places in the system, the one in service included.
 const CASES: [(f64, u32); 5] = [(0.5, 3), (0.8, 6), (0.9, 10), (0.95, 20), (1.2, 5)];
 
-/// A link on which 1000 B take a millisecond, fed by a Poisson source.
+/// Returns a link on which 1000 B take a millisecond, with a Poisson source.
 fn network(load: f64, k: u32, packet: PacketSize, seed: u64) -> Network {
     let service = 1e-3;
     let waiting = Limit::Packets(u64::from(k - 1));
@@ -50,7 +51,7 @@ fn network(load: f64, k: u32, packet: PacketSize, seed: u64) -> Network {
     }
 }
 
-/// How many standard errors the mean of independent samples is above the expected value.
+/// Returns by how many standard errors the mean of independent samples exceeds the expected value.
 fn errors_apart(samples: &[f64], expected: f64) -> f64 {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
@@ -98,7 +99,8 @@ fn fixed_sizes_are_an_md1k_queue() {
     check("M/D/1/K", PacketSize::Fixed(1000), md1k);
 }
 
-/// The tests can fail: one place more or less, or the other service distribution, is far off.
+/// The tests can fail: with one place more or less, or with the other service-time distribution,
+/// the difference is large.
 #[test]
 fn a_wrong_formula_is_told_apart() {
     let losses: Vec<f64> = (1..=SEEDS)

@@ -1,4 +1,5 @@
-//! One long flow on a slow link under the `rfc` profile: no recovery may feed on itself.
+//! One long flow on a slow link under the `rfc` profile: no kind of recovery may cause losses that
+//! trigger it again.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{WorkloadConfig, run};
@@ -7,8 +8,8 @@ use goodqueue_testkit::dumbbell::Dumbbell;
 use goodqueue_types::{Rate, Span, Time};
 use std::sync::Arc;
 
-/// Tahoe that answers its own go-back-N's duplicate ACKs resends half of all data; `NewReno` whose
-/// timeout halves an inflated flight overshoots after every timeout.
+/// A Tahoe that responds to the duplicate ACKs of its own go-back-N resends half of all data. A
+/// `NewReno` whose timeout halves an inflated flight size overshoots after every timeout.
 #[test]
 fn every_recovery_keeps_a_slow_link_busy_without_sending_in_vain() {
     for recovery in [

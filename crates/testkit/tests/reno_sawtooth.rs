@@ -1,4 +1,4 @@
-//! One long Reno flow on a link of a thousand packets of bandwidth-delay product.
+//! One long Reno flow on a link with a bandwidth-delay product of a thousand packets.
 
 use goodqueue_queue::{Backlog, Limit};
 use goodqueue_sim::{Agent, LinkOutcome, Network, Probe, Simulation, WorkloadConfig, run};
@@ -8,11 +8,11 @@ use goodqueue_testkit::dumbbell::Dumbbell;
 use goodqueue_types::{LinkId, PacketEvent, Rate, Span, Time};
 use std::sync::Arc;
 
-/// Packets in the bandwidth-delay product: 100 ms at 10,000 packets of 1500 B per second.
+/// Bandwidth-delay product in packets: 100 ms at 10,000 packets of 1500 B per second.
 const BDP: u64 = 1000;
 const ROUND_TRIP: Span = Span::from_millis(100);
 
-/// A flow that acknowledges every segment, behind so many packets of buffer.
+/// Returns a flow whose receiver acknowledges every segment, with a buffer of `buffer` packets.
 fn network(buffer: u64) -> Network {
     let tcp = TcpConfig {
         congestion_control: CongestionControlConfig::Reno,
@@ -39,7 +39,7 @@ fn network(buffer: u64) -> Network {
     dumbbell.network(vec![(Time::ZERO, flow)])
 }
 
-/// When losses begin to be repaired.
+/// Times at which the repair of losses begins.
 #[derive(Default)]
 struct Losses {
     phase: Phase,
@@ -62,8 +62,8 @@ impl Probe for Losses {
     }
 }
 
-/// The bottleneck over whole cycles of the saw-tooth: from a loss well after the first slow start
-/// to the last one.
+/// Measures the bottleneck over whole cycles of the sawtooth: from a loss well after the first slow
+/// start to the last loss.
 fn over_whole_cycles(buffer: u64) -> LinkOutcome {
     let mut network = network(buffer);
     let (_, losses) = Simulation::new(&network, Losses::default()).complete();
@@ -81,7 +81,8 @@ fn over_whole_cycles(buffer: u64) -> LinkOutcome {
 #[test]
 fn the_saw_tooth_uses_as_much_as_its_formula_says() {
     for buffer in [2, BDP / 4, BDP / 2, 3 * BDP / 4, BDP] {
-        // Two packets are nothing beside a thousand: enough for a pair sent at once, no more.
+        // Two packets are negligible beside a thousand. They are enough for a pair that is sent at
+        // once.
         let share = if buffer == 2 {
             0.0
         } else {
@@ -97,9 +98,9 @@ fn the_saw_tooth_uses_as_much_as_its_formula_says() {
     }
 }
 
-/// A sender without pacing sends two packets at once whenever its window grows, so it needs two
-/// places: one in service, one waiting. Without the one that waits it loses a packet of every
-/// pair, and not even slow start gets anywhere.
+/// An unpaced sender sends two packets at once whenever its window grows, so it needs two places:
+/// one in service and one waiting. Without the latter, it loses a packet of every pair, and not
+/// even slow start succeeds.
 #[test]
 fn without_room_for_a_pair_an_unpaced_sender_gets_nowhere() {
     let (none, one) = (run(&network(0)).links.swap_remove(0), over_whole_cycles(1));
@@ -115,9 +116,10 @@ fn without_room_for_a_pair_an_unpaced_sender_gets_nowhere() {
     );
 }
 
-/// The first slow start overshoots and loses a retransmission, which only a timeout repairs. What
-/// was SACKed until then is no flight: were it halved with the rest, every slow start after a
-/// timeout would overshoot again, and the link would stay a quarter idle.
+/// The first slow start overshoots and loses a retransmission, which only a timeout repairs.
+/// Segments that were SACKed before the timeout do not count as flight size: if they were halved
+/// with the rest, every slow start after a timeout would overshoot again, and the link would be
+/// idle for a quarter of the time.
 #[test]
 fn a_lost_retransmission_costs_one_timeout_and_no_more() {
     for buffer in [80, 85, 90] {

@@ -1,4 +1,4 @@
-//! Applications over TCP: what they send arrives, when it must, as often as stated.
+//! Applications over TCP: the data that they send arrive in time and as often as configured.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
@@ -26,7 +26,7 @@ fn dumbbell(seconds: u64, rate: u64, seed: u64) -> Dumbbell {
 
 fn workload(session: SessionConfig) -> WorkloadConfig {
     let tcp = TcpConfig {
-        // As browsers and web servers do.
+        // Browsers and web servers disable Nagle's algorithm.
         nagle: false,
         ..TcpConfig::profile(Profile::Linux)
     };
@@ -52,7 +52,7 @@ fn count(flow: &FlowOutcome, name: &str) -> u64 {
         .expect("such a count")
 }
 
-/// Mean and maximum.
+/// Returns the mean and the maximum of a metric, in seconds.
 fn seconds(flow: &FlowOutcome, name: &str) -> (f64, f64) {
     flow.app
         .metrics
@@ -73,7 +73,7 @@ fn transfers(gap: Law, size: Law, request: Option<u64>, most: u64) -> SessionCon
     })
 }
 
-/// Rounds of slow start from a window of ten, doubling: 10, 20, 40 segments.
+/// Slow start begins with a window of ten segments, which doubles each round: 10, 20, 40 segments.
 #[test]
 fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
     let mss = f64::from(TcpConfig::profile(Profile::Linux).mss);
@@ -83,9 +83,10 @@ fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
             let flow = outcome(&dumbbell(60, 1_000_000_000, 1), session);
             assert_eq!(count(&flow, "transfers"), 5);
             let (mean, max) = seconds(&flow, "transfer_time_s");
-            // The handshake, then a round trip for each window; up, the acknowledgement comes a
-            // round trip after the last window, down the data come half a one after the request's
-            // half. A delayed ACK costs up to 40 ms. 70 segments take 1 ms at 1 Gb/s.
+            // The handshake takes a round trip, and each window another one. In uploads, the
+            // acknowledgement arrives a round trip after the last window. In downloads, the request
+            // and the data take half a round trip each. A delayed ACK costs up to 40 ms. 70
+            // segments take 1 ms at 1 Gb/s.
             let expected = RTT_S * (1.0 + rounds);
             assert!(
                 mean >= expected && max < expected + 0.045,
@@ -95,7 +96,8 @@ fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
     }
 }
 
-/// Alone, a transfer of one round takes a round trip more than the least, for its handshake.
+/// Alone on the path, a transfer of one round takes a round trip longer than the minimum, for its
+/// handshake.
 #[test]
 fn a_transfer_alone_is_slowed_down_by_its_handshake() {
     let mss = TcpConfig::profile(Profile::Linux).mss;
@@ -109,12 +111,13 @@ fn a_transfer_alone_is_slowed_down_by_its_handshake() {
     let Some((_, Metric::Ratio(slowdown))) = found else {
         panic!("{found:?}")
     };
-    // Ten full packets at 10 Mb/s.
+    // Ten full packets are sent at 10 Mb/s.
     let packet = TcpConfig::profile(Profile::Linux).header_bytes() + mss;
     let sending = f64::from(10 * packet * 8) / 1e7;
     let expected = (2.0 * RTT_S + sending) / (RTT_S + sending);
     let mean = slowdown.mean.expect("five transfers");
-    // SYN and ACKs take up to a packet's time more, and the access links' 1 Gb/s.
+    // SYN and ACKs take up to the time of a packet longer, and so does the 1 Gb/s of the access
+    // links.
     assert!(
         mean > expected && mean < expected + 0.02,
         "{mean}, expected {expected}"
@@ -131,7 +134,7 @@ fn every_byte_of_every_transfer_arrives() {
     for request in [None, Some(300)] {
         let gap = Law::Exponential { mean: 0.05 };
         let session = transfers(gap, sizes.clone(), request, 200);
-        // A link that is overloaded, so that connections are lost, retried and late.
+        // The link is overloaded, so that connections are lost, retried and late.
         let mut hard = dumbbell(400, 2_000_000, 3);
         hard.limit = Limit::Packets(10);
         let flow = outcome(&hard, session);
@@ -139,7 +142,7 @@ fn every_byte_of_every_transfer_arrives() {
         assert!(flow.retransmissions > 0 || request.is_some());
         let requested = request.unwrap_or(0) * 200;
         let bytes = flow.goodput_bps * 400.0 / 8.0 - requested as f64;
-        // 200 draws of mean 20,000 and standard deviation 11,547.
+        // The sum has 200 draws with mean 20,000 and standard deviation 11,547.
         assert!((bytes / 200.0 - 20_000.0).abs() < 4.0 * 11_547.0 / 200.0_f64.sqrt());
     }
 }
@@ -155,7 +158,8 @@ fn transfers_begin_as_a_poisson_process_of_the_stated_rate() {
             "transfers",
         ) as f64;
     }
-    // 1000 in 100 s, less those of the last 0.2 s; a Poisson count's variance is its mean.
+    // 1000 transfers begin in 100 s, and those of the last 0.2 s do not end. The variance of a
+    // Poisson count equals its mean.
     let expected = f64::from(seeds as u32) * 998.0;
     assert!((sum - expected).abs() < 4.0 * expected.sqrt(), "{sum}");
 }
@@ -175,7 +179,7 @@ fn exchanges_take_a_round_trip_and_the_servers_time() {
     };
     for (periodic, expected_count) in [(true, 60), (false, 54)] {
         let flow = outcome(&dumbbell(60, 100_000_000, 1), exchanges(periodic));
-        // One each second; or one each 1.12 s, the first with a handshake.
+        // There is one exchange per second, or one per 1.12 s of which the first has a handshake.
         let answered = count(&flow, "exchanges");
         assert_eq!(answered, expected_count, "periodic {periodic}");
         let (mean, max) = seconds(&flow, "exchange_time_s");
@@ -204,7 +208,8 @@ fn a_server_may_answer_a_request_piece_by_piece() {
         });
         outcome(&dumbbell(60, 100_000_000, 1), session)
     };
-    // 33 pieces and what is left; of the whole one. Answers count, as requests do.
+    // The server answers each of 33 pieces of the request and the rest, or the whole request once.
+    // The goodput includes the replies as well as the requests.
     for (per, answers) in [(None, 1), (Some(3_000), 34), (Some(200_000), 1)] {
         let flow = flow(per);
         assert_eq!(count(&flow, "exchanges"), 10, "{per:?}");
@@ -231,9 +236,10 @@ fn a_page_takes_as_many_round_trips_as_its_objects_ask_for() {
             most: Some(10),
         })
     };
-    // The main object costs a handshake and a round trip. Eight more, four at a time: persistent,
-    // the first connection is there and three are opened, so that it fetches a third object while
-    // they shake hands; with new connections each costs two round trips.
+    // The main object takes a handshake and a round trip. Eight further objects are loaded, four at
+    // a time. With persistent connections, the first connection is reused and three are opened: it
+    // loads a third object during their handshakes. With new connections, each object takes two
+    // round trips.
     for (parallel, persistent, round_trips) in [
         (4, true, 5.0),
         (4, false, 6.0),
@@ -250,7 +256,7 @@ fn a_page_takes_as_many_round_trips_as_its_objects_ask_for() {
     }
 }
 
-/// A hundred thousand short flows, of which few are there at once.
+/// A hundred thousand short flows run, of which few are active at the same time.
 #[test]
 fn finished_connections_give_their_memory_back() {
     let cost = |most: u64| {
@@ -266,13 +272,13 @@ fn finished_connections_give_their_memory_back() {
         assert!(sent > 5 * most);
         cost.bytes_max
     };
-    // TIME-WAIT lasts a minute: 6000 connections.
+    // TIME-WAIT lasts a minute, so 6000 connections are in it.
     let (few, some, many) = (cost(100), cost(7_000), cost(28_000));
     println!("at most {few}, {some} and {many} bytes");
     assert!(
         many < some + some / 10,
         "{many} bytes, {some} for a quarter"
     );
-    // One in TIME-WAIT takes what is needed to answer a repeated FIN.
+    // A connection in TIME-WAIT holds what it needs to answer a retransmitted FIN.
     assert!(many - few < 6_000 * 200);
 }

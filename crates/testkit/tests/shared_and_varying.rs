@@ -1,4 +1,4 @@
-//! Shared buffers, shapers and changing rates in a run, against formulas that know the answer.
+//! Shared buffers, shapers and variable rates in a run, compared with closed-form results.
 
 use goodqueue_queue::{Limit, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
@@ -8,7 +8,7 @@ use goodqueue_sim::{
 use goodqueue_testkit::dumbbell::link;
 use goodqueue_types::{Hosts, LinkId, PacketEventKind, RandomStream, Rate, Span, Time};
 
-/// One source for each of these links, and a link back for all.
+/// Returns a network with one source for each of these links and a common reverse link.
 fn network(links: Vec<LinkConfig>, workload: &WorkloadConfig, seconds: u64) -> Network {
     let back = LinkId(links.len() as u32);
     let flows = (0..back.0).map(|index| FlowConfig {
@@ -40,7 +40,7 @@ fn network(links: Vec<LinkConfig>, workload: &WorkloadConfig, seconds: u64) -> N
     }
 }
 
-/// A link on which 1000 bytes take a millisecond.
+/// Returns an observed link on which 1000 bytes take a millisecond.
 fn observed() -> LinkConfig {
     let mut link = link("link", Rate(8_000_000), Span::ZERO, Limit::Unlimited);
     link.observed = true;
@@ -54,7 +54,7 @@ fn every_micros(micros: u64, packet: u32) -> WorkloadConfig {
     }
 }
 
-/// Transmissions of link 0 as (begin, bytes), from the record.
+/// Returns the transmissions of link 0 as (begin, bytes), from the recorded events.
 fn transmissions(network: &Network) -> Vec<(Time, u64)> {
     let packets = run(network).packets;
     let started = packets.iter().filter_map(|event| match event.kind {
@@ -66,7 +66,7 @@ fn transmissions(network: &Network) -> Vec<(Time, u64)> {
         .collect()
 }
 
-/// Choudhury and Hahne: N saturated ports hold αB/(1 + Nα) each, here to a frame.
+/// Choudhury and Hahne: N saturated ports hold αB/(1 + Nα) each, here to within one frame.
 #[test]
 fn overloaded_links_hold_their_share_of_a_buffer() {
     for alpha in [0.5, 1.0, 4.0] {
@@ -75,7 +75,8 @@ fn overloaded_links_hold_their_share_of_a_buffer() {
             let mut link = observed();
             link.pool = Some(0);
             let links = vec![link; ports];
-            // Twice what the links send; a tenth of a second fills 100 kB at 10 Mb/s and more.
+            // The sources send at twice the rate of the links. At 10 Mb/s and more, 100 kB fill
+            // within a tenth of a second.
             let mut network = network(links, &every_micros(500, 1_000), 3);
             network.warmup = Time::ZERO + Span::from_secs(1);
             network.pools.push(PoolConfig {
@@ -103,15 +104,15 @@ fn overloaded_links_hold_their_share_of_a_buffer() {
     }
 }
 
-/// Without its burst a shaped stream is one of its rate: in no time does more leave than the burst
-/// and what the rate passes in that time, and under overload no less than the rate.
+/// In any interval, a shaper passes no more bytes than its burst and the bytes of its rate
+/// together. Under overload, it passes no less than its rate.
 #[test]
 fn a_shaper_lets_out_its_burst_and_its_rate_and_no_more() {
     let poisson = |micros| WorkloadConfig::Poisson {
         mean_interval: Span::from_micros(micros),
         packet: PacketSize::Exponential(700.0),
     };
-    // 2 Mb/s, of bursts of 70 kB at up to 6 Mb/s, on a link of 100 Mb/s.
+    // The shaper has a rate of 2 Mb/s, bursts of 70 kB at up to 6 Mb/s, and a link of 100 Mb/s.
     let (rate, burst, peak) = (
         2e6,
         70_000.0,
@@ -135,7 +136,7 @@ fn a_shaper_lets_out_its_burst_and_its_rate_and_no_more() {
             let mut bounds = vec![(rate, burst)];
             bounds.extend(peak.map(|peak| (peak.rate.0 as f64, peak.mtu as f64)));
             for (rate, burst) in bounds {
-                // The bucket at each transmission: never empty.
+                // The level of the token bucket at each transmission is never negative.
                 let mut tokens: f64 = burst;
                 let mut fewest = burst;
                 let mut last = Time::ZERO;
@@ -158,7 +159,8 @@ fn a_shaper_lets_out_its_burst_and_its_rate_and_no_more() {
     }
 }
 
-/// D/D/1 with a pause: after an outage of T at load ρ the backlog is λT, and gone T ρ/(1 − ρ) later.
+/// D/D/1 with a pause: after an outage of T at load ρ, the backlog is λT, and it has drained T ρ/(1
+/// − ρ) later.
 #[test]
 fn an_outage_leaves_the_backlog_and_the_delay_that_arithmetic_says() {
     let seconds = |s: f64| Span::from_secs_f64(s);
@@ -172,7 +174,8 @@ fn an_outage_leaves_the_backlog_and_the_delay_that_arithmetic_says() {
         .into(),
         repeat: None,
     }));
-    // 1000 bytes each 1.25 ms: ρ = 0.8. In half a second 400 packets come; they are gone at 3.5 s.
+    // 1000 bytes arrive every 1.25 ms, so ρ = 0.8. 400 packets arrive in half a second, and the
+    // backlog has drained at 3.5 s.
     let network = network(vec![link], &every_micros(1_250, 1_000), 5);
     let outcome = run(&network);
     let link = &outcome.links[0];
@@ -180,15 +183,15 @@ fn an_outage_leaves_the_backlog_and_the_delay_that_arithmetic_says() {
     assert!((most - 400.0).abs() <= 1.0, "{most}");
     let longest = link.queueing_delay_s.max.expect("as above");
     assert!((longest - 0.5).abs() < 0.002, "{longest}");
-    // ∫ of the triangle: 400 packets · (0.5 s + 2 s) / 2, over 5 s.
+    // The integral of the triangle is 400 packets · (0.5 s + 2 s) / 2, over 5 s.
     let mean = link.backlog_packets.mean.expect("as above");
     assert!((mean - 100.0).abs() < 1.0, "{mean}");
-    // 4000 packets in 4.5 s at 1000 packets per second.
+    // The link transmits 4000 packets in 4.5 s at 1000 packets per second.
     assert!((link.utilization - 4.0 / 4.5).abs() < 1e-3);
 }
 
-/// A saturated link on a trace of delivery opportunities: the last byte of the k-th packet leaves
-/// with the opportunity that completes k packets' bytes.
+/// On a saturated link with a trace of delivery opportunities, the last byte of the k-th packet
+/// leaves with the opportunity that completes the bytes of k packets.
 #[test]
 fn a_saturated_trace_delivers_by_counting_opportunities() {
     let mut random = RandomStream::new(5, "test", 0);
@@ -199,14 +202,14 @@ fn a_saturated_trace_delivers_by_counting_opportunities() {
             time
         })
         .collect();
-    // Opportunities of all rounds, in milliseconds.
+    // These are the opportunities of all repetitions of the trace, in milliseconds.
     let rounds = (0..).flat_map(|round| milliseconds.iter().map(move |at| round * time + at));
     for size in [400, 1_504, 4_000] {
         let mut link = observed();
         link.service = Some(ServiceConfig::Opportunities(DeliveryTrace {
             milliseconds: milliseconds.as_slice().into(),
         }));
-        // A packet each 10 µs is more than the trace delivers.
+        // A packet every 10 µs exceeds the capacity of the trace.
         let network = network(vec![link], &every_micros(10, size), 2);
         let packets = run(&network).packets;
         let delivered = packets.iter().filter_map(|event| match event.kind {

@@ -1,4 +1,4 @@
-//! Short TCP flows on a path that loses packets at random, against the model of Cardwell, Savage
+//! Short TCP flows on a path with random packet losses, compared with the model of Cardwell, Savage
 //! and Anderson (Modeling TCP Latency, INFOCOM 2000).
 
 use goodqueue_queue::Limit;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const RTT_S: f64 = 0.1;
 const MSS: f64 = 1_460.0;
 
-/// Loses packets of both directions, whatever they carry.
+/// Adds losses in both directions that affect all packets.
 fn lossy(mut network: Network, path: &LossyPath) -> Network {
     for (link, probability) in network.links.iter_mut().zip([path.loss, path.reverse_loss]) {
         link.loss = Some(LossConfig {
@@ -30,7 +30,8 @@ fn lossy(mut network: Network, path: &LossyPath) -> Network {
     network
 }
 
-/// So many transfers of so many segments, far apart enough not to meet in a queue.
+/// Runs `transfers` transfers of `segments` segments, with enough time between them that they do
+/// not meet in a queue.
 fn transfers(path: &LossyPath, segments: f64, transfers: u64, seed: u64) -> FlowOutcome {
     let tcp = TcpConfig {
         recovery: Recovery::Reno,
@@ -38,7 +39,7 @@ fn transfers(path: &LossyPath, segments: f64, transfers: u64, seed: u64) -> Flow
         mss: MSS as u32,
         initial_window: InitialWindow::Segments(path.initial_window as u32),
         ack_every: path.ack_every as u32,
-        // The model's window grows by a segment for each acknowledgement (RFC 5681).
+        // The model's window grows by a segment per acknowledgement (RFC 5681).
         byte_counting: false,
         ..TcpConfig::profile(Profile::Rfc)
     };
@@ -86,13 +87,14 @@ fn metric(flow: &FlowOutcome, name: &str) -> Metric {
     found.expect("such a metric").1
 }
 
-/// A path with so much loss there and back.
+/// Returns a path with these probabilities of loss in the direction of the data and in the opposite
+/// direction.
 fn path(loss: f64, reverse_loss: f64) -> LossyPath {
     LossyPath {
         loss,
         reverse_loss,
         rtt: RTT_S,
-        // RFC 6298 section 2: the first timeout, and the least.
+        // RFC 6298 section 2: the initial and the minimum timeout.
         syn_timeout: 1.0,
         timeout: 1.0,
         initial_window: 3.0,
@@ -117,9 +119,9 @@ fn handshakes_take_as_long_as_their_losses_say() {
     }
 }
 
-/// Sizes that are whole rounds of slow start, between which the model interpolates, and of few of
-/// them. The model loses no acknowledgements: of the last ones, nothing makes up for the loss
-/// but a timeout. So losses are in the way of the data at 5 %; at 1 % they may be in both.
+/// The sizes are whole rounds of slow start, between which the model interpolates, and few rounds.
+/// The model has no loss of acknowledgements, but only a timeout repairs the loss of the last ones.
+/// Losses of 5 % are therefore only in the direction of the data; losses of 1 % may be in both.
 #[test]
 fn short_transfers_take_as_long_as_the_model_says() {
     for (loss, reverse_loss) in [(0.01, 0.0), (0.05, 0.0), (0.01, 0.01)] {
@@ -143,7 +145,7 @@ fn short_transfers_take_as_long_as_the_model_says() {
     }
 }
 
-/// Halved, or doubled, the losses would be seen.
+/// The tests above would detect half or double the loss rate.
 #[test]
 fn the_tests_above_tell_one_loss_rate_from_another() {
     let once = path(0.05, 0.0);

@@ -1,4 +1,4 @@
-//! Videos and games through a network, against what the network allows.
+//! Videos and games over a network, compared with the capacity and the delay of the network.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
@@ -24,7 +24,7 @@ fn dumbbell(rate: u64, seconds: u64) -> Dumbbell {
     }
 }
 
-/// A count, a number, or a mean.
+/// Returns a metric as a number: a count, a number, or a mean.
 fn figure(flow: &FlowOutcome, name: &str) -> f64 {
     let mut metrics = flow.app.metrics.iter();
     let metric = metrics.find(|(other, _)| *other == name);
@@ -59,8 +59,8 @@ fn watch(dumbbell: &Dumbbell, video: VideoConfig) -> FlowOutcome {
         .remove(0)
 }
 
-/// 100 Mb/s for at most 6: the buffer fills, then a segment is asked for whenever one has been
-/// played.
+/// The link has 100 Mb/s for a video of at most 6 Mb/s. The buffer fills, and then the player
+/// requests a segment whenever it has played one.
 #[test]
 fn a_fast_link_carries_the_best_rate_in_bursts() {
     let mut fast = dumbbell(100 * MBPS, 400);
@@ -69,14 +69,15 @@ fn a_fast_link_carries_the_best_rate_in_bursts() {
     assert!(figure(&flow, "stalls") < 0.5);
     assert!(figure(&flow, "bitrate_switches") < 0.5);
     assert!((figure(&flow, "video_bitrate_bps") / 6e6 - 1.0).abs() < 1e-9);
-    // One segment every four seconds: 75 in 300 s, of 3 MB each.
+    // There is one segment every four seconds: 75 in 300 s, of 3 MB each.
     assert!((figure(&flow, "segments") - 75.0).abs() < 1.5);
     assert!(
         (flow.goodput_bps / 6e6 - 1.0).abs() < 0.02,
         "{}",
         flow.goodput_bps
     );
-    // The level falls from 40 s to 36 s and rises again at once: half of a second or less to fetch.
+    // The level falls from 40 s to 36 s and rises again as soon as a segment arrives, within half a
+    // second or less.
     let (mean, low, most) = (
         figure(&flow, "mean_playout_buffer_s"),
         figure(&flow, "p5_playout_buffer_s"),
@@ -86,28 +87,29 @@ fn a_fast_link_carries_the_best_rate_in_bursts() {
     assert!(most <= 40.0 && most > 39.0, "{most}");
     assert!((37.0..38.2).contains(&mean), "{mean}");
     assert!((35.0..36.5).contains(&low), "{low}");
-    // A segment comes at once, and is played in four seconds.
+    // A segment arrives at once and is played in four seconds.
     let smoothing = figure(&flow, "smoothing_buffer_bytes");
     assert!(smoothing < 3.1e6 && smoothing > 1e5, "{smoothing}");
 }
 
-/// A handshake, and a request whose 175 kB fit in a few rounds of slow start.
+/// The video begins with a handshake and a request whose 175 kB fit into a few rounds of slow
+/// start.
 #[test]
 fn playing_begins_when_the_first_segment_has_come() {
     let flow = watch(&dumbbell(100 * MBPS, 30), video(&[350_000], None));
     let startup = figure(&flow, "startup_delay_s");
-    // 120 segments of 1448 bytes from a window of 10: 10, 20, 40, 50. A round trip for the
-    // handshake and one for each round.
+    // 120 segments of 1448 bytes are sent from a window of 10: 10, 20, 40, 50. The handshake and
+    // each round take a round trip.
     assert!((0.2..0.24).contains(&startup), "{startup}");
 }
 
-/// One rate, above what the link carries: it plays for the share of the time that the data of a
-/// second of video take less than a second to come.
+/// The video has one bit rate, above the rate of the link. The share of time in which it plays is
+/// the ratio of the goodput to its bit rate.
 #[test]
 fn a_slow_link_stalls_for_the_share_of_the_time_that_it_lacks() {
     let slow = dumbbell(MBPS, 4_000);
     let flow = watch(&slow, video(&[2 * MBPS], None));
-    // What arrives is what is played, in the long run.
+    // In the long run, the player plays the data that arrive.
     let expected = 1.0 - flow.goodput_bps / 2e6;
     let share = figure(&flow, "stall_share");
     println!("{share}, expected {expected}; {}", flow.goodput_bps);
@@ -116,14 +118,14 @@ fn a_slow_link_stalls_for_the_share_of_the_time_that_it_lacks() {
         "{share}, expected {expected}"
     );
     assert!((0.45..0.6).contains(&share));
-    // It plays a segment and waits for the next: 4 s of 8.
+    // The player plays a segment for 4 s and then waits 4 s for the next.
     let stalls = figure(&flow, "stalls");
     let time = figure(&flow, "stall_time_s");
     assert!((figure(&flow, "segments") - stalls).abs() < 2.5);
     assert!((time / 4_000.0 - share).abs() < 0.01);
 }
 
-/// The rates around what the link carries are asked for by turns, and it never stalls.
+/// The player alternates between the bit rates around the rate of the link, and never stalls.
 #[test]
 fn the_rate_follows_the_link() {
     let mut link = dumbbell(2_200_000, 2_000);
@@ -145,7 +147,7 @@ fn the_rate_follows_the_link() {
         );
         assert!(figure(&flow, "stalls") < 0.5);
         assert!(figure(&flow, "bitrate_switches") > 10.0);
-        // What is played is what arrives.
+        // The player plays the data that arrive.
         assert!(
             (rate / flow.goodput_bps - 1.0).abs() < 0.03,
             "{rate} {}",
@@ -163,8 +165,8 @@ fn a_video_ends_without_a_stall() {
     assert!((flow.goodput_bps * 200.0 / 8.0 - 5e6 - 3_500.0).abs() < 1.0);
 }
 
-/// Sizes vary uniformly: the mean is the bit rate's, the standard deviation the share over the root
-/// of three.
+/// Sizes vary uniformly. Their mean is that of the bit rate, and their standard deviation is the
+/// configured share divided by the root of three.
 #[test]
 fn sizes_vary_as_stated() {
     let varied = VideoConfig {
@@ -206,23 +208,24 @@ fn game(loss: f64, deadline: Span, seconds: u64) -> FlowOutcome {
     run(&network).flows.remove(0)
 }
 
-/// 20 ms, 0.64 ms for 80 bytes at 1 Mb/s, and twice 0.64 us.
+/// The delay is 20 ms, plus 0.64 ms for 80 bytes at 1 Mb/s, plus twice 0.64 us.
 #[test]
 fn updates_on_an_idle_path_take_its_delay() {
     let flow = game(0.0, Span::from_millis(50), 100);
     assert!((figure(&flow, "up_delay_s") - 0.020_641_28).abs() < 1e-8);
-    // 62.5 and 20 a second, the server's from the first update's arrival on.
+    // There are 62.5 and 20 updates per second. The server's begin when the first update of the
+    // client arrives.
     assert!((figure(&flow, "up_updates") - 6_249.0).abs() < 1.5);
     assert!((figure(&flow, "down_updates") - 2_000.0).abs() < 1.5);
     for name in ["up_loss", "down_loss", "up_late", "down_late"] {
         assert!(figure(&flow, name).abs() < 1e-12, "{name}");
     }
-    // 200 bytes on average, from 100 to 300: the deviation is 200 / sqrt(12).
+    // Sizes are 200 bytes on average, from 100 to 300. Their standard deviation is 200 / sqrt(12).
     let delay = figure(&flow, "down_delay_s");
     let bytes = (delay - 0.02) / (8.0 / 1e6 + 2.0 * 8.0 / 1e9);
     let deviation = 200.0 / 12.0_f64.sqrt() / 2_000.0_f64.sqrt();
     assert!((bytes - 200.0).abs() < 4.0 * deviation, "{bytes}");
-    // Payload without 28 bytes of headers, both ways.
+    // The goodput is the payload without the 28 bytes of headers, in both directions.
     let expected = 62.5 * 52.0 * 8.0 + 20.0 * (bytes - 28.0) * 8.0;
     assert!(
         (flow.goodput_bps / expected - 1.0).abs() < 0.002,
@@ -239,7 +242,7 @@ fn updates_are_lost_by_the_network_or_by_the_clock() {
         let loss = figure(&flow, name);
         assert!((loss - 0.1).abs() < 4.0 * deviation, "{name}: {loss}");
     }
-    // A deadline that packets of 200 bytes just miss: 20 ms and 1.6032 ms.
+    // Packets of 200 bytes just miss this deadline, after 20 ms and 1.6032 ms.
     let flow = game(0.0, Span::from_micros(21_603), 400);
     assert!(figure(&flow, "up_late") < 0.5);
     let late = figure(&flow, "down_loss");

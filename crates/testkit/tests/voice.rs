@@ -1,4 +1,4 @@
-//! Calls through a network: delay, loss and rating against what the network does.
+//! Calls over a network: their delay, loss and rating, compared with those of the network.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
@@ -35,7 +35,7 @@ fn call(loss: f64, concealment: bool, seconds: u64) -> FlowOutcome {
     run(&network).flows.remove(0)
 }
 
-/// A count, a number, or a mean.
+/// Returns a metric as a number: a count, a number, or a mean.
 fn figure(flow: &FlowOutcome, name: &str) -> f64 {
     let mut metrics = flow.app.metrics.iter();
     let metric = metrics.find(|(other, _)| *other == name);
@@ -46,8 +46,8 @@ fn figure(flow: &FlowOutcome, name: &str) -> f64 {
     }
 }
 
-/// Half the round trip, 1.6 ms at 1 Mb/s and twice 16 us at 100 Mb/s: 51.632 ms on the way, 20 ms
-/// of speech and 60 ms in the buffer.
+/// The delay of the network is 51.632 ms: half the base RTT, 1.6 ms at 1 Mb/s, and twice 16 us at
+/// 100 Mb/s. 20 ms of speech and 60 ms in the playout buffer come on top of it.
 #[test]
 fn an_idle_path_takes_its_delay_and_nothing_else() {
     let flow = call(0.0, true, 11);
@@ -67,9 +67,10 @@ fn an_idle_path_takes_its_delay_and_nothing_else() {
         (flow.one_way().p999_pdv_s, flow.one_way().ipdv_s.max),
         (Some(0.0), Some(0.0))
     );
-    // 64 kb/s of speech and 12 bytes of RTP header, 50 times a second.
+    // The goodput is 64 kb/s of speech and 12 bytes of RTP header, 50 times a second.
     assert!((flow.goodput_bps - 68_800.0).abs() < 1e-6);
-    // G.107 with T = Ta = 131.6 ms and Tr = 2T by hand: Idte 2.51, Idle 0.80, Idd 0.02.
+    // These are the terms of G.107 with T = Ta = 131.6 ms and Tr = 2T, computed by hand: Idte 2.51,
+    // Idle 0.80, Idd 0.02.
     let rating = figure(&flow, "r_factor");
     assert!(
         (rating - (93.36 - 2.51 - 0.80 - 0.02)).abs() < 0.05,
@@ -88,7 +89,7 @@ fn random_loss_costs_what_the_codec_says() {
             assert!((share - loss).abs() < 4.0 * deviation, "{loss}: {share}");
             let percent = 100.0 * loss;
             let cost = 95.0 * percent / (percent + robustness);
-            // The slope of the cost is steepest without loss: 95 / Bpl a percent.
+            // The slope of the impairment is steepest without loss: 95 / Bpl per percent.
             let error = 4.0 * 100.0 * deviation * 95.0 / robustness;
             let rating = figure(&flow, "r_factor");
             assert!((best - cost - rating).abs() < error, "{loss}: {rating}");

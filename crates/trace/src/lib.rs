@@ -1,4 +1,4 @@
-//! Packet traces in and out: what other tools write is read, and what they read is written.
+//! Readers of packet traces that other tools wrote, and writers of traces that other tools read.
 
 pub mod read;
 pub mod write;

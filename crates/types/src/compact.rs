@@ -1,32 +1,32 @@
-//! A histogram of values that lie close together, in little memory.
+//! A histogram in little memory, for values that lie close together.
 
 use crate::counts::Counts;
 use crate::histogram::bin_of;
 
-/// Bins are given memory in blocks of so many: an octave of a [`Histogram`](crate::Histogram).
+/// Number of bins that get memory together: an octave of a [`Histogram`](crate::Histogram).
 const BLOCK: usize = 32;
 
-/// The place of a block that holds nothing: beyond any bin.
+/// Position of a block without memory, which is beyond any bin.
 const ABSENT: i8 = i8::MAX;
 
-/// Counts values in the bins of a [`Histogram`](crate::Histogram), which it can be turned into.
+/// Histogram with the bins of a [`Histogram`](crate::Histogram), into which it can be converted.
 ///
-/// Only octaves in which values lie have memory: 32 bins of two bytes each, or of four or eight once
-/// a bin holds too many. The round-trip times of a flow take some 300 bytes so.
+/// Only octaves with values have memory: 32 bins of two bytes each, or of four or eight once a
+/// bin's count exceeds the smaller size. The round-trip times of a flow take about 300 bytes.
 #[derive(Clone, Debug)]
 pub struct CompactHistogram {
     bins: Counts,
-    /// Where in `bins` each block is, in blocks, or [`ABSENT`]. No histogram has more blocks.
+    /// Position of each block in `bins`, in blocks, or [`ABSENT`]. No histogram has more blocks.
     places: [i8; 64],
     total: u64,
     weighted_sum: u128,
     max: u64,
-    /// All bits of the smallest value inverted, as in a [`Histogram`](crate::Histogram).
+    /// Smallest value with all bits inverted, as in a [`Histogram`](crate::Histogram).
     inverted_min: u64,
 }
 
 impl Default for CompactHistogram {
-    /// An empty histogram, whose bins own no memory.
+    /// Returns an empty histogram, whose bins own no memory.
     fn default() -> Self {
         Self {
             bins: Counts::default(),
@@ -54,7 +54,7 @@ impl CompactHistogram {
         self.inverted_min = self.inverted_min.max(!value);
     }
 
-    /// Counts in a block that is not there yet.
+    /// Adds a block and counts a value in it.
     #[cold]
     fn grow(&mut self, block: usize, rest: usize) {
         if self.bins.capacity() - self.bins.len() < BLOCK {
@@ -65,32 +65,32 @@ impl CompactHistogram {
         self.bins.add(place(self.places[block], rest), 1);
     }
 
-    /// Makes room for values in so many more octaves, whichever they are.
+    /// Reserves memory for values in `octaves` more octaves, whichever these are.
     pub fn reserve_octaves(&mut self, octaves: usize) {
         self.bins.reserve_exact(octaves * BLOCK);
     }
 
-    /// How many values were counted.
+    /// Returns the number of values counted.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The sum of all values.
+    /// Returns the sum of all values.
     pub(crate) fn weighted_sum(&self) -> u128 {
         self.weighted_sum
     }
 
-    /// The largest value, 0 without any.
+    /// Returns the largest value, or 0 without values.
     pub(crate) fn max(&self) -> u64 {
         self.max
     }
 
-    /// All bits of the smallest value inverted, 0 without any.
+    /// Returns the smallest value with all bits inverted, or 0 without values.
     pub(crate) fn inverted_min(&self) -> u64 {
         self.inverted_min
     }
 
-    /// The bins that hold anything, as (number, weight), in order.
+    /// Returns the bins that are not empty, as (number, weight), in order.
     pub(crate) fn weights(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let places = self.places.iter().enumerate();
         let present = places.filter(|(_, place)| **place != ABSENT);
@@ -101,7 +101,7 @@ impl CompactHistogram {
     }
 }
 
-/// Where a bin of the block at `place` is; beyond all bins if that is [`ABSENT`].
+/// Returns the index of a bin of the block at `place`, which is beyond all bins for [`ABSENT`].
 #[inline]
 fn place(place: i8, rest: usize) -> usize {
     place as usize * BLOCK + rest
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::Histogram;
 
-    /// Values in whatever order, near and far: the same bins, sums and quantiles.
+    /// Near and far values in any order give the same bins, sums and quantiles.
     #[test]
     fn it_turns_into_the_histogram_of_its_values() {
         let mut state = 1_u64;

@@ -1,6 +1,6 @@
-//! A list of counts in two bytes each, for as long as that is enough.
+//! A list of counts that takes two bytes per count as long as these suffice.
 
-/// Counts of `u64`, kept in two bytes each until one of them no longer fits, then in four or eight.
+/// Counts of `u64`. Each takes two bytes until one of them no longer fits, then four or eight.
 #[derive(Clone, Debug)]
 pub struct Counts(Width);
 
@@ -11,7 +11,7 @@ enum Width {
     Eight(Vec<u64>),
 }
 
-/// Does the same with a list of each width.
+/// Does the same with a list of any width.
 macro_rules! each {
     ($self:expr, $counts:ident => $do:expr) => {
         match $self {
@@ -23,14 +23,15 @@ macro_rules! each {
 }
 
 impl Default for Counts {
-    /// An empty list, which owns no memory.
+    /// Returns an empty list, which owns no memory.
     fn default() -> Self {
         Self(Width::Two(Vec::new()))
     }
 }
 
 impl Counts {
-    /// Adds `amount` to the count at `index`. Returns false, and does nothing, if there is none.
+    /// Adds `amount` to the count at `index`. Returns false and does nothing if there is no such
+    /// count.
     #[inline]
     pub fn add(&mut self, index: usize, amount: u64) -> bool {
         let fits = match &mut self.0 {
@@ -70,35 +71,35 @@ impl Counts {
         self.add(self.len() - 1, count);
     }
 
-    /// Appends so many counts of zero.
+    /// Appends `number` counts of zero.
     pub fn append_zeros(&mut self, number: usize) {
         each!(&mut self.0, counts => counts.resize(counts.len() + number, 0));
     }
 
-    /// Makes room for exactly so many more counts than there are.
+    /// Reserves memory for exactly `additional` more counts.
     pub fn reserve_exact(&mut self, additional: usize) {
         each!(&mut self.0, counts => counts.reserve_exact(additional));
     }
 
-    /// For how many counts there is room without an allocation.
+    /// Returns the number of counts for which there is memory.
     pub fn capacity(&self) -> usize {
         each!(&self.0, counts => counts.capacity())
     }
 
-    /// How many counts there are.
+    /// Returns the number of counts.
     pub fn len(&self) -> usize {
         each!(&self.0, counts => counts.len())
     }
 
-    /// Returns true if there are none.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The count at `index`.
+    /// Returns the count at `index`.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is no such count.
     pub fn get(&self, index: usize) -> u64 {
         match &self.0 {
             Width::Two(counts) => u64::from(counts[index]),
@@ -107,7 +108,7 @@ impl Counts {
         }
     }
 
-    /// Keeps counts in four bytes at least.
+    /// Changes the width to at least four bytes.
     fn widen_to_four(&mut self) {
         if let Width::Two(counts) = &self.0 {
             let mut wide = Vec::with_capacity(counts.capacity());
@@ -116,8 +117,8 @@ impl Counts {
         }
     }
 
-    /// Adds `amount`, with which the count does not fit: all counts get twice the bytes or more, and
-    /// as much room as before.
+    /// Adds `amount` to a count that then exceeds its width. All counts become at least twice as
+    /// wide, and the capacity stays.
     #[cold]
     fn widen(&mut self, index: usize, amount: u64) {
         let sum = self.get(index).saturating_add(amount);

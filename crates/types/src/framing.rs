@@ -1,14 +1,14 @@
-//! What a link layer adds to an IP packet.
+//! The bytes that a link layer adds to an IP packet.
 
-/// Cells that a link cuts frames into.
+/// Cells into which a link cuts frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cells {
-    /// None: frames go as they are.
+    /// No cells: frames are sent as they are.
     #[default]
     None,
     /// ATM with AAL5, as on ADSL: cells of 48 payload bytes in 53, the last one padded.
     Atm,
-    /// PTM with 64b/65b coding, as on VDSL2: one byte for every 64 begun.
+    /// PTM with 64b/65b coding, as on VDSL2: one more byte for every 64 begun.
     Ptm,
 }
 
@@ -18,14 +18,14 @@ pub enum Cells {
 pub struct Framing {
     /// Bytes added to each packet.
     pub overhead: u32,
-    /// No frame is shorter than this, before it is cut into cells.
+    /// Smallest size of a frame before it is cut into cells, in bytes.
     pub minimum: u32,
-    /// Cells.
+    /// Cells into which frames are cut.
     pub cells: Cells,
 }
 
 impl Framing {
-    /// So many bytes added, nothing else.
+    /// Returns framing that adds `overhead` bytes to each packet and does nothing else.
     pub const fn bytes(overhead: u32) -> Self {
         Self {
             overhead,
@@ -34,7 +34,7 @@ impl Framing {
         }
     }
 
-    /// The frame of an IP packet of this many bytes.
+    /// Returns the size of the frame for an IP packet of `ip_bytes` bytes.
     #[inline]
     pub fn frame_bytes(self, ip_bytes: u32) -> u64 {
         let frame = (u64::from(ip_bytes) + u64::from(self.overhead)).max(u64::from(self.minimum));
@@ -61,11 +61,11 @@ mod tests {
             .frame_bytes(ip_bytes)
         };
         assert_eq!(framed(7, 0, Cells::None, 576), 583);
-        // Ethernet with preamble, FCS and gap: 38 bytes, and 84 at least.
+        // Ethernet with preamble, FCS and gap adds 38 bytes, and has at least 84.
         assert_eq!(framed(38, 84, Cells::None, 40), 84);
         assert_eq!(framed(38, 84, Cells::None, 1500), 1538);
-        // A 40-byte ACK over PPPoA LLC (14 with the AAL5 trailer): two cells; one byte less than
-        // 48 · 32 fits in 32 cells, one more does not.
+        // A 40-byte ACK over PPPoA LLC (14 bytes with the AAL5 trailer) takes two cells. 48 · 32
+        // bytes fit in 32 cells, and one byte more does not.
         assert_eq!(framed(14, 0, Cells::Atm, 40), 106);
         assert_eq!(framed(0, 0, Cells::Atm, 1536), 32 * 53);
         assert_eq!(framed(0, 0, Cells::Atm, 1537), 33 * 53);

@@ -1,4 +1,4 @@
-//! A histogram of bounded size with bounded relative error, for quantiles of anything integral.
+//! A histogram of bounded size with bounded relative error, for quantiles of integers.
 
 use crate::compact::CompactHistogram;
 
@@ -6,18 +6,18 @@ use crate::compact::CompactHistogram;
 const SUB_BINS: u64 = 1 << SUB_BITS;
 const SUB_BITS: u32 = 5;
 
-/// Weighted counts of `u64` values in log-linear bins: exact below 64, then 32 bins per octave,
-/// so that a quantile read off is within 1.6 % of a value that was recorded.
+/// Weighted counts of `u64` values in log-linear bins: exact below 64, then 32 bins per octave, so
+/// that a quantile is within 1.6 % of a value that was recorded.
 ///
-/// Grows to the largest value seen, at most 15 KiB; two histograms of equal input are equal. Where
-/// there are thousands, a [`CompactHistogram`] takes less.
+/// It grows to the largest value recorded, at most to 15 KiB. Two histograms of equal input are
+/// equal. For thousands of histograms, a [`CompactHistogram`] takes less memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     weights: Vec<u64>,
     total: u64,
     weighted_sum: u128,
     max: u64,
-    /// All bits of the smallest value are inverted, so that an empty histogram holds zeros alone.
+    /// Smallest value with all bits inverted, so that an empty histogram holds only zeros.
     inverted_min: u64,
 }
 
@@ -36,43 +36,43 @@ impl Histogram {
         self.inverted_min = self.inverted_min.max(!value);
     }
 
-    /// Counts in a bin that is not there yet.
+    /// Adds a bin and counts a value in it.
     #[cold]
     fn grow(&mut self, bin: usize, weight: u64) {
         self.weights.resize(bin + 1, 0);
         self.weights[bin] = weight;
     }
 
-    /// Makes room for values up to `largest`, so that recording them allocates nothing.
+    /// Reserves memory for values up to `largest`, so that recording them does not allocate.
     pub fn reserve(&mut self, largest: u64) {
         let needed = bin_of(largest) + 1;
         self.weights
             .reserve(needed.saturating_sub(self.weights.len()));
     }
 
-    /// Bytes of its bins with room for values up to `largest`.
+    /// Returns the bytes of the bins of a histogram with memory for values up to `largest`.
     pub fn bytes_up_to(largest: u64) -> usize {
         (bin_of(largest) + 1) * size_of::<u64>()
     }
 
-    /// The sum of all weights.
+    /// Returns the sum of all weights.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The exact weighted mean; none if nothing was recorded.
+    /// Returns the exact weighted mean, or none if nothing was recorded.
     pub fn mean(&self) -> Option<f64> {
         (self.total > 0).then(|| self.weighted_sum as f64 / self.total as f64)
     }
 
-    /// The largest value recorded; none if nothing was.
+    /// Returns the largest value recorded, or none if nothing was recorded.
     pub fn max(&self) -> Option<u64> {
         (self.total > 0).then_some(self.max)
     }
 
-    /// The smallest value with at least the share `q` of the weight at or below it, to within
-    /// half a bin (1.6 %), and neither below the smallest nor above the largest value recorded; none
-    /// if nothing was recorded.
+    /// Returns the smallest value with at least the share `q` of the weight at or below it, to
+    /// within half a bin (1.6 %). It is never below the smallest nor above the largest value
+    /// recorded. Returns none if nothing was recorded.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let wanted = libm::ceil(q.clamp(0.0, 1.0) * self.total as f64).max(1.0) as u64;
         let mut below = 0;
@@ -82,7 +82,7 @@ impl Histogram {
         })
     }
 
-    /// The bins that hold anything, as (middle value, weight), in order of value.
+    /// Returns the bins that are not empty, as (middle value, weight), in order of value.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.weights
             .iter()
@@ -91,7 +91,7 @@ impl Histogram {
             .map(|(bin, weight)| (self.value_of(bin), *weight))
     }
 
-    /// The middle of a bin that holds something, within the values recorded.
+    /// Returns the middle of a bin that is not empty, within the range of recorded values.
     fn value_of(&self, bin: usize) -> u64 {
         middle_of(bin).max(!self.inverted_min).min(self.max)
     }
@@ -114,7 +114,7 @@ impl From<&CompactHistogram> for Histogram {
     }
 }
 
-/// The number of a value's bin.
+/// Returns the number of a value's bin.
 #[inline]
 pub(crate) fn bin_of(value: u64) -> usize {
     if value < 2 * SUB_BINS {
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(bins(&histogram), [(999, 4)]);
     }
 
-    /// docs/results.md promises 1/64.
+    /// docs/results.md promises a bound of 1/64.
     #[test]
     fn quantiles_keep_the_bound_that_is_promised() {
         let mut values: Vec<u64> = Vec::new();
@@ -205,7 +205,7 @@ mod tests {
             histogram.record(*value, 1);
         }
         values.sort_unstable();
-        // Shares that floats hold exactly, so that the rank is sure.
+        // Floats hold these shares exactly, so that the rank is certain.
         for part in 1..=1_024_usize {
             let exact = values[4 * part - 1];
             let quantile = histogram.quantile(part as f64 / 1_024.0).unwrap();

@@ -1,7 +1,8 @@
 //! Plain values shared by every crate of goodqueue: time, rates, packets, random streams.
 //!
-//! Integers decide, floats advise: instants and durations are whole picoseconds, rates whole
-//! bits per second, sizes whole bytes, so that equal seeds give equal bytes on every machine.
+//! Instants and durations are whole picoseconds, rates whole bits per second and sizes whole bytes,
+//! so that equal seeds give equal bytes on every machine. Floating-point numbers never decide the
+//! order of events.
 
 mod compact;
 mod counts;

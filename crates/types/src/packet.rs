@@ -1,4 +1,4 @@
-//! What travels: packets by value, and the events that probes see.
+//! Packets by value, and the packet events that probes receive.
 
 use crate::{Bytes, Span, Time};
 
@@ -10,7 +10,7 @@ pub struct FlowId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
-/// Which way of its flow a packet goes.
+/// Direction of a packet on its flow's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// From the flow's client (the opener, the sender of a bulk flow) to its server.
@@ -20,7 +20,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The other way.
+    /// Returns the other direction.
     #[must_use]
     pub fn opposite(self) -> Self {
         match self {
@@ -45,27 +45,27 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Whether a queue may mark the packet instead of dropping it.
+    /// Returns true if a queue may mark the packet instead of dropping it.
     pub fn is_capable(self) -> bool {
         self != Self::NotCapable
     }
 }
 
-/// The hosts of a flow, as a router tells them apart: their addresses, shortened.
+/// Hosts of a flow, as a router distinguishes them: their addresses, shortened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Hosts {
-    /// The client's.
+    /// Address of the client.
     pub client: u16,
-    /// The server's.
+    /// Address of the server.
     pub server: u16,
 }
 
-/// Why a packet was lost or marked. Kept apart in every count.
+/// Reason for which a packet was lost or marked. Every count is kept by reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue's limit was reached (tail drop).
     Overlimit,
-    /// An active queue manager decided at random, before its limits (RED, PIE).
+    /// An active queue manager chose the packet at random, before its limits (RED, PIE).
     Early,
     /// An active queue manager's own upper bound was exceeded (RED above its maximum threshold,
     /// a step threshold).
@@ -77,9 +77,9 @@ pub enum DropReason {
 }
 
 impl DropReason {
-    /// How many there are.
+    /// Number of reasons.
     pub const COUNT: usize = 5;
-    /// All of them, each at the index `reason as usize`.
+    /// All reasons, each at the index `reason as usize`.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
         Self::Early,
@@ -88,12 +88,13 @@ impl DropReason {
         Self::LinkLoss,
     ];
 
-    /// Whether a queue may mark for this reason: a link's own loss and a full buffer cannot.
+    /// Returns true if a queue may mark for this reason. It may not for a link's own loss or a full
+    /// buffer.
     pub fn can_mark(self) -> bool {
         !matches!(self, Self::Overlimit | Self::LinkLoss)
     }
 
-    /// Name in results (`drops_early`, `marks_early`).
+    /// Returns the name in results (`drops_early`, `marks_early`).
     pub fn name(self) -> &'static str {
         match self {
             Self::Overlimit => "overlimit",
@@ -114,17 +115,18 @@ pub struct SackBlock {
     pub length: u32,
 }
 
-/// Up to four SACK blocks (RFC 2018 section 3), the first the most recently received.
+/// Up to four SACK blocks (RFC 2018 section 3), the most recently received one first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlocks {
     blocks: [SackBlock; 4],
     count: Count,
 }
 
-/// How many SACK blocks there are.
+/// Number of SACK blocks.
 ///
-/// As wide as its padding would make it: a copy then reads just what was written. A number that
-/// can be anything would make every packet eight bytes longer: [`Body`] puts what it holds here.
+/// It is as wide as its padding, so that a copy reads exactly the bytes that were written. A type
+/// with unused values leaves room for the discriminant of [`Body`]. An integer would make every
+/// packet eight bytes longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u32)]
 enum Count {
@@ -137,7 +139,7 @@ enum Count {
 }
 
 impl Count {
-    /// One more; none after four.
+    /// Returns the next number, or none after four.
     fn next(self) -> Option<Self> {
         match self {
             Self::None => Some(Self::One),
@@ -150,7 +152,8 @@ impl Count {
 }
 
 impl SackBlocks {
-    /// Appends the block `start..end` of a segment that acknowledges `ack`; false when full.
+    /// Appends the block `start..end` of a segment that acknowledges `ack`. Returns false if there
+    /// are four already.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) -> bool {
         let Some(count) = self.count.next() else {
             return false;
@@ -165,7 +168,8 @@ impl SackBlocks {
         true
     }
 
-    /// The blocks as half-open byte ranges `(start, end)`, given the acknowledgement number.
+    /// Returns the blocks as half-open byte ranges `(start, end)`, given the acknowledgement
+    /// number.
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.blocks[..self.count as usize].iter().map(move |block| {
             let start = ack.wrapping_add_signed(i64::from(block.offset));
@@ -173,29 +177,29 @@ impl SackBlocks {
         })
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.count == Count::None
     }
 }
 
-/// The timestamps option (RFC 7323 section 3). A clock never shows 0: with a `value` of 0 the
-/// segment carries no such option.
+/// The timestamps option (RFC 7323 section 3). No clock has the value 0, so a `value` of 0 means
+/// that the segment has no such option.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Timestamps {
     /// `TSval`: the sender's clock, in ticks of its own.
     pub value: u32,
-    /// `TSecr`: the clock of the other end, sent back.
+    /// `TSecr`: the last timestamp received from the other end.
     pub echo: u32,
 }
 
 impl Timestamps {
-    /// Whether the segment carries the option.
+    /// Returns true if the segment has the option.
     pub fn is_present(self) -> bool {
         self.value != 0
     }
@@ -223,12 +227,12 @@ impl SegmentFlags {
     /// Accurate ECN (RFC 9768): the high bit of its counter, which was the nonce sum.
     pub const AE: Self = Self(0x100);
 
-    /// Whether all flags of `other` are set.
+    /// Returns true if all flags of `other` are set.
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets of flags.
+    /// Returns the union of both sets of flags.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -236,14 +240,15 @@ impl SegmentFlags {
 }
 
 /// A TCP segment. Sequence numbers count bytes from an initial sequence number of 0 in each
-/// direction; SYN and FIN take one each. They are 64 bits wide here and wrap only in trace files.
+/// direction. SYN and FIN take one each. Sequence numbers have 64 bits here and wrap only in trace
+/// files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// Sequence number of the first payload byte (or of the SYN or FIN).
     pub seq: u64,
     /// Acknowledgement number, valid with the ACK flag.
     pub ack: u64,
-    /// Advertised receive window in bytes, already scaled (and rounded as the scale demands).
+    /// Advertised receive window in bytes, already scaled (and rounded as the scale requires).
     pub window: u32,
     /// Payload bytes.
     pub payload: u32,
@@ -258,12 +263,12 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Size of the IP packet that carries this segment.
+    /// Returns the size of the IP packet that carries this segment.
     pub fn ip_bytes(&self) -> u32 {
         u32::from(self.header) + self.payload
     }
 
-    /// The sequence number after this segment: payload, SYN and FIN each counted.
+    /// Returns the sequence number after this segment, with payload, SYN and FIN counted.
     pub fn end_seq(&self) -> u64 {
         let syn = u64::from(self.flags.contains(SegmentFlags::SYN));
         let fin = u64::from(self.flags.contains(SegmentFlags::FIN));
@@ -271,18 +276,18 @@ impl Segment {
     }
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Body {
     /// A TCP segment.
     Tcp(Segment),
-    /// A datagram nobody answers.
+    /// A datagram that is not answered.
     Datagram,
-    /// A ping request; the host answers with a reply of the same size.
+    /// A ping request. The host answers with a reply of the same size.
     EchoRequest,
-    /// A ping reply; carries the time at which its request was sent.
+    /// A ping reply, with the time of its request.
     EchoReply {
-        /// When the request left its sender.
+        /// Time at which the request left its sender.
         requested: Time,
     },
 }
@@ -290,32 +295,32 @@ pub enum Body {
 /// An IP packet, moved by value and never boxed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Packet {
-    /// The flow it belongs to.
+    /// Flow of the packet.
     pub flow: FlowId,
-    /// Which way it goes.
+    /// Direction of the packet.
     pub direction: Direction,
     /// ECN field.
     pub ecn: Ecn,
-    /// The differentiated services code point (RFC 2474): 0 to 63.
+    /// Differentiated services code point (RFC 2474), 0 to 63.
     pub dscp: u8,
-    /// Where the flow's two ends are.
+    /// Hosts at the flow's two ends.
     pub hosts: Hosts,
-    /// Which of the flow's connections it belongs to: what tells them apart is their ports.
+    /// Number of the connection among those of the flow. It represents the ports.
     pub connection: u32,
-    /// Size of the IP packet in bytes; a link adds its own framing.
+    /// Size of the IP packet in bytes. A link adds its own framing.
     pub size: u32,
-    /// Count of packets this flow sent in this direction before this one.
+    /// Number of packets that the flow sent in this direction before this one.
     pub number: u64,
-    /// When its host sent it.
+    /// Time at which its host sent it.
     pub sent: Time,
-    /// When it reached the queue that it waits in.
+    /// Time at which it reached the queue in which it waits.
     pub arrived: Time,
-    /// Its content.
+    /// Content of the packet.
     pub body: Body,
 }
 
 impl Default for Packet {
-    /// An empty segment of flow 0: a place to write a packet in.
+    /// Returns an empty segment of flow 0, in whose place a packet can be written.
     fn default() -> Self {
         Self {
             flow: FlowId(0),
@@ -334,60 +339,61 @@ impl Default for Packet {
 }
 
 impl Packet {
-    /// Size of the IP packet.
+    /// Returns the size of the IP packet.
     pub fn bytes(&self) -> Bytes {
         Bytes(u64::from(self.size))
     }
 }
 
-/// What happened to a packet at a link or a host.
+/// Kind of an event of a packet at a link or a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PacketEventKind {
-    /// Its host handed it to its first link.
+    /// The packet's host handed it to its first link.
     Sent,
-    /// It arrived at a link, before the decision to queue or drop it.
+    /// The packet arrived at a link, before the decision to queue or drop it.
     Arrived(LinkId),
-    /// The link lost it.
+    /// The link lost the packet for this reason.
     Dropped(LinkId, DropReason),
-    /// The link's queue marked it, for this reason.
+    /// The link's queue marked the packet for this reason.
     Marked(LinkId, DropReason),
-    /// Its transmission began after it waited so long.
+    /// The packet's transmission began after this queueing delay.
     ServiceStarted(LinkId, Span),
-    /// It reached the host at the other end.
+    /// The packet reached the host at the other end.
     Delivered,
 }
 
-/// What probes and trace writers receive.
+/// Packet event that probes and trace writers receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PacketEvent {
-    /// When it happened. Events of one link or host come in order of time; events of different
-    /// ones may not, because the engine works ahead where nothing can interfere.
+    /// Time of the event. Events of one link or host come in order of time. Events of different
+    /// ones may not, because the engine works ahead if nothing can interfere.
     pub time: Time,
-    /// What happened.
+    /// Kind of the event.
     pub kind: PacketEventKind,
-    /// To which packet.
+    /// Packet of the event.
     pub packet: Packet,
 }
 
-/// Takes the packet events of a run in order of time, as they happen.
+/// Receiver of the packet events of a run in order of time, as they happen.
 pub trait PacketSink {
-    /// Whether it has a use for an event; others it does not get.
+    /// Returns true if the sink needs an event. It does not receive others.
     fn wants(&self, _event: &PacketEvent) -> bool {
         true
     }
 
-    /// The next event.
+    /// Receives the next event.
     fn packet(&mut self, event: &PacketEvent);
 
-    /// Whether it has a use for backlogs and windows. Those of one link or flow come in order of time.
+    /// Returns true if the sink needs backlogs and windows. Those of one link or flow come in order
+    /// of time.
     fn wants_series(&self) -> bool {
         false
     }
 
-    /// What waits at a link from this time on, in packets.
+    /// Receives a link's new backlog in packets, which holds from `_time` on.
     fn backlog(&mut self, _link: LinkId, _time: Time, _packets: u64) {}
 
-    /// A flow's congestion window from this time on, in bytes.
+    /// Receives a flow's new congestion window in bytes, which holds from `_time` on.
     fn window(&mut self, _flow: FlowId, _time: Time, _cwnd: u64) {}
 }
 

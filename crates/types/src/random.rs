@@ -5,12 +5,13 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// A reproducible stream of random numbers: PCG-64-MCG seeded from the run's seed, a purpose and
-/// the index of the entity that draws. Logarithms come from `libm`, equal on every machine.
+/// the index of the entity that draws. Logarithms come from `libm`, so draws are equal on every
+/// machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomStream(Pcg64Mcg);
 
 impl RandomStream {
-    /// The stream of `entity` for `purpose` in the run with `seed`.
+    /// Creates the stream of `entity` for `purpose` in the run with `seed`.
     pub fn new(seed: u64, purpose: &str, entity: u64) -> Self {
         let mut state = mix(seed ^ 0x6A09_E667_F3BC_C908);
         for byte in purpose.bytes() {
@@ -19,29 +20,29 @@ impl RandomStream {
         Self(Pcg64Mcg::seed_from_u64(mix(state ^ mix(entity))))
     }
 
-    /// 64 uniformly random bits.
+    /// Draws 64 uniformly random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number drawn uniformly from [0, 1).
+    /// Draws a number uniformly from [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A span drawn uniformly from [0, `limit`), zero if `limit` is.
+    /// Draws a span uniformly from [0, `limit`). Returns zero if `limit` is zero.
     pub fn span_below(&mut self, limit: Span) -> Span {
-        // The high half of a 128-bit product: unbiased to 2⁻⁶⁴ without a division.
+        // The high half of a 128-bit product has a bias of at most 2⁻⁶⁴ and needs no division.
         Span(((u128::from(self.bits()) * u128::from(limit.0)) >> 64) as u64)
     }
 
-    /// A draw from the exponential distribution with this mean.
+    /// Draws from the exponential distribution with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log1p(-self.unit())
     }
 }
 
-/// The finaliser of `SplitMix64`: every input bit reaches every output bit.
+/// Returns the finaliser of `SplitMix64`, in which every input bit affects every output bit.
 #[inline]
 pub fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);

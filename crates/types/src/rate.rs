@@ -5,7 +5,7 @@ use crate::Span;
 /// Picoseconds that one byte takes at one bit per second.
 const PICOS_PER_BYTE_AT_1BPS: u128 = 8_000_000_000_000;
 
-/// A rate in whole bits per second; zero is refused by the scenario parser.
+/// A rate in whole bits per second. The scenario parser refuses zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
@@ -14,20 +14,20 @@ pub struct Rate(pub u64);
 pub struct Bytes(pub u64);
 
 impl Rate {
-    /// Of a link that only delays.
+    /// Rate of a link that only delays.
     pub const UNLIMITED: Self = Self(u64::MAX);
 
-    /// The time to send `bytes`, rounded up to a picosecond so that no frame leaves early and
-    /// every frame takes some time.
+    /// Returns the time to send `bytes`, rounded up to a picosecond, so that no frame leaves early
+    /// and every frame takes some time.
     ///
-    /// `bytes · 8 · 10¹²` passes 64 bits above 2.3 MB, hence 128.
+    /// `bytes · 8 · 10¹²` exceeds 64 bits above 2.3 MB, so the product has 128 bits.
     #[must_use]
     pub fn transmission_time(self, bytes: Bytes) -> Span {
         let picos = (u128::from(bytes.0) * PICOS_PER_BYTE_AT_1BPS).div_ceil(u128::from(self.0));
         Span(u64::try_from(picos).unwrap_or(u64::MAX))
     }
 
-    /// Picoseconds per byte where that is a whole number, as it is for most real rates: then a
+    /// Returns the picoseconds per byte if they are a whole number, as for most real rates. Then a
     /// 64-bit product replaces the 128-bit division for frames of up to a megabyte.
     #[must_use]
     pub fn picos_per_byte(self) -> Option<u64> {
@@ -36,7 +36,7 @@ impl Rate {
             .then(|| (PICOS_PER_BYTE_AT_1BPS / rate) as u64)
     }
 
-    /// Bytes that pass in `span`: the bandwidth-delay product, rounded down.
+    /// Returns the bytes that pass in `span`, which is the bandwidth-delay product, rounded down.
     #[must_use]
     pub fn bytes_in(self, span: Span) -> Bytes {
         Bytes((u128::from(self.0) * u128::from(span.0) / PICOS_PER_BYTE_AT_1BPS) as u64)
@@ -52,7 +52,7 @@ mod tests {
         let rate = Rate(1_000_000);
         assert_eq!(rate.transmission_time(Bytes(583)), Span::from_micros(4664));
         assert_eq!(rate.picos_per_byte(), Some(8_000_000));
-        // 64 MB at 10 Gb/s drain in 51.2 ms.
+        // 64 MB drain in 51.2 ms at 10 Gb/s.
         assert_eq!(
             Rate(10_000_000_000).transmission_time(Bytes(64_000_000)),
             Span::from_micros(51_200)

@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 /// Picoseconds in a second.
 const PICOS: u64 = 1_000_000_000_000;
 
-/// An instant: picoseconds since the start of the run. Reaches 213 days.
+/// An instant in picoseconds since the start of the run. The range is 213 days.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(pub u64);
 
@@ -15,23 +15,23 @@ pub struct Time(pub u64);
 pub struct Span(pub u64);
 
 impl Time {
-    /// The start of every run.
+    /// Start of every run.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// Time after every event.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Seconds since the start, for reports only.
+    /// Returns the seconds since the start, for reports only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PICOS as f64
     }
 
-    /// The time elapsed since `earlier`, zero if `earlier` is later.
+    /// Returns the time elapsed since `earlier`, or zero if `earlier` is later.
     #[must_use]
     pub fn saturating_since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// This instant plus a span, stopping at [`Time::MAX`].
+    /// Returns this instant plus a span, or [`Time::MAX`] if the sum exceeds it.
     #[must_use]
     pub fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
@@ -39,43 +39,44 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// Span of zero length.
     pub const ZERO: Self = Self(0);
-    /// Longer than any run.
+    /// Span longer than any run.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Whole seconds.
+    /// Returns a span of whole seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * PICOS)
     }
 
-    /// Whole milliseconds.
+    /// Returns a span of whole milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * (PICOS / 1_000))
     }
 
-    /// Whole microseconds.
+    /// Returns a span of whole microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * (PICOS / 1_000_000))
     }
 
-    /// The nearest picosecond to `secs` (which must be finite and not negative; others give 0 or MAX).
+    /// Returns the nearest picosecond to `secs`, which must be finite and not negative. Other
+    /// values give zero or [`Span::MAX`].
     pub fn from_secs_f64(secs: f64) -> Self {
         Self((secs * PICOS as f64 + 0.5) as u64)
     }
 
-    /// Seconds, for reports and for the floating-point parts of a control law.
+    /// Returns the seconds, for reports and for the floating-point parts of a control law.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PICOS as f64
     }
 
-    /// The difference to a shorter span, zero if `other` is longer.
+    /// Returns the difference to a shorter span, or zero if `other` is longer.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This many times the span, stopping at [`Span::MAX`].
+    /// Returns `times` times the span, or [`Span::MAX`] if the product exceeds it.
     #[must_use]
     pub fn saturating_mul(self, times: u64) -> Self {
         Self(self.0.saturating_mul(times))
@@ -97,7 +98,7 @@ impl AddAssign<Span> for Time {
 
 impl Sub for Time {
     type Output = Span;
-    /// The time from `earlier` to `self`; a negative result is a broken invariant.
+    /// Returns the time from `earlier` to `self`. A negative result is a broken invariant.
     fn sub(self, earlier: Self) -> Span {
         debug_assert!(self >= earlier, "{self:?} is before {earlier:?}");
         Span(self.0 - earlier.0)

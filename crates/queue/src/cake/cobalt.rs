@@ -1,32 +1,34 @@
-//! COBALT: `CoDel` for flows that heed signals, and beside it BLUE for those that do not.
+//! COBALT combines `CoDel`, for flows that respond to congestion signals, with BLUE, for flows that
+//! do not.
 
 use crate::Context;
 use crate::cake::CakeFirstInterval;
 use crate::codel::newton_step;
 use goodqueue_types::{DropReason, Packet, Span, Time};
 
-/// BLUE's step up at an overflow and its step down at an empty queue: 1/256 and 1/4096 in 32 bits.
+/// Steps of BLUE's drop probability in 32-bit fixed point: up by 1/256 when the buffer overflows,
+/// down by 1/4096 when the queue is empty.
 const BLUE_UP: u32 = 1 << 24;
 const BLUE_DOWN: u32 = 1 << 20;
-/// 1/√count from a table below this count, by one Newton step from there on.
+/// Number of counts whose 1/√count comes from a table. From there on one Newton step gives it.
 const TABLE: usize = 16;
 
-/// What COBALT is told in one tin.
+/// Parameters of COBALT in one tin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CobaltParams {
-    /// Sojourn time that a standing queue may have; BLUE makes at most one step in it.
+    /// Largest sojourn time that is not a standing queue. BLUE changes at most once in this time.
     pub target: Span,
-    /// From the first signal to the second.
+    /// Time from the first signal to the second.
     pub interval: Span,
-    /// Time that a full frame takes at the tin's rate.
+    /// Transmission time of a full frame at the tin's rate.
     pub mtu_time: Span,
-    /// 1/√count in 32-bit fixed point.
+    /// Table of 1/√count in 32-bit fixed point.
     inverse_roots: [u32; TABLE],
 }
 
 impl CobaltParams {
-    /// For this target and interval; both grow where a full frame takes long, so that one frame in
-    /// transmission and half another are no standing queue.
+    /// Returns the parameters for a target and an interval. Both grow if a full frame takes long at
+    /// the tin's rate, so that one and a half frames never count as a standing queue.
     pub fn new(target: Span, interval: Span, mtu_time: Span) -> Self {
         let wide = target.max(Span(mtu_time.0 * 3 / 2));
         let stretched = interval + wide.saturating_sub(target);
@@ -39,8 +41,9 @@ impl CobaltParams {
     }
 }
 
-/// Four Newton steps for each count, beginning at the count before: small counts are where a
-/// single step would be far off. For no signals and for one it is the highest fraction there is.
+/// Returns the table of 1/√count. Each entry takes four Newton steps from the entry before, because
+/// one step would be far off for small counts. The entries for counts 0 and 1 are the largest
+/// fraction.
 fn inverse_roots() -> [u32; TABLE] {
     let mut root = u32::MAX;
     let mut roots = [root; TABLE];
@@ -53,31 +56,33 @@ fn inverse_roots() -> [u32; TABLE] {
     roots
 }
 
-/// What COBALT must know of a queue besides the packet that leaves it.
+/// State of a queue that COBALT needs besides the packet that leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CobaltQueue {
-    /// Nothing waits behind the packet.
+    /// True if nothing waits behind the packet.
     pub is_last: bool,
-    /// So many flows with standing queues share the tin (0 at egress).
+    /// Number of flows with standing queues in the tin (0 at egress).
     pub bulk_flows: u32,
 }
 
-/// What COBALT remembers of one queue.
+/// COBALT's state for one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CobaltVars {
-    /// Signals given in this state of congestion; it runs down as fast as it ran up.
+    /// Number of signals in this state of congestion. It falls by the same schedule by which it
+    /// rose.
     count: u32,
     inverse_root: u32,
-    /// The next signal is due; without any so far, until when the queue counts as active.
+    /// Time at which the next signal is due. Before the first signal, the time until which the
+    /// queue counts as active.
     drop_next: Time,
     blue_changed: Time,
-    /// BLUE's drop probability in 32 bits.
+    /// BLUE's drop probability in 32-bit fixed point.
     blue: u32,
     dropping: bool,
 }
 
 impl CobaltVars {
-    /// The state of a queue never used.
+    /// Returns the state of a queue that was never used.
     pub fn new(first: CakeFirstInterval) -> Self {
         Self {
             count: 0,
@@ -92,7 +97,8 @@ impl CobaltVars {
         }
     }
 
-    /// The queue lost a packet because all memory is taken.
+    /// Raises BLUE's probability and enters the dropping state, because the queue lost a packet to
+    /// the memory limit.
     pub fn queue_full(&mut self, params: &CobaltParams, now: Time) {
         if now - self.blue_changed > params.target {
             self.blue = self.blue.saturating_add(BLUE_UP);
@@ -103,7 +109,7 @@ impl CobaltVars {
         self.count = self.count.max(1);
     }
 
-    /// The queue's turn has come and it is empty.
+    /// Lowers BLUE's probability and the count, because the queue is served and found empty.
     pub fn queue_empty(&mut self, params: &CobaltParams, now: Time) {
         if self.blue > 0 && now - self.blue_changed > params.target {
             self.blue = self.blue.saturating_sub(BLUE_DOWN);
@@ -115,12 +121,12 @@ impl CobaltVars {
         }
     }
 
-    /// Whether an empty queue's state has yet to run down.
+    /// Returns true if the state of an empty queue has not decayed yet.
     pub fn is_decaying(&self, now: Time) -> bool {
         self.blue > 0 || self.count > 0 || now < self.drop_next
     }
 
-    /// Marks a packet that leaves the queue, or says why it must be dropped. The last packet of a
+    /// Marks a packet that leaves the queue, or returns the reason to drop it. The last packet of a
     /// queue is never dropped.
     pub fn decide(
         &mut self,
@@ -131,10 +137,10 @@ impl CobaltVars {
     ) -> Option<DropReason> {
         let now = context.now;
         let was_due = self.count > 0 && now >= self.drop_next;
-        // Set before the decision is made, and kept for the case that none is due.
+        // This value precedes the decision. It is used if no signal turns out to be due.
         let mut overdue = now > self.drop_next;
         self.look(params, now, now - packet.arrived, queue.bulk_flows);
-        // BLUE is for those who ignore marks: it only drops.
+        // BLUE acts against flows that ignore marks, so it drops and never marks.
         let blue = self.blue > 0 && ((context.random.bits() >> 32) as u32) < self.blue;
         let mut reason = blue.then_some(DropReason::Early);
         if was_due && self.dropping {
@@ -160,7 +166,8 @@ impl CobaltVars {
         reason.filter(|_| !queue.is_last)
     }
 
-    /// Whether the packet saw a standing queue; at ingress a few frames of each flow are none.
+    /// Sets `dropping` if the packet's sojourn time shows a standing queue. At ingress a few frames
+    /// of each bulk flow are not a standing queue.
     fn look(&mut self, params: &CobaltParams, now: Time, sojourn: Span, bulk_flows: u32) {
         let frames = (2 * u64::from(bulk_flows)).max(4);
         let over = sojourn > params.target && sojourn > params.mtu_time.saturating_mul(frames);
@@ -178,7 +185,7 @@ impl CobaltVars {
         self.advance(params);
     }
 
-    /// The count has changed: the next signal is an interval/√count after the one before.
+    /// Moves the time of the next signal to interval/√count after the last, with the new count.
     fn advance(&mut self, params: &CobaltParams) {
         let root = params.inverse_roots.get(self.count as usize);
         self.inverse_root = root
@@ -204,7 +211,7 @@ mod tests {
         CobaltParams::new(Span::from_millis(5), Span::from_millis(100), Span::ZERO)
     }
 
-    /// Has the law look at a packet that waited so long.
+    /// Returns the decision on a packet that waited for `sojourn`, with the number of marks.
     fn decide(
         vars: &mut CobaltVars,
         now: Span,
@@ -249,15 +256,16 @@ mod tests {
         for (index, distance) in distances.into_iter().enumerate() {
             let exact = 0.1 / libm::sqrt((index + 1) as f64);
             let error = distance.as_secs_f64() / exact - 1.0;
-            // Four Newton steps from 1 give 1/√2 within 5.6e-4; beyond the table one step a signal
-            // leaves 1.5 times the square of the relative change, 1/(2·16), and less further on.
+            // Four Newton steps from 1 give 1/√2 within 5.6e-4. Beyond the table, one step per
+            // signal leaves 1.5 times the square of the relative change, 1/(2·16), and less at
+            // larger counts.
             let bound = if index < 15 { 6e-4 } else { 2e-3 };
             assert!(error.abs() < bound, "count {}: {error}", index + 1);
         }
     }
 
-    /// ns-3's `CobaltQueueDiscMarkTest`: no signal at twice the target, one two intervals later,
-    /// another at the same instant, and one at twice that time.
+    /// ns-3's `CobaltQueueDiscMarkTest`: no signal at twice the target, one signal two intervals
+    /// later, another at the same instant, and one at twice that time.
     #[test]
     fn ns3_first_signals() {
         let random = &mut RandomStream::new(1, "test", 0);
@@ -277,7 +285,8 @@ mod tests {
         }
     }
 
-    /// A queue that Linux has just made signals at the second packet that waited too long.
+    /// Linux clears the state of a new queue, so it signals at the second packet that waited too
+    /// long.
     #[test]
     fn linux_does_not_wait_for_the_first_signal() {
         let random = &mut RandomStream::new(1, "test", 0);
@@ -306,8 +315,8 @@ mod tests {
         for millis in 50..600 {
             up = at(millis, 20);
         }
-        // The first at 150 ms, the next after 100 ms · 1/√k for k from 2: Σ up to 11 is 4.32, up to
-        // 12 it is 4.61.
+        // The first signal comes at 150 ms, the next ones 100 ms · 1/√k apart for k from 2. The sum
+        // of 1/√k is 4.32 up to k = 11 and 4.61 up to k = 12.
         assert_eq!(up, 12);
         let mut down = up;
         for millis in 600..1_200 {
@@ -316,7 +325,7 @@ mod tests {
         assert_eq!(down, 0);
     }
 
-    /// When no packet came for long, what was due meanwhile is not made up for.
+    /// Signals that fell due while no packet came are skipped.
     #[test]
     fn signals_that_were_missed_are_forgotten() {
         let random = &mut RandomStream::new(1, "test", 0);
@@ -335,7 +344,7 @@ mod tests {
             (1058, 20),
         ]
         .map(|(millis, sojourn)| at(millis, sojourn));
-        // At 1001 ms the next is due, 100/√3 ms after 1000.
+        // The signal at 1001 ms was due at 1000 ms. The next one is due 100/√3 ms after that.
         assert_eq!(marks, [0, 0, 1, 1, 0, 0, 1]);
     }
 
@@ -348,7 +357,7 @@ mod tests {
         for millis in 1..=320 {
             vars.queue_full(&params, time(millis));
         }
-        // More than 5 ms apart: at 6, 12, 18 … 318 ms.
+        // BLUE's steps are more than 5 ms apart: at 6, 12, 18 … 318 ms.
         assert_eq!(vars.blue, 53 * BLUE_UP);
         let draws = 20_000;
         let mut dropped = 0;

@@ -1,4 +1,4 @@
-//! What CAKE can be told.
+//! Parameters of CAKE.
 
 use crate::cake::Cake;
 use crate::config::refuse_small_limit;
@@ -6,88 +6,87 @@ use crate::flows::refuse_memory;
 use crate::{Configuration, Limit, Refusal};
 use goodqueue_types::{Framing, RandomStream, Rate, Span};
 
-/// Into which tins (queues of different priority) packets are sorted by their code point.
+/// Assignment of packets to tins (queues of different priority) by their code point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeDiffserv {
-    /// One tin for all (`besteffort`).
+    /// One tin for all packets (`besteffort`).
     BestEffort,
-    /// Eight by the upper three bits (`precedence`).
+    /// Eight tins by the upper three bits of the code point (`precedence`).
     Precedence,
-    /// Bulk, best effort, voice (`diffserv3`).
+    /// Three tins: bulk, best effort and voice (`diffserv3`).
     Diffserv3,
-    /// Bulk, best effort, video, voice (`diffserv4`).
+    /// Four tins: bulk, best effort, video and voice (`diffserv4`).
     Diffserv4,
-    /// Eight by usual code points (`diffserv8`).
+    /// Eight tins by the usual code points (`diffserv8`).
     Diffserv8,
 }
 
-/// Between whom the bandwidth is shared.
+/// Units between which CAKE shares the bandwidth equally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeIsolation {
-    /// Nobody: one queue (`flowblind`).
+    /// No sharing: all packets are in one queue (`flowblind`).
     FlowBlind,
-    /// Hosts that send (`srchost`).
+    /// Sending hosts (`srchost`).
     SrcHost,
-    /// Hosts that receive (`dsthost`).
+    /// Receiving hosts (`dsthost`).
     DstHost,
-    /// Pairs of hosts (`hosts`).
+    /// Pairs of a sending and a receiving host (`hosts`).
     Hosts,
     /// Flows (`flows`).
     Flows,
-    /// First hosts that send, then their flows (`dual-srchost`).
+    /// Sending hosts first, then the flows of each (`dual-srchost`).
     DualSrcHost,
-    /// First hosts that receive, then their flows (`dual-dsthost`).
+    /// Receiving hosts first, then the flows of each (`dual-dsthost`).
     DualDstHost,
-    /// First hosts on either side, then flows (`triple-isolate`).
+    /// Hosts on either side first, then the flows of each (`triple-isolate`).
     TripleIsolate,
 }
 
-/// How long a queue that has never been congested may stay above its target before the first
-/// drop.
+/// Time for which a queue that was never congested may exceed its target before the first drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeFirstInterval {
-    /// Until the next packet: Linux clears the state of a new queue, and with it 1/√count.
+    /// The time until the next packet. Linux clears the state of a new queue, and 1/√count with it.
     None,
-    /// An interval, as later (ns-3's COBALT).
+    /// An interval, as for later states of congestion (ns-3's COBALT).
     Whole,
 }
 
-/// What CAKE can be told. Left out: `autorate-ingress`, `ack-filter`, `wash`, `nat`, `fwmark`,
-/// `split-gso` (there are no super-packets), and overrides by class or filter.
+/// Parameters of CAKE. Not implemented are `autorate-ingress`, `ack-filter`, `wash`, `nat`,
+/// `fwmark`, `split-gso` (the simulator has no super-packets), and overrides by class or filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeConfig {
     /// Rate of the shaper (`bandwidth`); `None` is `unlimited`, the default.
     pub bandwidth: Option<Rate>,
-    /// Tins. Default `diffserv3`.
+    /// Assignment of packets to tins. Default `diffserv3`.
     pub diffserv: CakeDiffserv,
-    /// Isolation. Default `triple-isolate`.
+    /// Units that share the bandwidth. Default `triple-isolate`.
     pub isolation: CakeIsolation,
-    /// A usual round-trip time (`rtt`, or a name for it: `internet` is 100 ms, the default;
+    /// Typical round-trip time (`rtt`, or a name for it: `internet` is 100 ms, the default;
     /// `datacentre` 100 us, `lan` 1 ms, `metro` 10 ms, `regional` 30 ms, `oceanic` 300 ms,
-    /// `satellite` 1 s, `interplanetary` 1000 s). It is COBALT's interval; the target is a
+    /// `satellite` 1 s, `interplanetary` 1000 s). It is COBALT's interval. The target is a
     /// twentieth of it. Both are longer in tins in which a full frame takes long.
     pub rtt: Span,
-    /// Bytes on the wire for each IP packet, in the shaper's account and in those of flows and
-    /// tins (`overhead`, `mpu`, `atm`, `ptm`); `None`, the default, is `raw`: the link's own
-    /// framing.
+    /// Framing that gives the bytes of an IP packet on the wire, for the accounts of the shaper,
+    /// the tins and the flows (`overhead`, `mpu`, `atm`, `ptm`). `None`, the default, is `raw`: the
+    /// link's own framing.
     pub framing: Option<Framing>,
-    /// The most kernel memory that waiting packets may take, in bytes (`memlimit`); see `truesize`.
+    /// Largest kernel memory that waiting packets may take, in bytes (`memlimit`); see `truesize`.
     /// `None`, the default, is four times what the bandwidth sends in an `rtt`, but at least 4 MiB
     /// and at most 10240 full frames.
     pub memory_limit: Option<u64>,
-    /// A limit beside that of memory; not in Linux. Default none.
+    /// Limit besides that of memory, which Linux does not have. Default none.
     pub limit: Limit,
-    /// Whether the shaper counts what it drops, too, because that has passed the bottleneck before
-    /// it (`ingress`; the default is `egress`).
+    /// True if the shaper counts dropped packets too, because they have passed the bottleneck
+    /// before it (`ingress`; the default is `egress`).
     pub ingress: bool,
-    /// Frame bytes of a full packet (Linux: the device's MTU and its header). Default 1514.
+    /// Size of a full frame in bytes (Linux: the device's MTU and its header). Default 1514.
     pub mtu: u32,
-    /// What a new queue does. Default as Linux.
+    /// Behaviour of a queue before its first congestion. Default as Linux.
     pub first_interval: CakeFirstInterval,
 }
 
 impl CakeConfig {
-    /// As `tc qdisc add ... cake bandwidth`, or `unlimited`.
+    /// Returns the parameters of `tc qdisc add ... cake bandwidth`, or of `unlimited`.
     pub const fn linux(bandwidth: Option<Rate>) -> Self {
         Self {
             bandwidth,
@@ -103,7 +102,7 @@ impl CakeConfig {
         }
     }
 
-    /// The most memory that waiting packets may take, in bytes.
+    /// Returns the largest memory that waiting packets may take, in bytes.
     pub fn memory(&self) -> u64 {
         let most = 10_240 * u64::from(self.mtu);
         let wanted = match (self.memory_limit, self.bandwidth) {
@@ -114,14 +113,14 @@ impl CakeConfig {
         wanted.max(4 << 20).min(most)
     }
 
-    /// The delay that COBALT allows, before it is stretched for slow tins.
+    /// Returns the sojourn time that COBALT allows before slow tins stretch it.
     pub fn target(&self) -> Span {
         self.rtt / 20
     }
 }
 
 impl CakeIsolation {
-    /// Whether flows have queues of their own.
+    /// Returns true if each flow has a queue of its own.
     pub(super) fn separates_flows(self) -> bool {
         !matches!(
             self,
@@ -129,7 +128,7 @@ impl CakeIsolation {
         )
     }
 
-    /// Whether sending hosts are told apart.
+    /// Returns true if sending hosts are distinguished.
     pub(super) fn sees_sources(self) -> bool {
         matches!(
             self,
@@ -137,7 +136,7 @@ impl CakeIsolation {
         )
     }
 
-    /// Whether receiving hosts are told apart.
+    /// Returns true if receiving hosts are distinguished.
     pub(super) fn sees_destinations(self) -> bool {
         matches!(
             self,
@@ -189,7 +188,8 @@ impl Configuration for CakeConfig {
         Ok(())
     }
 
-    /// With a bandwidth it holds back what it has; tins only order it.
+    /// Returns false with a bandwidth, because the shaper holds packets back. Tins alone only order
+    /// them.
     fn is_work_conserving(&self) -> bool {
         self.bandwidth.is_none()
     }

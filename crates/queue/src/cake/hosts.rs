@@ -1,15 +1,16 @@
-//! How many flows with standing queues each host has, and what that leaves to each of them.
+//! Number of flows with standing queues that each host has, and the quantum of each flow that
+//! follows from it.
 
 use crate::cake::CakeIsolation;
 use crate::flows::SetAssociative;
 use goodqueue_types::RandomStream;
 
-/// Queues in a tin, and places for hosts on each side.
+/// Number of queues in a tin, and of host entries on each side.
 pub const QUEUES: u32 = 1024;
-/// Queues in a set.
+/// Number of queues in a set of the set-associative hash.
 pub const WAYS: u32 = 8;
 
-/// The hosts of one side, told apart by a set-associative hash.
+/// The hosts of one side, distinguished by a set-associative hash.
 #[derive(Clone, Debug)]
 struct Side {
     places: SetAssociative,
@@ -24,7 +25,7 @@ impl Side {
         }
     }
 
-    /// The place of a host; one with flows keeps its place.
+    /// Returns the entry of a host. A host with flows keeps its entry.
     fn place(&mut self, hash: u32) -> u16 {
         let bulk_flows = &self.bulk_flows;
         let in_use = |place: u32| bulk_flows[place as usize] > 0;
@@ -32,7 +33,7 @@ impl Side {
     }
 }
 
-/// The places of a flow's two hosts.
+/// Entries of a flow's two hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostPair {
     source: u16,
@@ -47,7 +48,8 @@ pub struct HostTable {
 }
 
 impl HostTable {
-    /// For this isolation: hosts matter only where flows have queues of their own.
+    /// Creates the table for an isolation. Hosts are counted only if flows have queues of their
+    /// own.
     pub fn new(isolation: CakeIsolation) -> Self {
         let flows = isolation.separates_flows();
         Self {
@@ -56,7 +58,7 @@ impl HostTable {
         }
     }
 
-    /// The places of two hosts with these hashes.
+    /// Returns the entries of two hosts with these hashes.
     pub fn pair(&mut self, source: u32, destination: u32) -> HostPair {
         let place =
             |side: &mut Option<Side>, hash| side.as_mut().map_or(0, |side| side.place(hash));
@@ -66,14 +68,14 @@ impl HostTable {
         }
     }
 
-    /// One of their flows has a standing queue from now on.
+    /// Counts one more flow with a standing queue for both hosts.
     pub fn add(&mut self, pair: HostPair) {
         for count in self.counts(pair) {
             *count += 1;
         }
     }
 
-    /// One of their flows has none any more.
+    /// Counts one flow with a standing queue less for both hosts.
     pub fn remove(&mut self, pair: HostPair) {
         for count in self.counts(pair) {
             *count -= 1;
@@ -90,13 +92,13 @@ impl HostTable {
             .filter_map(|(side, place)| side.map(|side| &mut side.bulk_flows[place as usize]))
     }
 
-    /// What a flow of these hosts may send in a round: the busier one's share for each of its
-    /// flows, rounded at random so that nothing is lost on average.
+    /// Returns the bytes that a flow of these hosts may send in a round: `whole` divided by the
+    /// number of flows of the busier host. Random rounding keeps the mean exact.
     pub fn quantum(&mut self, pair: HostPair, whole: u32, random: &mut RandomStream) -> i64 {
         let busiest = self.counts(pair).map(|count| *count).max();
         let flows = u32::from(busiest.unwrap_or(1).max(1));
         let dither = (random.bits() >> 48) as u32;
-        // 16-bit fixed point: at most 1514 · 65535 + 65535.
+        // The product in 16-bit fixed point is at most 1514 · 65535 + 65535.
         i64::from((whole * (65_535 / flows) + dither) >> 16)
     }
 }

@@ -1,5 +1,5 @@
-//! A shaper like CAKE: tins by priority, in each of them queues for flows and hosts, each under
-//! COBALT (Linux `cake`).
+//! A shaper after Linux `cake`. It has tins of different priority, each tin has queues for flows
+//! and hosts, and each queue is controlled by COBALT.
 
 mod cobalt;
 mod config;
@@ -17,7 +17,7 @@ use goodqueue_types::{DropReason, Packet, RandomStream, Time};
 use shaper::Shaper;
 use tin::{Tin, Turn};
 
-/// Tins behind a shaper.
+/// State of CAKE: tins behind a shaper.
 #[derive(Clone, Debug)]
 pub struct Cake {
     config: CakeConfig,
@@ -25,7 +25,7 @@ pub struct Cake {
     shaper: Shaper,
     tins: Vec<Tin>,
     memory_limit: u64,
-    /// Whose turn it is where there is no bandwidth.
+    /// Index of the tin that is served now if there is no bandwidth.
     current: usize,
 }
 
@@ -43,12 +43,13 @@ impl Cake {
         }
     }
 
-    /// How flows came to their queues, tin by tin.
+    /// Returns the counts of hash lookups, tin by tin.
     pub fn ways(&self) -> impl Iterator<Item = CakeWays> {
         self.tins.iter().map(|tin| tin.ways)
     }
 
-    /// Bytes of a packet in the accounts of shaper, tins and flows.
+    /// Returns a function that gives the bytes of a packet in the accounts of shaper, tins and
+    /// flows.
     fn wire_bytes(config: &CakeConfig) -> impl Fn(&Context<'_>, &Packet) -> u64 + use<> {
         let framing = config.framing;
         move |context, packet| match framing {
@@ -65,7 +66,7 @@ impl Cake {
         self.memory() > self.memory_limit || self.config.limit.is_exceeded_by(self.backlog())
     }
 
-    /// Drops a packet of the longest queue of all tins.
+    /// Drops a packet from the longest queue of all tins.
     #[cold]
     fn drop_from_fattest(&mut self, context: &mut Context<'_>) {
         let fattest = |(index, tin): (usize, &Tin)| {
@@ -91,7 +92,8 @@ impl Cake {
         }
     }
 
-    /// The highest tin within its threshold; if there is none the one that will be first.
+    /// Returns the highest tin that is within its threshold. If there is none, returns the tin that
+    /// will be within its threshold first.
     fn tin_by_clock(&self, now: Time) -> Option<usize> {
         let mut best = None;
         let mut earliest = Time::MAX;
@@ -104,7 +106,7 @@ impl Cake {
         best
     }
 
-    /// Deficit round robin among tins.
+    /// Returns the tin that is served next by deficit round robin.
     fn tin_by_turn(&mut self) -> Option<usize> {
         if !self.tins.iter().any(Tin::is_active) {
             return None;

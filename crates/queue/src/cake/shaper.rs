@@ -1,20 +1,20 @@
-//! The shaper: when the next packet may go. It has no bucket of tokens, so it lets no bursts
-//! through after a pause.
+//! The shaper, which sets the time of the next packet. It has no token bucket, so no burst follows
+//! a pause.
 
 use goodqueue_types::{Bytes, Rate, Span, Time};
 
-/// The shaper of all tins.
+/// Shaper of all tins.
 #[derive(Clone, Copy, Debug)]
 pub struct Shaper {
     rate: Option<Rate>,
     next: Time,
-    /// What is dropped counts at ingress, too; but the bottleneck is never slowed down by more than
-    /// a third for it.
+    /// Latest time of the next packet. At ingress, dropped bytes delay `next` too, but `failsafe`
+    /// keeps them from slowing the link down by more than a third.
     failsafe: Time,
 }
 
 impl Shaper {
-    /// A shaper that has sent nothing yet; `None` holds nothing back.
+    /// Creates a shaper that has sent nothing yet. With `None` it holds nothing back.
     pub fn new(rate: Option<Rate>) -> Self {
         Self {
             rate,
@@ -23,12 +23,12 @@ impl Shaper {
         }
     }
 
-    /// Whether there is a rate at all.
+    /// Returns true if the shaper has a rate.
     pub fn is_limited(&self) -> bool {
         self.rate.is_some()
     }
 
-    /// Nothing waited: what was not used is lost.
+    /// Discards the unused time of a pause in which nothing waited.
     pub fn forget_pause(&mut self, now: Time) {
         if self.next < now {
             self.next = now;
@@ -36,19 +36,19 @@ impl Shaper {
         }
     }
 
-    /// Until when what waits is held back, if it is.
+    /// Returns the time until which packets are held back, or none if one may leave now.
     pub fn held_until(&self, now: Time) -> Option<Time> {
         (self.next > now && self.failsafe > now).then(|| self.next.min(self.failsafe))
     }
 
-    /// So many bytes were sent.
+    /// Charges `bytes` bytes that were sent.
     pub fn sent(&mut self, bytes: u64) {
         let duration = self.duration(bytes);
         self.next += duration;
         self.failsafe += duration + duration / 2;
     }
 
-    /// So many bytes that had passed the bottleneck were dropped.
+    /// Charges `bytes` bytes that were dropped after they had passed the bottleneck.
     pub fn dropped(&mut self, bytes: u64) {
         self.next += self.duration(bytes);
     }
@@ -58,7 +58,7 @@ impl Shaper {
     }
 }
 
-/// A tin's own clock, which only says whether it keeps within its threshold.
+/// Clock of one tin. It only decides if the tin is within its threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct TinClock {
     rate: Option<Rate>,
@@ -66,7 +66,7 @@ pub struct TinClock {
 }
 
 impl TinClock {
-    /// A clock for a tin with this threshold.
+    /// Creates the clock of a tin with this threshold.
     pub fn new(rate: Option<Rate>) -> Self {
         Self {
             rate,
@@ -74,18 +74,18 @@ impl TinClock {
         }
     }
 
-    /// Nothing waited in the tin.
+    /// Discards the unused time of a pause in which nothing waited in the tin.
     pub fn forget_pause(&mut self, now: Time) {
         self.next = self.next.max(now);
     }
 
-    /// When the tin is within its threshold again.
+    /// Returns the time from which the tin is within its threshold again.
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// So many bytes were sent or counted as sent. A tin above its threshold does not go into debt
-    /// for more than this packet.
+    /// Charges `bytes` bytes that were sent or count as sent. A tin above its threshold owes no
+    /// more than this one packet.
     pub fn charge(&mut self, now: Time, bytes: u64) {
         let duration = transmission(self.rate, bytes);
         if self.next < now {
@@ -96,7 +96,7 @@ impl TinClock {
     }
 }
 
-/// How long so many bytes take; no time without a rate.
+/// Returns the transmission time of `bytes` bytes, or zero without a rate.
 pub fn transmission(rate: Option<Rate>, bytes: u64) -> Span {
     rate.map_or(Span::ZERO, |rate| rate.transmission_time(Bytes(bytes)))
 }
@@ -117,7 +117,8 @@ mod tests {
         let next = TENTH + Span::from_millis(1);
         assert_eq!(shaper.held_until(TENTH), Some(next));
         assert_eq!(shaper.held_until(next), None);
-        // Late by half a millisecond while busy: the next is not late again.
+        // This packet leaves half a millisecond late while the shaper is busy. The next one is on
+        // time.
         shaper.sent(125);
         assert_eq!(
             shaper.held_until(next + Span::from_micros(500)),
@@ -143,7 +144,7 @@ mod tests {
         for _ in 0..10 {
             clock.charge(TENTH, 125);
         }
-        // From zero to within the present it catches up; it never has to wait for longer than one.
+        // The clock catches up from zero to the present. It is never ahead by more than one packet.
         assert_eq!(clock.next(), Time::ZERO + Span::from_millis(10));
         clock.forget_pause(TENTH);
         for _ in 0..10 {

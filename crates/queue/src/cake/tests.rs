@@ -1,4 +1,4 @@
-//! CAKE as a whole: shares of hosts, flows and tins, and the shaper.
+//! CAKE as a whole: the shares of hosts, flows and tins, and the shaper.
 
 use super::*;
 use crate::flows::rig::packet;
@@ -8,7 +8,7 @@ use goodqueue_types::{Cells, Ecn, Framing, Hosts, Rate, Span};
 
 const MEGABITS_10: Rate = Rate(10_000_000);
 
-/// A sender that always has so many packets waiting.
+/// A sender that always keeps the same number of packets in the queue.
 #[derive(Clone, Copy)]
 struct Sender {
     flow: u32,
@@ -26,8 +26,8 @@ fn sender(flow: u32, client: u16, server: u16) -> Sender {
     }
 }
 
-/// Asks for packets over `rate` while all senders keep 20 packets in the queue; returns the bytes
-/// that each of them sent in `seconds`.
+/// Serves the queue at `rate` while each sender keeps 20 packets in it. Returns the bytes that each
+/// sender sent in `seconds`.
 fn contest(config: CakeConfig, senders: &[Sender], rate: Rate, seconds: u64) -> Vec<u64> {
     let mut rig = Rig::new(&config);
     let mut waiting = vec![0_u32; senders.len()];
@@ -77,13 +77,14 @@ fn isolated(isolation: CakeIsolation) -> CakeConfig {
     }
 }
 
-/// The share of the first of two groups.
+/// Returns the share of the first `first` senders.
 fn share(sent: &[u64], first: usize) -> f64 {
     let part: u64 = sent[..first].iter().sum();
     part as f64 / sent.iter().sum::<u64>() as f64
 }
 
-/// Host 1 has one flow, host 2 eight; all to different servers, or the other way round.
+/// Host 1 has one flow and host 2 has eight, each to a server of its own; or servers and hosts
+/// change roles.
 fn one_against_eight(isolation: CakeIsolation, by_source: bool) -> f64 {
     let senders: Vec<Sender> = (0..9)
         .map(|flow| {
@@ -129,11 +130,11 @@ fn hosts_get_equal_shares_however_many_flows_they_have() {
 
 #[test]
 fn pairs_of_hosts_and_nobody() {
-    // Two flows of one pair against one of another.
+    // Two flows of one pair of hosts compete with one flow of another.
     let senders = [sender(0, 1, 9), sender(1, 1, 9), sender(2, 2, 9)];
     let pairs = contest(isolated(CakeIsolation::Hosts), &senders, MEGABITS_10, 10);
     assert!((share(&pairs, 2) - 0.5).abs() < 0.01, "{pairs:?}");
-    // A FIFO: each has as many packets in it as the others.
+    // In a FIFO each sender has the same number of packets waiting.
     let blind = contest(
         isolated(CakeIsolation::FlowBlind),
         &senders,
@@ -151,7 +152,8 @@ fn small_packets_get_as_many_bytes() {
     assert!((share(&sent, 1) - 0.5).abs() < 0.01, "{sent:?}");
 }
 
-/// Senders of one code point each, all with more than the link carries.
+/// Returns the shares of senders with one code point each, all of which offer more than the link
+/// carries.
 fn tins(config: CakeConfig, codes: &[u8], rate: Rate) -> Vec<f64> {
     let senders: Vec<Sender> = (0..)
         .zip(codes)
@@ -165,7 +167,7 @@ fn tins(config: CakeConfig, codes: &[u8], rate: Rate) -> Vec<f64> {
     sent.iter().map(|bytes| *bytes as f64 / total).collect()
 }
 
-/// Without a bandwidth, tins take turns with their quanta: 1024 : 64 : 512 : 256.
+/// Without a bandwidth, tins are served in turn by their quanta, 1024 : 64 : 512 : 256.
 #[test]
 fn tins_share_by_their_quanta_without_a_bandwidth() {
     let config = CakeConfig {
@@ -179,8 +181,8 @@ fn tins_share_by_their_quanta_without_a_bandwidth() {
     }
 }
 
-/// With a bandwidth a tin has priority up to its threshold: voice a quarter, video a half, and best
-/// effort the rest, of which bulk gets its sixteenth.
+/// A tin with a bandwidth has priority up to its threshold. Voice has a quarter and video a half.
+/// Best effort has the rest, of which bulk gets its sixteenth.
 #[test]
 fn tins_have_priority_up_to_their_thresholds_with_a_bandwidth() {
     let config = CakeConfig {
@@ -191,13 +193,13 @@ fn tins_have_priority_up_to_their_thresholds_with_a_bandwidth() {
     for (share, expected) in shares.iter().zip([3.0, 1.0, 8.0, 4.0]) {
         assert!((share - expected / 16.0).abs() < 0.01, "{shares:?}");
     }
-    // Alone, each may have all.
+    // A tin that is alone may use the whole bandwidth.
     assert!((tins(config, &[8], Rate(1_000_000_000))[0] - 1.0).abs() < 1e-9);
 }
 
 #[test]
 fn the_shaper_sends_at_its_bandwidth_with_all_overhead() {
-    // 1500 bytes and 10 of PPPoE in ATM: 32 cells of 53 bytes.
+    // 1500 bytes and 10 bytes of PPPoE take 32 ATM cells of 53 bytes.
     let config = CakeConfig {
         framing: Some(Framing {
             overhead: 10,
@@ -238,7 +240,7 @@ fn at_ingress_drops_slow_the_sender_down_as_well() {
     let sent = |ingress| {
         let mut rig = Rig::new(&config(ingress));
         let mut sent = 0;
-        // Twice the bandwidth of what ignores drops.
+        // The sender ignores drops and offers twice the bandwidth.
         for step in 0..20_000_u64 {
             rig.at(Span::from_micros(500) * step);
             rig.offer(packet(0, step, 1250));
@@ -248,7 +250,7 @@ fn at_ingress_drops_slow_the_sender_down_as_well() {
     };
     let (egress, ingress) = (sent(false), sent(true));
     assert!(egress >= 9_990, "{egress}");
-    // The failsafe lets at least two thirds through.
+    // The failsafe lets at least two thirds of the bandwidth through.
     assert!(ingress < 9_000 && ingress > 6_600, "{ingress}");
 }
 
@@ -284,8 +286,8 @@ fn flows_have_queues_of_their_own_until_a_set_is_full() {
             rig.offer(packet(flow, number, 100));
         }
     }
-    // A set of 8 gets 4 of 512 flows on average; the chance of a ninth is 2 % (Poisson), so some
-    // collide, but far fewer than the 110 that a plain hash would have.
+    // On average a set of 8 queues gets 4 of the 512 flows. The chance of a ninth is 2 % (Poisson),
+    // so some flows collide, but far fewer than the 110 of a plain hash.
     let ways = rig.queue.ways().next().expect("one tin");
     assert!(ways.collisions < 20, "{ways:?}");
     assert!(ways.misses + ways.collisions >= u64::from(flows));
@@ -328,7 +330,7 @@ fn bufferbloat_is_signalled_to_the_flow_that_makes_it() {
 fn memory_follows_bandwidth_and_round_trip_time() {
     let memory = |config: CakeConfig| config.memory();
     assert_eq!(memory(CakeConfig::linux(Some(MEGABITS_10))), 4 << 20);
-    // 4 · 125 MB/s · 100 ms is above 10240 frames.
+    // 4 · 125 MB/s · 100 ms exceeds 10240 frames.
     let frames = 10_240 * 1514;
     assert_eq!(memory(CakeConfig::linux(Some(Rate(1_000_000_000)))), frames);
     assert_eq!(memory(CakeConfig::linux(None)), frames);

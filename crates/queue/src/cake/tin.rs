@@ -1,5 +1,5 @@
-//! A tin: flow queues under COBALT, served by deficit round robin in which a host's flows share
-//! its quantum.
+//! A tin: flow queues under COBALT, served by deficit round robin. The flows of one host share its
+//! quantum.
 
 use crate::Context;
 use crate::cake::cobalt::{CobaltParams, CobaltQueue, CobaltVars};
@@ -10,18 +10,18 @@ use crate::cake::{CakeConfig, CakeIsolation};
 use crate::flows::{FlowHash, Flows, Lookup, Round, SetAssociative};
 use goodqueue_types::{Direction, DropReason, Packet, Rate, Time};
 
-/// What a queue counts as.
+/// Class of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Load {
-    /// Not in use.
+    /// The queue is not in use.
     Idle,
-    /// It has sent less than a quantum since it became active.
+    /// The queue has sent less than a quantum since it became active.
     Sparse,
-    /// The same, but it has used up its quantum and was empty then.
+    /// The queue is sparse too, but it was empty when it had used up its quantum.
     SparseWaiting,
-    /// It has a standing queue: it counts for its hosts.
+    /// The queue is a standing queue, so its hosts count it.
     Bulk,
-    /// Empty, and COBALT's state is running down.
+    /// The queue is empty and COBALT's state is still decaying.
     Decaying,
 }
 
@@ -32,26 +32,26 @@ struct FlowState {
     load: Load,
 }
 
-/// How flows came to their queues, as `tc -s` counts them.
+/// Counts of hash lookups, as `tc -s` prints them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CakeWays {
-    /// Packets whose flow has a queue that its hash does not point at (`way_inds`).
+    /// Packets of flows whose queue is not the one that the hash selects directly (`way_inds`).
     pub indirect_hits: u64,
-    /// Times that a flow took a free queue (`way_miss`).
+    /// Number of times that a flow took a free queue (`way_miss`).
     pub misses: u64,
-    /// Times that a flow had to share (`way_cols`).
+    /// Number of times that a flow had to share another flow's queue (`way_cols`).
     pub collisions: u64,
 }
 
-/// What a tin's turn came to.
+/// Result of serving a tin once.
 pub enum Turn {
-    /// This packet is sent.
+    /// The tin sends this packet.
     Sent(Packet),
-    /// A queue whose turn it was turned out to be empty: begin again.
+    /// The queue that was served was empty, so the caller has to choose a tin again.
     Empty,
 }
 
-/// A tin.
+/// State of one tin.
 #[derive(Clone, Debug)]
 pub struct Tin {
     isolation: CakeIsolation,
@@ -62,7 +62,8 @@ pub struct Tin {
     hosts: HostTable,
     params: CobaltParams,
     flow_quantum: u32,
-    /// Bytes it gets when its turn comes, and has left, where there is no bandwidth.
+    /// Bytes that the tin gets in a round, for tins that take turns because there is no bandwidth.
+    /// `deficit` is what is left of them.
     pub(super) quantum: i64,
     pub(super) deficit: i64,
     pub(super) clock: TinClock,
@@ -72,7 +73,7 @@ pub struct Tin {
 }
 
 impl Tin {
-    /// An empty tin with this share.
+    /// Creates an empty tin with this share.
     pub fn new(config: &CakeConfig, share: Share) -> Self {
         let mtu_time = transmission(share.threshold, u64::from(config.mtu));
         let state = FlowState {
@@ -98,12 +99,15 @@ impl Tin {
         }
     }
 
-    /// Whether a flow takes part in the rounds.
+    /// Returns true if the tin has a sparse or a bulk flow.
     pub fn is_active(&self) -> bool {
         self.sparse + self.bulk > 0
     }
 
-    /// Takes a packet; gives it back if the context's buffer has no room.
+    /// Appends a packet to the queue of its flow.
+    ///
+    /// # Errors
+    /// Returns the packet if the context's buffer has no room for it.
     pub fn push(
         &mut self,
         context: &mut Context<'_>,
@@ -129,7 +133,7 @@ impl Tin {
         Ok(())
     }
 
-    /// The queue of a packet's flow; its hosts are noted if it is new there.
+    /// Returns the queue of a packet's flow. Records the flow's hosts if the queue is new to it.
     fn queue_of(&mut self, hash: FlowHash, packet: &Packet) -> u32 {
         if self.isolation == CakeIsolation::FlowBlind {
             return 0;
@@ -161,7 +165,7 @@ impl Tin {
             Lookup::Collision => self.ways.collisions += 1,
         }
         if state.load == Load::Idle || lookup == Lookup::Collision {
-            // A queue that changes hands counts for its new hosts.
+            // A bulk queue that another flow takes over counts for the hosts of that flow.
             if state.load == Load::Bulk {
                 self.hosts.remove(state.hosts);
             }
@@ -181,9 +185,10 @@ impl Tin {
         self.bulk += 1;
     }
 
-    /// Gives the next packet of the tin. What it drops goes into `dropped`, in bytes on the wire,
-    /// for the shaper; `wire_bytes` says what a packet takes there. At most one decaying queue is
-    /// visited for each packet: `visit_decaying` says whether it is still to be done.
+    /// Serves the tin once. Calls `dropped` with the bytes on the wire of each packet that it
+    /// drops, for the shaper. `wire_bytes` gives the bytes of a packet on the wire. For each packet
+    /// sent, at most one decaying queue is visited: `visit_decaying` is true while this visit is
+    /// still due.
     pub fn serve(
         &mut self,
         context: &mut Context<'_>,
@@ -237,7 +242,7 @@ impl Tin {
             .or(decaying)
     }
 
-    /// The flow has used up what it had: it gets more for the next round.
+    /// Gives the flow its quantum for the next round, after it has used up the last.
     fn next_round(&mut self, context: &mut Context<'_>, flow: u32) {
         if self.states[flow as usize].load == Load::Sparse {
             if self.flows.head(flow).is_some() {
@@ -271,8 +276,8 @@ impl Tin {
         }
     }
 
-    /// Drops the oldest packet of a queue because all memory is taken; returns its bytes on the
-    /// wire.
+    /// Drops the oldest packet of a queue because the memory limit is reached. Returns its bytes on
+    /// the wire.
     pub fn drop_overflow(
         &mut self,
         context: &mut Context<'_>,
@@ -294,19 +299,20 @@ impl Tin {
     }
 }
 
-/// Linux: a 4096th of a second's bytes, but no less than 300 and no more than 1514.
+/// Returns the quantum of a flow in bytes. Linux takes what the threshold sends in 1/4096 s, at
+/// least 300 and at most 1514.
 fn flow_quantum(threshold: Option<Rate>) -> u32 {
     threshold.map_or(1514, |rate| (rate.0 / 8 / 4096).clamp(300, 1514) as u32)
 }
 
-/// Hashes of the hosts that send and receive a packet.
+/// Returns the hashes of a packet's sending and receiving host.
 fn host_hashes(hash: FlowHash, packet: &Packet) -> (u32, u32) {
     let (client, server) = (packet.hosts.client, packet.hosts.server);
     let (source, destination) = match packet.direction {
         Direction::Forward => (client, server),
         Direction::Reverse => (server, client),
     };
-    // A host is another as sender than as receiver.
+    // The side is part of the key, so a host hashes differently as sender and as receiver.
     let key = |side: u64, host: u16| side << 40 | u64::from(host);
     (hash.of(key(1, source)), hash.of(key(2, destination)))
 }

@@ -1,21 +1,22 @@
-//! Which packets go into which tin, and what each tin may have.
+//! The tin of each code point, and the share of each tin.
 
 use crate::cake::CakeDiffserv;
 use goodqueue_types::Rate;
 
-/// A tin's share.
+/// Share of one tin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Up to this rate the tin goes before those of lower index; `None` without a bandwidth.
+    /// Rate up to which the tin has priority over tins of lower index. `None` without a bandwidth.
     pub threshold: Option<Rate>,
-    /// Bytes a round for the tin when there is no bandwidth and tins take turns.
+    /// Bytes of the tin in a round, if there is no bandwidth and tins take turns.
     pub quantum: i64,
 }
 
-/// The slowest tin, in bytes per second.
+/// Lowest threshold of a tin, in bytes per second.
 const SLOWEST: u64 = 64;
 
-/// The shares of all tins. Each is a part of the bandwidth, in bytes per second, and of a quantum.
+/// Returns the shares of all tins. Each threshold is a fraction of the bandwidth, computed in whole
+/// bytes per second, and each quantum a fraction of the largest.
 pub fn shares(diffserv: CakeDiffserv, bandwidth: Option<Rate>) -> Vec<Share> {
     let bytes = bandwidth.map(|rate| rate.0 / 8);
     let share = |part: fn(u64) -> u64, quantum| Share {
@@ -50,11 +51,12 @@ pub fn shares(diffserv: CakeDiffserv, bandwidth: Option<Rate>) -> Vec<Share> {
     }
 }
 
-/// The tin of each code point. Best effort is tin 0 but in `precedence` and `diffserv8`, where a
-/// higher tin is a higher priority throughout; bulk is tin 1 of `diffserv3` and `diffserv4`.
+/// Returns the tin of a code point. In `precedence` and `diffserv8` a higher tin always has a
+/// higher priority. In the others best effort is tin 0, and bulk is tin 1 of `diffserv3` and
+/// `diffserv4`.
 pub fn tin_of(diffserv: CakeDiffserv, dscp: u8) -> usize {
     let (class, low) = (dscp >> 3, dscp & 7);
-    // Class selectors and the drop precedences of assured forwarding are even.
+    // In assured forwarding (RFC 2597) the drop precedence in the low bits is even and not zero.
     let is_assured = low != 0 && low % 2 == 0;
     match diffserv {
         CakeDiffserv::BestEffort => 0,
@@ -87,12 +89,12 @@ pub fn tin_of(diffserv: CakeDiffserv, dscp: u8) -> usize {
     }
 }
 
-/// RFC 8622.
+/// Lower effort (RFC 8622).
 const LOWER_EFFORT: u8 = 1;
-/// RFC 1349: high throughput, low delay.
+/// High throughput and low delay (RFC 1349).
 const TOS2: u8 = 2;
 const TOS4: u8 = 4;
-/// RFC 2474 section 4.2.2: class selectors.
+/// Class selectors (RFC 2474 section 4.2.2).
 const CS1: u8 = 8;
 const CS2: u8 = 16;
 const CS3: u8 = 24;
@@ -100,7 +102,7 @@ const CS4: u8 = 32;
 const CS5: u8 = 40;
 const CS6: u8 = 48;
 const CS7: u8 = 56;
-/// RFC 5865, RFC 3246.
+/// Voice admit (RFC 5865) and expedited forwarding (RFC 3246).
 const VOICE_ADMIT: u8 = 44;
 const EF: u8 = 46;
 
@@ -114,7 +116,7 @@ mod tests {
             .collect()
     }
 
-    /// The tables of Linux `sch_cake`, tin by tin.
+    /// Linux `sch_cake` has these tables, tin by tin.
     #[test]
     fn code_points_go_where_linux_puts_them() {
         use CakeDiffserv::{BestEffort, Diffserv3, Diffserv4, Diffserv8, Precedence};

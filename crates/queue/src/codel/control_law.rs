@@ -1,60 +1,62 @@
-//! The control law of `CoDel` (RFC 8289), apart from any queue: what to drop or mark, and when.
+//! The control law of `CoDel` (RFC 8289), separate from any queue: it decides which packets are
+//! dropped or marked, and when.
 //!
-//! [`CodelVars`] is the state of one queue; a discipline with a thousand queues has a thousand of
+//! [`CodelVars`] is the state of one queue. A discipline with a thousand queues has a thousand of
 //! them and one [`CodelParams`].
 
 use super::params::{CodelArithmetic, CodelParams, CountReuse, NextMark};
 use crate::Context;
 use goodqueue_types::{DropReason, Packet};
 
-/// The highest value of Linux's 16-bit 1/√count: a hair below one.
+/// Largest value of Linux's 16-bit 1/√count, just below one.
 const REC_INV_SQRT_ONE: u16 = u16::MAX;
 
-/// One step of Newton's method towards 1/√count, in 32-bit fixed point as Linux does it:
-/// x · (3 − count · x²) / 2.
+/// Returns x · (3 − count · x²) / 2, one Newton step towards 1/√count, in Linux's 32-bit fixed
+/// point.
 #[must_use]
 pub fn newton_step(rec_inv_sqrt: u32, count: u32) -> u32 {
     let x = u64::from(rec_inv_sqrt);
     let rest = (3u64 << 32).wrapping_sub(u64::from(count) * ((x * x) >> 32));
-    // A quarter first, and twice that after: so the product fits into 64 bits.
+    // The rest is quartered before the product and doubled after it, so that the product fits 64
+    // bits.
     ((rest >> 2).wrapping_mul(x) >> 31) as u32
 }
 
-/// [`newton_step`] on the upper 16 bits, which are all that `CoDel` (but not COBALT) keeps.
+/// Takes a [`newton_step`] on the upper 16 bits. `CoDel` keeps only these; COBALT keeps all 32.
 #[must_use]
 pub fn newton_step_16(rec_inv_sqrt: u16, count: u32) -> u16 {
     (newton_step(u32::from(rec_inv_sqrt) << 16, count) >> 16) as u16
 }
 
-/// `interval` times a 32-bit fixed-point fraction: the distance to the next drop.
+/// Returns `interval` times a 32-bit fixed-point fraction, which is the distance to the next drop.
 #[must_use]
 pub fn scaled_interval(interval: u64, fraction: u32) -> u64 {
     (interval * u64::from(fraction)) >> 32
 }
 
-/// The queue that a control law drops from.
+/// Queue from which a control law drops.
 pub trait CodelQueue {
-    /// Takes out the packet that has waited longest.
+    /// Removes and returns the packet that has waited longest.
     fn pop(&mut self, context: &mut Context<'_>) -> Option<Packet>;
 
-    /// Frame bytes that wait now; in `FQ-CoDel` those of all flows.
+    /// Returns the frame bytes that wait now. In `FQ-CoDel` they are those of all flows.
     fn backlog_bytes(&self) -> u64;
 }
 
-/// The state of the control law for one queue.
+/// State of the control law for one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelVars {
-    /// When dropping may begin if the sojourn time stays above its target until then.
+    /// Time at which dropping may begin if the sojourn time exceeds its target until then.
     first_above: Option<u64>,
-    /// When the next drop is due in the dropping state; kept after it.
+    /// Time at which the next drop is due in the dropping state. It is kept after the state ends.
     pub(super) drop_next: u64,
-    /// Sojourn time of the packet looked at last.
+    /// Sojourn time of the last packet that the law examined.
     delay: u64,
-    /// Drops in this dropping state, or where it resumed.
+    /// Number of drops in this dropping state, or the count from which it resumed plus these drops.
     count: u32,
-    /// The count at the start of the dropping state.
+    /// Value of `count` at the start of the dropping state.
     last_count: u32,
-    /// Linux's 1/√count.
+    /// 1/√count in Linux's 16-bit fixed point.
     rec_inv_sqrt: u16,
     dropping: bool,
 }
@@ -74,22 +76,23 @@ impl Default for CodelVars {
 }
 
 impl CodelVars {
-    /// Whether the sojourn time has been above its target for longer than an interval.
+    /// Returns true in the dropping state: the sojourn time has exceeded its target for an
+    /// interval.
     pub fn is_dropping(&self) -> bool {
         self.dropping
     }
 
-    /// Drops counted by the control law.
+    /// Returns the number of drops that the control law has counted.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Counts drops that were not the control law's: `FQ-CoDel` tells it of those for its limit.
+    /// Adds drops that the control law did not decide. `FQ-CoDel` reports those for its limit.
     pub fn count_drops(&mut self, drops: u32) {
         self.count = self.count.wrapping_add(drops);
     }
 
-    /// Gives the next packet to transmit, after dropping those that must go.
+    /// Drops the packets that the law requires and returns the next packet to transmit.
     #[inline]
     pub fn dequeue(
         &mut self,
@@ -109,7 +112,7 @@ impl CodelVars {
         head
     }
 
-    /// It is time to drop: enters the dropping state, or stays in it.
+    /// Drops or marks because a signal is due. Enters the dropping state or stays in it.
     #[cold]
     fn congested(
         &mut self,
@@ -150,7 +153,7 @@ impl CodelVars {
         self.finish(params, context, head, false)
     }
 
-    /// Marks the head and says so; or drops it and takes the next one.
+    /// Marks the head and returns true, or drops it, takes the next packet and returns false.
     fn mark_or_drop(
         params: &CodelParams,
         context: &mut Context<'_>,
@@ -166,7 +169,7 @@ impl CodelVars {
         false
     }
 
-    /// Whether this packet has seen a standing queue for an interval (RFC 8289 section 5.6).
+    /// Returns true if the packet has seen a standing queue for an interval (RFC 8289 section 5.6).
     #[inline]
     fn may_drop(
         &mut self,
@@ -196,8 +199,8 @@ impl CodelVars {
         }
     }
 
-    /// Sets the count at the start of a dropping state: the drop rate that controlled the queue a
-    /// moment ago is a good one to start with.
+    /// Sets the count at the start of a dropping state. If the last state ended a moment ago, its
+    /// drop rate controlled the queue, so the new state starts near that rate.
     fn resume(&mut self, params: &CodelParams, now: u64) {
         let interval = params.units(params.interval.0);
         let since = |intervals: u64| now < self.drop_next + intervals * interval;
@@ -219,7 +222,7 @@ impl CodelVars {
         self.last_count = self.count;
     }
 
-    /// interval/√count after `from`.
+    /// Returns the time interval/√count after `from`.
     fn next_drop(&self, params: &CodelParams, from: u64) -> u64 {
         let interval = params.units(params.interval.0);
         from + match params.arithmetic {
@@ -289,7 +292,7 @@ mod tests {
 
     #[test]
     fn the_rfc_spaces_drops_by_the_inverse_square_root() {
-        // RFC 8289 section 3.3 and arithmetic: ten drops in 502.1 ms.
+        // RFC 8289 section 3.3 gives ten drops in 502.1 ms.
         let ours = spacing(CodelParams::rfc8289(), 10);
         let expected = [100.0, 70.711, 57.735, 50.0, 44.721, 40.825, 37.796, 35.355];
         assert_near(&ours[..8], &expected, 5e-4);
@@ -298,7 +301,8 @@ mod tests {
 
     #[test]
     fn one_newton_step_a_drop_makes_linux_drop_sooner_at_first() {
-        // What the kernel's arithmetic gives for 100 ms: the second interval is 29 % short.
+        // These are the results of the kernel's arithmetic for 100 ms: the second interval is 29 %
+        // short.
         let expected = [
             99.998, 50.001, 56.250, 48.779, 44.151, 40.406, 37.518, 35.151, 33.181, 31.504,
         ];
@@ -307,7 +311,8 @@ mod tests {
         assert_eq!(CodelParams::linux().units(Span::from_millis(5).0), 4882);
     }
 
-    /// x · (3 − count · x²) / 2 with every truncation of the kernel's, written in 128 bits.
+    /// Returns x · (3 − count · x²) / 2 with every truncation of the kernel's, computed in 128
+    /// bits.
     fn newton_in_wide_integers(rec_inv_sqrt: u16, count: u32) -> u128 {
         let x = u128::from(rec_inv_sqrt) << 16;
         let square = (x * x) >> 32;
@@ -317,7 +322,8 @@ mod tests {
 
     #[test]
     fn newton_steps_equal_wide_arithmetic_where_ns3_compares_with_linux() {
-        // ns-3, codel-queue-disc-test-suite: 0xff, 0x7f, ... 1 against 1, 2, 4, ... 128.
+        // ns-3's codel-queue-disc-test-suite compares 0xff, 0x7f, ... 1 for counts 1, 2, 4, ...
+        // 128.
         let mut rec_inv_sqrt = 0xffu16;
         while rec_inv_sqrt > 0 {
             for count in (0..8).map(|shift| 1u32 << shift) {
@@ -335,7 +341,7 @@ mod tests {
 
     #[test]
     fn the_next_drop_equals_linux_for_ns3s_table() {
-        // 100 ms are 97656 units; 255/65536 of them 379.97.
+        // 100 ms are 97656 units, and 255/65536 of them are 379.97.
         let interval = CodelParams::linux().units(Span::from_millis(100).0);
         assert_eq!(interval, 97_656);
         let expected = [379, 189, 93, 46, 22, 10, 4, 1];

@@ -1,4 +1,5 @@
-//! `CoDel`: drops at the head when packets have waited too long for too long (RFC 8289).
+//! `CoDel`, which drops at the head once the sojourn time has exceeded its target for an interval
+//! (RFC 8289).
 
 mod control_law;
 mod params;
@@ -10,17 +11,17 @@ use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream};
 
-/// What `CoDel` can be told.
+/// Parameters of `CoDel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelConfig {
-    /// The most that may wait (`limit`, packets). Default 1000 packets.
+    /// Largest backlog (`limit`, packets). Default 1000 packets.
     pub limit: Limit,
-    /// The control law's parameters.
+    /// Parameters of the control law.
     pub codel: CodelParams,
 }
 
 impl CodelConfig {
-    /// As `tc qdisc add ... codel limit`.
+    /// Returns the parameters of `tc qdisc add ... codel limit`.
     pub const fn linux(limit: Limit) -> Self {
         Self {
             limit,
@@ -28,7 +29,7 @@ impl CodelConfig {
         }
     }
 
-    /// RFC 8289 with exact arithmetic.
+    /// Returns the parameters of RFC 8289 with exact arithmetic.
     pub const fn rfc8289(limit: Limit) -> Self {
         Self {
             limit,
@@ -36,7 +37,7 @@ impl CodelConfig {
         }
     }
 
-    /// ns-3's `CoDelQueueDisc`.
+    /// Returns the parameters of ns-3's `CoDelQueueDisc`.
     pub const fn ns3(limit: Limit) -> Self {
         Self {
             limit,
@@ -70,7 +71,7 @@ impl Configuration for CodelConfig {
     }
 }
 
-/// A FIFO under `CoDel` (Linux `codel`, ns-3 `CoDelQueueDisc`).
+/// State of a FIFO under `CoDel` (Linux `codel`, ns-3 `CoDelQueueDisc`).
 #[derive(Clone, Debug)]
 pub struct Codel {
     config: CodelConfig,

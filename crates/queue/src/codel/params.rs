@@ -1,73 +1,76 @@
-//! What `CoDel` can be told, and what is refused.
+//! Parameters of `CoDel` and their checks.
 
 use crate::Refusal;
 use goodqueue_types::Span;
 
-/// Linux counts `CoDel`'s time in units of 1024 ns.
+/// Linux's unit of `CoDel` times, 1024 ns, in picoseconds.
 const LINUX_UNIT: u64 = 1_024_000;
 
-/// With which arithmetic the spacing of drops is computed.
+/// Arithmetic with which the spacing of drops is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodelArithmetic {
-    /// Linux's (`codel_impl.h`; ns-3 has the same): times in units of 1024 ns, 1/√count in 16 bits,
-    /// brought up to date by one Newton step for each drop, so that the second interval after
-    /// 99.998 ms is 50.001 ms and not 70.711 ms. A packet may be dropped strictly after the
-    /// interval has passed.
+    /// Linux's arithmetic (`codel_impl.h`; ns-3 has the same). Times are in units of 1024 ns.
+    /// 1/√count has 16 bits and is updated by one Newton step for each drop, so that the second
+    /// interval, after 99.998 ms, is 50.001 ms and not 70.711 ms. A packet may be dropped strictly
+    /// after the interval has passed.
     Linux,
-    /// RFC 8289 section 5: interval/√count to the nearest picosecond; a packet may be dropped as
-    /// soon as the interval has passed.
+    /// The arithmetic of RFC 8289 section 5: interval/√count to the nearest picosecond. A packet
+    /// may be dropped as soon as the interval has passed.
     Exact,
 }
 
-/// From which count dropping goes on when it starts again soon after it stopped.
+/// Count from which dropping resumes if it starts again soon after it stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountReuse {
-    /// Within 16 intervals from the number of drops of the last dropping state, if more than one
-    /// (RFC 8289 section 5.5, Linux, ns-3).
+    /// The number of drops of the last dropping state, if it exceeds one and at most 16 intervals
+    /// have passed (RFC 8289 section 5.5, Linux, ns-3).
     Delta,
-    /// Within 8 intervals from the last count less two (the first published code and the drafts
-    /// before the RFC).
+    /// The last count less two, if at most 8 intervals have passed (the first published code and
+    /// the drafts before the RFC).
     MinusTwo,
-    /// Always from one.
+    /// One in every case.
     Never,
 }
 
-/// From when the distance to the next mark is counted in the dropping state. It matters where
-/// packets are rare, as they are in one of many fair queues.
+/// Time from which the distance to the next mark is counted in the dropping state. It matters if
+/// packets are rare, as in one of many fair queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextMark {
-    /// From when this one was due, as with drops (RFC 8289, Linux).
+    /// The time at which this mark was due, as with drops (RFC 8289, Linux).
     FromDue,
-    /// From when this one was made, later than that by up to the distance between packets (ns-3).
+    /// The time at which this mark was made, which is later by up to the gap between packets
+    /// (ns-3).
     FromNow,
 }
 
-/// What `CoDel` can be told, apart from its limit.
+/// Parameters of `CoDel` except its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelParams {
-    /// The sojourn time that a standing queue may have (`target`). Default 5 ms.
+    /// Largest sojourn time that is not a standing queue (`target`). Default 5 ms.
     pub target: Span,
-    /// How long the sojourn time may stay above the target: a worst-case round-trip time
+    /// Time for which the sojourn time may exceed the target: a worst-case round-trip time
     /// (`interval`). Default 100 ms.
     pub interval: Span,
-    /// Whether ECN-capable packets are marked instead of dropped (`ecn`). Default no; `FQ-CoDel` yes.
+    /// True if ECN-capable packets are marked instead of dropped (`ecn`). Default no, and yes in
+    /// `FQ-CoDel`.
     pub ecn: bool,
-    /// Above this sojourn time every ECN-capable packet is marked, whatever `ecn` says
+    /// Sojourn time above which every ECN-capable packet is marked, whatever `ecn` is
     /// (`ce_threshold`). Default never.
     pub ce_threshold: Option<Span>,
-    /// At most so many frame bytes behind the packet are no standing queue (Linux: the device's MTU
-    /// with its link-layer header, 1514; ns-3: fewer than `MinBytes` 1500, hence 1499).
+    /// Largest backlog behind the packet that is not a standing queue, in frame bytes (Linux: the
+    /// device's MTU with its link-layer header, 1514; ns-3: fewer than `MinBytes` 1500, hence
+    /// 1499).
     pub mtu: u64,
-    /// Linux's arithmetic or the RFC's. Default Linux's.
+    /// Arithmetic of Linux or of the RFC. Default Linux's.
     pub arithmetic: CodelArithmetic,
-    /// How dropping resumes. Default as both Linux and the RFC.
+    /// Count from which dropping resumes. Default as both Linux and the RFC.
     pub reuse: CountReuse,
-    /// How marks follow one another. Default as both Linux and the RFC.
+    /// Time from which the next mark is counted. Default as both Linux and the RFC.
     pub next_mark: NextMark,
 }
 
 impl CodelParams {
-    /// As `tc qdisc add ... codel` without parameters.
+    /// Returns the parameters of `tc qdisc add ... codel` without parameters.
     pub const fn linux() -> Self {
         Self {
             target: Span::from_millis(5),
@@ -81,7 +84,7 @@ impl CodelParams {
         }
     }
 
-    /// RFC 8289 with exact arithmetic.
+    /// Returns the parameters of RFC 8289 with exact arithmetic.
     pub const fn rfc8289() -> Self {
         Self {
             arithmetic: CodelArithmetic::Exact,
@@ -89,8 +92,8 @@ impl CodelParams {
         }
     }
 
-    /// ns-3's `CoDelQueueDisc`: Linux's but for the smallest backlog, which it compares strictly,
-    /// and the time to the next mark.
+    /// Returns the parameters of ns-3's `CoDelQueueDisc`. They are Linux's except for the smallest
+    /// backlog, which ns-3 compares strictly, and the time to the next mark.
     pub const fn ns3() -> Self {
         Self {
             mtu: 1499,
@@ -99,12 +102,12 @@ impl CodelParams {
         }
     }
 
-    /// Refuses what makes no sense.
+    /// Checks that the parameters can work together.
     ///
     /// # Errors
-    /// The parameter, why, and what to write instead.
+    /// Returns the parameter at fault, the reason, and what to write instead.
     pub fn check(&self) -> Result<(), Refusal> {
-        // A target of less than a unit would be none at all in Linux's arithmetic.
+        // Linux's arithmetic would round a target below one unit to zero.
         if self.target.0 < LINUX_UNIT {
             return Err(Refusal::new(
                 "target",
@@ -130,7 +133,7 @@ impl CodelParams {
         Ok(())
     }
 
-    /// A time or span in the units of the arithmetic.
+    /// Converts picoseconds into the units of the arithmetic.
     #[inline]
     pub(super) fn units(&self, picos: u64) -> u64 {
         match self.arithmetic {

@@ -1,4 +1,4 @@
-//! The cases of ns-3's `codel-queue-disc` test suite, and what follows from RFC 8289.
+//! The cases of ns-3's `codel-queue-disc` test suite, and consequences of RFC 8289.
 
 use super::*;
 use crate::rig::Rig;
@@ -8,7 +8,7 @@ use goodqueue_types::{Ecn, Span};
 const EXCEEDED: DropReason = DropReason::TargetExceeded;
 const THRESHOLD: DropReason = DropReason::Forced;
 
-/// Twice the target; two intervals later; twice that.
+/// Times of the dequeues: twice the target, two intervals later, and twice that time.
 const FIRST: Span = Span::from_millis(10);
 const SECOND: Span = Span::from_millis(210);
 const THIRD: Span = Span::from_millis(420);
@@ -61,7 +61,8 @@ fn drops_come_when_ns3_has_them() {
         (16, 1),
         "not yet time for the next"
     );
-    // Drops are due 99.998, 50.001 and 56.250 ms after one another, from 210 ms on: three by 420.
+    // From 210 ms on, drops are due 99.998, 50.001 and 56.250 ms after one another: three by 420
+    // ms.
     rig.at(THIRD).dequeue();
     assert_eq!((rig.waiting(), rig.drops(EXCEEDED)), (12, 4));
 }
@@ -73,7 +74,7 @@ fn the_rfc_drops_as_many_by_its_own_spacing() {
     for at in [FIRST, SECOND, THIRD] {
         rig.at(at).dequeue();
     }
-    // 210 + 100 = 310, + 70.711 = 380.7, + 57.735 = 438.4 ms: two by 420.
+    // 210 + 100 = 310, + 70.711 = 380.7, + 57.735 = 438.4 ms: two drops by 420 ms.
     assert_eq!((rig.waiting(), rig.drops(EXCEEDED)), (14, 3));
 }
 
@@ -104,7 +105,7 @@ fn with_ecn_packets_that_are_not_capable_are_dropped() {
 
 #[test]
 fn a_threshold_marks_what_the_control_law_spares() {
-    // ns-3's case 3: three packets understand marks, seventeen do not.
+    // In ns-3's case 3, three packets are ECN-capable and seventeen are not.
     let mut rig = ns3(true, Some(Span::from_millis(2)));
     rig.enqueue(3, 1000, Capable0);
     rig.enqueue(17, 1000, NotCapable);
@@ -120,13 +121,13 @@ fn a_threshold_marks_what_the_control_law_spares() {
     assert_eq!((rig.marks(EXCEEDED), rig.marks(THRESHOLD)), (1, 2));
     rig.at(THIRD).dequeue();
     assert_eq!((rig.marks(EXCEEDED), rig.marks(THRESHOLD)), (1, 2));
-    // From 210 ms on: at 310, 360 and 416.2 ms.
+    // From 210 ms on, drops come at 310, 360 and 416.2 ms.
     assert_eq!((rig.waiting(), rig.drops(EXCEEDED)), (13, 3));
 }
 
 #[test]
 fn a_threshold_alone_marks_above_itself_only() {
-    // ns-3's case 4, up to the target; the threshold works without ECN from the control law.
+    // ns-3's case 4, up to the target. The threshold works without ECN from the control law.
     for ecn in [true, false] {
         let mut rig = ns3(ecn, Some(Span::from_millis(2)));
         rig.enqueue(20, 1000, Capable0);
@@ -139,7 +140,8 @@ fn a_threshold_alone_marks_above_itself_only() {
     }
 }
 
-/// 30 ms of delay at every dequeue from `from` until a drop, in steps of a millisecond.
+/// Returns the time of the first drop in ms. The queue is served every millisecond after `from` and
+/// every packet waits for 30 ms.
 fn drop_time(rig: &mut Rig<Codel>, from: u64) -> Option<u64> {
     let before = rig.drops(EXCEEDED);
     (from..from + 400).find(|now| {
@@ -152,7 +154,7 @@ fn drop_time(rig: &mut Rig<Codel>, from: u64) -> Option<u64> {
 #[test]
 fn a_short_queue_and_a_short_delay_are_no_congestion() {
     let config = CodelConfig::linux(Limit::Packets(100));
-    // One full frame behind the head is no standing queue, however long it takes.
+    // One full frame behind the head is not a standing queue, however long it waits.
     let mut rig = Rig::new(&config);
     rig.enqueue(2, 1500, NotCapable);
     for at in 1..20 {
@@ -160,7 +162,7 @@ fn a_short_queue_and_a_short_delay_are_no_congestion() {
         rig.enqueue(1, 1500, NotCapable);
     }
     assert!(rig.verdicts.is_empty());
-    // A fall below the target starts the interval anew.
+    // A fall below the target restarts the interval.
     let mut rig = Rig::new(&config);
     rig.enqueue(30, 1000, NotCapable);
     assert_eq!(
@@ -190,7 +192,7 @@ fn dropping_resumes_near_the_rate_that_worked() {
         }
         let count = rig.queue.vars.count();
         let drop_next = rig.queue.vars.drop_next;
-        // Empty it, so that the dropping state ends, and build it up again.
+        // The queue is emptied, so that the dropping state ends, and filled again.
         while rig.dequeue().is_some() {}
         assert!(!rig.queue.vars.is_dropping());
         let start = Span(drop_next) + config.codel.interval * idle_intervals;
@@ -219,7 +221,8 @@ fn the_next_mark_counts_from_when_this_one_was_due_or_made() {
         let mut rig = Rig::new(&config);
         rig.enqueue(100, 1000, Capable0);
         let mut marks = Vec::new();
-        // A packet each 50 ms; the first mark comes at 120 ms, above the target since 20 ms.
+        // A packet leaves every 50 ms. The sojourn time exceeds the target from 20 ms on, and the
+        // first mark comes at 120 ms.
         for now in (0..12).map(|packet| 20 + 50 * packet) {
             rig.at(Span::from_millis(now)).dequeue();
             if rig.marks(EXCEEDED) > marks.len() {
@@ -228,7 +231,8 @@ fn the_next_mark_counts_from_when_this_one_was_due_or_made() {
         }
         marks
     };
-    // Due at 120 + 100 = 220 and 290.7 ms, made at 220 and 320; then 57.7 ms after either.
+    // Marks are due at 120 + 100 = 220 and 290.7 ms, and made at 220 and 320 ms. The next one
+    // follows 57.7 ms after either.
     assert_eq!(marks(NextMark::FromDue)[..4], [120, 220, 320, 370]);
     assert_eq!(marks(NextMark::FromNow)[..4], [120, 220, 320, 420]);
 }

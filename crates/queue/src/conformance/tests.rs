@@ -1,4 +1,4 @@
-//! Each rule, broken once, is seen broken.
+//! The suite detects each rule when a discipline breaks it.
 
 use super::*;
 use crate::{Backlog, Context, Fifo, Limit};
@@ -6,7 +6,7 @@ use goodqueue_types::{DropReason, Ecn, Packet, Span, Time};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is wrong with a queue that is otherwise a FIFO of 20 packets.
+/// Fault of a queue that is otherwise a FIFO of 20 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
@@ -44,7 +44,7 @@ impl Faulty {
         })
     }
 
-    /// True at every tenth call.
+    /// Returns true at every tenth call.
     fn now_and_then(&self) -> bool {
         self.calls.fetch_add(1, Ordering::Relaxed) % 10 == 9
     }
@@ -91,7 +91,7 @@ impl QueueDiscipline for Faulty {
                 let booked = context.account.reserve(1);
                 booked.then_some(packet)
             }
-            // Says that it rests, and then gives.
+            // This queue announces that it rests and then gives a packet.
             Fault::Impatient => {
                 self.rests = !self.rests;
                 if self.rests {

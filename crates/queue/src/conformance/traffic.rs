@@ -1,23 +1,25 @@
-//! What a discipline is offered: packets of all kinds, and times at which the link asks for one.
+//! The load that a trial offers to a discipline: packets of all kinds, and the times at which the
+//! link asks for one.
 
 use goodqueue_types::{
     Body, Cells, Direction, Ecn, FlowId, Framing, Hosts, Packet, RandomStream, Segment, Span, Time,
 };
 
-/// How packets come.
+/// Pattern of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Now and then one, so that the queue is often empty.
+    /// Single packets now and then, so that the queue is often empty.
     Light,
-    /// About as many as the link can send.
+    /// About as many packets as the link can send.
     Even,
-    /// Twice as many.
+    /// Twice as many packets as the link can send.
     Over,
-    /// Bursts of a hundred and pauses, some of them of seconds.
+    /// Bursts of a hundred packets and pauses, some of them of seconds.
     Bursts,
-    /// Twice as many from a single flow, over a link that cuts frames into cells.
+    /// Twice as many packets as the link can send, from a single flow, over a link that cuts frames
+    /// into cells.
     OneFlow,
-    /// Twice as many, of which every one may be marked.
+    /// Twice as many packets as the link can send, all of them ECN-capable.
     Capable,
 }
 
@@ -44,19 +46,19 @@ impl Load {
     }
 }
 
-/// The link takes about this long for a packet.
+/// Mean time that the link takes for a packet.
 const SERVICE: Span = Span::from_micros(1_000);
 
-/// One call of the driver.
+/// One call of the driver to the discipline.
 #[derive(Clone, Copy, Debug)]
 pub enum Call {
     /// A packet arrives.
     Enqueue(Packet),
-    /// The link asks for one.
+    /// The link asks for a packet.
     Dequeue,
 }
 
-/// An endless stream of calls.
+/// Endless stream of calls.
 #[derive(Clone, Debug)]
 pub struct Traffic {
     load: Load,
@@ -85,7 +87,7 @@ impl Traffic {
         }
     }
 
-    /// The next call and its time; arrivals and requests at one instant come in any order.
+    /// Returns the next call and its time. Arrivals and requests at one instant come in any order.
     pub fn next_call(&mut self) -> (Time, Call) {
         if self.next_arrival < self.next_service {
             self.now = self.next_arrival;
@@ -105,7 +107,7 @@ impl Traffic {
             Load::Over | Load::OneFlow | Load::Capable => 0.5,
             Load::Bursts => return self.gap_of_burst(),
         };
-        // Some come at the very instant of another.
+        // One in ten arrivals comes at the same instant as the one before.
         if self.random.unit() < 0.1 {
             return Span::ZERO;
         }
@@ -125,7 +127,7 @@ impl Traffic {
     fn packet(&mut self) -> Packet {
         let flow = match self.load {
             Load::OneFlow => 0,
-            // A few flows send most.
+            // Four flows send most of the packets.
             _ if self.random.unit() < 0.7 => self.random.bits() % 4,
             _ => self.random.bits() % FLOWS,
         };
@@ -142,7 +144,7 @@ impl Traffic {
             flow: FlowId(flow as u32),
             direction: [Direction::Forward, Direction::Reverse][usize::from(backward)],
             ecn: self.ecn(flow),
-            // A flow keeps its class, so that its packets have one order.
+            // A flow keeps its class, so that all its packets have one order.
             dscp: [0, 0, 8, 46, 10, 34, 40, 1][(flow % 8) as usize],
             hosts: Hosts {
                 client: (flow % 5) as u16,

@@ -1,4 +1,5 @@
-//! One discipline under one load, with a record of what must be true of it.
+//! A trial of one discipline under one load. It records what the rules say about the discipline's
+//! state and compares after each call.
 
 use super::traffic::{Call, Load, Traffic};
 use super::{Claims, Rule, Violation};
@@ -6,21 +7,21 @@ use crate::{Backlog, BufferPool, Context, QueueDiscipline, Verdict};
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Calls of a trial.
+/// Number of calls in a trial.
 const CALLS: usize = 6_000;
-/// At this call a clone is made, which then replays the rest.
+/// Call at which a clone is made. The clone then replays the rest.
 const CLONED_AT: usize = 3_000;
 
-/// What happened in the trials.
+/// Counts of packets in the trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Packets offered.
+    /// Packets offered to the queue.
     pub offered: u64,
-    /// Packets sent.
+    /// Packets that the queue sent.
     pub sent: u64,
     /// Packets dropped, by reason, at the index `reason as usize`.
     pub dropped: [u64; DropReason::COUNT],
-    /// Packets marked, by reason.
+    /// Packets marked, by reason, at the index `reason as usize`.
     pub marked: [u64; DropReason::COUNT],
 }
 
@@ -35,7 +36,7 @@ impl Report {
     }
 }
 
-/// What a call gave, to be compared with a clone's.
+/// Result of a call, to be compared with that of a clone.
 #[derive(Clone, Debug, PartialEq)]
 struct Answer {
     packet: Option<Packet>,
@@ -44,7 +45,7 @@ struct Answer {
     next_ready: Option<Time>,
 }
 
-/// The discipline and all that it is given.
+/// The discipline with its random stream, its buffer and the link's framing.
 #[derive(Clone, Debug)]
 struct Subject {
     queue: Box<dyn QueueDiscipline>,
@@ -79,24 +80,24 @@ impl Subject {
     }
 }
 
-/// A packet's flow, direction, and number in them.
+/// Flow, direction and number of a packet, which identify it.
 type Name = (u32, u8, u64);
 
 fn name(packet: &Packet) -> Name {
     (packet.flow.0, packet.direction as u8, packet.number)
 }
 
-/// A trial in progress.
+/// Trial in progress.
 pub struct Trial {
     subject: Subject,
     claims: Claims,
     load: Load,
     traffic: Traffic,
-    /// What waits, as it should be when it leaves.
+    /// Packets that wait, each as it should be when it leaves.
     waiting: BTreeMap<Name, Packet>,
     backlog: Backlog,
     last_sent: BTreeMap<(u32, u8), u64>,
-    /// When the queue said it would next be ready, if it held back what it had.
+    /// Time until which the queue announced to hold its packets back, if it did.
     not_before: Option<Time>,
     calls: usize,
     report: Report,
@@ -129,7 +130,7 @@ impl Trial {
         }
     }
 
-    /// Makes all calls, has a clone replay the second half, and empties the queue.
+    /// Makes all calls, lets a clone replay the second half, and empties the queue.
     pub fn run(mut self) -> Result<Report, Violation> {
         let mut clone = None;
         let mut record = VecDeque::new();
@@ -168,7 +169,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Asks until nothing waits.
+    /// Asks for packets until none waits.
     fn empty(mut self, mut now: Time) -> Result<Report, Violation> {
         let most = 4 * self.backlog.packets + 1_000;
         for _ in 0..most {
@@ -205,12 +206,13 @@ impl Trial {
         }
     }
 
-    /// Makes a call and checks everything that can be seen after it.
+    /// Makes a call and checks every rule that its results can show.
     fn make(&mut self, now: Time, call: Call) -> Result<Answer, Violation> {
         self.calls += 1;
         if let Call::Enqueue(packet) = &call {
             self.report.offered += 1;
-            // What arrives may be ready sooner: only an untouched queue is held to its word.
+            // An arrival may let a packet leave sooner, so only a queue without arrivals is bound
+            // by the time that it announced.
             self.not_before = None;
             self.waiting.insert(name(packet), *packet);
             self.backlog
@@ -233,7 +235,7 @@ impl Trial {
         Ok(answer)
     }
 
-    /// A packet leaves the queue, one way or the other.
+    /// Checks a packet that leaves the queue, sent or dropped, and removes it from the record.
     fn leaves(&mut self, packet: &Packet, how: &str) -> Result<(), Violation> {
         let Some(expected) = self.waiting.remove(&name(packet)) else {
             let message = format!("{packet:?} was {how}, which was not in the queue");
@@ -249,7 +251,7 @@ impl Trial {
 
     fn dropped(&mut self, packet: &Packet, reason: DropReason) -> Result<(), Violation> {
         self.report.dropped[reason as usize] += 1;
-        // A packet may be marked and then dropped; its mark is then already on record.
+        // A packet may be marked and then dropped. Its mark is on record then.
         self.leaves(packet, "dropped")
     }
 
@@ -298,7 +300,7 @@ impl Trial {
         )
     }
 
-    /// After a request for a packet: was it right to give one, or to give none?
+    /// Checks, after a request for a packet, that the queue was right to give one or to give none.
     fn check_readiness(&mut self, now: Time, answer: &Answer) -> Result<(), Violation> {
         let waits = answer.backlog.packets;
         let gave = answer.packet.is_some();

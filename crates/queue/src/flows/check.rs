@@ -1,12 +1,12 @@
-//! What all fair queues refuse.
+//! Checks of parameters that all fair queues share.
 
 use crate::Refusal;
 use crate::flows::truesize;
 
-/// The most queues that Linux's flow queues take.
+/// Largest number of queues that Linux's flow queues accept.
 const MOST_FLOWS: u32 = 65_536;
 
-/// Refuses a round in which nobody may send anything.
+/// Refuses a quantum of zero, with which no flow could send.
 pub fn refuse_quantum(quantum: u32) -> Result<(), Refusal> {
     if quantum > 0 {
         return Ok(());
@@ -18,7 +18,7 @@ pub fn refuse_quantum(quantum: u32) -> Result<(), Refusal> {
     ))
 }
 
-/// Refuses numbers of queues that no kernel takes.
+/// Refuses a number of queues that Linux does not accept.
 pub fn refuse_flows(flows: u32) -> Result<(), Refusal> {
     if (1..=MOST_FLOWS).contains(&flows) {
         return Ok(());
@@ -30,7 +30,7 @@ pub fn refuse_flows(flows: u32) -> Result<(), Refusal> {
     ))
 }
 
-/// Refuses memory into which not one frame fits.
+/// Refuses a memory limit that is too small for one frame.
 pub fn refuse_memory(memory_limit: u64, frame_bytes: u64) -> Result<(), Refusal> {
     let needed = truesize(frame_bytes);
     if needed <= memory_limit {

@@ -1,4 +1,4 @@
-//! The fair queues' part of [`crate::examples()`].
+//! The fair queues among [`crate::examples()`].
 
 use crate::{
     CakeConfig, CakeDiffserv, CakeIsolation, DrrConfig, FqCodelConfig, FqPieConfig, Limit,
@@ -6,7 +6,7 @@ use crate::{
 };
 use goodqueue_types::{Framing, Rate, Span};
 
-/// Name and configuration of each.
+/// Returns the name and configuration of each example.
 pub fn fair_queues(limit: Limit) -> Vec<(&'static str, QueueConfig)> {
     vec![
         ("drr", QueueConfig::Drr(DrrConfig::new(limit))),

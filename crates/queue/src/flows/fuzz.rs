@@ -1,4 +1,4 @@
-//! Fair queues with any parameters that they accept keep the rules of all queues.
+//! Fair queues keep the rules of all queues with any parameters that they accept.
 
 use crate::{
     CakeConfig, CakeDiffserv, CakeFirstInterval, CakeIsolation, ComparedBacklog, Configuration,
@@ -6,7 +6,7 @@ use crate::{
 };
 use goodqueue_types::{Cells, Framing, RandomStream, Rate, Span};
 
-/// Draws parameters, extreme ones more often than they would come by chance.
+/// Draws parameters. Extreme values come more often than a uniform draw would give them.
 struct Draw(RandomStream);
 
 impl Draw {
@@ -68,7 +68,7 @@ impl Draw {
             compared_backlog: self.any(&[ComparedBacklog::Whole, ComparedBacklog::Own]),
             ..FqCodelConfig::linux(Limit::Unlimited)
         };
-        // Where sets may be full, flows can overtake themselves.
+        // Flows may overtake themselves if a set is full, so only large tables have sets.
         if config.flows == 1024 {
             config.set_ways = self.any(&[0, 1, 3, 16]);
         }

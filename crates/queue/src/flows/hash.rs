@@ -1,38 +1,38 @@
-//! Which queue a flow's packets wait in.
+//! Hash functions that assign flows to queues.
 
 use goodqueue_types::{Packet, RandomStream, mix};
 
-/// A hash function with a perturbation of its own, so that which flows collide is a matter of
-/// the run's seed (Linux draws its perturbation at boot).
+/// Hash function with a random perturbation, so that the run's seed decides which flows collide
+/// (Linux draws its perturbation at boot).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowHash {
     perturbation: u64,
 }
 
 impl FlowHash {
-    /// A function drawn at random.
+    /// Draws a hash function.
     pub fn new(random: &mut RandomStream) -> Self {
         Self {
             perturbation: random.bits(),
         }
     }
 
-    /// The hash of a packet's flow, connection and direction: of what its addresses, ports and
-    /// protocol would say.
+    /// Returns the hash of a packet's flow, connection and direction. They stand for the addresses,
+    /// ports and protocol that a kernel would hash.
     #[inline]
     pub fn flow(self, packet: &Packet) -> u32 {
         let connection = u64::from(packet.connection) << 33;
         self.of(connection | u64::from(packet.flow.0) << 1 | packet.direction as u64)
     }
 
-    /// The hash of any number.
+    /// Returns the hash of a number.
     #[inline]
     pub fn of(self, key: u64) -> u32 {
         (mix(self.perturbation ^ key) >> 32) as u32
     }
 }
 
-/// Spreads a hash over `count` buckets without a division, as Linux `reciprocal_scale` does.
+/// Maps a hash to one of `count` buckets without a division, as Linux `reciprocal_scale` does.
 #[inline]
 pub fn scale(hash: u32, count: u32) -> u32 {
     ((u64::from(hash) * u64::from(count)) >> 32) as u32
@@ -63,8 +63,8 @@ mod tests {
         assert_eq!(scale(1 << 31, 1024), 512);
     }
 
-    /// With n flows in m buckets the number of buckets in use is m(1 − (1 − 1/m)^n) on average;
-    /// its variance is below that of the Poisson limit, m·e^{−n/m}(1 − e^{−n/m}(1 + n/m)).
+    /// The mean number of m buckets that n flows use is m(1 − (1 − 1/m)^n). Its
+    /// variance is below that of the Poisson limit, m·e^{−n/m}(1 − e^{−n/m}(1 + n/m)).
     #[test]
     fn collisions_are_as_many_as_chance_would_have() {
         let (buckets, flows) = (1024_u32, 512_u32);

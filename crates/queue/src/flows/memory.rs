@@ -1,9 +1,9 @@
-//! What a packet takes in a kernel's memory.
+//! The kernel memory that a packet would take.
 
-/// Bytes of kernel memory that Linux books for a frame (`skb->truesize`): 256 bytes of
-/// `sk_buff`, and the frame with 320 bytes of `skb_shared_info` behind it in a buffer whose size
-/// is a power of two. 2,304 for a full Ethernet frame, 768 for an ACK. Drivers that receive into
-/// pages book more.
+/// Returns the bytes of kernel memory that Linux books for a frame (`skb->truesize`): 256 bytes of
+/// `sk_buff`, and a buffer for the frame and 320 bytes of `skb_shared_info`, whose size is a power
+/// of two. A full Ethernet frame takes 2,304 bytes and an ACK 768. Drivers that receive into pages
+/// book more.
 #[inline]
 pub fn truesize(frame_bytes: u64) -> u64 {
     256 + (frame_bytes + 320).next_power_of_two()

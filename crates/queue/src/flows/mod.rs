@@ -1,4 +1,4 @@
-//! Many queues served in turn: what DRR, SFQ, FQ-CoDel, FQ-PIE and CAKE have in common.
+//! Many queues served in turn, the common part of DRR, SFQ, FQ-CoDel, FQ-PIE and CAKE.
 
 mod check;
 mod examples;
@@ -22,21 +22,22 @@ use std::cmp::Reverse;
 
 const NONE: u32 = u32::MAX;
 
-/// Which round a flow takes part in. A round is a list: its first flow is served next.
+/// Round in which a flow takes part. A round is a list, and its first flow is served next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
-    /// None: it has nothing to send.
+    /// No round: the flow has nothing to send.
     Out,
-    /// Flows that have just become active; served before the others (RFC 8290 section 4.2).
+    /// Flows that have just become active. They are served before the others (RFC 8290 section
+    /// 4.2).
     New,
-    /// The flows of plain round robin.
+    /// Flows that have passed the new round, or all flows in plain round robin.
     Old,
-    /// Empty flows whose control law is still running down (CAKE).
+    /// Empty flows whose control law has not decayed yet (CAKE).
     Decaying,
 }
 
-/// A queue for each flow, or for each bucket of flows, and their places in the rounds. The packets
-/// of all share one pool.
+/// Queues for flows or for buckets of flows, with their places in the rounds. The packets of all
+/// queues share one pool.
 #[derive(Clone, Debug)]
 pub struct Flows {
     pool: PacketPool,
@@ -62,7 +63,7 @@ struct Ends {
 }
 
 impl Flows {
-    /// So many empty queues.
+    /// Creates `count` empty queues.
     pub fn new(count: u32) -> Self {
         let mut flows = Self {
             pool: PacketPool::default(),
@@ -78,7 +79,7 @@ impl Flows {
         flows
     }
 
-    /// Makes new queues until there are `count`.
+    /// Adds empty queues until there are `count`.
     pub fn grow_to(&mut self, count: u32) {
         let idle = Flow {
             chain: Chain::default(),
@@ -93,12 +94,12 @@ impl Flows {
     }
 }
 
-/// Packets.
+/// Operations on packets.
 impl Flows {
-    /// Appends a packet to a flow's queue if the context's buffer has room for it.
+    /// Appends a packet to a flow's queue.
     ///
     /// # Errors
-    /// The packet, if it has not.
+    /// Returns the packet if the context's buffer has no room for it.
     #[inline]
     pub fn push(
         &mut self,
@@ -114,7 +115,7 @@ impl Flows {
         Ok(())
     }
 
-    /// Takes the first packet of a flow.
+    /// Removes and returns the first packet of a flow.
     #[inline]
     pub fn pop(&mut self, context: &mut Context<'_>, flow: u32) -> Option<Packet> {
         let packet = self
@@ -124,7 +125,7 @@ impl Flows {
         Some(packet)
     }
 
-    /// Takes the last packet of a flow.
+    /// Removes and returns the last packet of a flow.
     pub fn pop_back(&mut self, context: &mut Context<'_>, flow: u32) -> Option<Packet> {
         let packet = self
             .pool
@@ -140,31 +141,32 @@ impl Flows {
         self.memory -= truesize(bytes);
     }
 
-    /// The first packet of a flow.
+    /// Returns the first packet of a flow.
     #[inline]
     pub fn head(&self, flow: u32) -> Option<&Packet> {
         self.pool.head(&self.queues[flow as usize].chain)
     }
 
-    /// What waits, in all queues.
+    /// Returns the backlog of all queues.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// What waits in one queue.
+    /// Returns the backlog of one queue.
     #[inline]
     pub fn backlog_of(&self, flow: u32) -> Backlog {
         self.queues[flow as usize].chain.backlog()
     }
 
-    /// Bytes of kernel memory that what waits would take: see [`truesize`].
+    /// Returns the bytes of kernel memory that the waiting packets would take: see [`truesize`].
     #[inline]
     pub fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// The flows of the new and the old round, one of which each flow with packets is in.
+    /// Returns the flows of the new round and then those of the old round. Every flow with packets
+    /// is in one of them.
     pub fn active(&self) -> impl Iterator<Item = u32> {
         let next = |flow: &u32| {
             let next = self.queues[*flow as usize].next;
@@ -174,48 +176,49 @@ impl Flows {
         round(Round::New).chain(round(Round::Old))
     }
 
-    /// The queue with the most bytes, of several that with the lowest index; `None` when all are
-    /// empty.
+    /// Returns the queue with the most bytes, or the one with the lowest index among equals.
+    /// Returns `None` if all queues are empty.
     pub fn fattest(&self) -> Option<u32> {
         let bytes = |flow: &u32| (self.backlog_of(*flow).bytes, Reverse(*flow));
         let waiting = |flow: &u32| self.head(*flow).is_some();
         self.active().filter(waiting).max_by_key(bytes)
     }
 
-    /// The indices of all queues.
+    /// Returns the indices of all queues.
     pub fn indices(&self) -> std::ops::Range<u32> {
         0..self.queues.len() as u32
     }
 }
 
-/// Deficit round robin.
+/// Operations of deficit round robin.
 impl Flows {
-    /// The round a flow is in.
+    /// Returns the round of a flow.
     #[inline]
     pub fn round(&self, flow: u32) -> Round {
         self.queues[flow as usize].round
     }
 
-    /// The flow that is next in a round.
+    /// Returns the flow that is served next in a round.
     #[inline]
     pub fn first(&self, round: Round) -> Option<u32> {
         let first = self.rounds[place(round)].first;
         (first != NONE).then_some(first)
     }
 
-    /// Bytes a flow may still send in this turn, negative when it has sent more than it might.
+    /// Returns the bytes that a flow may still send in this turn. They are negative after it has
+    /// sent more than its deficit.
     #[inline]
     pub fn deficit(&self, flow: u32) -> i64 {
         self.queues[flow as usize].deficit
     }
 
-    /// A flow has sent a frame.
+    /// Subtracts a frame that a flow has sent from its deficit.
     #[inline]
     pub fn charge(&mut self, flow: u32, frame_bytes: u64) {
         self.queues[flow as usize].deficit -= frame_bytes as i64;
     }
 
-    /// Puts an inactive flow last in a round, with this many bytes to send.
+    /// Puts an inactive flow at the end of a round, with this deficit in bytes.
     #[inline]
     pub fn activate(&mut self, flow: u32, round: Round, quantum: i64) {
         if self.round(flow) == Round::Out {
@@ -224,8 +227,9 @@ impl Flows {
         }
     }
 
-    /// The flow whose turn it is: the first one with bytes to send, new flows before old ones.
-    /// Those that come before it get another quantum and go to the end of the old round.
+    /// Returns the flow that is served next: the first one with a positive deficit, new flows
+    /// before old ones. Each flow before it gets another quantum and moves to the end of the old
+    /// round.
     #[inline]
     pub fn turn(&mut self, quantum: i64) -> Option<u32> {
         loop {
@@ -237,7 +241,7 @@ impl Flows {
         }
     }
 
-    /// Ends a flow's turn: it gets a quantum for the next one and goes to the end of the old
+    /// Ends a flow's turn. The flow gets a quantum for the next one and moves to the end of the old
     /// round.
     #[inline]
     pub fn replenish(&mut self, flow: u32, quantum: i64) {
@@ -245,9 +249,9 @@ impl Flows {
         self.move_to(flow, Round::Old);
     }
 
-    /// Its turn has come and the flow has nothing to send. A new one passes through the old round
-    /// first: otherwise a flow that comes and goes would starve the old ones (RFC 8290 section
-    /// 4.2).
+    /// Ends the turn of a flow that has nothing to send. A new flow passes through the old round
+    /// first: otherwise a flow that becomes active again and again would starve the old ones (RFC
+    /// 8290 section 4.2).
     #[inline]
     pub fn rest(&mut self, flow: u32) {
         if self.round(flow) == Round::New && self.first(Round::Old).is_some() {
@@ -257,14 +261,14 @@ impl Flows {
         }
     }
 
-    /// Moves a flow to the end of another round, or of its own.
+    /// Moves a flow to the end of a round, which may be its own.
     #[inline]
     pub fn move_to(&mut self, flow: u32, round: Round) {
         self.leave(flow);
         self.append(flow, round);
     }
 
-    /// Takes a flow out of its round.
+    /// Removes a flow from its round.
     #[inline]
     pub fn leave(&mut self, flow: u32) {
         let Flow {
@@ -299,7 +303,7 @@ impl Flows {
     }
 }
 
-/// Where a round's ends are kept.
+/// Returns the index at which a round's ends are stored.
 fn place(round: Round) -> usize {
     match round {
         Round::New => 0,

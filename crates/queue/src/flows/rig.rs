@@ -1,10 +1,10 @@
-//! What tests of the fair queues share beyond [`Rig`].
+//! Helpers for tests of the fair queues, in addition to [`Rig`].
 
 use crate::rig::Rig;
 use crate::{QueueDiscipline, Verdict};
 use goodqueue_types::{Body, DropReason, FlowId, Hosts, Packet};
 
-/// A datagram of a flow whose client is a host of its own.
+/// Returns a datagram of a flow that has a client host of its own.
 pub fn packet(flow: u32, number: u64, size: u32) -> Packet {
     Packet {
         flow: FlowId(flow),
@@ -19,7 +19,7 @@ pub fn packet(flow: u32, number: u64, size: u32) -> Packet {
     }
 }
 
-/// Flow and number.
+/// Flow and number of a packet.
 pub type Name = (u32, u64);
 
 fn name(packet: &Packet) -> Name {
@@ -36,17 +36,17 @@ impl<Q: QueueDiscipline> Rig<Q> {
         self.call(|queue, context| queue.enqueue(context, packet));
     }
 
-    /// What is sent next.
+    /// Returns the packet that is sent next.
     pub fn next(&mut self) -> Option<Name> {
         self.dequeue().as_ref().map(name)
     }
 
-    /// What is sent until nothing waits.
+    /// Returns the packets that are sent until none waits.
     pub fn rest(&mut self) -> Vec<Name> {
         std::iter::from_fn(|| self.next()).collect()
     }
 
-    /// What was dropped for this reason so far.
+    /// Returns the packets that were dropped for this reason so far.
     pub fn dropped(&self, reason: DropReason) -> Vec<Name> {
         let gone = |verdict: &Verdict| match verdict {
             Verdict::Dropped(packet, why) if *why == reason => Some(name(packet)),

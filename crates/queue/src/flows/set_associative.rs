@@ -1,19 +1,19 @@
-//! Set-associative hashing: a flow looks for a queue of its own among the few of its set.
+//! Set-associative hashing, in which a flow looks for a queue of its own among the few of its set.
 
-/// How a flow came to its queue.
+/// Outcome of the search for a flow's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// The queue its hash points at was its own already.
+    /// The queue that the hash selects belonged to the flow.
     Direct,
-    /// Another queue of the set was its own already.
+    /// Another queue of the set belonged to the flow.
     Hit,
-    /// It took a queue of the set that nobody used.
+    /// The flow took a free queue of the set.
     Miss,
-    /// All were in use: it shares one with another flow.
+    /// All queues of the set were in use, so the flow shares one with another flow.
     Collision,
 }
 
-/// Which flow each queue belongs to.
+/// Owner of each queue.
 #[derive(Clone, Debug)]
 pub struct SetAssociative {
     tags: Vec<u32>,
@@ -21,7 +21,7 @@ pub struct SetAssociative {
 }
 
 impl SetAssociative {
-    /// For `queues` queues in sets of `ways`, which must divide it.
+    /// Creates a table for `queues` queues in sets of `ways`, which must divide it.
     pub fn new(queues: u32, ways: u32) -> Self {
         assert!(ways > 0 && queues.is_multiple_of(ways));
         Self {
@@ -30,8 +30,8 @@ impl SetAssociative {
         }
     }
 
-    /// The queue of the flow with this hash, given which queues are in use. A flow looks first at the
-    /// queue its hash points at, and around the set from there.
+    /// Returns the queue of the flow with this hash. `in_use` says which queues are in use. The
+    /// search begins at the queue that the hash selects and goes around the set from there.
     #[inline]
     pub fn queue(&mut self, hash: u32, in_use: impl Fn(u32) -> bool) -> (u32, Lookup) {
         let target = hash % self.tags.len() as u32;
@@ -43,13 +43,14 @@ impl SetAssociative {
         (queue, lookup)
     }
 
-    /// The set's queues, beginning with this one.
+    /// Returns the queues of a set, beginning with `target`.
     fn set_from(&self, target: u32) -> impl Iterator<Item = u32> + use<> {
         let (ways, start) = (self.ways, target - target % self.ways);
         (0..ways).map(move |step| start + (target - start + step) % ways)
     }
 
-    /// First a queue that is the flow's own, even if empty by now; only then a free one.
+    /// Returns the queue that belongs to the flow, even if it is empty by now. If there is none,
+    /// returns a free queue.
     fn own_or_free(&self, hash: u32, target: u32, in_use: impl Fn(u32) -> bool) -> (u32, Lookup) {
         let own = |queue: &u32| self.tags[*queue as usize] == hash;
         if let Some(queue) = self.set_from(target).find(own) {
@@ -71,7 +72,7 @@ impl SetAssociative {
 mod tests {
     use super::*;
 
-    /// Asks for these hashes in turn, each taking its queue into use.
+    /// Looks up these hashes in turn and takes each queue found into use.
     fn place(table: &mut SetAssociative, used: &mut [bool], hashes: &[u32]) -> Vec<(u32, Lookup)> {
         let mut answers = Vec::new();
         for hash in hashes {
@@ -82,8 +83,9 @@ mod tests {
         answers
     }
 
-    /// ns-3's `FqCoDelQueueDiscSetLinearProbing`: packets per queue. Of two flows that find the set
-    /// full, the second shares its first queue there, and the queue it wanted here, as in CAKE.
+    /// ns-3's `FqCoDelQueueDiscSetLinearProbing`: packets per queue. Two flows find the set full.
+    /// In ns-3 the second shares the set's first queue; here and in CAKE it shares the queue of its
+    /// hash.
     #[test]
     fn ns3_counts_of_a_set() {
         let mut table = SetAssociative::new(1024, 8);
@@ -106,7 +108,7 @@ mod tests {
         let mut table = SetAssociative::new(1024, 8);
         let mut used = vec![false; 1024];
         let colliding = |step: u32| 6 + 1024 * step;
-        // Hash 6 wants queue 6; seven more flows that want the same go round its set.
+        // Hash 6 selects queue 6. Seven more flows with the same target take the rest of its set.
         let hashes: Vec<u32> = (0..8).map(colliding).collect();
         let answers = place(&mut table, &mut used, &hashes);
         assert_eq!(answers, [6, 7, 0, 1, 2, 3, 4, 5].map(|queue| (queue, Miss)));
@@ -114,13 +116,13 @@ mod tests {
             place(&mut table, &mut used, &hashes[..2]),
             [(6, Direct), (7, Hit)]
         );
-        // The ninth shares the queue its hash points at and takes it over.
+        // The ninth flow shares the queue that its hash selects and takes it over.
         let ninth = colliding(8);
         assert_eq!(
             place(&mut table, &mut used, &[ninth, ninth]),
             [(6, Collision), (6, Direct)]
         );
-        // The flow whose queue was taken finds a free one when there is one.
+        // The flow that lost its queue takes a free one once there is one.
         used[3] = false;
         assert_eq!(place(&mut table, &mut used, &hashes[..1]), [(3, Miss)]);
     }

@@ -1,24 +1,25 @@
-//! How many flows are active, from a vector of bits.
+//! Estimate of the number of active flows from a bit vector.
 
 use crate::flows::{FlowHash, scale};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 
-/// Counts flows: each packet sets the bit that its flow hashes to, a hand goes round the vector and
-/// clears one bit after the other. A flow is forgotten when the hand comes by.
+/// Counter of flows. Each packet sets the bit that its flow hashes to. A hand goes round the vector
+/// and clears one bit after another, so a flow that falls silent is forgotten within a round.
 #[derive(Clone, Debug)]
 pub struct FlowCount {
     words: Box<[u64]>,
     bits: u64,
     set: u64,
     hash: FlowHash,
-    /// The time from bit to bit.
+    /// Time from bit to bit.
     step: Span,
     hand: u64,
     next_step: Time,
 }
 
 impl FlowCount {
-    /// No flows, in a vector of so many bits (at least one), cleared once in `interval`.
+    /// Creates a counter without flows, with a vector of `bits` bits (at least one) that is cleared
+    /// once in `interval`.
     pub fn new(bits: u32, interval: Span, random: &mut RandomStream) -> Self {
         let bits = u64::from(bits.max(1));
         let step = Span((interval.0 / bits).max(1));
@@ -33,7 +34,7 @@ impl FlowCount {
         }
     }
 
-    /// A packet is seen.
+    /// Counts the flow of a packet.
     pub fn see(&mut self, now: Time, packet: &Packet) {
         self.clear_until(now);
         let index = scale(self.hash.flow(packet), self.bits as u32);
@@ -42,21 +43,24 @@ impl FlowCount {
         self.words[word] |= bit;
     }
 
-    /// Bits that are set: Morris's count, which takes two flows on one bit for one.
+    /// Returns the number of bits that are set. This is Morris's count, in which two flows on one
+    /// bit count as one.
     pub fn bits_set(&self) -> u64 {
         self.set
     }
 
-    /// The number of flows: `n` flows leave a share of e^(-n / bits) of the bits unset (Whang,
-    /// Vander-Zanden and Taylor, "A Linear-Time Probabilistic Counting Algorithm", 1990).
+    /// Returns the estimated number of flows: `n` flows leave a share of e^(-n / bits) of the bits
+    /// unset (Whang, Vander-Zanden and Taylor, "A Linear-Time Probabilistic Counting Algorithm",
+    /// 1990).
     pub fn flows(&self) -> f64 {
         let bits = self.bits as f64;
-        // A full vector says only that there are many: as if half a bit were left.
+        // A full vector only shows that there are many flows. It counts as if half a bit were
+        // unset.
         let unset = ((self.bits - self.set) as f64).max(0.5);
         -bits * libm::log(unset / bits)
     }
 
-    /// Moves the hand to where it is by now; more than a round would clear nothing more.
+    /// Moves the hand to its position at `now`. More than one round would clear nothing more.
     fn clear_until(&mut self, now: Time) {
         let steps = (now.saturating_since(self.next_step).0 / self.step.0) + 1;
         if now < self.next_step {
@@ -74,7 +78,7 @@ impl FlowCount {
     }
 }
 
-/// The word that a bit lies in, and the bit there.
+/// Returns the word in which a bit lies, and the bit's mask.
 fn place(index: u64) -> (usize, u64) {
     ((index / 64) as usize, 1 << (index % 64))
 }

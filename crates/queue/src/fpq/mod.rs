@@ -1,8 +1,8 @@
-//! Flow-proportional queueing (FPQ): a queue as long as there are flows (R. Morris, "Scalable TCP
-//! Congestion Control", INFOCOM 2000).
+//! Flow-proportional queueing (FPQ), whose queue length is proportional to the number of flows (R.
+//! Morris, "Scalable TCP Congestion Control", INFOCOM 2000).
 //!
-//! With w packets in the network for each of its TCP connections, a link loses about (0.87 / w)²
-//! of them: a buffer in proportion to the number of flows holds the loss rate where it is.
+//! If each TCP connection has w packets in the network, a link loses a share of about (0.87 / w)²
+//! of them. A buffer in proportion to the number of flows therefore keeps the loss rate constant.
 
 mod flow_count;
 #[cfg(test)]
@@ -18,47 +18,48 @@ use crate::{
 };
 use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span};
 
-/// What FPQ can be told.
+/// Parameters of FPQ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FpqConfig {
-    /// The most that may wait, whatever the number of flows: the memory there is.
+    /// Largest backlog for any number of flows: the available memory.
     pub limit: Limit,
-    /// Packets of queue for each flow (6: a loss rate of 2 %).
+    /// Target queue for each flow, in packets. Default 6, which gives a loss rate of 2 %.
     pub packets_per_flow: f64,
-    /// The target never falls below this many packets (half a bandwidth-delay product keeps the
-    /// link busy when flows are few).
+    /// Lower bound of the target, in packets. Half a bandwidth-delay product keeps the link busy
+    /// when flows are few.
     pub least_packets: f64,
-    /// How the target is held.
+    /// Mechanism that holds the queue at its target.
     pub control: FpqControl,
-    /// Places in the bit vector that counts flows (5000).
+    /// Number of bits in the vector that counts flows. Default 5000.
     pub count_bits: u32,
-    /// The time in which the whole vector is cleared once, and an idle flow forgotten (4 s).
+    /// Time in which the whole vector is cleared once, so that idle flows are forgotten. Default 4
+    /// s.
     pub count_interval: Span,
-    /// Whether ECN-capable packets are marked instead of dropped at random.
+    /// True if ECN-capable packets are marked where others are dropped at random.
     pub ecn: bool,
 }
 
-/// How FPQ holds its target.
+/// Mechanism by which FPQ holds its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FpqControl {
-    /// The target is the queue's limit: tail drop.
+    /// Tail drop at the target.
     TailDrop,
-    /// The variation of RED: the loss rate that belongs to the target, when the average backlog
-    /// is at the target; in proportion below and above.
+    /// A variation of RED. The loss rate is `target_loss` when the average backlog is at the
+    /// target, and proportional to the average below and above it.
     Red {
-        /// The loss rate at the target (0.021, that is (0.87 / 6)²).
+        /// Loss rate at the target. Default 0.021, which is (0.87 / 6)².
         target_loss: f64,
-        /// The weight of the newest sample in the average (0.002).
+        /// Weight of the newest sample in the average. Default 0.002.
         weight: f64,
-        /// The mean packet size in bytes, for the average while the link is idle.
+        /// Mean packet size in bytes, for the average while the link is idle.
         mean_packet: u32,
-        /// The link's rate, for the same.
+        /// Rate of the link, for the average while the link is idle.
         bandwidth: Rate,
     },
 }
 
 impl FpqConfig {
-    /// Six packets for each flow: a loss rate of 2.1 %, held by tail drop.
+    /// Returns parameters with tail drop at six packets for each flow, for a loss rate of 2.1 %.
     pub fn new(limit: Limit) -> Self {
         Self {
             limit,
@@ -71,7 +72,7 @@ impl FpqConfig {
         }
     }
 
-    /// The same as a variation of RED on a link of this rate.
+    /// Returns the same target under the variation of RED, on a link of rate `bandwidth`.
     pub fn red(limit: Limit, bandwidth: Rate, mean_packet: u32) -> Self {
         let control = FpqControl::Red {
             target_loss: target_loss(6.0),
@@ -86,8 +87,8 @@ impl FpqConfig {
     }
 }
 
-/// The loss rate of TCP connections that have so many packets in the network each: (0.87 / w)²
-/// for Reno with delayed acknowledgements.
+/// Returns the loss rate of TCP connections that have `packets_per_flow` packets in the network
+/// each: (0.87 / w)² for Reno with delayed acknowledgements.
 pub fn target_loss(packets_per_flow: f64) -> f64 {
     let share = 0.87 / packets_per_flow;
     (share * share).min(1.0)
@@ -146,9 +147,9 @@ impl Configuration for FpqConfig {
 }
 
 impl FpqConfig {
-    /// RED whose straight line runs through the target: thresholds of 0 and twice the target, which
-    /// move with the number of flows. Uniform gaps of 1 to 1/p - 1 packets lose a share of 2p, so
-    /// that the target loss belongs to half its probability.
+    /// Returns RED's law with a straight line through the target. Its thresholds are 0 and twice
+    /// the target, and move with the number of flows. Uniform gaps of 1 to 1/p - 1 packets lose a
+    /// share of 2p, so the target loss requires half of it as the probability at the target.
     fn red_law(&self) -> Option<RedLaw> {
         let FpqControl::Red {
             target_loss,
@@ -170,7 +171,7 @@ impl FpqConfig {
     }
 }
 
-/// A FIFO whose target length is in proportion to the number of active flows.
+/// State of FPQ: a FIFO whose target length is proportional to the number of active flows.
 #[derive(Clone, Debug)]
 pub struct Fpq {
     config: FpqConfig,
@@ -180,7 +181,7 @@ pub struct Fpq {
 }
 
 impl Fpq {
-    /// The target queue in packets; one at least, or nothing would pass.
+    /// Returns the target queue in packets. It is at least one, or nothing would pass.
     pub fn target_packets(&self) -> f64 {
         let FpqConfig {
             packets_per_flow,
@@ -192,7 +193,7 @@ impl Fpq {
             .max(1.0)
     }
 
-    /// The count of flows.
+    /// Returns the counter of flows.
     pub fn flows(&self) -> &FlowCount {
         &self.flows
     }

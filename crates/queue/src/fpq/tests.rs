@@ -14,8 +14,8 @@ fn offer(rig: &mut Rig<Fpq>, flow: u32) {
     rig.call(|queue, context| queue.enqueue(context, packet(flow)));
 }
 
-/// Whang et al. (1990), section 2: the count of n flows in m bits has a standard error of
-/// sqrt(m (e^t - t - 1)), t = n / m.
+/// Whang et al. (1990), section 2: the count of n flows in m bits has a standard error of sqrt(m
+/// (e^t - t - 1)), t = n / m.
 #[test]
 fn flows_are_counted_within_the_error_of_linear_counting() {
     let mut random = RandomStream::new(4, "test", 0);
@@ -30,7 +30,7 @@ fn flows_are_counted_within_the_error_of_linear_counting() {
         "{}",
         count.flows()
     );
-    // Without the correction some twenty are taken for others.
+    // Without the correction, some twenty flows share the bits of others.
     let expected = bits * (1.0 - (-load).exp());
     assert!((count.bits_set() as f64 - expected).abs() < 4.0 * error);
 }
@@ -45,7 +45,7 @@ fn a_flow_is_forgotten_after_one_round_and_not_before_the_hand_comes_by() {
     let start = count.bits_set();
     count.see(Time::ZERO + Span::from_secs(2), &packet(0));
     let half = count.bits_set();
-    // Half of the bits are cleared: 50 of 100 with a standard error of 5.
+    // Half of the bits are cleared: 50 of 100, with a standard error of 5.
     assert!((30..=70).contains(&half) && half < start, "{half}");
     count.see(Time::ZERO + Span::from_secs(4), &packet(0));
     assert_eq!(count.bits_set(), 1, "only the flow that still sends");
@@ -83,7 +83,7 @@ fn the_queue_is_as_long_as_there_are_flows() {
     assert_eq!(rig.waiting(), 40);
 }
 
-/// (0.87 / 6)² = 0.021 (Morris), 0.87 / 9 gives about 1 % and 0.87 / 6.15 2 %.
+/// Morris gives (0.87 / 6)² = 0.021. 0.87 / 8.7 gives 1 % and 0.87 / 6.15 gives 2 %.
 #[test]
 fn the_target_loss_is_that_of_the_target_window() {
     for (window, loss) in [(6.0, 0.021), (8.7, 0.01), (6.15, 0.02)] {
@@ -92,7 +92,8 @@ fn the_target_loss_is_that_of_the_target_window() {
     assert!((target_loss(0.5) - 1.0).abs() < f64::EPSILON);
 }
 
-/// With the average at the target the variation of RED loses the target share; at half of it half.
+/// The variation of RED loses the target share with the average at the target. With the average at
+/// half the target it loses half of that.
 #[test]
 fn the_variation_of_red_loses_its_target_at_its_target() {
     for (waiting, expected) in [(60, 0.021), (30, 0.0105)] {

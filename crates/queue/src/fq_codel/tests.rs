@@ -1,4 +1,4 @@
-//! ns-3's cases (`src/test/ns3tc/fq-codel-queue-disc-test-suite.cc`), and what Linux adds.
+//! The cases of ns-3 (`src/test/ns3tc/fq-codel-queue-disc-test-suite.cc`), and features of Linux.
 
 use super::*;
 use crate::flows::rig::packet;
@@ -17,7 +17,7 @@ fn queue_of(rig: &mut Rig<FqCodel>, flow: u32) -> u32 {
     rig.queue.flow_of(&packet(flow, 0, 100))
 }
 
-/// Deficit and round of a flow.
+/// Returns the deficit and round of a flow.
 fn state(rig: &mut Rig<FqCodel>, flow: u32) -> (i64, Round) {
     let queue = queue_of(rig, flow);
     (rig.queue.flows.deficit(queue), rig.queue.flows.round(queue))
@@ -51,8 +51,8 @@ fn ns3_deficits_and_rounds() {
     }
 }
 
-/// `FqCoDelQueueDiscIPFlowsSeparationAndPacketLimit`: the fifth of four packets makes the fat flow
-/// lose two of three, half of its bytes.
+/// `FqCoDelQueueDiscIPFlowsSeparationAndPacketLimit`: a fifth packet exceeds the limit of four, so
+/// the fat flow loses two of its three packets, at least half of its bytes.
 #[test]
 fn ns3_drops_from_the_fattest_flow() {
     let mut rig = Rig::new(&ns3(1500, 4));
@@ -66,9 +66,9 @@ fn ns3_drops_from_the_fattest_flow() {
     assert_eq!(rig.queue.vars[fat as usize].count(), 2, "CoDel is told");
 }
 
-/// Offers 20 packets of 120 bytes from each of five flows, of which the last two do not know ECN,
-/// and asks for 60 at this distance. Returns for each flow: marks and drops for its target, marks
-/// at the threshold, packets left.
+/// Offers 20 packets of 120 bytes from each of five flows, of which the last two are not
+/// ECN-capable, and asks for 60 packets at this distance. Returns four counts for each flow: marks
+/// and drops for the target, marks at the threshold, and packets left.
 fn ns3_marking(ce_threshold: Option<Span>, distance: Span) -> Vec<[usize; 4]> {
     let mut config = ns3(1514, 10_240);
     config.codel.ce_threshold = ce_threshold;
@@ -120,7 +120,7 @@ fn ns3_marks_what_understands_marks_and_drops_the_rest() {
     }
 }
 
-/// Case 2: a threshold of 2 ms and 0.1 ms between packets; 13 packets fit into a quantum.
+/// Case 2: a threshold of 2 ms and 0.1 ms between packets. A quantum holds 13 packets.
 #[test]
 fn ns3_marks_above_the_threshold() {
     let counts = ns3_marking(Some(Span::from_millis(2)), Span::from_micros(100));
@@ -129,7 +129,7 @@ fn ns3_marks_above_the_threshold() {
     assert!(counts.iter().all(|count| count[0] + count[1] == 0));
 }
 
-/// Case 3: both; every packet sent is marked once.
+/// Case 3 combines both. Every packet sent is marked once.
 #[test]
 fn ns3_marks_no_packet_twice() {
     let counts = ns3_marking(Some(Span::from_millis(2)), Span::from_millis(110));
@@ -158,7 +158,7 @@ fn flows_that_collide_share_a_queue_unless_sets_have_room() {
     };
     assert_eq!(queues(1, 1), 1);
     assert_eq!(queues(8, 8), 8);
-    // Eight flows in eight buckets collide but for one seed in 416.
+    // Eight flows in eight buckets collide except for one seed in 416.
     assert!(queues(8, 1) < 8);
 }
 
@@ -183,14 +183,14 @@ fn a_new_flow_goes_first_and_an_old_one_is_not_starved_by_it() {
         rig.offer(packet(0, number, 1514));
     }
     assert_eq!(rig.next(), Some((0, 0)));
-    // The other flow always has one packet, of half a quantum, waiting.
+    // The other flow always has one packet waiting, of half a quantum.
     let mut order = Vec::new();
     for number in 0..11 {
         rig.offer(packet(1, number, 757));
         order.push(rig.next().expect("backlogged").0);
     }
-    // It is new for a quantum, ahead of the flow that has sent its own; then two of its packets
-    // take turns with one of the other's.
+    // The other flow is new for one quantum and goes ahead of the flow that has spent its own.
+    // After that, two of its packets alternate with one of the old flow.
     assert_eq!(order, [1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1]);
 }
 
@@ -225,7 +225,7 @@ fn memory_counts_what_a_kernel_would_take() {
     );
 }
 
-/// Linux compares the whole backlog: a flow with one small packet left is still dropped from while
+/// Linux compares the whole backlog, so a flow with one small packet left still loses packets while
 /// others wait.
 #[test]
 fn whose_backlog_counts_is_a_choice() {

@@ -1,30 +1,30 @@
 //! The controller of PI2 (De Schepper et al., "PI2: A Linearized AQM for both Classic and Scalable
-//! TCP", 2016; RFC 9332 appendix A): a probability that is squared for classic traffic, so that its
-//! gains need no tuning table.
+//! TCP", 2016; RFC 9332 appendix A). Its probability is squared for classic traffic, so its gains
+//! need no tuning table.
 
 use crate::Refusal;
 use crate::pie::{Updates, refuse_gains};
 use goodqueue_types::{RandomStream, Span, Time};
 
-/// What the controller can be told.
+/// Parameters of the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pi2Params {
-    /// The queueing delay to hold (`target`). Default 15 ms.
+    /// Queueing delay at which the controller holds the queue (`target`). Default 15 ms.
     pub target: Span,
     /// Time between updates (`tupdate`). Default 16 ms.
     pub tupdate: Span,
-    /// Gain on the distance to the target, per second (`alpha`). Default 0.16.
+    /// Gain on the difference to the target, per second (`alpha`). Default 0.16.
     pub alpha: f64,
     /// Gain on the change of the delay, per second (`beta`). Default 3.2.
     pub beta: f64,
-    /// With less than two frames of so many bytes waiting, nothing is dropped or marked at random
-    /// (1514 in Linux).
+    /// Size of a full frame in bytes (1514 in Linux). Below a backlog of two such frames nothing is
+    /// dropped or marked at random.
     pub mtu: u64,
 }
 
 impl Pi2Params {
-    /// As Linux `dualpi2` has it: RFC 9332's gains for round trips of up to 100 ms, rounded to
-    /// 1/256.
+    /// Returns the parameters of Linux `dualpi2`: RFC 9332's gains for round trips of up to 100 ms,
+    /// rounded to 1/256.
     pub const fn linux() -> Self {
         Self {
             target: Span::from_millis(15),
@@ -35,26 +35,27 @@ impl Pi2Params {
         }
     }
 
-    /// Refuses what makes no sense.
+    /// Checks that the controller can work.
     ///
     /// # Errors
-    /// The parameter, why, and what to write instead.
+    /// Returns the parameter at fault, the reason, and what to write instead.
     pub fn check(&self) -> Result<(), Refusal> {
         refuse_gains(self.target, self.tupdate, self.alpha, self.beta)
     }
 }
 
-/// The state of the controller.
+/// State of the controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Pi2Vars {
-    /// p' of RFC 9332: classic traffic sees its square, scalable traffic k times it.
+    /// Base probability, p' of RFC 9332. Classic traffic is hit with p'², scalable traffic with k ·
+    /// p'.
     prob: f64,
     last_delay: Span,
     updates: Updates,
 }
 
 impl Pi2Vars {
-    /// The state of an empty queue.
+    /// Returns the state of an empty queue.
     pub fn new(params: &Pi2Params) -> Self {
         Self {
             prob: 0.0,
@@ -63,13 +64,13 @@ impl Pi2Vars {
         }
     }
 
-    /// p'.
+    /// Returns the base probability p'.
     pub fn probability(&self) -> f64 {
         self.prob
     }
 
-    /// Makes the updates that are due, with the arrival of the packet that has waited longest, and a
-    /// bound on the probability.
+    /// Makes the updates that are due. `oldest` is the arrival of the packet that has waited
+    /// longest, and `bound` limits the probability.
     #[inline]
     pub fn catch_up(&mut self, params: &Pi2Params, now: Time, oldest: Option<Time>, bound: f64) {
         let Self {
@@ -86,33 +87,33 @@ impl Pi2Vars {
         });
     }
 
-    /// `p_C` of RFC 9332: p'², what a classic packet's loss or mark is drawn with.
+    /// Returns `p_C` of RFC 9332, p'²: the probability of a loss or mark of a classic packet.
     pub fn classic_probability(&self) -> f64 {
         self.prob * self.prob
     }
 
-    /// `p_CL` of RFC 9332: k · p', what a scalable packet's mark is drawn with.
+    /// Returns `p_CL` of RFC 9332, k · p': the probability of a mark of a scalable packet.
     pub fn scalable_probability(&self, coupling: f64) -> f64 {
         (self.prob * coupling).min(1.0)
     }
 
-    /// Whether a classic packet is hit: by two draws, as RFC 9332 appendix A.1 has it.
+    /// Returns true if a classic packet is hit, by two draws as in RFC 9332 appendix A.1.
     pub fn hits_classic(&self, random: &mut RandomStream) -> bool {
         random.unit() < self.prob && random.unit() < self.prob
     }
 
-    /// Whether a scalable packet is hit: with probability k · p'.
+    /// Returns true if a scalable packet is hit, with probability k · p'.
     pub fn hits_scalable(&self, random: &mut RandomStream, coupling: f64) -> bool {
         random.unit() < self.scalable_probability(coupling)
     }
 
-    /// Whether marking every scalable packet would not be enough.
+    /// Returns true if the probability exceeds that which marks every scalable packet.
     pub fn is_overloaded(&self, coupling: f64) -> bool {
         self.prob * coupling > 1.0
     }
 }
 
-/// RFC 9332 appendix A.1, figure 6: a proportional-integral step.
+/// Returns the probability after a proportional-integral step (RFC 9332 appendix A.1, figure 6).
 #[must_use]
 fn next_probability(params: &Pi2Params, prob: f64, delay: Span, last_delay: Span) -> f64 {
     let (delay, last) = (delay.as_secs_f64(), last_delay.as_secs_f64());
@@ -120,10 +121,10 @@ fn next_probability(params: &Pi2Params, prob: f64, delay: Span, last_delay: Span
     (prob + step).clamp(0.0, 1.0)
 }
 
-/// Refuses a coupling factor that is none.
+/// Refuses a coupling factor outside 1 to 255.
 ///
 /// # Errors
-/// If it is not positive.
+/// Returns a [`Refusal`] if the factor is out of range.
 pub fn refuse_coupling(coupling: f64) -> Result<(), Refusal> {
     if (1.0..=255.0).contains(&coupling) {
         return Ok(());
@@ -148,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_coupling_is_that_of_rfc_9332() {
-        // p' = 0.1 and k = 2: p_CL = 0.2, p_C = 0.01; so p_C = (p_CL / k)^2.
+        // p' = 0.1 and k = 2 give p_CL = 0.2 and p_C = 0.01, so that p_C = (p_CL / k)^2.
         let vars = with(0.1);
         assert!((vars.scalable_probability(2.0) - 0.2).abs() < 1e-15);
         assert!((vars.classic_probability() - 0.01).abs() < 1e-15);
@@ -157,7 +158,7 @@ mod tests {
         let mut share = |hits: &mut dyn FnMut(&mut RandomStream) -> bool| {
             f64::from((0..n).map(|_| u32::from(hits(&mut random))).sum::<u32>()) / f64::from(n)
         };
-        // Within four standard deviations.
+        // The tolerances are four standard deviations.
         assert!((share(&mut |random| vars.hits_scalable(random, 2.0)) - 0.2).abs() < 0.0016);
         assert!((share(&mut |random| vars.hits_classic(random)) - 0.01).abs() < 0.0004);
         assert!(!with(0.5).is_overloaded(2.0) && with(0.51).is_overloaded(2.0));
@@ -166,8 +167,8 @@ mod tests {
 
     #[test]
     fn updates_are_proportional_and_integral() {
-        // RFC 9332 appendix A.1 by hand: 0.16015625 and 3.19921875 a second, 20 ms over the target
-        // at once, then 5 ms more.
+        // RFC 9332 appendix A.1 by hand: gains of 0.16015625 and 3.19921875 per second, for a delay
+        // 20 ms over the target at once, then 5 ms more.
         let params = Pi2Params::linux();
         let delay = Span::from_millis(35);
         let first = next_probability(&params, 0.0, delay, Span::ZERO);
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn updates_see_the_delay_of_their_own_time() {
-        // A packet that came at 10 ms has waited 6, 22 and 38 ms at the updates before 50 ms.
+        // A packet that arrived at 10 ms has waited 6, 22 and 38 ms at the updates before 50 ms.
         let params = Pi2Params::linux();
         let mut vars = Pi2Vars::new(&params);
         let at = |millis| Time::ZERO + Span::from_millis(millis);
@@ -190,7 +191,7 @@ mod tests {
             expected = next_probability(&params, expected, millis(delay), millis(last));
         }
         assert!((vars.probability() - expected).abs() < 1e-15 && expected > 0.1);
-        // A year of idleness costs no time.
+        // Long idle times are skipped without a loop over their updates.
         vars.catch_up(&params, at(1_000_000_000), None, 1.0);
         assert!(vars.probability() <= 0.0);
         vars.catch_up(&params, at(15_000_000_000), None, 1.0);

@@ -1,4 +1,4 @@
-//! PI2 on a single queue, and the controller that `DualPI2` shares.
+//! PI2 on a single queue, and the controller that it shares with `DualPI2`.
 
 mod control;
 
@@ -9,22 +9,22 @@ use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Ecn, Packet, RandomStream};
 
-/// What PI2 can be told.
+/// Parameters of PI2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pi2Config {
-    /// The most that may wait.
+    /// Largest backlog.
     pub limit: Limit,
-    /// The controller's parameters.
+    /// Parameters of the controller.
     pub pi2: Pi2Params,
-    /// Whether ECN-capable packets are marked instead of dropped (`ecn`). Default no.
+    /// True if ECN-capable packets are marked instead of dropped (`ecn`). Default false.
     pub ecn: bool,
-    /// k: packets with ECT(1) are scalable traffic and marked with k times the probability whose
-    /// square the others see (`coupling`). Default 2.
+    /// k: factor on the base probability for scalable traffic, which is marked ECT(1) (`coupling`).
+    /// Other packets are hit with the square of the base probability. Default 2.
     pub coupling: f64,
 }
 
 impl Pi2Config {
-    /// The controller as Linux `dualpi2` has it, on one queue.
+    /// Returns the controller of Linux `dualpi2` for one queue.
     pub const fn new(limit: Limit) -> Self {
         Self {
             limit,
@@ -61,7 +61,7 @@ impl Configuration for Pi2Config {
     }
 }
 
-/// A FIFO under PI2: drops and marks on arrival.
+/// State of a FIFO under PI2, which drops and marks on arrival.
 #[derive(Clone, Debug)]
 pub struct Pi2 {
     config: Pi2Config,
@@ -77,7 +77,7 @@ impl Pi2 {
             .catch_up(&self.config.pi2, context.now, oldest, 1.0);
     }
 
-    /// Whether the arrival is lost; it may have been marked instead.
+    /// Returns true if the arrival is dropped. A packet that is hit may be marked instead.
     fn drops(&self, context: &mut Context<'_>, packet: &mut Packet) -> bool {
         let Pi2Config {
             ecn, coupling, pi2, ..
@@ -129,7 +129,8 @@ mod tests {
     use goodqueue_types::Ecn::{Capable0, Capable1, NotCapable};
     use goodqueue_types::Span;
 
-    /// 400 packets of a kind, one each millisecond, of which one leaves each 1.25 ms.
+    /// Sends 400 packets of one kind, one every millisecond, to a link that sends one every 1.25
+    /// ms. Returns the numbers of drops and marks.
     fn hits(ecn: Ecn, config: Pi2Config) -> (usize, usize) {
         let mut rig = Rig::new(&config);
         for quarter in 0..1600 {
@@ -160,7 +161,7 @@ mod tests {
             assert!(drops + marked > 0);
             assert_eq!((drops > 0, marked > 0), (!marks, marks), "{ecn:?}");
         }
-        // The same probability hits scalable packets far more often.
+        // The same base probability hits scalable packets far more often.
         assert!(hits(Capable1, on).1 > 2 * hits(Capable0, on).1);
     }
 

@@ -1,7 +1,7 @@
-//! The controller of PIE (RFC 8033), apart from any queue: a drop probability that follows the
+//! The controller of PIE (RFC 8033), separate from any queue: a drop probability that follows the
 //! queueing delay.
 //!
-//! [`PieVars`] is the state of one queue; FQ-PIE has one for each flow and one [`PieParams`].
+//! [`PieVars`] is the state of one queue. FQ-PIE has one for each flow and one [`PieParams`].
 
 use super::params::{PieFlavour, PieParams};
 use crate::Backlog;
@@ -9,46 +9,46 @@ use goodqueue_types::{RandomStream, Span, Time};
 
 /// Bytes that must leave for one measurement of the departure rate (RFC 8033 section 5.2, Linux).
 const DQ_THRESHOLD: u64 = 16_384;
-/// The accumulated probability below which nothing is dropped, and from which everything is
-/// (RFC 8033 section 5.4).
+/// Bounds on the accumulated probability. Below the first nothing is dropped, and from the second
+/// on everything is (RFC 8033 section 5.4).
 const ACCU_LOW: f64 = 0.85;
 const ACCU_HIGH: f64 = 8.5;
-/// For so long ns-3 waits with low delay until it allows another burst.
+/// Time in seconds of low delay after which ns-3 allows another burst.
 const NS3_BURST_RESET: f64 = 1.5;
 
-/// Where ns-3's burst protection is.
+/// State of ns-3's burst protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Burst {
-    /// The next arrival begins an allowance.
+    /// The next arrival starts a burst allowance.
     Ready,
-    /// An allowance was given.
+    /// A burst allowance was given.
     Protecting,
-    /// So many updates in a row have seen low delay since.
+    /// Number of consecutive updates with low delay since the allowance ended.
     Quiet(u32),
 }
 
-/// The state of the controller for one queue.
+/// State of the controller for one queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieVars {
-    /// The drop probability.
+    /// Drop probability.
     prob: f64,
-    /// Probabilities added up since the last drop.
+    /// Sum of the probabilities of arrivals since the last drop.
     accu_prob: f64,
-    /// Queueing delay now, and at the update before.
+    /// Queueing delay now, and at the previous update.
     delay: Span,
     delay_old: Span,
     burst_allowance: Span,
     burst: Burst,
-    /// Departure rate in bytes per second, 0 when unknown.
+    /// Departure rate in bytes per second, or 0 if unknown.
     dq_rate: f64,
-    /// Bytes that left in the measurement under way.
+    /// Bytes that have left in the current measurement of the rate.
     dq_count: Option<u64>,
-    /// When that began; without the estimator, the last departure.
+    /// Start of that measurement. Without the estimator, time of the last departure.
     dq_start: Option<Time>,
 }
 
 impl PieVars {
-    /// The state of an empty queue.
+    /// Returns the state of an empty queue.
     pub fn new(params: &PieParams) -> Self {
         Self {
             prob: 0.0,
@@ -66,22 +66,23 @@ impl PieVars {
         }
     }
 
-    /// The drop probability.
+    /// Returns the drop probability.
     pub fn probability(&self) -> f64 {
         self.prob
     }
 
-    /// An arrival was lost: what was added up for it is paid.
+    /// Resets the accumulated probability after a drop.
     pub fn dropped(&mut self) {
         self.accu_prob = 0.0;
     }
 
-    /// Whether an ECN-capable packet may be marked and not dropped at this probability.
+    /// Returns true if an ECN-capable packet may be marked instead of dropped at the present
+    /// probability.
     pub fn may_mark(&self, params: &PieParams) -> bool {
         params.ecn && self.prob <= params.ecn_threshold
     }
 
-    /// Whether an arrival of so many frame bytes is to be dropped or marked, with this backlog
+    /// Returns true if an arrival of `frame_bytes` bytes is to be dropped or marked, with `backlog`
     /// before it (RFC 8033 section 4.1).
     pub fn drop_early(
         &mut self,
@@ -126,7 +127,7 @@ impl PieVars {
         hit
     }
 
-    /// RFC 8033 section 4.4: what has not been congested may burst.
+    /// Renews the burst allowance of a queue without congestion (RFC 8033 section 4.4).
     fn renew_burst_on_arrival(&mut self, params: &PieParams) {
         if params.flavour == PieFlavour::Rfc8033 && self.prob == 0.0 && self.has_low_delay(params) {
             self.burst_allowance = params.max_burst;
@@ -137,7 +138,7 @@ impl PieVars {
         self.delay < params.target / 2 && self.delay_old < params.target / 2
     }
 
-    /// The safeguards that keep the link busy (RFC 8033 section 4.1).
+    /// Returns true if the safeguards that keep the link busy forbid a drop (RFC 8033 section 4.1).
     fn is_calm(&self, params: &PieParams, backlog: Backlog) -> bool {
         let (delay, short) = match params.flavour {
             PieFlavour::Linux => (self.delay, backlog.bytes < 2 * params.mtu),
@@ -147,7 +148,8 @@ impl PieVars {
         short || (delay < params.target / 2 && self.prob < 0.2)
     }
 
-    /// A packet of so many frame bytes has left after so long; so many bytes still wait.
+    /// Records the departure of a packet of `frame_bytes` bytes that waited for `sojourn` and left
+    /// `backlog_bytes` bytes behind.
     pub fn departed(
         &mut self,
         params: &PieParams,
@@ -176,7 +178,7 @@ impl PieVars {
         }
     }
 
-    /// One departure in the measurement of the departure rate (RFC 8033 section 5.2).
+    /// Adds one departure to the measurement of the departure rate (RFC 8033 section 5.2).
     fn measure_rate(
         &mut self,
         params: &PieParams,
@@ -212,7 +214,7 @@ impl PieVars {
         self.shrink_burst_at_departure(params, elapsed);
     }
 
-    /// The periodic update with so many bytes waiting (RFC 8033 section 4.2).
+    /// Makes a periodic update with a backlog of `backlog_bytes` bytes (RFC 8033 section 4.2).
     pub fn update(&mut self, params: &PieParams, backlog_bytes: u64) {
         if params.dq_rate_estimator {
             self.delay = if self.dq_rate > 0.0 {
@@ -227,7 +229,7 @@ impl PieVars {
         let raised = before + step;
         let idle = self.delay == Span::ZERO && self.delay_old == Span::ZERO;
         self.prob = match params.flavour {
-            // A delay of zero with a backlog is one too small to measure.
+            // A delay of zero with a backlog is one too small to measure, so the queue is not idle.
             PieFlavour::Linux if idle && backlog_bytes == 0 => {
                 let bounded = raised.clamp(0.0, 1.0);
                 bounded - bounded / 64.0
@@ -239,7 +241,8 @@ impl PieVars {
         self.delay_old = self.delay;
     }
 
-    /// The change of the probability: slower the smaller it is (RFC 8033 section 4.3).
+    /// Returns the change of the probability, which is smaller for smaller probabilities (RFC 8033
+    /// section 4.3).
     fn step(&self, params: &PieParams) -> f64 {
         let delay = self.delay.as_secs_f64();
         let step = params.alpha * (delay - params.target.as_secs_f64())
@@ -248,7 +251,7 @@ impl PieVars {
         if params.cap_adjustment && self.prob >= 0.1 && step > 0.02 {
             step = 0.02;
         }
-        // Linux: very long delays need quick action whatever the gains.
+        // Linux acts faster on very long delays, whatever the gains.
         if params.flavour == PieFlavour::Linux && self.delay > Span::from_millis(250) {
             step += 0.02;
         }
@@ -296,7 +299,7 @@ impl PieVars {
     }
 }
 
-/// By what a step is divided at a probability (RFC 8033 section 4.3).
+/// Returns the divisor of the step at a probability (RFC 8033 section 4.3).
 fn scale(prob: f64) -> f64 {
     const STEPS: [(f64, f64); 6] = [
         (0.000_001, 2048.0),

@@ -11,29 +11,29 @@ use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time};
 
-/// What PIE can be told.
+/// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieConfig {
-    /// The most that may wait (`limit`, packets). Default 1000 packets.
+    /// Largest backlog (`limit`, packets). Default 1000 packets.
     pub limit: Limit,
-    /// The controller's parameters.
+    /// Parameters of the controller.
     pub pie: PieParams,
 }
 
 impl PieConfig {
-    /// As `tc qdisc add ... pie limit`.
+    /// Returns the parameters of `tc qdisc add ... pie limit`.
     pub const fn linux(limit: Limit) -> Self {
         let pie = PieParams::linux();
         Self { limit, pie }
     }
 
-    /// RFC 8033.
+    /// Returns the parameters of RFC 8033.
     pub const fn rfc8033(limit: Limit) -> Self {
         let pie = PieParams::rfc8033();
         Self { limit, pie }
     }
 
-    /// ns-3's `PieQueueDisc`.
+    /// Returns the parameters of ns-3's `PieQueueDisc`.
     pub const fn ns3(limit: Limit) -> Self {
         let pie = PieParams::ns3();
         Self { limit, pie }
@@ -66,7 +66,7 @@ impl Configuration for PieConfig {
     }
 }
 
-/// A periodic timer that is caught up with at the next call.
+/// Periodic timer whose updates are made at the next call.
 #[derive(Clone, Copy, Debug)]
 pub struct Updates {
     next: Time,
@@ -74,7 +74,7 @@ pub struct Updates {
 }
 
 impl Updates {
-    /// The first update, and the time from one to the next.
+    /// Creates a timer with the time of its first update and its period.
     pub fn new(first: Time, period: Span) -> Self {
         Self {
             next: first,
@@ -82,8 +82,8 @@ impl Updates {
         }
     }
 
-    /// Makes the updates that are due, each told its time. Once one changes nothing that it says
-    /// would change at the next, the rest are passed over.
+    /// Calls `update` with the time of each update that is due. If `update` returns false, it has
+    /// reached a fixed point, so later updates are skipped.
     #[inline]
     pub fn catch_up(&mut self, now: Time, mut update: impl FnMut(Time) -> bool) {
         while self.next <= now {
@@ -97,7 +97,7 @@ impl Updates {
     }
 }
 
-/// A FIFO under PIE (Linux `pie`, ns-3 `PieQueueDisc`).
+/// State of a FIFO under PIE (Linux `pie`, ns-3 `PieQueueDisc`).
 #[derive(Clone, Debug)]
 pub struct Pie {
     config: PieConfig,

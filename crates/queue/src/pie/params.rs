@@ -1,69 +1,74 @@
-//! What PIE can be told, and what is refused.
+//! Parameters of PIE and their checks.
 
 use crate::Refusal;
 use goodqueue_types::{Span, Time};
 
-/// Whose PIE, where they differ.
+/// Implementation of PIE that is followed where the implementations differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieFlavour {
-    /// RFC 8033: updates from one period after the start; the burst allowance shrinks with each
-    /// update and is renewed as soon as the delay is low and the probability zero; an idle queue's
-    /// probability decays by 2 % an update; no drop with two mean packets waiting or fewer.
+    /// RFC 8033. The first update comes one period after the start. The burst allowance shrinks
+    /// with each update and is renewed as soon as the delay is low and the probability zero. The
+    /// probability of an idle queue decays by 2 % per update. Nothing is dropped while two mean
+    /// packets or fewer wait.
     Rfc8033,
-    /// Linux `sch_pie`: the period is rounded up to ticks of 4 ms (250 Hz), the first update comes
-    /// after 500 ms; the burst allowance shrinks with the time between departures; 1/64 of decay;
-    /// two percent more a step above 250 ms; no drop with less than two MTUs waiting; a mark, too,
-    /// empties the accumulated probability.
+    /// Linux `sch_pie`. The period is rounded up to ticks of 4 ms (250 Hz), and the first update
+    /// comes after 500 ms. The burst allowance shrinks with the time between departures. The
+    /// probability of an idle queue decays by 1/64 per update. Above a delay of 250 ms each update
+    /// adds 2 %. Nothing is dropped while less than two MTUs wait. A mark also resets the
+    /// accumulated probability.
     Linux,
-    /// ns-3's `PieQueueDisc`: updates from the start; no probability during a burst, and a new
-    /// allowance only after 1.5 s of low delay; no drop with two packets waiting or fewer.
+    /// ns-3's `PieQueueDisc`. Updates begin at the start. The probability is zero during a burst,
+    /// and a new allowance is given only after 1.5 s of low delay. Nothing is dropped while two
+    /// packets or fewer wait.
     Ns3,
 }
 
-/// What PIE can be told, apart from its limit.
+/// Parameters of PIE except its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of tc or of ns-3"
 )]
 pub struct PieParams {
-    /// The queueing delay to hold (`target`, `QDELAY_REF`). Default 15 ms.
+    /// Queueing delay at which the controller holds the queue (`target`, `QDELAY_REF`). Default 15
+    /// ms.
     pub target: Span,
     /// Time between updates (`tupdate`, `T_UPDATE`). Default 15 ms.
     pub tupdate: Span,
-    /// Gain on the distance to the target, per second (`alpha`; `tc` counts sixteenths: 2).
+    /// Gain on the difference to the target, per second (`alpha`; `tc` counts sixteenths: 2).
     /// Default 0.125.
     pub alpha: f64,
     /// Gain on the change of the delay, per second (`beta`; `tc` counts sixteenths: 20). Default
     /// 1.25.
     pub beta: f64,
-    /// Whether ECN-capable packets are marked instead of dropped (`ecn`). Default no.
+    /// True if ECN-capable packets are marked instead of dropped (`ecn`). Default false.
     pub ecn: bool,
-    /// Above this probability even ECN-capable packets are dropped (RFC 8033 section 5.1,
+    /// Probability above which even ECN-capable packets are dropped (RFC 8033 section 5.1,
     /// `mark_ecnth`). Default 0.1.
     pub ecn_threshold: f64,
-    /// Whether small packets have proportionally smaller probabilities (`bytemode`). Default no.
+    /// True if small packets have proportionally smaller probabilities (`bytemode`). Default false.
     pub bytemode: bool,
-    /// Whether the delay is the backlog over a measured departure rate (`dq_rate_estimator`) and
-    /// not the sojourn time of the packet that left last. Default no.
+    /// True if the queueing delay is computed as the backlog divided by a measured departure rate
+    /// (`dq_rate_estimator`), false if it is the sojourn time of the last packet that left. Default
+    /// false.
     pub dq_rate_estimator: bool,
-    /// Whether drops are spread out by an accumulated probability (RFC 8033 section 5.4). Always in
-    /// Linux; ns-3's default is no.
+    /// True if an accumulated probability spreads the drops out (RFC 8033 section 5.4). Always true
+    /// in Linux; ns-3's default is false.
     pub derandomize: bool,
-    /// Whether a probability of 0.1 or more grows by at most 0.02 at once (RFC 8033 section 5.5).
-    /// Default yes.
+    /// True if a probability of 0.1 or more grows by at most 0.02 per update (RFC 8033 section
+    /// 5.5). Default true.
     pub cap_adjustment: bool,
-    /// How long a queue that was not congested may burst (`MAX_BURST`). Default 150 ms.
+    /// Time for which a queue without congestion may burst (`MAX_BURST`). Default 150 ms.
     pub max_burst: Span,
-    /// Frame bytes of a full packet; with less than two of them waiting nothing is dropped (1514 in
-    /// Linux), and in `bytemode` the size that has the full probability.
+    /// Frame bytes of a full packet (1514 in Linux). Nothing is dropped while less than two of them
+    /// wait. In `bytemode` a packet of this size has the full probability.
     pub mtu: u64,
-    /// Whose PIE in the rest.
+    /// Implementation that is followed in all other respects.
     pub flavour: PieFlavour,
 }
 
 impl PieParams {
-    /// As `tc qdisc add ... pie` without parameters.
+    /// Returns the parameters of `tc qdisc add ... pie` without parameters.
     pub const fn linux() -> Self {
         Self {
             target: Span::from_millis(15),
@@ -82,7 +87,7 @@ impl PieParams {
         }
     }
 
-    /// RFC 8033 with all its optional parts but ECN.
+    /// Returns the parameters of RFC 8033 with all its optional parts except ECN.
     pub const fn rfc8033() -> Self {
         Self {
             flavour: PieFlavour::Rfc8033,
@@ -90,7 +95,7 @@ impl PieParams {
         }
     }
 
-    /// ns-3's `PieQueueDisc` without parameters.
+    /// Returns the parameters of ns-3's `PieQueueDisc` with its defaults.
     pub const fn ns3() -> Self {
         Self {
             derandomize: false,
@@ -100,10 +105,10 @@ impl PieParams {
         }
     }
 
-    /// Refuses what makes no sense.
+    /// Checks that the parameters can work together.
     ///
     /// # Errors
-    /// The parameter, why, and what to write instead.
+    /// Returns the parameter at fault, the reason, and what to write instead.
     pub fn check(&self) -> Result<(), Refusal> {
         refuse_gains(self.target, self.tupdate, self.alpha, self.beta)?;
         if !(0.0..=1.0).contains(&self.ecn_threshold) {
@@ -123,7 +128,7 @@ impl PieParams {
         Ok(())
     }
 
-    /// Time between updates as the timers have it.
+    /// Returns the time between updates. Linux rounds `tupdate` up to its ticks.
     pub fn period(&self) -> Span {
         const JIFFY: Span = Span::from_millis(4);
         match self.flavour {
@@ -132,7 +137,7 @@ impl PieParams {
         }
     }
 
-    /// When the first update comes after the queue was made.
+    /// Returns the time of the first update after the queue was created.
     pub fn first_update(&self) -> Time {
         match self.flavour {
             PieFlavour::Linux => Time::ZERO + Span::from_millis(500),
@@ -145,7 +150,7 @@ impl PieParams {
 /// Refuses a proportional-integral controller that cannot work.
 ///
 /// # Errors
-/// The parameter, why, and what to write instead.
+/// Returns the parameter at fault, the reason, and what to write instead.
 pub fn refuse_gains(target: Span, tupdate: Span, alpha: f64, beta: f64) -> Result<(), Refusal> {
     for (key, span) in [("target", target), ("tupdate", tupdate)] {
         if span < Span::from_micros(1) || span > Span::from_secs(100) {

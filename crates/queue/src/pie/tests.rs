@@ -1,5 +1,5 @@
-//! The relations of ns-3's `pie-queue-disc` test suite: 400 packets of 1000 bytes, one each 10 ms,
-//! leave at a slower pace.
+//! The relations of ns-3's `pie-queue-disc` test suite: 400 packets of 1000 bytes arrive, one every
+//! 10 ms, and leave at a slower rate.
 
 use super::*;
 use crate::rig::Rig;
@@ -11,7 +11,7 @@ struct Outcome {
     drops: usize,
     marks: usize,
     highest: f64,
-    /// The largest growth at once of a probability above 0.1.
+    /// Largest single increase of a probability above 0.1.
     growth: f64,
 }
 
@@ -21,7 +21,7 @@ fn ns3(limit: Limit) -> PieConfig {
     config
 }
 
-/// ns-3's second case: 20 ms of target, updates each 30 ms, 100 ms of burst.
+/// ns-3's second case: a target of 20 ms, updates every 30 ms, a burst of 100 ms.
 fn second_case(limit: Limit) -> PieConfig {
     let mut config = ns3(limit);
     config.pie.target = Span::from_millis(20);

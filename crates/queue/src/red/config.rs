@@ -1,11 +1,11 @@
-//! What RED can be told, and what ns-2 takes where it is told nothing.
+//! Parameters of RED, and ns-2's automatic values for those that are not given.
 
 use super::Red;
 use crate::config::refuse_small_limit;
 use crate::{Configuration, Limit, Refusal};
 use goodqueue_types::{RandomStream, Rate, Span};
 
-/// What the average and its thresholds count.
+/// Unit of the average and its thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedUnit {
     /// Packets.
@@ -15,114 +15,116 @@ pub enum RedUnit {
 }
 
 /// Parameters of RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion
-/// Avoidance", 1993), as ns-2 has it. Defaults: [`RedConfig::ns2`].
+/// Avoidance", 1993), as in ns-2. [`RedConfig::ns2`] gives the defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of ns-2 that can be set without the others"
 )]
 pub struct RedConfig {
-    /// Who finds so much waiting is lost (ns-2: `limit_` times `mean_pktsize_` bytes with
-    /// `queue_in_bytes_`). What is compared is the backlog without the arrival, as in ns-2: of a limit in
-    /// bytes the last packet may stand out.
+    /// Backlog at which an arrival is lost (ns-2: `limit_` times `mean_pktsize_` bytes with
+    /// `queue_in_bytes_`). As in ns-2 the backlog excludes the arrival, so the last packet may
+    /// exceed a limit in bytes.
     pub limit: Limit,
-    /// What the average counts.
+    /// Unit of the average.
     pub unit: RedUnit,
-    /// Below this average, in `unit`, nothing is dropped at random (`thresh_`; tc `min`).
+    /// Average, in `unit`, below which nothing is dropped at random (`thresh_`; tc `min`).
     pub min: f64,
-    /// At this average, in `unit`, the probability is `max_probability` (`maxthresh_`; tc `max`).
+    /// Average, in `unit`, at which the probability is `max_probability` (`maxthresh_`; tc `max`).
     pub max: f64,
-    /// The weight of the newest sample in the average, from 0 to 1 (`q_weight_`).
+    /// Weight of the newest sample in the average, from 0 to 1 (`q_weight_`).
     pub weight: f64,
-    /// The probability at `max` (`1 / linterm_`; tc `probability`).
+    /// Probability at `max` (`1 / linterm_`; tc `probability`).
     pub max_probability: f64,
-    /// Whether the probability grows from `max_probability` to 1 between `max` and twice `max`,
-    /// instead of jumping there (`gentle_`).
+    /// True if the probability grows from `max_probability` to 1 between `max` and twice `max`,
+    /// false if it jumps to 1 at `max` (`gentle_`).
     pub gentle: bool,
-    /// Whether a drop is followed by a wait of 1/p packets before the next may come (`wait_`).
+    /// True if at least 1/p packets pass after a drop before the next drop (`wait_`).
     pub wait: bool,
-    /// Whether large packets are dropped more often, in proportion to their size (`bytes_`).
+    /// True if packets are dropped in proportion to their size (`bytes_`).
     pub by_size: bool,
-    /// The size in bytes for which the other parameters are meant (`mean_pktsize_`; tc `avpkt`).
+    /// Packet size in bytes for which the other parameters are meant (`mean_pktsize_`; tc `avpkt`).
     pub mean_packet: u32,
-    /// The rate at which packets of `mean_packet` are imagined to have left while the link was
-    /// idle: the link's (tc `bandwidth`).
+    /// Rate at which imaginary packets of `mean_packet` bytes leave while the link is idle. It is
+    /// the link's rate (tc `bandwidth`).
     pub bandwidth: Rate,
-    /// Whether ECN-capable packets are marked instead of dropped at random (`setbit_`; tc `ecn`).
+    /// True if ECN-capable packets are marked where others are dropped at random (`setbit_`; tc
+    /// `ecn`).
     pub ecn: bool,
-    /// Up to which probability packets are marked, not dropped (`mark_p_` with `use_mark_p_`,
-    /// where the average alone forces no drop). With `None` (`use_mark_p_` off) each packet
-    /// is dropped, whatever it is, where the probability has reached 1.
+    /// Probability below which packets are marked instead of dropped (`mark_p_` with `use_mark_p_`;
+    /// then no average forces a drop). With `None` (`use_mark_p_` off) every packet is dropped once
+    /// the probability has reached 1, ECN-capable or not.
     pub mark_below: Option<f64>,
-    /// How `max_probability` follows the load (`adaptive_`).
+    /// Adaptation of `max_probability` to the load (`adaptive_`).
     pub adaptation: Option<RedAdaptation>,
 }
 
-/// How adaptive RED turns `max_probability`.
+/// Algorithm by which adaptive RED changes `max_probability`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RedAdaptation {
-    /// Floyd, Gummadi and Shenker, "Adaptive RED" (2001): keeps the average in the middle fifth
+    /// Floyd, Gummadi and Shenker, "Adaptive RED" (2001). It keeps the average in the middle fifth
     /// between the thresholds.
     Floyd {
-        /// The least time between two changes (`interval_`).
+        /// Shortest time between two changes (`interval_`).
         interval: Span,
-        /// Added at each increase, but no more than a quarter of what is there (`alpha_`).
+        /// Amount of an increase, but at most a quarter of the present value (`alpha_`).
         increment: f64,
-        /// Multiplied at each decrease (`beta_`).
+        /// Factor of a decrease (`beta_`).
         decrease: f64,
-        /// No decrease from here or below (`bottom_`).
+        /// Value at or below which no decrease happens (`bottom_`).
         least: f64,
-        /// No increase from here or above (`top_`).
+        /// Value at or above which no increase happens (`top_`).
         most: f64,
-        /// Whether the gentle part starts from the probability as adapted, as in the paper; in
-        /// ns-2 it starts from the configured one for ever.
+        /// True if the gentle part starts from the adapted probability, as in the paper. In ns-2 it
+        /// always starts from the configured one.
         gentle_follows: bool,
     },
-    /// Feng, Kandlur, Saha and Shin, "A Self-Configuring RED Gateway" (1999): one change for
-    /// each crossing of a threshold (`feng_adaptive_`).
+    /// Feng, Kandlur, Saha and Shin, "A Self-Configuring RED Gateway" (1999): one change for each
+    /// crossing of a threshold (`feng_adaptive_`).
     Feng {
-        /// Divides when the average falls below `min` (`alpha_`; the paper has 3).
+        /// Divisor when the average falls below `min` (`alpha_`; the paper has 3).
         decrease: f64,
-        /// Multiplies when the average exceeds `max` (`beta_`; the paper has 2).
+        /// Factor when the average exceeds `max` (`beta_`; the paper has 2).
         increase: f64,
     },
 }
 
-/// What ns-2's automatic values are computed from.
+/// Properties of the link from which ns-2's automatic values are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RedLink {
-    /// The link's rate.
+    /// Rate of the link.
     pub rate: Rate,
-    /// Its propagation delay.
+    /// Propagation delay of the link.
     pub delay: Span,
-    /// The mean packet size in bytes. ns-2 takes 500 unless told.
+    /// Mean packet size in bytes. ns-2's default is 500.
     pub mean_packet: u32,
 }
 
 impl RedLink {
-    /// Packets of mean size per second ("packet time constant").
+    /// Returns the packets of mean size that the link sends per second ("packet time constant").
     pub fn packet_rate(self) -> f64 {
         self.rate.0 as f64 / (8.0 * f64::from(self.mean_packet))
     }
 
-    /// ns-2's automatic weight (`q_weight_ = -1`): the average forgets in ten round trips, of
-    /// 100 ms or three times the link's delay, whichever is longer.
+    /// Returns ns-2's automatic weight (`q_weight_ = -1`). The average decays over ten round trips,
+    /// each of 100 ms or three times the link's delay, whichever is longer.
     pub fn weight(self) -> f64 {
         let packets = self.packet_rate();
         let round_trip = 3.0 * (self.delay.as_secs_f64() + 1.0 / packets);
         -libm::expm1(-1.0 / (10.0 * round_trip.max(0.1) * packets))
     }
 
-    /// ns-2's automatic `min` in packets (`thresh_ = 0`): half of what `target_delay` holds, and
-    /// 5 at least. Floyd's "Setting parameters" (1997) has 5; "Adaptive RED" section 5.1 this.
+    /// Returns ns-2's automatic `min` in packets (`thresh_ = 0`): half of the packets sent in
+    /// `target_delay`, and at least 5. Floyd's "Setting parameters" (1997) has 5, and "Adaptive
+    /// RED" section 5.1 has this formula.
     pub fn min_packets(self, target_delay: Span) -> f64 {
         (self.packet_rate() * target_delay.as_secs_f64() / 2.0).max(5.0)
     }
 }
 
 impl RedConfig {
-    /// ns-2.35's defaults: byte mode, thresholds and weight automatic for a target delay of 5 ms,
-    /// `max` three times `min`, probability 0.1, gentle, wait.
+    /// Returns ns-2.35's defaults: byte mode, automatic thresholds and weight for a target delay of
+    /// 5 ms, `max` three times `min`, probability 0.1, gentle, wait.
     pub fn ns2(link: RedLink, limit: Limit) -> Self {
         let min = link.min_packets(Span::from_millis(5)) * f64::from(link.mean_packet);
         Self {
@@ -143,8 +145,8 @@ impl RedConfig {
         }
     }
 
-    /// The algorithm of the 1993 paper with its recommendations: packets, thresholds of 5 and 15,
-    /// weight 0.002, probability 0.02, no gentle part, gaps from 1 packet on.
+    /// Returns the algorithm of the 1993 paper with its recommendations: packets, thresholds of 5
+    /// and 15, weight 0.002, probability 0.02, no gentle part, gaps from 1 packet on.
     pub fn floyd_jacobson(bandwidth: Rate, mean_packet: u32, limit: Limit) -> Self {
         Self {
             limit,
@@ -166,7 +168,7 @@ impl RedConfig {
 }
 
 impl RedAdaptation {
-    /// The parameters of "Adaptive RED" (2001), section 4.
+    /// Parameters of "Adaptive RED" (2001), section 4.
     pub const FLOYD_2001: Self = Self::Floyd {
         interval: Span::from_millis(500),
         increment: 0.01,
@@ -176,13 +178,14 @@ impl RedAdaptation {
         gentle_follows: true,
     };
 
-    /// The parameters of Feng et al. (1999).
+    /// Parameters of Feng et al. (1999).
     pub const FENG_1999: Self = Self::Feng {
         decrease: 3.0,
         increase: 2.0,
     };
 
-    /// ns-2's: those of 2001, with a lower bound that shrinks on links above 8 Mb/s.
+    /// Returns ns-2's parameters: those of 2001, with a lower bound that shrinks on links above 8
+    /// Mb/s.
     pub fn ns2(rate: Rate) -> Self {
         Self::Floyd {
             interval: Span::from_millis(500),
@@ -275,7 +278,7 @@ fn refuse_unless(sensible: bool, message: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses thresholds out of order.
+/// Refuses thresholds that are not in ascending order.
 pub fn check_thresholds(min: f64, max: f64) -> Result<(), Refusal> {
     if min >= 0.0 && min < max && max.is_finite() {
         return Ok(());
@@ -287,7 +290,7 @@ pub fn check_thresholds(min: f64, max: f64) -> Result<(), Refusal> {
     ))
 }
 
-/// Refuses what is no probability, and 0, with which RED would do nothing.
+/// Refuses a value that is not a probability, and 0, with which RED would have no effect.
 pub fn check_probability(key: &'static str, value: f64) -> Result<(), Refusal> {
     if value > 0.0 && value <= 1.0 {
         return Ok(());

@@ -1,40 +1,40 @@
-//! RED's control law: the average, the probability, and how drops are spread.
+//! RED's control law: the average, the probability, and the spreading of drops.
 
 use super::{RedAdaptation, RedConfig, RedUnit};
 use crate::Backlog;
 use goodqueue_types::{RandomStream, Time};
 
-/// What RED makes of an arrival.
+/// Decision of RED on an arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RedDecision {
-    /// It passes.
+    /// The packet passes.
     Pass,
-    /// It was chosen at random, at this probability before drops are spread.
+    /// The packet was chosen at random. The value is the probability before drops are spread.
     Early(f64),
-    /// The average alone condemns it.
+    /// The average requires a drop, without a draw.
     Forced,
 }
 
-/// RED without a queue: the law that other disciplines use, too.
+/// RED without a queue. Other disciplines use this law too.
 #[derive(Clone, Debug)]
 pub struct RedLaw {
     config: RedConfig,
-    /// Packets of mean size per second at the link's rate.
+    /// Packets of mean size that the link sends per second.
     packet_rate: f64,
     average: f64,
     max_probability: f64,
-    /// Arrivals since the last drop, this one included.
+    /// Number of arrivals since the last drop, including the present one.
     count: u64,
-    /// Their bytes.
+    /// Bytes of these arrivals.
     count_bytes: u64,
-    /// Whether the average was above `min` at the last arrival.
+    /// True if the average was above `min` at the last arrival.
     counting: bool,
     idle_since: Option<Time>,
     adapted: Time,
     region: Region,
 }
 
-/// Where the average lies, for Feng's adaptation.
+/// Position of the average relative to the thresholds, for Feng's adaptation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Region {
     Below,
@@ -43,7 +43,7 @@ enum Region {
 }
 
 impl RedLaw {
-    /// RED at an idle link.
+    /// Creates the law of an idle link.
     pub fn new(config: RedConfig) -> Self {
         Self {
             config,
@@ -59,32 +59,32 @@ impl RedLaw {
         }
     }
 
-    /// The average backlog, in the configured unit.
+    /// Returns the average backlog in the configured unit.
     pub fn average(&self) -> f64 {
         self.average
     }
 
-    /// The probability at `max`, as adapted.
+    /// Returns the probability at `max`, as adapted.
     pub fn max_probability(&self) -> f64 {
         self.max_probability
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn config(&self) -> &RedConfig {
         &self.config
     }
 
-    /// Moves the thresholds, in the configured unit.
+    /// Sets the thresholds, in the configured unit.
     pub fn set_thresholds(&mut self, min: f64, max: f64) {
         (self.config.min, self.config.max) = (min, max);
     }
 
-    /// The link has nothing to send from now on.
+    /// Records that the link has nothing to send from now on.
     pub fn idle(&mut self, now: Time) {
         self.idle_since = Some(now);
     }
 
-    /// A packet of `bytes` finds this backlog.
+    /// Decides on a packet of `bytes` bytes that arrives while `backlog` waits.
     pub fn arrive(
         &mut self,
         now: Time,
@@ -100,7 +100,8 @@ impl RedLaw {
         self.adapt(now);
         self.count += 1;
         self.count_bytes += bytes;
-        // Who finds no queue passes, as in ns-2; in packets, who finds one packet, too.
+        // As in ns-2, an arrival that finds an empty queue passes. In units of packets an arrival
+        // that finds one packet passes too.
         if self.average < self.config.min || queue <= 1 {
             self.counting = false;
             return RedDecision::Pass;
@@ -122,13 +123,13 @@ impl RedLaw {
         }
     }
 
-    /// Spreading begins anew: a packet was lost.
+    /// Restarts the spreading of drops after a packet was lost.
     pub fn restart_count(&mut self) {
         (self.count, self.count_bytes) = (0, 0);
     }
 
-    /// Section 4 of the 1993 paper: an exponentially weighted average over arrivals, and over
-    /// those that the idle link could have sent.
+    /// Updates the average as in section 4 of the 1993 paper: an exponentially weighted average
+    /// over the arrivals, and over those packets that the link could have sent while it was idle.
     fn update_average(&mut self, now: Time, queue: u64) {
         let keep = 1.0 - self.config.weight;
         if let Some(since) = self.idle_since.take() {
@@ -139,7 +140,7 @@ impl RedLaw {
         self.average = keep * self.average + self.config.weight * queue as f64;
     }
 
-    /// The average from which on every packet is dropped.
+    /// Returns the average from which on every packet is dropped.
     fn forced_from(&self) -> f64 {
         if self.config.gentle {
             2.0 * self.config.max
@@ -148,8 +149,8 @@ impl RedLaw {
         }
     }
 
-    /// The probability that belongs to the average: from 0 at `min` to its maximum at `max`, and
-    /// from there, if gentle, to 1 at twice `max`.
+    /// Returns the probability for the present average. It grows from 0 at `min` to its maximum at
+    /// `max`, and from there, if gentle, to 1 at twice `max`.
     fn probability(&self) -> f64 {
         let RedConfig { min, max, .. } = self.config;
         let probability = if self.average < max {
@@ -173,11 +174,11 @@ impl RedLaw {
         }
     }
 
-    /// Spreads drops so that the gaps between them are uniform, not geometric: over 1 to 1/p - 1
-    /// arrivals (1993, section 7), or with `wait` over 1/p to 2/p - 1.
+    /// Returns the probability of this drop such that the gaps between drops are uniform, not
+    /// geometric: over 1 to 1/p - 1 arrivals (1993, section 7), or with `wait` over 1/p to 2/p - 1.
     fn spread(&self, probability: f64, bytes: u64) -> f64 {
         let mean = u64::from(self.config.mean_packet);
-        // Whole packets: ns-2 divides integers.
+        // The count is in whole packets, because ns-2 divides integers.
         let count = if self.config.by_size {
             self.count_bytes / mean
         } else {
@@ -211,8 +212,8 @@ impl RedLaw {
         }
     }
 
-    /// "Adaptive RED" (2001), figure 1: additive increase, multiplicative decrease towards the
-    /// middle fifth between the thresholds.
+    /// Adapts the maximum as in "Adaptive RED" (2001), figure 1: additive increase and
+    /// multiplicative decrease towards the middle fifth between the thresholds.
     fn adapt_floyd(&mut self, now: Time) {
         let Some(RedAdaptation::Floyd {
             increment,
@@ -246,7 +247,8 @@ impl RedLaw {
         }
         if self.average > max && self.region != Region::Above {
             self.region = Region::Above;
-            // ns-2 knows no bound here, and then takes as many crossings to come back.
+            // ns-2 has no bound here. Its probability may exceed 1 and then needs as many crossings
+            // to come back.
             self.max_probability = (self.max_probability * increase).min(1.0);
         }
     }

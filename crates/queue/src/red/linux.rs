@@ -1,4 +1,4 @@
-//! RED as Linux has it (`net/sched/sch_red.c`, `include/net/red.h`), in its fixed-point arithmetic.
+//! RED in Linux's fixed-point arithmetic (`net/sched/sch_red.c`, `include/net/red.h`).
 
 use super::config::{check_probability, check_thresholds};
 use super::tc::{IdleTable, red_wlog};
@@ -6,42 +6,44 @@ use crate::config::refuse_small_limit;
 use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
 use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time};
 
-/// Parameters of Linux `red`, by the names of `tc`. Sizes are in bytes.
+/// Parameters of Linux `red`, by their names in `tc`. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of tc that can be set without the others"
 )]
 pub struct LinuxRedConfig {
-    /// The most frame bytes that may wait (`limit`).
+    /// Largest backlog in frame bytes (`limit`).
     pub limit: Limit,
-    /// Below this average, in bytes, nothing is dropped (`min`).
+    /// Average, in bytes, below which nothing is dropped (`min`).
     pub min: u32,
-    /// From this average on, in bytes, everything is marked or dropped: there is no gentle mode
-    /// (`max`).
+    /// Average, in bytes, from which everything is marked or dropped (`max`). Linux has no gentle
+    /// mode.
     pub max: u32,
-    /// The mean packet size in bytes (`avpkt`).
+    /// Mean packet size in bytes (`avpkt`).
     pub avpkt: u32,
-    /// Packets that may come at once without harm; sets the weight (`burst`).
+    /// Number of packets in a burst that is not dropped from. It sets the weight (`burst`).
     pub burst: u32,
-    /// The probability at `max` (`probability`; 0.02).
+    /// Probability at `max` (`probability`). Default 0.02.
     pub probability: f64,
-    /// The rate at which packets are imagined to leave an idle link (`bandwidth`; 10 Mbit/s,
-    /// which tc takes with a warning where none is given).
+    /// Rate at which imaginary packets leave an idle link (`bandwidth`). Default 10 Mbit/s, which
+    /// tc uses with a warning if none is given.
     pub bandwidth: Rate,
-    /// Whether the probability is adapted every 500 ms (`adaptive`; off).
+    /// True if the probability is adapted every 500 ms (`adaptive`). Default false.
     pub adaptive: bool,
-    /// Whether ECN-capable packets are marked instead (`ecn`; off).
+    /// True if ECN-capable packets are marked instead of dropped (`ecn`). Default false.
     pub ecn: bool,
-    /// Whether those, too, are dropped above `max` (`harddrop`; off).
+    /// True if ECN-capable packets are dropped too when the average is above `max` (`harddrop`).
+    /// Default false.
     pub harddrop: bool,
-    /// Whether, with `ecn`, those that are not capable are let through (`nodrop`; off).
+    /// True if, with `ecn`, packets that are not ECN-capable pass instead of being dropped
+    /// (`nodrop`). Default false.
     pub nodrop: bool,
 }
 
 impl LinuxRedConfig {
-    /// tc's defaults for a limit in bytes: `max` a quarter of it, `min` a third of that, `burst`
-    /// (2 min + max) / (3 avpkt).
+    /// Returns tc's defaults for a limit in bytes: `max` is a quarter of it, `min` a third of that,
+    /// and `burst` (2 min + max) / (3 avpkt).
     pub fn tc(limit: u32, avpkt: u32) -> Self {
         let max = limit / 4;
         let min = max / 3;
@@ -60,21 +62,21 @@ impl LinuxRedConfig {
         }
     }
 
-    /// The `burst` that tc takes where none is given, in packets.
+    /// Returns tc's default for `burst`, in packets.
     pub fn default_burst(min: u32, max: u32, avpkt: u32) -> u32 {
         let bytes = (2 * u64::from(min) + u64::from(max)) / (3 * u64::from(avpkt.max(1)));
         bytes.min(u64::from(u32::MAX)) as u32
     }
 }
 
-/// Bytes between the thresholds.
+/// Returns the bytes between the thresholds.
 fn range(config: &LinuxRedConfig) -> u64 {
     u64::from(config.max.saturating_sub(config.min)).max(1)
 }
 
-/// One per cent of a probability in units of 2⁻³².
+/// One per cent in units of 2⁻³².
 const ONE_PERCENT: u64 = 42_949_673;
-/// How often the adaptation looks at the average.
+/// Time between adaptations of the probability.
 const ADAPTATION_INTERVAL: Span = Span::from_millis(500);
 
 impl Configuration for LinuxRedConfig {
@@ -126,7 +128,7 @@ impl Configuration for LinuxRedConfig {
                 format!("write a burst of {least} packets or a few more"),
             ));
         };
-        // As the kernel's red_check_params: fixed point must not overflow 32 bits.
+        // As in the kernel's red_check_params, fixed point must not overflow 32 bits.
         if u32::BITS - self.max.leading_zeros() + u32::from(wlog) > 32 {
             return Err(Refusal::new(
                 "max",
@@ -145,28 +147,28 @@ impl Configuration for LinuxRedConfig {
     }
 }
 
-/// Linux `red`: a byte FIFO and an average in fixed point with `wlog` fraction bits.
+/// State of Linux `red`: a byte FIFO and an average in fixed point with `wlog` fraction bits.
 #[derive(Clone, Debug)]
 pub struct LinuxRed {
     config: LinuxRedConfig,
     wlog: u8,
     idle_table: IdleTable,
     waiting: Fifo,
-    /// The probability at `max`, in units of 2⁻³².
+    /// Probability at `max`, in units of 2⁻³².
     max_probability: u64,
-    /// The same for each byte between the thresholds.
+    /// Probability per byte between the thresholds, in units of 2⁻³².
     step: u64,
-    /// The average backlog in bytes, shifted left by `wlog`.
+    /// Average backlog in bytes, shifted left by `wlog`.
     average: u64,
-    /// Packets since a random number was drawn; none below `min` and above `max`.
+    /// Number of packets since `mark_at` was drawn. `None` below `min` and above `max`.
     count: Option<u64>,
-    /// That number: the product of excess and count at which a packet is marked.
+    /// Random product of the average's excess over `min` and `count` at which a packet is marked.
     mark_at: u64,
     idle_since: Option<Time>,
     next_adaptation: Time,
 }
 
-/// What Linux makes of an arrival.
+/// Decision of Linux on an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Pass,
@@ -176,7 +178,7 @@ enum Action {
 
 impl LinuxRed {
     fn new(config: LinuxRedConfig) -> Self {
-        // A configuration that passed `check` has both.
+        // Both values exist for a configuration that passed `check`.
         let wlog = red_wlog(config.min, config.burst, config.avpkt).unwrap_or(31);
         let idle_table = IdleTable::new(wlog, config.avpkt, config.bandwidth);
         let max_probability = libm::floor(config.probability * 4_294_967_296.0) as u64;
@@ -195,7 +197,7 @@ impl LinuxRed {
         }
     }
 
-    /// The average backlog in bytes.
+    /// Returns the average backlog in bytes.
     pub fn average_bytes(&self) -> f64 {
         self.average as f64 / libm::exp2(f64::from(self.wlog))
     }
@@ -230,12 +232,13 @@ impl LinuxRed {
         Action::Pass
     }
 
-    /// A number drawn uniformly below (max - min) / probability.
+    /// Draws a number uniformly below (max - min) / probability.
     fn draw(&self, random: &mut RandomStream) -> u64 {
         (random.bits() >> 32) / self.step
     }
 
-    /// What the kernel's timer did every 500 ms since the last call.
+    /// Makes the adaptations that the kernel's timer would have made every 500 ms since the last
+    /// call.
     fn adapt_until(&mut self, now: Time) {
         while self.config.adaptive && self.next_adaptation <= now {
             let average = match self.idle_since {
@@ -250,7 +253,8 @@ impl LinuxRed {
         }
     }
 
-    /// Towards the middle fifth between the thresholds (`red_adaptative_algo`).
+    /// Moves the probability so that the average returns to the middle fifth between the thresholds
+    /// (`red_adaptative_algo`).
     fn adapt(&mut self, average: u64) {
         let fifth = range(&self.config) / 5;
         let low = u64::from(self.config.min) + 2 * fifth;
@@ -263,7 +267,7 @@ impl LinuxRed {
         self.step = ((self.max_probability + range / 2) / range).max(1);
     }
 
-    /// Marks the packet, or says that it must go.
+    /// Marks the packet if it is to be marked. Returns false if the packet must be dropped.
     fn marks_or_lets_pass(
         &self,
         context: &mut Context<'_>,
@@ -339,15 +343,15 @@ mod tests {
         nodrop: false,
     };
 
-    /// A queue whose average is so many bytes.
+    /// Returns a queue whose average is `bytes` bytes.
     fn at_average(config: LinuxRedConfig, bytes: u64) -> LinuxRed {
         let mut queue = LinuxRed::new(config);
         queue.average = bytes << queue.wlog;
         queue
     }
 
-    /// Halfway between the thresholds the probability is 0.01: gaps of 1 to 100 packets, each as
-    /// likely (the kernel's whole numbers leave room for a few of 101). Quantile: 0.999.
+    /// Halfway between the thresholds the probability is 0.01, so gaps of 1 to 100 packets are
+    /// equally likely (the kernel's integer arithmetic allows a few of 101). Quantile: 0.999.
     #[test]
     fn gaps_between_marks_are_uniform() {
         let (mut queue, mut random) = (at_average(BASE, 60_000), RandomStream::new(2, "gaps", 0));
@@ -364,18 +368,18 @@ mod tests {
         assert!(chi_square(&counts[1..101]) < 148.2, "{counts:?}");
     }
 
-    /// avg' = avg + (backlog - avg) / 32 for a burst of 55, in whole units of 1/32 byte.
+    /// A burst of 55 gives avg' = avg + (backlog - avg) / 32, in whole units of 1/32 byte.
     #[test]
     fn the_average_is_in_fixed_point_and_sees_the_backlog_before_the_arrival() {
         let mut rig = Rig::new(&BASE);
         rig.enqueue(3, 1000, Ecn::NotCapable);
-        // Idle until the first; then 1000 and 2000 bytes are found.
+        // The link is idle until the first arrival. The next two find 1000 and 2000 bytes.
         let scaled = 1000 + 2000 - (1000 >> 5);
         assert_eq!(rig.queue.average, scaled);
         assert_eq!(rig.queue.average(), Some(scaled as f64 / 32.0));
     }
 
-    /// A burst of 55 passes with the average below `min`: what the weight was chosen for.
+    /// A burst of 55 packets passes with the average below `min`, as the weight was chosen for.
     #[test]
     fn a_burst_as_long_as_told_leaves_the_average_below_min() {
         let mut rig = Rig::new(&BASE);
@@ -384,7 +388,8 @@ mod tests {
         assert!(rig.verdicts.is_empty());
     }
 
-    /// (marked early, dropped early, marked above max, dropped above max) of one packet each.
+    /// Returns four counts for one packet each: marked early, dropped early, marked above max, and
+    /// dropped above max.
     fn fates(config: LinuxRedConfig, ecn: Ecn) -> [usize; 4] {
         let mut fates = [0; 4];
         for (index, bytes) in [(0, 60_000), (2, 90_000)] {
@@ -392,7 +397,7 @@ mod tests {
             rig.queue = at_average(config, bytes);
             rig.queue.idle_since = None;
             (rig.queue.count, rig.queue.mark_at) = (Some(0), 0);
-            // A backlog that holds the average where it is.
+            // With this backlog the average stays constant.
             rig.call(|queue, context| {
                 let packet = Packet {
                     size: bytes as u32,
@@ -409,7 +414,8 @@ mod tests {
         fates
     }
 
-    /// ecn marks; harddrop drops above max all the same; nodrop spares who cannot be marked.
+    /// `ecn` marks packets. `harddrop` drops them above max nevertheless. `nodrop` lets packets
+    /// pass that cannot be marked.
     #[test]
     fn flags_do_what_tc_says() {
         let (capable, other) = (Ecn::Capable0, Ecn::NotCapable);
@@ -430,7 +436,7 @@ mod tests {
         assert_eq!(fates(nodrop, capable), [1, 0, 1, 0]);
     }
 
-    /// `max_P` as the kernel turns it each half second: by a quarter or 0.01, and by 9/10.
+    /// The kernel changes `max_P` every half second: up by a quarter or by 0.01, down to 9/10.
     #[test]
     fn adaptive_turns_the_probability_every_half_second() {
         let config = LinuxRedConfig {

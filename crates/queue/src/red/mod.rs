@@ -1,4 +1,4 @@
-//! Random early detection (Floyd and Jacobson, 1993): as in ns-2, and as in Linux.
+//! Random early detection (Floyd and Jacobson, 1993), as in ns-2 and as in Linux.
 
 mod config;
 mod law;
@@ -16,7 +16,7 @@ pub use tc::{red_plog, red_wlog};
 use crate::{Backlog, Context, Fifo, Limit, QueueDiscipline};
 use goodqueue_types::{DropReason, Packet};
 
-/// RED in floating point, with ns-2's switches.
+/// State of RED in floating point, with ns-2's switches.
 #[derive(Clone, Debug)]
 pub struct Red {
     law: RedLaw,
@@ -36,7 +36,7 @@ impl Red {
         context.drop(packet, DropReason::Overlimit);
     }
 
-    /// The control law in its present state.
+    /// Returns the control law in its present state.
     pub fn law(&self) -> &RedLaw {
         &self.law
     }
@@ -47,7 +47,7 @@ impl QueueDiscipline for Red {
         let config = *self.law.config();
         let (backlog, bytes) = (self.waiting.backlog(), context.frame_bytes(&packet));
         let decision = self.law.arrive(context.now, backlog, bytes, context.random);
-        // Whatever was decided, what finds the queue full is lost for that reason.
+        // An arrival that finds the queue full is lost for that reason, whatever the law decided.
         if config.limit.is_reached_by(backlog) {
             return self.overflow(context, packet);
         }
@@ -64,7 +64,7 @@ impl QueueDiscipline for Red {
                 return context.drop(packet, DropReason::Forced);
             }
         }
-        // It may stand out over the limit, but a shared buffer may have no room.
+        // The packet may exceed the limit, but a shared buffer may have no room for it.
         if let Err(packet) = self.waiting.push(context, Limit::Unlimited, packet) {
             self.overflow(context, packet);
         }

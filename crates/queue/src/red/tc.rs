@@ -1,9 +1,11 @@
-//! What tc computes for the kernel: the weight, the probability's bits, and how an idle link forgets.
+//! The values that tc computes for the kernel: the weight, the bits of the probability, and the
+//! table by which the average decays on an idle link.
 
 use goodqueue_types::{Bytes, Rate, Span};
 
-/// tc's weight: the smallest w from 1 on for which a burst keeps the average below `min`, that is
-/// burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W with W = 2^-w; none if there is none.
+/// Returns tc's weight exponent: the smallest w from 1 on with which a burst keeps the average
+/// below `min`, that is burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W with W = 2^-w. Returns
+/// none if no w does.
 pub fn red_wlog(min: u32, burst: u32, avpkt: u32) -> Option<u8> {
     let above = f64::from(burst) + 1.0 - f64::from(min) / f64::from(avpkt);
     let holds = |wlog: &u8| {
@@ -13,16 +15,17 @@ pub fn red_wlog(min: u32, burst: u32, avpkt: u32) -> Option<u8> {
     (above >= 1.0).then(|| (1..32).find(holds))?
 }
 
-/// The bits of a random number that give roughly this probability: how often it must be doubled
-/// until, divided by max - min, it exceeds 1. Kernels since 3.3 take the probability itself.
+/// Returns the bits of a random number that give about this probability: the number of doublings
+/// after which the probability, divided by max - min, exceeds 1. Kernels since 3.3 take the
+/// probability itself.
 pub fn red_plog(min: u32, max: u32, probability: f64) -> Option<u8> {
     let range = max.checked_sub(min).filter(|range| *range > 0)?;
     let share = probability / f64::from(range);
     (0..32).find(|bits| share * libm::exp2(f64::from(*bits)) > 1.0)
 }
 
-/// How an idle link forgets: time is cut into cells of 2^`cell_log` microseconds, and after n
-/// cells the average is shifted right by `shifts[n]` bits.
+/// Decay of the average on an idle link. Time is divided into cells of 2^`cell_log` microseconds,
+/// and after n cells the average is shifted right by `shifts[n]` bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleTable {
     cell_log: u32,
@@ -30,10 +33,10 @@ pub struct IdleTable {
 }
 
 impl IdleTable {
-    /// tc's table (`tc_red_eval_idle_damping`). It counts in the packet scheduler's ticks of
-    /// 64 ns, but the kernel looks microseconds up in it, and it counts the decay in natural
-    /// logarithms, but the kernel shifts bits: an average fades by half in 15.625 times the time
-    /// in which theory has it fade by e. That is what runs in the field.
+    /// Computes tc's table (`tc_red_eval_idle_damping`). It counts in the packet scheduler's ticks
+    /// of 64 ns, but the kernel looks it up by microseconds. It computes the decay in natural
+    /// logarithms, but the kernel shifts bits. So an average halves in 15.625 times the time in
+    /// which theory has it fall by e. Deployed systems have this behaviour.
     pub fn new(wlog: u8, avpkt: u32, bandwidth: Rate) -> Option<Self> {
         let transmission = bandwidth.transmission_time(Bytes(u64::from(avpkt)));
         let microseconds = transmission.0 / 1_000_000;
@@ -49,21 +52,21 @@ impl IdleTable {
         Some(Self { cell_log, shifts })
     }
 
-    /// The average, in fixed point, after an idle time.
+    /// Returns the average, in fixed point, after an idle time.
     pub fn decay(&self, average: u64, idle: Span) -> u64 {
         let microseconds = (idle.0 / 1_000_000).min(255 << self.cell_log);
         let shift = self.shifts[(microseconds >> self.cell_log) as usize & 255];
         if shift > 0 {
             return average >> shift;
         }
-        // The first cell, where the table is too coarse, decays linearly.
+        // The first cell is too coarse for the table, so the average decays linearly in it.
         let less = (u128::from(average) * u128::from(microseconds)) >> self.cell_log;
         average - (less as u64).min(average / 2)
     }
 }
 
 impl Default for IdleTable {
-    /// Forgets within seconds.
+    /// Returns a table that decays within seconds.
     fn default() -> Self {
         Self {
             cell_log: 12,
@@ -76,8 +79,8 @@ impl Default for IdleTable {
 mod tests {
     use super::*;
 
-    /// What tc of iproute2 6.1 sends to the kernel, on a machine with ticks of 64 ns: weight,
-    /// bits of the probability, cell, and the first cells with a shift of 1, 2, 10 and 31.
+    /// Parameters that tc of iproute2 6.1 sends to the kernel, on a machine with ticks of 64 ns:
+    /// weight, bits of the probability, cell, and the first cells with a shift of 1, 2, 10 and 31.
     #[test]
     fn parameters_are_those_that_tc_sends() {
         let commands = [
@@ -102,7 +105,7 @@ mod tests {
             let cells = [1, 2, 10, 31].map(first);
             assert_eq!((wlog, plog, table.cell_log, cells), expected);
         }
-        // The power of two is coarse: 22 bits make a maximum of 0.0143, not of 0.02.
+        // The power of two is coarse: 22 bits give a maximum of 0.0143 instead of 0.02.
         assert!((60_000.0 / libm::exp2(22.0) - 0.0143).abs() < 1e-4);
     }
 

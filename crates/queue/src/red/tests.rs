@@ -3,7 +3,7 @@ use crate::rig::Rig;
 use crate::{Configuration, Limit};
 use goodqueue_types::{Ecn, RandomStream, Rate, Span, Time};
 
-/// RED that forgets at once: the average is the backlog.
+/// Returns RED without memory: the average equals the backlog.
 fn forgetful(min: f64, max: f64, max_probability: f64) -> RedConfig {
     RedConfig {
         min,
@@ -14,14 +14,14 @@ fn forgetful(min: f64, max: f64, max_probability: f64) -> RedConfig {
     }
 }
 
-/// Chi-square of counts that should all be equal.
+/// Returns the chi-square statistic of counts that should all be equal.
 pub fn chi_square(counts: &[u64]) -> f64 {
     let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
     let square = |count: &u64| (*count as f64 - mean) * (*count as f64 - mean) / mean;
     counts.iter().map(square).sum()
 }
 
-/// Gaps between drops while so many packets wait, counted by their length.
+/// Returns the gaps between drops while `waiting` packets wait, counted by their length.
 fn gaps(config: RedConfig, waiting: u64, drops: usize) -> Vec<u64> {
     let (mut law, mut random) = (RedLaw::new(config), RandomStream::new(3, "gaps", 0));
     let backlog = Backlog {
@@ -32,7 +32,7 @@ fn gaps(config: RedConfig, waiting: u64, drops: usize) -> Vec<u64> {
     while seen <= drops {
         gap += 1;
         if let RedDecision::Early(_) = law.arrive(Time(seen as u64), backlog, 1000, &mut random) {
-            // The first drop has none before it.
+            // The first drop has no gap before it.
             counts[gap] += u64::from(seen > 0);
             (gap, seen) = (0, seen + 1);
         }
@@ -40,8 +40,8 @@ fn gaps(config: RedConfig, waiting: u64, drops: usize) -> Vec<u64> {
     counts
 }
 
-/// Floyd and Jacobson (1993), section 7: with p = 1/16 the gaps are uniform over 1 to 15 packets;
-/// with ns-2's `wait` over 16 to 31. Quantiles of chi-square: 0.999.
+/// Floyd and Jacobson (1993), section 7: with p = 1/16 the gaps are uniform over 1 to 15 packets.
+/// With ns-2's `wait` they are uniform over 16 to 31. Quantiles of chi-square: 0.999.
 #[test]
 fn gaps_between_drops_are_uniform() {
     let config = forgetful(10.0, 30.0, 0.125);
@@ -57,7 +57,8 @@ fn gaps_between_drops_are_uniform() {
     assert!(chi_square(&counts[16..32]) < 37.70, "{counts:?}");
 }
 
-/// Gentle: from the maximum at `max` to 1 at twice that; without it a cliff.
+/// The probability, if gentle, grows from its maximum at `max` to 1 at twice `max`. Otherwise it
+/// jumps to 1 at `max`.
 #[test]
 fn the_probability_runs_along_its_straight_lines() {
     let at = |gentle, waiting| {
@@ -95,8 +96,9 @@ fn the_probability_runs_along_its_straight_lines() {
     }
 }
 
-/// Byte mode with p = 1/4 and packets of half the mean size: by ns-2's formula the first packet
-/// after a drop goes at 1/8, the next two at 1/6, two at 1/4, and the sixth for certain.
+/// Byte mode with p = 1/4 and packets of half the mean size. By ns-2's formula the first packet
+/// after a drop is dropped with probability 1/8, the next two with 1/6, two with 1/4, and the sixth
+/// for certain.
 #[test]
 fn byte_mode_counts_whole_mean_packets_and_weighs_by_size() {
     let config = RedConfig {
@@ -127,7 +129,7 @@ fn byte_mode_counts_whole_mean_packets_and_weighs_by_size() {
 }
 
 /// The averages that ns-2.35 traces (`ave_`) on a link of 1 Mb/s under bursts with idle times
-/// between them: thresholds out of reach, so that there is no chance in it.
+/// between them. The thresholds are out of reach, so nothing is random.
 #[test]
 fn the_average_is_ns_2s() {
     let mut config = RedConfig {
@@ -181,7 +183,7 @@ fn the_average_is_ns_2s() {
     }
 }
 
-/// Begins a transmission at 1 Mb/s; when it ends, or zero if nothing waits.
+/// Starts a transmission at 1 Mb/s. Returns its end, or zero if no packet waits.
 fn transmit(rig: &mut Rig<Red>) -> Time {
     let packet = rig.dequeue();
     packet.map_or(Time::ZERO, |packet| {
@@ -189,7 +191,7 @@ fn transmit(rig: &mut Rig<Red>) -> Time {
     })
 }
 
-/// S5: 50 Mb/s, 10 ms, packets of 1500 bytes.
+/// The link has 50 Mb/s, a delay of 10 ms and packets of 1500 bytes.
 #[test]
 fn automatic_values_are_ns_2s() {
     let link = RedLink {
@@ -201,7 +203,8 @@ fn automatic_values_are_ns_2s() {
     assert!((config.weight - 0.000_239_97).abs() < 5e-9);
     assert!((config.min / 1500.0 - 10.417).abs() < 5e-4);
     assert!((config.max / 1500.0 - 31.25).abs() < 1e-9);
-    // A slow link keeps five packets; a long one averages over ten of its own round trips.
+    // `min` is five packets on a slow link. On a long link the average covers ten of its round
+    // trips.
     let slow = RedLink {
         rate: Rate(1_500_000),
         delay: Span::from_millis(90),
@@ -220,7 +223,7 @@ fn automatic_values_are_ns_2s() {
     assert!((least(1_000_000) - 0.01).abs() < 1e-15);
 }
 
-/// The maximum after each half second at a constant backlog.
+/// Returns the maximum probability after each half second at a constant backlog.
 fn adapted(adaptation: RedAdaptation, start: f64, waiting: &[u64]) -> Vec<f64> {
     let config = RedConfig {
         adaptation: Some(adaptation),
@@ -229,7 +232,7 @@ fn adapted(adaptation: RedAdaptation, start: f64, waiting: &[u64]) -> Vec<f64> {
     let (mut law, mut random) = (RedLaw::new(config), RandomStream::new(1, "adapt", 0));
     let mut now = Time::ZERO;
     let step = |packets: &u64| {
-        // One picosecond more than the interval: ns-2 changes after it, not at its end.
+        // ns-2 changes the maximum after the interval, not at its end, so one picosecond is added.
         now = now + Span::from_millis(500) + Span(1);
         let backlog = Backlog {
             packets: *packets,
@@ -248,8 +251,8 @@ fn assert_near(found: &[f64], expected: &[f64]) {
     assert!(all, "{found:?}, not {expected:?}");
 }
 
-/// "Adaptive RED" (2001): a quarter more up to steps of 0.01, a tenth less, nothing in the middle
-/// fifth, bounds of 0.01 and 0.5.
+/// "Adaptive RED" (2001): up by a quarter in steps of at most 0.01, down by a tenth, no change in
+/// the middle fifth, bounds of 0.01 and 0.5.
 #[test]
 fn adaptive_red_turns_the_maximum() {
     let floyd = RedAdaptation::FLOYD_2001;
@@ -276,7 +279,8 @@ fn adaptive_red_turns_the_maximum() {
     );
 }
 
-/// 300 packets at once, as ns-3's `red-queue-disc` tests have them; drops summed over ten seeds.
+/// Offers 300 packets at once, as ns-3's `red-queue-disc` tests do. Returns drops and marks summed
+/// over ten seeds.
 fn ns3_drops(change: impl Fn(&mut RedConfig)) -> (u64, u64) {
     let mut config = RedConfig {
         min: 70.0,
@@ -303,9 +307,10 @@ fn ns3_drops(change: impl Fn(&mut RedConfig)) -> (u64, u64) {
     (dropped, marked)
 }
 
-/// ns-3.37's `red-queue-disc`: with a weight of 0.002 none is lost, whatever the random numbers:
-/// the average passes `min` by 4 packets only, and waiting lets 1/p packets go first. With 0.02 packets are lost, and more of them with a lower `max`, a higher
-/// maximum, without the gentle part and without waiting. With ECN none is lost.
+/// ns-3.37's `red-queue-disc`. With a weight of 0.002 no packet is lost with any random numbers:
+/// the average exceeds `min` by only 4 packets, and `wait` lets 1/p packets pass first. With 0.02
+/// packets are lost. More are lost with a lower `max`, a higher maximum, without the gentle part
+/// and without waiting. With ECN none is lost.
 #[test]
 fn drops_order_as_in_ns_3() {
     assert_eq!(ns3_drops(|config| config.weight = 0.002), (0, 0));
@@ -327,8 +332,8 @@ fn drops_order_as_in_ns_3() {
     assert!(marked > 0);
 }
 
-/// What carries a probability above `mark_below` is dropped although it could be marked; without
-/// `mark_below` the average alone forces drops from `max` on.
+/// A packet whose probability is above `mark_below` is dropped although it could be marked. Without
+/// `mark_below` the average forces drops from `max` on.
 #[test]
 fn marks_end_where_told() {
     let run = |mark_below, waiting: usize| {
@@ -358,8 +363,8 @@ fn marks_end_where_told() {
     assert_eq!(run(None, 29).1, 0);
 }
 
-/// ns-2's `queue-limit 5` is 2500 bytes, and an arrival that finds less is taken: with 592-byte packets the fifth
-/// is, at 2368 bytes, and the sixth is not, at 2960.
+/// ns-2's `queue-limit 5` is 2500 bytes, and an arrival that finds less is accepted. Of 592-byte
+/// packets the fifth is accepted, at 2368 bytes, and the sixth is not, at 2960.
 #[test]
 fn the_last_packet_may_stand_out_over_a_limit_in_bytes() {
     let config = RedConfig {
@@ -423,7 +428,7 @@ fn bad_parameters_are_refused() {
     assert_eq!(key(LinuxRedConfig { burst: 10, ..linux }), "burst");
     assert_eq!(key(LinuxRedConfig { max: 3000, ..linux }), "min");
     assert_eq!(key(LinuxRedConfig { avpkt: 0, ..linux }), "avpkt");
-    // Not even the smallest burst, one packet, stays below such a threshold.
+    // Even the smallest burst, one packet, would exceed such a threshold.
     let min = 999;
     assert_eq!(key(LinuxRedConfig { min, ..linux }), "min");
     let (min, burst) = (1000, 1);

@@ -1,4 +1,4 @@
-//! What packets meet: links and hosts, and the event queue that times them.
+//! The links, the hosts and the event queue of a run: everything except the lines.
 
 #![expect(
     clippy::inline_always,
@@ -20,49 +20,50 @@ use crate::{Network, PoolOutcome, Totals};
 use goodqueue_queue::Verdict;
 use goodqueue_types::{DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time};
 
-/// Everything but the lines.
+/// State of a run except the lines.
 #[derive(Debug)]
 pub struct Core<P> {
     pub window: Window,
     pub routing: Routing,
     pub events: EventQueue,
-    /// None where the transmitter in the one hop that uses a link is all there is to it, and
-    /// where the link is among the served.
+    /// Drop-tail links. None if the transmitter in a hop represents the whole link, or if the link
+    /// is in `served`.
     pub links: Vec<Option<Box<Link>>>,
-    /// By link, none where the link is a FIFO; empty if all are.
+    /// Links with other disciplines, by link index, none for drop-tail links. Empty if all links
+    /// are drop-tail.
     pub served: Vec<Option<Box<ServedLink>>>,
     shared_buffers: Vec<SharedBuffer>,
     pub hosts: Vec<Host>,
-    /// What links did to flows in the window.
+    /// Drops and marks that links made in the window, by flow.
     pub signals: Signals,
     pub delivered: u64,
-    /// Packets that at the end wait at links that are their transmitters alone.
+    /// Packets that wait at the end of the run at links that consist of a transmitter alone.
     queued_untracked: u64,
     in_flight: u64,
     pub probe: P,
 }
 
-/// An agent, and what the engine keeps with it.
+/// Agent with the engine's state for it.
 #[derive(Debug)]
 pub struct Host {
-    /// When the agent next wants to be woken.
+    /// Time at which the agent next has something to do.
     pub wakes_at: Time,
-    /// When its pending wake event is; [`Time::MAX`] without one. Other wake events of the agent
-    /// still in the queue are stale and ignored.
+    /// Time of the agent's pending wake event, or [`Time::MAX`] without one. Other wake events of
+    /// the agent in the queue are out of date and ignored.
     pub pending_wake: Time,
-    /// The index of the first step of its packets' route.
+    /// Index of the first hop of the route of the host's packets.
     pub first_hop: u32,
-    /// The line in which its packets first wait, or [`AT_ONCE`].
+    /// Line in which the host's packets first wait, or [`AT_ONCE`].
     pub first_line: u32,
-    /// Among timers of one instant this host's come last.
+    /// True if this host's timer fires after other timers of the same instant.
     wakes_last: bool,
     pub agent: Agent,
 }
 
 impl Host {
-    /// Makes sure the event queue wakes the agent in time. A pending event that is too early is
-    /// left to re-arm itself: timers that move with every ACK cost one event per expiry, not one
-    /// per ACK.
+    /// Ensures that the event queue wakes the agent in time. A pending event that is too early
+    /// stays and re-arms itself, so timers that move with every ACK cost one event per expiry
+    /// instead of one per ACK.
     #[inline(always)]
     fn arm(&mut self, index: usize, events: &mut EventQueue, window: Window) {
         self.wakes_at = self.agent.wakes_at();
@@ -74,24 +75,24 @@ impl Host {
     }
 }
 
-/// How far a packet went.
+/// Place at which the walk of a packet ended.
 #[derive(Clone, Copy, Debug)]
 pub enum Crossed {
-    /// It reaches its host.
+    /// The packet reaches its host at this time.
     Arrives(Time),
-    /// It must wait in line before a hop, which it reaches at this time.
+    /// The packet must wait in line before a hop.
     Waits {
-        /// The hop's index.
+        /// Index of the hop.
         hop: u32,
-        /// Its arrival there.
+        /// Time of arrival at the hop.
         at: Time,
     },
-    /// It is lost, or the run ends first.
+    /// The packet is lost, or the run ends before it arrives.
     Ends,
 }
 
 impl<P: Probe> Core<P> {
-    /// A network in which nothing has happened.
+    /// Creates the state of a network at time zero.
     pub fn new(network: &Network, routing: Routing, first_hops: Vec<u32>, probe: P) -> Self {
         let window = Window {
             from: network.warmup,
@@ -145,17 +146,17 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// Makes sure the event queue wakes an agent in time.
+    /// Ensures that the event queue wakes an agent in time.
     pub fn arm(&mut self, index: usize) {
         self.hosts[index].arm(index, &mut self.events, self.window);
     }
 
-    /// Whether a host has something to do before `now`.
+    /// Returns true if a host has something to do before `now`.
     pub fn is_late(&self, host: usize, now: Time) -> bool {
         self.hosts[host].wakes_at < now
     }
 
-    /// Lets an agent do what is due at `now`, but for sending.
+    /// Lets an agent do what is due at `now`, except sending.
     pub fn fire(&mut self, host: usize, now: Time) {
         self.hosts[host].agent.wake(now);
         if P::ACTIVE {
@@ -163,7 +164,8 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// A packet reaches its host; false, and nothing else, if the host has something to do before.
+    /// Delivers a packet to its host and returns true. Returns false and does nothing if the host
+    /// has something to do before.
     #[inline(always)]
     pub fn receive(&mut self, index: usize, packet: &Packet, now: Time) -> bool {
         let host = &mut self.hosts[index];
@@ -184,8 +186,8 @@ impl<P: Probe> Core<P> {
         true
     }
 
-    /// Writes the next packet that a host sends into its place and gives it and its first hop, or
-    /// none if there is none.
+    /// Writes the next packet that a host sends into its place. Returns it and its first hop, or
+    /// none if there is nothing to send.
     #[inline(always)]
     pub fn send<'l>(
         &mut self,
@@ -210,7 +212,7 @@ impl<P: Probe> Core<P> {
         Some((packet, host.first_hop))
     }
 
-    /// Walks a packet from its host on, the `first` hop of its route.
+    /// Walks a packet from its host, over the `first` hop of its route and on.
     #[inline(always)]
     pub fn cross_from_host(&mut self, packet: &Packet, first: u32, now: Time) -> Crossed {
         if self.routing.hops[first as usize].line == AT_ONCE {
@@ -270,7 +272,7 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// When a packet has passed a stretch of links that only delay.
+    /// Returns the time at which a packet has passed a stretch of links that only delay.
     fn pass(&mut self, stretch: u32, packet: &Packet, now: Time) -> Time {
         let stretch = &self.routing.stretches[stretch as usize];
         for (link, after) in &stretch.observed {
@@ -333,7 +335,7 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// The run ends while a packet waits at a link or is on its way behind it.
+    /// Counts a packet that waits at a link, or is in flight behind it, when the run ends.
     #[cold]
     fn stay(&mut self, link: u32, start: Time) {
         if start <= self.window.to {
@@ -343,7 +345,8 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// A packet arrives at a link with a queue discipline; perhaps a transmission begins.
+    /// Lets a packet arrive at a link with a queue discipline. Returns the transmission that
+    /// begins, if one does.
     pub fn arrive(&mut self, link: u32, packet: Packet, now: Time) -> Option<Service> {
         if P::ACTIVE {
             self.observe_arrival(link, &packet, now);
@@ -353,15 +356,16 @@ impl<P: Probe> Core<P> {
         service
     }
 
-    /// A transmission of a link with a queue discipline has ended, or what its queue held back may
-    /// go; perhaps the next one begins.
+    /// Serves a link with a queue discipline whose transmission has ended or whose queue may
+    /// release a packet. Returns the transmission that begins, if one does.
     pub fn serve(&mut self, link: u32, now: Time) -> Option<Service> {
         let service = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
         self.after_queue(link, now);
         service
     }
 
-    /// Passes on what a queue discipline did.
+    /// Passes on the actions of a queue discipline: its next event, its backlog, its drops and
+    /// marks.
     fn after_queue(&mut self, index: u32, now: Time) {
         let link = served(&mut self.served, index);
         if let Some(ready) = link.next_ready(now).filter(|time| *time <= self.window.to) {
@@ -392,7 +396,7 @@ impl<P: Probe> Core<P> {
         served(&mut self.served, index).verdicts = verdicts;
     }
 
-    /// A transmission begins: what becomes of its packet.
+    /// Begins a transmission. Returns how far its packet was walked.
     pub fn begin(&mut self, link: u32, service: &Service, now: Time) -> Crossed {
         let Service { packet, end, lost } = service;
         if P::ACTIVE {
@@ -420,7 +424,7 @@ impl<P: Probe> Core<P> {
         self.go_on(link, packet, arrival)
     }
 
-    /// Walks a packet on that leaves a link at `now`.
+    /// Walks a packet that leaves a link at `now` over the rest of its route.
     fn go_on(&mut self, link: u32, packet: &Packet, now: Time) -> Crossed {
         let first = self.hosts[sender_of(packet)].first_hop;
         let hop = self.routing.hop(first, link);
@@ -431,8 +435,8 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// A packet leaves a link with impairments, unless the event is out of date: what it is, and
-    /// what becomes of it.
+    /// Lets a packet leave a link with impairments. Returns it with how far it was walked, or none
+    /// if the event is out of date.
     pub fn emerge(&mut self, link: u32, now: Time) -> Option<(Packet, Crossed)> {
         let (packet, next) = served(&mut self.served, link).emerge(now);
         self.await_emergence(link, next);
@@ -441,7 +445,8 @@ impl<P: Probe> Core<P> {
         Some((packet, crossed))
     }
 
-    /// What arrives after the end of the run stays on its way.
+    /// Schedules the next packet to leave a link with impairments, unless that is after the end of
+    /// the run.
     fn await_emergence(&mut self, link: u32, next: Option<Time>) {
         if let Some(time) = next.filter(|time| *time <= self.window.to) {
             self.events.push(Event::new(time, Kind::Emergence, 0, link));
@@ -469,14 +474,14 @@ impl<P: Probe> Core<P> {
     }
 
     fn observe_agent(&mut self, index: usize, now: Time, rtt: Option<Span>) {
-        // The client's variables are the flow's: it is the sender.
+        // The client is the sender, so its variables are those of the flow.
         if index.is_multiple_of(2) {
             self.probe
                 .agent((index / 2) as u32, now, &self.hosts[index].agent, rtt);
         }
     }
 
-    /// Shows all clients as they are at the end.
+    /// Reports the state of all clients at the end to the probe.
     pub fn observe_end(&mut self) {
         if P::ACTIVE {
             for index in 0..self.hosts.len() {
@@ -485,10 +490,10 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// Brings all links to the end of the run.
+    /// Advances all links to the end of the run.
     ///
     /// # Panics
-    /// If a link has not conserved packets.
+    /// Panics if a link has not conserved packets.
     pub fn finish_links(&mut self, network: &Network) {
         for (index, link) in self.links.iter_mut().enumerate() {
             let Some(link) = link else { continue };
@@ -507,7 +512,7 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// Takes the statistics of a link out, if there are any.
+    /// Takes the statistics out of a link, if it has any.
     pub fn take_meter(&mut self, index: usize) -> Option<LinkMeter> {
         match (&mut self.links[index], self.served.get_mut(index)) {
             (Some(link), _) => link.take_meter(),
@@ -516,7 +521,7 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// Takes the results of shared buffers out.
+    /// Takes the results out of the shared buffers.
     pub fn take_pools(&mut self, network: &Network) -> Vec<PoolOutcome> {
         let buffers = std::mem::take(&mut self.shared_buffers).into_iter();
         buffers
@@ -525,7 +530,7 @@ impl<P: Probe> Core<P> {
             .collect()
     }
 
-    /// Every count from its own source: agents, links, and the engine.
+    /// Returns the counts of the run, each from a source of its own: agents, links, and the engine.
     pub fn totals(&self) -> Totals {
         let servers = self.hosts.iter().skip(1).step_by(2);
         let links = || self.links.iter().flatten();
@@ -546,7 +551,7 @@ impl<P: Probe> Core<P> {
     }
 }
 
-/// The link with this index, which has a queue discipline.
+/// Returns the link with this index, which has a queue discipline.
 fn served(links: &mut [Option<Box<ServedLink>>], index: u32) -> &mut ServedLink {
     links[index as usize]
         .as_mut()

@@ -11,7 +11,7 @@ fn link(name: &str, rate: u64, limit: Limit) -> LinkConfig {
     }
 }
 
-/// Two sources of 0.8 Mb/s each and a ping over a link of 1 Mb/s, and a fast link back.
+/// Returns two sources of 0.8 Mb/s each and a ping over a link of 1 Mb/s, with a fast link back.
 fn network() -> Network {
     let flow = |name: &str, workload| FlowConfig {
         name: name.to_owned(),
@@ -49,8 +49,8 @@ fn network() -> Network {
                     packet: PacketSize::Fixed(1000),
                 },
             ),
-            // Not a multiple of the constant bit rate's interval: in phase with it, every ping
-            // would find the queue just filled.
+            // The ping's interval is not a multiple of the constant bit rate's. In phase with it,
+            // every ping would find the queue just filled.
             flow(
                 "ping",
                 WorkloadConfig::Ping {
@@ -71,7 +71,7 @@ fn an_overloaded_link_is_always_busy_and_loses_the_excess() {
         (bottleneck.utilization - 1.0).abs() < 1e-3,
         "{bottleneck:?}"
     );
-    // 200 packets/s arrive, 125 leave.
+    // 200 packets/s arrive and 125 leave.
     assert!(
         (bottleneck.loss_rate - 0.375).abs() < 0.03,
         "{}",
@@ -80,9 +80,10 @@ fn an_overloaded_link_is_always_busy_and_loses_the_excess() {
     assert_eq!(bottleneck.backlog_packets.max, Some(5.0));
     let flows = &outcome.flows;
     assert!((flows[0].throughput_bps + flows[1].throughput_bps - 1e6).abs() < 3e4);
-    // 104 · 97 ms is the first at or after 10 s, 206 · 97 ms the last by 20 s.
+    // The first ping in the window is at 104 · 97 ms, the last at 206 · 97 ms.
     assert!(flows[2].packets_sent == 103 && flows[2].packets_received < 103);
-    // Ten milliseconds each way, the ping's own frames, and up to five waiting and one in service.
+    // The round trip has ten milliseconds each way, the ping's own frames, and up to five packets
+    // waiting and one in service.
     let rtt = flows[2].rtt_s;
     assert!(
         rtt.mean.unwrap() > 0.045 && rtt.max.unwrap() < 0.0688,
@@ -142,8 +143,8 @@ impl PacketSink for Counted {
     }
 }
 
-/// Five packets wait, one is transmitted, and few are on their way: of none of them more lies ahead
-/// than its start, its end and its arrival, however long the run.
+/// Five packets wait, one is transmitted, and few are in flight. The engine reports at most the
+/// start, the end and the arrival of each ahead of time, however long the run.
 #[test]
 fn what_is_told_ahead_of_time_is_of_packets_on_their_way() {
     let mut network = network();
@@ -157,8 +158,8 @@ fn what_is_told_ahead_of_time_is_of_packets_on_their_way() {
     assert!(counted.0 > 1000 * most, "{} events", counted.0);
 }
 
-/// Whether a run goes on is asked by the work done, not by the simulated time covered: a run of
-/// many events in little time asks as often as one of as many events in much time.
+/// `go_on` is called by work done, not by simulated time: a run with many events in little time
+/// calls it as often as one with as many events in much time.
 #[test]
 fn whether_to_go_on_is_asked_by_events() {
     let questions = |network: &Network| {
@@ -176,7 +177,7 @@ fn whether_to_go_on_is_asked_by_events() {
     let (asked, events) = questions(&network);
     assert!(events > 10 * BLOCK);
     assert_eq!(asked, events / BLOCK + 2);
-    // A thousand times as many events in each second.
+    // The network has a thousand times as many events in each second.
     network.end = Time::ZERO + Span::from_secs(20);
     for link in &mut network.links {
         link.rate = Rate(link.rate.0 * 1_000);
@@ -203,8 +204,8 @@ fn a_run_that_is_told_to_stop_stops_within_a_block() {
     assert_eq!((outcome, left), (None, 0));
 }
 
-/// A queue discipline of the user that failed in the last block has lost packets: its owner says no
-/// at the end, and nothing is summed up.
+/// A user's queue discipline that failed in the last block has lost packets. `go_on` then returns
+/// false at the end, and the run has no outcome.
 #[test]
 fn a_run_that_is_told_to_stop_at_its_end_has_no_outcome() {
     let network = network();

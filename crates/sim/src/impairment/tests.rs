@@ -13,7 +13,7 @@ fn jitter(law: Law) -> Jitter {
     Jitter { law, keeps_order }
 }
 
-/// Counts are binomial: four standard deviations.
+/// Checks a binomial count to within four standard deviations.
 #[track_caller]
 fn assert_share(count: usize, probability: f64) {
     let (n, count) = (PACKETS as f64, count as f64);
@@ -49,7 +49,7 @@ fn packets_are_held_back_and_copied_as_often_as_said_and_independently() {
     }
 }
 
-/// The test of Kolmogorov and Smirnov, of what the packets get and of what their copies get.
+/// The test of Kolmogorov and Smirnov is applied to the delays of packets and of their copies.
 #[test]
 fn jitter_follows_its_law() {
     let mean = 0.002;
@@ -70,7 +70,7 @@ fn jitter_follows_its_law() {
         let jitters: Vec<Span> = fates.iter().map(|fate| fate.jitter).collect();
         for mut values in [jitters, copies] {
             let distance = distance(&mut values, &law);
-            // The 0.1 % point of Kolmogorov's distribution.
+            // 1.95 is the 0.1 % point of Kolmogorov's distribution.
             let critical = 1.95 / (values.len() as f64).sqrt();
             assert!(distance < critical, "{law:?}: {distance} >= {critical}");
             let wrong = self::distance(&mut values, &Law::Exponential { mean: 0.0021 });
@@ -91,7 +91,7 @@ fn distance(values: &mut [Span], law: &Law) -> f64 {
     distances.fold(0.0, f64::max)
 }
 
-/// A stream for each purpose: what happens to packets does not depend on what else can happen.
+/// Each impairment has a random stream of its own, so that it does not depend on the others.
 #[test]
 fn one_impairment_does_not_shift_the_draws_of_another() {
     let reorder = Some(Reorder {

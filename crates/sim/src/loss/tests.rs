@@ -12,7 +12,7 @@ fn process(model: LossModel, of: LossOf) -> LossProcess {
     LossProcess::new(config, RandomStream::new(11, "loss", 0))
 }
 
-/// The fates of packets of these frame sizes, one after the other for ever.
+/// Returns true for each lost packet of a stream that repeats these frame sizes.
 fn fates(model: LossModel, sizes: &[u64]) -> Vec<bool> {
     let mut process = process(model, LossOf::Everything);
     let sizes = sizes.iter().cycle().take(PACKETS);
@@ -21,8 +21,8 @@ fn fates(model: LossModel, sizes: &[u64]) -> Vec<bool> {
         .collect()
 }
 
-/// Share of losses and its standard error, from the means of a hundred batches: it holds for
-/// bursts, too.
+/// Returns the share of losses and its standard error from the means of a hundred batches, which is
+/// valid for bursts too.
 fn share(fates: &[bool]) -> (f64, f64) {
     let mean = |part: &[bool]| part.iter().filter(|lost| **lost).count() as f64 / part.len() as f64;
     let (all, batches) = (mean(fates), 100.0_f64);
@@ -40,7 +40,7 @@ fn assert_share(fates: &[bool], expected: f64) {
     );
 }
 
-/// Lengths of runs of losses: how many and their mean.
+/// Returns the number of runs of losses and their mean length.
 fn bursts(fates: &[bool]) -> (f64, f64) {
     let lost = fates.iter().filter(|lost| **lost).count();
     let starts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count();
@@ -77,7 +77,8 @@ fn independent_losses_have_their_share() {
     assert!(!fates(model(1.0, LossUnit::Byte), &[1500]).contains(&false));
 }
 
-/// Gilbert's model by packet: share p / (p + r), bursts of 1 / r packets on average, geometric.
+/// Gilbert's model by packet has a share of p / (p + r) and geometric bursts of 1 / r packets on
+/// average.
 #[test]
 fn bursts_by_packet_have_their_share_and_length() {
     for (to_bad, to_good) in [(0.01, 0.25), (0.002, 0.05), (0.3, 0.9)] {
@@ -89,7 +90,7 @@ fn bursts_by_packet_have_their_share_and_length() {
     }
 }
 
-/// Elliott's model: (1-h) p / (p + r) + (1-k) r / (p + r).
+/// Elliott's model has a share of (1-h) p / (p + r) + (1-k) r / (p + r).
 #[test]
 fn each_state_has_its_own_loss() {
     let model = LossModel::GilbertElliott {
@@ -102,8 +103,8 @@ fn each_state_has_its_own_loss() {
     assert_share(&fates(model, &[1500]), (0.4 * 0.02 + 0.01 * 0.1) / 0.12);
 }
 
-/// By byte, with certain loss in the bad state: a frame of n bytes is kept if it begins in the good
-/// state and stays there for n - 1 steps. Two frames are both kept with 2n - 1 steps.
+/// If loss is certain in the bad state and steps are by byte, a frame of n bytes is kept if it begins in
+/// the good state and stays there for n - 1 steps. Two frames are both kept with 2n - 1 steps.
 #[test]
 fn bursts_by_byte_have_the_share_of_the_chain_byte_by_byte() {
     let (to_bad, to_good) = (2e-5, 4e-4);
@@ -115,7 +116,7 @@ fn bursts_by_byte_have_the_share_of_the_chain_byte_by_byte() {
     assert_share(&pairs, kept(3000));
 }
 
-/// One step by power is as many single steps: the same chain, walked byte by byte.
+/// One step by a power equals as many single steps of the chain, byte by byte.
 #[test]
 fn powers_are_what_single_steps_come_to() {
     let chain = Chain::of(&LossModel::GilbertElliott {

@@ -32,16 +32,16 @@ fn link(config: &ServiceConfig) -> VaryingRate {
 
 #[test]
 fn a_transmission_takes_what_each_stretch_offers() {
-    // A byte each microsecond; after 10 ms two; from 20 ms on nothing for 10 ms.
+    // The rate is a byte each microsecond, two after 10 ms, and zero from 20 ms to 30 ms.
     let config = trace(
         &[(0, 8_000_000), (10, 16_000_000), (20, 0), (30, 8_000_000)],
         None,
     );
     let mut link = link(&config);
     assert_eq!(link.opens(ms(9)), ms(9));
-    // 1000 bytes until 10 ms, then 2000 in the next millisecond.
+    // The link sends 1000 bytes until 10 ms and 2000 in the next millisecond.
     assert_eq!(link.transmit(ms(9), 3_000), ms(11));
-    // Over the outage: 2000 bytes before, 500 after.
+    // The transmission spans the outage, with 2000 bytes before it and 500 after it.
     assert_eq!(link.transmit(ms(19), 2_500), Time(30 * MS + MS / 2));
     assert_eq!(config.mean_rate(Span::from_millis(40)), Rate(8_000_000));
 }
@@ -53,7 +53,7 @@ fn nothing_begins_in_an_outage() {
     assert_eq!(link.opens(ms(10)), ms(30));
     assert_eq!(link.opens(ms(12)), ms(30));
     assert_eq!(link.opens(ms(35)), ms(35));
-    // A new round begins after 40 ms.
+    // The trace repeats after 40 ms.
     assert_eq!(link.opens(ms(49)), ms(49));
     assert_eq!(link.opens(ms(50)), ms(70));
     assert_eq!(config.mean_rate(Span::MAX), Rate(4_000_000));
@@ -72,8 +72,8 @@ fn the_last_transmission_of_all_may_never_end() {
     assert_eq!(link.transmit(ms(9), 1_001), Time::MAX);
 }
 
-/// What Mahimahi's `LinkQueue` does with the same trace, in whole milliseconds: each opportunity
-/// takes 1504 bytes off the packet in transit and goes on with the next one.
+/// Mahimahi's `LinkQueue` does the same with this trace, in whole milliseconds: each opportunity
+/// takes 1504 bytes off the packet in transit and continues with the next packet.
 #[test]
 fn packets_share_opportunities_as_in_mahimahi() {
     let config = opportunities(&[2, 2, 5, 10]);
@@ -83,19 +83,20 @@ fn packets_share_opportunities_as_in_mahimahi() {
         let end = link.transmit(start, bytes);
         (start.0 / MS, end.0 / MS, end)
     };
-    // Three half-sized packets fit into the two opportunities at 2 ms, the fourth does not...
+    // Three packets of 1000 bytes fit into the two opportunities at 2 ms, the fourth does not...
     let mut now = ms(0);
     for (start, end) in [(2, 2), (2, 2), (2, 2), (2, 5)] {
         let done = send(now, 1_000);
         assert_eq!((done.0, done.1), (start, end));
         now = done.2;
     }
-    // ... and leaves 512 bytes at 5 ms, which nobody who comes later can have.
+    // ... and leaves 512 bytes at 5 ms, which no later packet can use.
     assert_eq!(send(ms(6), 1_504).1, 10);
-    // The second round and the third: at 12, 12, 15, 20, 22 and 22; a jumbo frame takes them all.
+    // In the second and third repetition opportunities come at 12, 12, 15, 20, 22 and 22 ms. A
+    // jumbo frame takes them all.
     let jumbo = send(ms(11), 9_000);
     assert_eq!((jumbo.0, jumbo.1), (12, 22));
-    // 4 opportunities of 1504 bytes in 10 ms.
+    // There are 4 opportunities of 1504 bytes in 10 ms.
     assert_eq!(config.mean_rate(Span::MAX), Rate(4_812_800));
 }
 
@@ -118,7 +119,8 @@ fn the_end_of_a_round_and_the_zero_of_the_next_are_one_instant() {
 
 #[test]
 fn a_link_is_used_to_the_share_of_what_it_offers() {
-    // 100 kB in the first 100 ms, nothing in the next 100 ms, and so on: 500 kB in the window.
+    // The link offers 100 kB in the first 100 ms, nothing in the next 100 ms, and so on, so 500 kB
+    // in the window.
     let config = trace(&[(0, 8_000_000), (100, 0)], Some(200));
     let mut link = link(&config);
     let mut now = ms(0);
@@ -127,7 +129,7 @@ fn a_link_is_used_to_the_share_of_what_it_offers() {
         now = link.transmit(start, 1_000);
     }
     assert!((link.utilization() - 0.5).abs() < 1e-12);
-    // What lies behind the end does not count.
+    // Transmissions after the end do not count.
     for _ in 0..500 {
         let start = link.opens(now);
         now = link.transmit(start, 1_000);
@@ -150,7 +152,7 @@ fn chains_and_uniform_rates_have_their_means() {
     };
     let (uniform, _, expected) = mean(RateDraw::Uniform(Rate(1_000), Rate(3_000)));
     assert_eq!(expected, 2_000);
-    // Four standard deviations of 2000/√12 and √20,000 draws.
+    // The tolerance is four standard deviations of 2000/√12 over √20,000 draws.
     assert!((uniform - 2_000.0).abs() < 4.0 * 577.4 / 141.4, "{uniform}");
     let (chain, kept, expected) = mean(RateDraw::Markov {
         rates: Arc::new([Rate(0), Rate(600), Rate(2_400)]),

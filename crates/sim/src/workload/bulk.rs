@@ -1,24 +1,25 @@
-//! Bulk TCP: the client sends so many bytes and closes, or sends without end.
+//! Bulk TCP: the client sends a number of bytes and closes, or sends without end.
 
 use crate::BetweenLosses;
 use goodqueue_tcp::{ENDLESS, TcpConfig, TcpEndpoint, TcpInfo, TcpStats, TimeLimited};
 use goodqueue_types::{Body, Packet, Segment, Span, Time};
 use std::sync::Arc;
 
-/// A TCP endpoint with the little application a bulk transfer needs.
+/// A TCP endpoint with the small application of a bulk transfer.
 #[derive(Debug)]
 pub struct TcpHost {
     endpoint: TcpEndpoint,
-    /// When the application opens the connection; [`Time::MAX`] on the server and once it has.
+    /// Time at which the application opens the connection. [`Time::MAX`] on the server and after
+    /// that time.
     opens_at: Time,
-    /// What it sends, [`ENDLESS`] if it never closes.
+    /// Number of bytes to send, or [`ENDLESS`] if the application never closes.
     bytes: u64,
-    /// When the last byte was acknowledged; [`Time::MAX`] before.
+    /// Time at which the last byte was acknowledged, or [`Time::MAX`] before.
     finished_at: Time,
 }
 
 impl TcpHost {
-    /// The sender of `bytes`, from `start` on.
+    /// Creates the sender of `bytes` bytes from `start` on.
     pub fn client(config: Arc<TcpConfig>, start: Time, bytes: Option<u64>) -> Self {
         let endpoint = TcpEndpoint::new(config);
         Self {
@@ -34,12 +35,12 @@ impl TcpHost {
         self.endpoint.begin_between_losses(place.peak, place.phase);
     }
 
-    /// A server that may answer, listening from the start.
+    /// Creates a server that may answer and listens from the start.
     pub fn server(config: Arc<TcpConfig>) -> Self {
         Self::listening(TcpEndpoint::new(config))
     }
 
-    /// A server that only takes data, listening from the start.
+    /// Creates a server that only receives data and listens from the start.
     pub fn sink(config: Arc<TcpConfig>) -> Self {
         Self::listening(TcpEndpoint::receiving(config))
     }
@@ -115,12 +116,12 @@ impl TcpHost {
         self.endpoint.time_limited(now)
     }
 
-    /// What the endpoint counted since it was made.
+    /// Returns the endpoint's counters.
     pub fn stats(&self) -> &TcpStats {
         self.endpoint.stats()
     }
 
-    /// When the last byte was acknowledged.
+    /// Returns the time at which the last byte was acknowledged.
     pub fn finished_at(&self) -> Option<Time> {
         Some(self.finished_at).filter(|at| *at != Time::MAX)
     }

@@ -1,19 +1,19 @@
-//! Sources of datagrams that nobody answers: constant bit rate, Poisson, bursts, on and off.
+//! Sources of datagrams without answers: constant bit rate, Poisson, bursts, on and off.
 
 use super::Outgoing;
 use crate::{Law, PacketSize};
 use goodqueue_types::{Body, RandomStream, Span, Time};
 
-/// Bytes of IP and UDP or ICMP header (RFC 791, 768, 792): what of a datagram is not payload.
+/// Bytes of the IP and UDP or ICMP headers (RFC 791, 768, 792), which are not payload.
 pub const DATAGRAM_HEADER: u64 = 28;
 
-/// Sends a packet, or a burst, at each of its times.
+/// Source that sends a packet, or a burst, at each of its times.
 #[derive(Debug)]
 pub struct Source {
     next: Time,
-    /// Packets to send now.
+    /// Number of packets to send now.
     due: u32,
-    /// Packets at each time.
+    /// Number of packets at each time.
     burst: u32,
     timing: Timing,
     packet: PacketSize,
@@ -27,26 +27,27 @@ enum Timing {
     OnOff(Box<OnOff>),
 }
 
-/// On and off periods by turns. Packets go whenever the time spent in on periods is a multiple of
-/// the interval, so that the mean rate is that of on periods times their share of the time even if
-/// they are short.
+/// Alternating on and off periods. A packet is sent whenever the time spent in on periods is a
+/// multiple of the interval, so the mean rate is the rate of on periods times their share of the
+/// time, even if they are short.
 #[derive(Debug)]
 struct OnOff {
     interval: Span,
     on: Law,
     off: Law,
-    /// Of the present on period.
+    /// Rest of the present on period.
     left: Span,
 }
 
 impl OnOff {
-    /// Time to the next packet. A packet at the end of a period waits for the next.
+    /// Draws the time to the next packet. A packet at the end of a period waits for the next
+    /// period.
     fn draw_gap(&mut self, random: &mut RandomStream) -> Span {
         let (mut gap, mut rest) = (Span::ZERO, self.interval);
         while self.left <= rest {
             rest = Span(rest.0 - self.left.0);
             let period = self.left.0 + self.off.draw_span(random).0;
-            // Several are longer than time can be.
+            // The sum of several periods may exceed the range of times.
             gap = Span(gap.0.saturating_add(period));
             self.left = self.on.draw_span(random);
         }
@@ -56,7 +57,8 @@ impl OnOff {
 }
 
 impl Source {
-    /// A packet of `packet` bytes at `start` and at every `interval` after it.
+    /// Creates a source with a packet of `packet` bytes at `start` and at every `interval` after
+    /// it.
     pub fn constant(start: Time, interval: Span, packet: u32) -> Self {
         let packet = PacketSize::Fixed(packet);
         Self {
@@ -69,7 +71,8 @@ impl Source {
         }
     }
 
-    /// Packets at exponential intervals, the first one such interval after `start`.
+    /// Creates a source with packets at exponential intervals, the first one such interval after
+    /// `start`.
     pub fn poisson(start: Time, mean: Span, packet: PacketSize, random: RandomStream) -> Self {
         let timing = Timing::Exponential(mean);
         let random = Some(Box::new(random));
@@ -85,8 +88,8 @@ impl Source {
         source
     }
 
-    /// Packets of `packet` bytes every `interval` of on periods; both periods follow laws of
-    /// seconds. The first packet goes at `start`.
+    /// Creates a source with packets of `packet` bytes at every `interval` of on periods. Both
+    /// periods follow laws of seconds. The first packet leaves at `start`.
     pub fn on_off(
         start: Time,
         interval: Span,
@@ -111,7 +114,7 @@ impl Source {
         }
     }
 
-    /// The same with so many packets at each of its times, back to back.
+    /// Returns the source with `burst` packets at each of its times, back to back.
     #[must_use]
     pub fn in_bursts(self, burst: u32) -> Self {
         Self { burst, ..self }
@@ -160,7 +163,7 @@ mod tests {
     use super::*;
     use crate::law::fit::{assert_follows, distance};
 
-    /// Times of the packets before `end`.
+    /// Returns the times of the packets before `end`.
     fn times(mut source: Source, end: Time) -> Vec<Time> {
         let mut times = Vec::new();
         while source.wakes_at() < end {
@@ -185,22 +188,23 @@ mod tests {
             times.iter().map(|time| time.as_secs_f64() * 1e3).collect()
         };
         let fixed = |on, off| ms(on_off(Law::Fixed(on), Law::Fixed(off), 1, 1));
-        // Three packets, and seven milliseconds of silence after the third's millisecond.
+        // Three packets are sent, and none for seven milliseconds after the third one's
+        // millisecond.
         assert_eq!(fixed(0.003, 0.007)[..5], [0.0, 1.0, 2.0, 10.0, 11.0]);
-        // Half an interval left at the end of a period goes before the next one's first packet.
+        // Half an interval is left at the end of a period and delays the next one's first packet.
         assert_eq!(fixed(0.0025, 0.01)[..5], [0.0, 1.0, 2.0, 13.0, 14.0]);
         assert_eq!(fixed(0.001, 0.0).len(), 1_000);
     }
 
-    /// The number of packets in a time T is that of a renewal reward process: its mean is T · rate
-    /// · E(on) / (E(on) + E(off)), its variance T · rate² · (var(on) E(off)² + var(off) E(on)²) /
-    /// (E(on) + E(off))³ (Cox, Renewal Theory, section 8).
+    /// The number of packets in a time T is a renewal reward process. Its mean is T · rate · E(on)
+    /// / (E(on) + E(off)), its variance T · rate² · (var(on) E(off)² + var(off) E(on)²) / (E(on) +
+    /// E(off))³ (Cox, Renewal Theory, section 8).
     #[test]
     fn the_mean_rate_is_that_of_the_laws() {
         let pareto = |mean| Law::Pareto { mean, shape: 3.0 };
         let exponential = |mean| Law::Exponential { mean };
-        // The variance of a Pareto law of shape 3 is a third of its mean, squared; of a uniform
-        // one from 0, too.
+        // The variance of a Pareto law of shape 3 is a third of its squared mean. So is that of a
+        // uniform law from 0.
         let uniform = Law::Uniform { from: 0.0, to: 0.4 };
         for (on, on_variance, off, off_variance) in [
             (exponential(0.05), 0.0025, exponential(0.2), 0.04),
@@ -220,13 +224,13 @@ mod tests {
             let deviation = 1e3 * (time * spread / (cycle * cycle * cycle)).sqrt();
             let error = (packets as f64 - expected).abs();
             println!("{on:?} {off:?}: {packets}, expected {expected} +- {deviation}");
-            // Each run begins on, which is worth an on period at most.
+            // Each run begins with an on period, which adds one on period at most.
             let start = f64::from(seeds as u32) * mean_on * 1e3;
             assert!(error < 4.0 * deviation + start);
         }
     }
 
-    /// How long packets follow one another without a break, against the law of on periods.
+    /// Compares the lengths of unbroken sequences of packets with the law of on periods.
     #[test]
     fn on_periods_follow_their_law() {
         for on in [
@@ -249,7 +253,8 @@ mod tests {
             let n = lengths.len() as f64;
             assert!(n > 2_000.0, "{n}");
             for value in [0.205, 0.3, 0.5, 0.75, 1.2] {
-                // A period of L holds L packets of a millisecond, more or less a whole one.
+                // A period of length L holds L packets of a millisecond each, up to one more or
+                // less.
                 let share = lengths.iter().filter(|length| **length <= value).count() as f64 / n;
                 let least = on.share_up_to(value - 0.001);
                 let most = on.share_up_to(value + 0.001);
@@ -262,7 +267,7 @@ mod tests {
         }
     }
 
-    /// Both of single packets and of bursts, from the start on.
+    /// The gaps of single packets and of bursts are exponential from the start on.
     #[test]
     fn gaps_of_poisson_sources_and_of_bursts_are_exponential() {
         let (start, mean) = (Time::ZERO + Span::from_secs(2), Span::from_millis(20));
@@ -304,12 +309,12 @@ mod tests {
                 last = burst[0];
             }
         }
-        // The mean of an exponential law has its own size as deviation, its second moment is
-        // twice its square with a deviation of sqrt(20) of it.
+        // An exponential law's standard deviation equals its mean. Its second moment is twice its
+        // squared mean, with a standard deviation of sqrt(20) times that.
         let root = f64::sqrt(n);
         assert!((gaps / n / 0.02 - 1.0).abs() < 4.0 / root);
         assert!((squares / n / 0.0004 - 2.0).abs() < 4.0 * 20.0_f64.sqrt() / root);
-        // 500 s, 25,000 bursts: the deviation of a Poisson count is its root.
+        // 500 s hold 25,000 bursts. The standard deviation of a Poisson count is its square root.
         assert!((n - 25_000.0).abs() < 4.0 * 25_000.0_f64.sqrt());
     }
 }

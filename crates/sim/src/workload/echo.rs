@@ -1,17 +1,17 @@
-//! A server that answers what it gets on the same connection, as INET's `TCPEchoApp` does.
+//! A server that answers its data on the same connection, as INET's `TCPEchoApp` does.
 
 use super::TcpHost;
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Packet, Span, Time};
 use std::sync::Arc;
 
-/// What a server answers to each piece of the stream that its TCP delivers: a segment, or several
-/// that had waited for one before them.
+/// Size of a server's answer to each piece of the stream that its TCP delivers. A piece is a
+/// segment, or several segments that waited for an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EchoReply {
-    /// So many bytes.
+    /// A fixed number of bytes.
     Bytes(u64),
-    /// This share of the piece, rounded down, and a byte at least.
+    /// A share of the piece, rounded down, but at least one byte.
     Share(f64),
 }
 
@@ -29,12 +29,12 @@ impl EchoReply {
 pub struct Echo {
     pub(super) host: TcpHost,
     reply: EchoReply,
-    /// Bytes that it has answered.
+    /// Bytes that the server has answered.
     answered: u64,
 }
 
 impl Echo {
-    /// One that listens from the start.
+    /// Creates a server that listens from the start.
     pub fn new(config: Arc<TcpConfig>, reply: EchoReply) -> Self {
         Self {
             host: TcpHost::server(config),

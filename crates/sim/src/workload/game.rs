@@ -1,4 +1,4 @@
-//! A game: small updates at constant intervals both ways, each of no use once it is late.
+//! A game: small updates at constant intervals in both directions, each useless once it is late.
 
 use super::Outgoing;
 use super::receipts::Receipts;
@@ -9,20 +9,20 @@ use goodqueue_types::{Body, Packet, RandomStream, Span, Time};
 /// A player and the server, each with updates for the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameConfig {
-    /// What the client sends.
+    /// Updates that the client sends.
     pub client: Updates,
-    /// What the server sends, from the arrival of the first update on.
+    /// Updates that the server sends, from the arrival of the first update on.
     pub server: Updates,
-    /// Updates that take longer are lost to the game.
+    /// Delay above which an update counts as lost to the game.
     pub deadline: Span,
 }
 
 /// Updates of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Updates {
-    /// Time between them.
+    /// Time between updates.
     pub interval: Span,
-    /// Bytes of their IP packets.
+    /// Law of the bytes of their IP packets.
     pub packet: Law,
 }
 
@@ -30,7 +30,7 @@ pub struct Updates {
 #[derive(Debug)]
 pub struct Player {
     updates: Updates,
-    /// When the next update goes; [`Time::MAX`] at a server that nobody has joined.
+    /// Time of the next update. [`Time::MAX`] at a server before the client's first update.
     next: Time,
     due: bool,
     random: RandomStream,
@@ -38,7 +38,7 @@ pub struct Player {
     receipts: Receipts,
 }
 
-/// Both sides of a game that begins at `start`.
+/// Creates both sides of a game that begins at `start`.
 pub fn pair(
     config: &GameConfig,
     start: Time,
@@ -87,7 +87,8 @@ impl Player {
         })
     }
 
-    /// What came of the updates, those to the server (`up`) and those to the client (`down`).
+    /// Returns the results of the updates, those to the server (`up`) and those to the client
+    /// (`down`).
     pub fn outcome(client: &Self, server: &Self) -> AppOutcome {
         let mut metrics = Vec::new();
         let ways = [
@@ -110,5 +111,5 @@ impl Player {
     }
 }
 
-/// An IP and a UDP header.
+/// Smallest IP packet in bytes: an IP and a UDP header.
 const LEAST_PACKET: u64 = super::DATAGRAM_HEADER;

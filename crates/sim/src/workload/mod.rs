@@ -1,4 +1,4 @@
-//! What hosts do: one file per workload, each a pair of behaviours, client and server.
+//! Workloads of hosts. Each file has one workload, as a pair of behaviours for client and server.
 
 mod bulk;
 mod datagram;
@@ -20,10 +20,10 @@ pub use game::{GameConfig, Player, Updates};
 pub use ping::{Pinger, Responder};
 pub use voice::{Listener, VoiceConfig};
 
-/// IP size and body of a packet to send; the agent adds the flow's labels.
+/// IP size and body of a packet to send. The agent adds the flow's labels.
 pub type Outgoing = (u32, goodqueue_types::Body);
 
-/// What one end of a flow does. Both engines drive it through the same four calls.
+/// Behaviour of one end of a flow. Both engines drive it by the same four calls.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -32,29 +32,29 @@ pub type Outgoing = (u32, goodqueue_types::Body);
 pub enum Behaviour {
     /// A TCP endpoint and its application.
     Tcp(TcpHost),
-    /// A TCP server that answers what it gets.
+    /// A TCP server that answers its data.
     Echo(Box<Echo>),
     /// A source of datagrams.
     Source(Source),
-    /// Takes datagrams and says nothing.
+    /// A receiver of datagrams that sends nothing.
     Sink,
-    /// Takes the packets of a call.
+    /// The receiver of a call.
     Listener(Listener),
     /// One side of a game.
     Player(Box<Player>),
-    /// Sends echo requests and times the replies.
+    /// A sender of echo requests, which measures the time to the replies.
     Pinger(Pinger),
-    /// Answers echo requests.
+    /// A host that answers echo requests.
     Responder(Responder),
-    /// An application over any number of TCP connections.
+    /// The client of an application over any number of TCP connections.
     Client(Box<session::Client>),
-    /// What answers it.
+    /// The server of such an application.
     Server(Box<session::Server>),
 }
 
 impl Behaviour {
-    /// The client and the server of a flow that begins at `start`, on this path. What applications
-    /// measure counts from `measured_from` on.
+    /// Creates the client and the server of a flow that begins at `start`, on this path.
+    /// Measurements of applications count from `measured_from` on.
     pub fn pair(
         workload: &WorkloadConfig,
         start: Time,
@@ -124,7 +124,7 @@ impl Behaviour {
         }
     }
 
-    /// Takes a packet; returns a round-trip time if the packet completed a sample.
+    /// Receives a packet. Returns a round-trip time if the packet completed a sample.
     #[inline]
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         match self {
@@ -164,8 +164,9 @@ impl Behaviour {
         }
     }
 
-    /// When [`wake`](Self::wake) is next needed, [`Time::MAX`] if it is not. Any other call may
-    /// change it. Bulk TCP is asked after every packet: only its part is worth the caller's room.
+    /// Returns the time at which [`wake`](Self::wake) is next needed, or [`Time::MAX`] if it is
+    /// not. Any other call may change it. Only the part for bulk TCP is inlined, because it runs
+    /// after every packet.
     #[inline]
     pub fn wakes_at(&self) -> Time {
         match self {
@@ -188,7 +189,7 @@ impl Behaviour {
         }
     }
 
-    /// False if [`transmit_into`](Self::transmit_into) would surely find nothing to send.
+    /// Returns false if [`transmit_into`](Self::transmit_into) is certain to find nothing to send.
     #[inline]
     pub fn may_transmit(&self) -> bool {
         match self {
@@ -200,7 +201,7 @@ impl Behaviour {
         }
     }
 
-    /// Writes size and body of the next packet to send now; false when there is none.
+    /// Writes size and body of the next packet to send now. Returns false if there is none.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         let outgoing = match self {
@@ -221,7 +222,7 @@ impl Behaviour {
         true
     }
 
-    /// TCP's variables, for time series.
+    /// Returns TCP's variables, for time series.
     pub fn tcp_info(&self) -> Option<TcpInfo> {
         match self {
             Self::Tcp(host) => Some(host.info()),
@@ -230,7 +231,8 @@ impl Behaviour {
         }
     }
 
-    /// How long its TCP waited for what up to `now`, all connections together.
+    /// Returns the times for which each cause limited the behaviour's TCP connections up to `now`,
+    /// summed.
     pub fn time_limited(&self, now: Time) -> TimeLimited {
         match self {
             Self::Tcp(host) => host.time_limited(now),
@@ -241,7 +243,7 @@ impl Behaviour {
         }
     }
 
-    /// What its TCP counted, all connections together.
+    /// Returns the counters of the behaviour's TCP connections, summed.
     pub fn tcp_stats(&self) -> Option<TcpStats> {
         match self {
             Self::Tcp(host) => Some(*host.stats()),

@@ -1,10 +1,10 @@
-//! Ping: echo requests at constant intervals, answered at once by the other host.
+//! Ping: echo requests at constant intervals, which the other host answers at once.
 
 use super::Outgoing;
 use goodqueue_types::{Body, Packet, Span, Time};
 use std::collections::VecDeque;
 
-/// Sends echo requests and takes the round-trip time from each reply.
+/// Sender of echo requests, which computes the round-trip time from each reply.
 #[derive(Debug)]
 pub struct Pinger {
     next: Time,
@@ -14,7 +14,8 @@ pub struct Pinger {
 }
 
 impl Pinger {
-    /// A request of `packet` IP bytes at `start` and at every `interval` after it.
+    /// Creates a sender with a request of `packet` IP bytes at `start` and at every `interval`
+    /// after it.
     pub fn new(start: Time, interval: Span, packet: u32) -> Self {
         Self {
             next: start,
@@ -24,7 +25,7 @@ impl Pinger {
         }
     }
 
-    /// The round-trip time that a reply completes.
+    /// Returns the round-trip time that a reply completes.
     pub(super) fn round_trip(now: Time, packet: &Packet) -> Span {
         let Body::EchoReply { requested } = packet.body else {
             unreachable!("a ping flow carries replies to its client")
@@ -48,7 +49,7 @@ impl Pinger {
     }
 }
 
-/// Answers each request with a reply of the same size.
+/// Host that answers each request with a reply of the same size.
 #[derive(Debug, Default)]
 pub struct Responder {
     replies: VecDeque<Outgoing>,

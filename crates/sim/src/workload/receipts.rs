@@ -1,14 +1,14 @@
-//! What came of a stream of datagrams, as its receiver sees it.
+//! Statistics of a stream of datagrams at its receiver.
 
 use crate::Distribution;
 use goodqueue_types::{CompactHistogram, Packet, Time};
 
 /// Packets that arrived in time, late, or not at all. They count from the first that arrived to the
-/// last (RFC 3550 appendix A.3): the receiver does not know of others.
+/// last (RFC 3550 appendix A.3), because the receiver does not know of others.
 #[derive(Debug)]
 pub struct Receipts {
     measured_from: Time,
-    /// Numbers of the first and the last packet of those measured.
+    /// Numbers of the first and the last packet measured.
     numbers: Option<(u64, u64)>,
     late: u64,
     heard: Heard,
@@ -16,16 +16,17 @@ pub struct Receipts {
     delay_ns: CompactHistogram,
 }
 
-/// Which of the latest packets came already; links can copy packets.
+/// Record of the latest packets that arrived. It is needed because links can copy packets.
 #[derive(Debug, Default)]
 struct Heard {
     last: u64,
-    /// Bit k: the packet k before the last one.
+    /// Bit k is set if the packet k before the last one has arrived.
     recent: u128,
 }
 
 impl Heard {
-    /// Notes a packet. Those further back than there are bits, which come too late, pass for new.
+    /// Records a packet and returns true if it has not arrived before. A packet that is further
+    /// back than the record reaches counts as new.
     fn is_new(&mut self, number: u64) -> bool {
         let ahead = number.saturating_sub(self.last).min(127) as u32;
         let far_ahead = number > self.last + 127;
@@ -40,7 +41,7 @@ impl Heard {
 }
 
 impl Receipts {
-    /// What arrives before this time does not count.
+    /// Creates statistics that ignore packets which arrive before `measured_from`.
     pub fn new(measured_from: Time) -> Self {
         Self {
             measured_from,
@@ -51,7 +52,7 @@ impl Receipts {
         }
     }
 
-    /// A packet arrives, too late to be of use or not.
+    /// Records a packet, which may be too late to be used.
     pub fn record(&mut self, now: Time, packet: &Packet, late: bool) {
         let (number, delay) = (packet.number, now - packet.sent);
         if !self.heard.is_new(number) || now < self.measured_from {
@@ -61,30 +62,31 @@ impl Receipts {
         self.numbers = Some((first.min(number), last.max(number)));
         self.late += u64::from(late);
         if self.delay_ns.total() == 0 {
-            // Room for delays up to 64 times the first, so that the loop does not allocate.
+            // The histogram has room for delays up to 64 times the first, so that the loop does not
+            // allocate.
             self.delay_ns.reserve_octaves(7);
         }
         self.delay_ns.record(delay.0 / 1_000);
     }
 
-    /// How many should have come.
+    /// Returns the number of packets that should have arrived.
     pub fn expected(&self) -> u64 {
         self.numbers.map_or(0, |(first, last)| last - first + 1)
     }
 
-    /// How many came too late.
+    /// Returns the number of packets that arrived too late.
     pub fn late(&self) -> u64 {
         self.late
     }
 
-    /// The share that did not come, or came too late.
+    /// Returns the share of packets that did not arrive or arrived too late.
     pub fn loss(&self) -> Option<f64> {
         let in_time = self.delay_ns.total() - self.late;
         let expected = self.expected();
         (expected > 0).then(|| 1.0 - in_time as f64 / expected as f64)
     }
 
-    /// One-way delays of those that came, late or not.
+    /// Returns the one-way delays of the packets that arrived, late or not.
     pub fn delays(&self) -> Distribution {
         Distribution::of(&(&self.delay_ns).into(), 1e9)
     }

@@ -1,35 +1,36 @@
-//! The listener of a call: packets at constant intervals, played out of a buffer of fixed size.
+//! The listener of a call, whose packets are sent at constant intervals and played from a buffer of
+//! fixed delay.
 
 use super::receipts::Receipts;
 use super::session::{AppOutcome, Metric};
 use crate::e_model::{Codec, mos, rating};
 use goodqueue_types::{Packet, Span, Time};
 
-/// One direction of a call with G.711.
+/// Parameters of one direction of a call with G.711.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VoiceConfig {
-    /// Speech in a packet: the time between packets.
+    /// Duration of the speech in a packet, which is the time between packets.
     pub interval: Span,
     /// IP packet size in bytes.
     pub packet: u32,
-    /// How long the playout buffer holds the first packet.
+    /// Time for which the playout buffer holds the first packet.
     pub playout: Span,
-    /// Whether the decoder conceals what is missing.
+    /// True if the decoder conceals missing packets.
     pub concealment: bool,
 }
 
-/// Takes the packets of a call and judges it.
+/// Receiver of a call, which rates its quality.
 #[derive(Debug)]
 pub struct Listener {
     config: VoiceConfig,
-    /// From sending to playing: the first packet's delay and the buffer's. Packets that take
-    /// longer come too late.
+    /// Time from sending to playing: the first packet's delay plus that of the buffer. Packets that
+    /// take longer come too late.
     plays_after: Option<Span>,
     receipts: Receipts,
 }
 
 impl Listener {
-    /// A listener that measures what arrives from this time on.
+    /// Creates a listener that measures packets which arrive from `measured_from` on.
     pub fn new(config: VoiceConfig, measured_from: Time) -> Self {
         Self {
             config,
@@ -44,10 +45,10 @@ impl Listener {
         self.receipts.record(now, packet, delay > plays_after);
     }
 
-    /// What was heard.
+    /// Returns the measurements.
     pub fn outcome(&self) -> AppOutcome {
         let loss = self.receipts.loss();
-        // The first sample of a packet waits for its last one.
+        // The first sample of a packet waits for the packet's last one.
         let mouth_to_ear = self
             .plays_after
             .map(|plays_after| (self.config.interval + plays_after).as_secs_f64());
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn what_comes_after_its_playout_is_lost() {
         let mut listener = listener(Time::ZERO);
-        // Played 70 ms after they were sent.
+        // Each packet is played 70 ms after it was sent.
         let ms = Span::from_millis;
         for (number, delay) in [
             (0, ms(10)),
@@ -122,11 +123,11 @@ mod tests {
         }
         assert_eq!(figure(&listener, "voice_packets"), Some(6.0));
         assert_eq!(figure(&listener, "voice_late"), Some(2.0));
-        // One did not come, two came late.
+        // One packet is missing and two came late.
         assert_eq!(figure(&listener, "voice_loss"), Some(0.5));
-        // 20 ms of speech, 10 ms on the way, 60 ms in the buffer.
+        // The delay is 20 ms of speech, 10 ms on the path and 60 ms in the buffer.
         assert_eq!(figure(&listener, "mouth_to_ear_s"), Some(0.09));
-        // 93.36 − 2.5 of delay (about 0.024 · 90) − 95 · 50 / 75.1.
+        // The rating is 93.36 − 2.5 for delay (about 0.024 · 90) − 95 · 50 / 75.1 for loss.
         let rated = figure(&listener, "r_factor").unwrap_or_default();
         assert!((rated - (93.36 - 2.5 - 63.25)).abs() < 0.2, "{rated}");
     }
@@ -138,7 +139,7 @@ mod tests {
             hear(&mut listener, number, Span::from_millis(10));
         }
         assert_eq!(figure(&listener, "voice_packets"), Some(301.0));
-        // 0, 1, 3, 4, 299, 300 and 10.
+        // The packets are 0, 1, 3, 4, 299, 300 and 10.
         let loss = figure(&listener, "voice_loss").unwrap_or_default();
         assert!((loss - (1.0 - 7.0 / 301.0)).abs() < 1e-12, "{loss}");
     }

@@ -1,5 +1,5 @@
-//! CUBIC (RFC 9438): the window is a cubic function of the time since the last decrease, or what
-//! Reno would have reached if that is more.
+//! CUBIC (RFC 9438): the window is a cubic function of the time since the last decrease, or Reno's
+//! window if that is larger.
 
 mod steps;
 
@@ -14,13 +14,14 @@ use crate::config::{CubicVariant, SlowStart, TcpConfig};
 /// Parameters of CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubicConfig {
-    /// C: segments per cubic second.
+    /// C, in segments per cubic second.
     pub c: f64,
     /// Share of the window kept at a loss.
     pub beta: f64,
-    /// Give way to newcomers: remember less than the window that was lost (section 4.7).
+    /// True if a flow gives way to new flows by remembering less than the window at the loss
+    /// (section 4.7).
     pub fast_convergence: bool,
-    /// Never below what Reno would have (section 4.3).
+    /// True if the window is never below Reno's (section 4.3).
     pub reno_friendly: bool,
 }
 
@@ -42,46 +43,46 @@ pub struct Cubic {
     config: CubicConfig,
     curve: Curve,
     growth: Growth,
-    /// Smoothed round-trip time, or the shortest with Linux.
+    /// Smoothed round-trip time, or the shortest one with Linux.
     rtt: Option<Span>,
     last_ack: Time,
 }
 
-/// Windows in segments.
+/// Windows of the cubic function, in segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Curve {
-    /// Where the plateau is; 0 while no loss has shown it.
+    /// Window of the plateau, or 0 before the first loss.
     w_max: f64,
-    /// The window when the last loss came.
+    /// Window at the last loss.
     prior: f64,
 }
 
-/// How the window follows the curve.
+/// Algorithm by which the window follows the curve.
 #[derive(Clone, Copy, Debug)]
 enum Growth {
-    /// RFC 9438: with each acknowledgement.
+    /// RFC 9438: the window grows with each acknowledgement.
     Rfc9438 {
         epoch: Option<Epoch>,
-        /// The curve and the epoch before the last decrease, for when that was wrong.
+        /// Curve and epoch before the last decrease, to be restored if that was spurious.
         before: (Curve, Option<Epoch>),
     },
-    /// Linux: in whole segments. It does not restore the curve.
+    /// Linux: the window grows in whole segments. Linux does not restore the curve.
     Linux(Steps),
 }
 
-/// A stretch of congestion avoidance.
+/// An epoch of congestion avoidance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Epoch {
     start: Time,
     /// Time from its start to the plateau, in seconds.
     k: f64,
     plateau: f64,
-    /// What Reno would have.
+    /// Window that Reno would have.
     w_est: f64,
 }
 
 impl Cubic {
-    /// Starts as `config` says.
+    /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, cubic: CubicConfig) -> Self {
         Self {
             window: Window::new(config, SlowStart::HyStart),
@@ -107,7 +108,7 @@ impl Cubic {
         });
     }
 
-    /// Congestion avoidance begins with a window of `cwnd` segments (section 4.2).
+    /// Begins congestion avoidance with a window of `cwnd` segments (section 4.2).
     fn begin(&self, now: Time, cwnd: f64) -> Epoch {
         let w_max = self.curve.w_max;
         let (k, plateau) = if w_max > cwnd {
@@ -123,7 +124,8 @@ impl Cubic {
         }
     }
 
-    /// Reno's additive increase with CUBIC's decrease has Reno's average window (section 4.3).
+    /// Returns Reno's additive increase, in segments, that gives Reno's mean window with CUBIC's
+    /// decrease (section 4.3).
     fn reno_alpha(&self, w_est: f64) -> f64 {
         let beta = self.config.beta;
         if w_est >= self.curve.prior {
@@ -133,7 +135,7 @@ impl Cubic {
         }
     }
 
-    /// Ends the epoch. Returns what was in force.
+    /// Ends the epoch and returns it.
     fn end_epoch(&mut self) -> Option<Epoch> {
         match &mut self.growth {
             Growth::Rfc9438 { epoch, .. } => epoch.take(),
@@ -160,7 +162,7 @@ impl Cubic {
         let rtt = self.rtt.unwrap_or(Span::ZERO);
         let t = (now.saturating_since(epoch.start) + rtt).as_secs_f64() - epoch.k;
         let target = self.config.c * t * t * t + epoch.plateau;
-        // Section 4.2: between the window and half as much again.
+        // Section 4.2 has the target between the window and 1.5 times the window.
         let step = (target.clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd * segments;
         let mut grown = cwnd + step;
         if self.config.reno_friendly {
@@ -186,7 +188,7 @@ impl Cubic {
         self.window.set_cwnd(f64::from(window) * mss);
     }
 
-    /// A congestion event ends the epoch (sections 4.6 and 4.7). Returns the new threshold.
+    /// Ends the epoch after a congestion event (sections 4.6 and 4.7). Returns the new threshold.
     fn lower(&mut self, event: &CongestionEvent) -> f64 {
         let cwnd = self.window.segments();
         let beta = self.config.beta;
@@ -218,7 +220,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    /// Linux takes round trips in recovery, too.
+    /// Takes the round-trip times of ACKs in recovery too, as Linux does.
     fn observe(&mut self, sample: &AckSample) {
         if let (Some(rtt), Growth::Linux(_)) = (sample.rtt, &self.growth) {
             self.take_rtt(rtt);
@@ -233,7 +235,7 @@ impl CongestionControl for Cubic {
     fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>) {
         let threshold = event.map(|event| self.lower(event));
         self.window.collapse(threshold);
-        // Section 4.8: after a timeout, the curve starts from the window of the time.
+        // After a timeout, the curve starts from the window at that time (section 4.8).
         self.curve.w_max = 0.0;
         self.end_epoch();
     }
@@ -250,9 +252,9 @@ impl CongestionControl for Cubic {
         self.curve.prior = self.curve.w_max;
     }
 
-    /// Section 4.9.
+    /// Restores the window and the curve after a spurious decrease (section 4.9).
     fn on_undo(&mut self, _now: Time) {
-        // Linux restores the window alone.
+        // Linux only restores the window.
         if self.window.undo()
             && let Growth::Rfc9438 { epoch, before } = &mut self.growth
         {
@@ -260,7 +262,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    /// Section 5.8: time in which the application sent nothing does not count.
+    /// Excludes time in which the application sent nothing from the epoch (section 5.8).
     fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
         match &mut self.growth {
             Growth::Linux(steps) => steps.on_send(now, idle),
@@ -318,7 +320,7 @@ mod tests {
         }
     }
 
-    /// K = ∛(30 / 0.4) = 4.217 s for a window cut from 100 to 70; the curve is back at 100 then.
+    /// A window cut from 100 to 70 has K = ∛(30 / 0.4) = 4.217 s. The curve is back at 100 then.
     #[test]
     fn the_plateau_is_reached_after_k() {
         let mut control = cubic(
@@ -338,7 +340,7 @@ mod tests {
             round(&mut control, Time::ZERO + RTT * n);
             at.push(control.window() / 1000.0);
         }
-        // Each round trip carries the window towards W(t + RTT), from W(t).
+        // Each round trip moves the window from W(t) towards W(t + RTT).
         for n in [5, 10, 20, 41, 60] {
             let w = |t: f64| 0.4 * (t - 4.217) * (t - 4.217) * (t - 4.217) + 100.0;
             let (least, most) = (w(n as f64 / 10.0), w(n as f64 / 10.0 + 0.1));
@@ -350,7 +352,8 @@ mod tests {
         }
     }
 
-    /// Section 4.7: from 100 to 70, and again at 80: the plateau is 80 × 0.85 = 68.
+    /// Section 4.7: the window falls from 100 to 70, and again at 80. The plateau is then 80 × 0.85
+    /// = 68.
     #[test]
     fn fast_convergence_gives_way() {
         for (fast_convergence, plateau) in [(true, 68.0), (false, 80.0)] {
@@ -385,7 +388,7 @@ mod tests {
     }
 
     /// RFC 9438 section 5.1: RTT 0.1 s, C = 0.4, one loss every 1/p packets, each cycle like the
-    /// last. At 10⁻² and 10⁻³ the Reno-friendly region holds: 1.2 / √p.
+    /// last. In the Reno-friendly region, at 10⁻² and 10⁻³, the window is 1.2 / √p.
     #[test]
     fn response_function() {
         for (p, packets, wanted) in [

@@ -1,4 +1,4 @@
-//! DCTCP (RFC 8257): the window falls in proportion to the share of bytes marked.
+//! DCTCP (RFC 8257): the window falls in proportion to the share of marked bytes.
 
 use goodqueue_types::Time;
 
@@ -6,15 +6,15 @@ use super::window::serve_by_window;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionSignal, MarkSample, Window};
 use crate::config::{SlowStart, TcpConfig, WindowArithmetic};
 
-/// Linux's α is a count of these (`DCTCP_MAX_ALPHA`).
+/// Units of Linux's α per 1 (`DCTCP_MAX_ALPHA`).
 const UNITS: f64 = 1024.0;
 
 /// Parameters of DCTCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DctcpConfig {
-    /// Weight of the newest window in the share of marks.
+    /// Weight of the newest window of data in the share of marks.
     pub g: f64,
-    /// The share assumed at the start.
+    /// Share of marks that is assumed at the start.
     pub initial_alpha: f64,
 }
 
@@ -42,7 +42,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// Starts as `config` says.
+    /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, dctcp: DctcpConfig) -> Self {
         Self {
             window: Window::new(config, SlowStart::Classic),
@@ -56,8 +56,8 @@ impl Dctcp {
         }
     }
 
-    /// α after a window with this share of marks, as Linux 6.18 reckons (`dctcp_update_alpha`): a
-    /// decrease of less than a unit takes all there is.
+    /// Returns α after a window of data with this share of marks, as Linux 6.18 computes it
+    /// (`dctcp_update_alpha`). A decrease of less than one unit sets α to zero.
     fn alpha_in_ten_bits(&self, share: f64) -> f64 {
         let units = self.alpha * UNITS;
         let less = (units * self.g).floor();
@@ -66,17 +66,20 @@ impl Dctcp {
         (kept + more).min(UNITS) / UNITS
     }
 
-    /// The window after an echo (RFC 8257 section 3.3, step 9): cwnd falls, whatever is in flight.
+    /// Returns the window after an echo (RFC 8257 section 3.3, step 9): cwnd falls, whatever is in
+    /// flight.
     fn after_echo(&self) -> f64 {
         let cwnd = self.window.cwnd();
         if self.whole {
-            // `dctcp_ssthresh`: the reduction is whole segments, and none if it is less than one.
+            // In `dctcp_ssthresh` the reduction is a number of whole segments, and zero if it is
+            // less than one.
             let mss = self.window.mss();
             let segments = (cwnd / mss).floor();
             return (segments - (segments * self.alpha / 2.0).floor()) * mss;
         }
-        // Reductions come each round trip and may be less than a segment: what has been acknowledged
-        // towards the next segment counts as RFC 5681's equation 3 has it, or the window could not grow.
+        // Reductions come in each round trip and may be less than a segment. The bytes acknowledged
+        // towards the next segment therefore count as in equation 3 of RFC 5681. Otherwise the
+        // window could not grow.
         libm::round((cwnd + self.window.earned()) * (1.0 - self.alpha / 2.0))
     }
 }
@@ -86,11 +89,12 @@ impl CongestionControl for Dctcp {
         self.window.grow(sample, 1.0);
     }
 
-    /// RFC 8257 section 3.3, steps 1 to 8.
+    /// Updates α (RFC 8257 section 3.3, steps 1 to 8).
     fn on_marks(&mut self, sample: &MarkSample) {
         self.acked += sample.acked;
         self.marked += sample.marked;
-        // In Linux a window ends with its last byte, in the RFC with the first beyond it.
+        // A window of data ends with its last byte in Linux, and with the first byte beyond it in
+        // the RFC.
         let reached = sample.acked_to + u64::from(self.whole);
         if self.window_end.is_some_and(|end| reached <= end) || self.acked == 0 {
             return;
@@ -110,7 +114,7 @@ impl CongestionControl for Dctcp {
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
         match event.signal {
             CongestionSignal::EcnEcho => self.window.decrease_to(self.after_echo()),
-            // RFC 8257 section 3.5: losses as before.
+            // RFC 8257 section 3.5 leaves the reaction to losses unchanged.
             CongestionSignal::Loss => self.window.decrease(event.basis, 0.5),
         }
     }
@@ -154,14 +158,14 @@ mod tests {
         for n in 1..=40u64 {
             control.on_marks(&MarkSample {
                 acked: 1000,
-                // One of four.
+                // One packet of four is marked.
                 marked: if n % 4 == 0 { 1000 } else { 0 },
                 acked_to: n * 1000,
-                // Windows of eight.
+                // A window of data has eight packets.
                 sent_to: n * 1000 + 7000,
             });
         }
-        // The windows of ACKs 2 to 9, 10 to 17, 18 to 25 and 26 to 33.
+        // Four windows of data end: ACKs 2 to 9, 10 to 17, 18 to 25 and 26 to 33.
         let expected = 0.25 * (1.0 - (15.0_f64 / 16.0).powi(4));
         assert!(
             (control.alpha - expected).abs() < 1e-9,
@@ -177,7 +181,7 @@ mod tests {
         assert!((control.window() / before - (1.0 - expected / 2.0)).abs() < 1e-4);
     }
 
-    /// A control with a window of so many segments and so many bytes more.
+    /// Returns a control with a window of `segments` segments and `bytes` bytes.
     fn with_window(profile: Profile, segments: u64, bytes: u64, alpha: f64) -> Dctcp {
         let mut config = TcpConfig::profile(profile);
         config.mss = 1000;
@@ -192,7 +196,7 @@ mod tests {
         control
     }
 
-    /// The event of an echo that finds `in_flight` bytes outstanding, as each profile makes it.
+    /// Returns the event of an echo that finds `in_flight` bytes outstanding, as in each profile.
     fn echo(in_flight: u64) -> CongestionEvent {
         CongestionEvent {
             basis: in_flight as f64,
@@ -202,8 +206,9 @@ mod tests {
         }
     }
 
-    /// Linux 6.18 `dctcp_ssthresh`: the window less the product of window and α, shifted right by
-    /// eleven bits, and two segments at least. A reduction of less than a segment is none.
+    /// Linux 6.18 `dctcp_ssthresh` subtracts the product of window and α, shifted right by eleven
+    /// bits, from the window, and keeps at least two segments. A reduction of less than one segment
+    /// is zero.
     #[test]
     fn linux_cuts_the_reduction_not_the_window() {
         for (window, ten_bits, expected) in [
@@ -226,8 +231,9 @@ mod tests {
         }
     }
 
-    /// Linux 6.18 `dctcp_update_alpha` with a `dctcp_shift_g` of 4: α less α / 16, or less all of α if that
-    /// is no unit of 1/1024, and 64 times the packets marked over those delivered, cut.
+    /// Linux 6.18 `dctcp_update_alpha` with a `dctcp_shift_g` of 4 subtracts α / 16 from α, or all
+    /// of α if that is less than 1/1024, and adds 64 times the marked packets over those delivered,
+    /// rounded down.
     #[test]
     fn linux_keeps_alpha_in_ten_bits() {
         for (before, marked, delivered, expected) in [
@@ -249,7 +255,7 @@ mod tests {
                 sent_to: 1000,
                 ..MarkSample::default()
             });
-            // The window ends when all that was outstanding is acknowledged.
+            // The window of data ends when all outstanding bytes are acknowledged.
             control.on_marks(&MarkSample {
                 acked: delivered * 1000,
                 marked: marked * 1000,
@@ -265,14 +271,15 @@ mod tests {
         }
     }
 
-    /// RFC 8257 section 3.3, step 9: what falls is cwnd. What is in flight lacks the part of a segment
-    /// that the window has beyond whole ones, and what the ACK has just taken away.
+    /// RFC 8257 section 3.3, step 9, lowers cwnd. The bytes in flight exclude the part of cwnd
+    /// beyond whole segments, and the bytes that the ACK has just acknowledged.
     #[test]
     fn an_echo_lowers_the_window_not_the_flight() {
         let mut control = with_window(Profile::Rfc, 4, 900, 0.125);
         control.on_congestion_event(&echo(4000));
         assert_eq!(control.cwnd(), 4900 - 306); // 4900 / 16 = 306.25
-        // A loss goes by what is in flight (RFC 5681 equation 4; RFC 8257 section 3.5).
+        // A loss lowers the window by the bytes in flight (RFC 5681 equation 4; RFC 8257 section
+        // 3.5).
         let mut control = with_window(Profile::Rfc, 8, 900, 0.125);
         control.on_congestion_event(&CongestionEvent {
             signal: CongestionSignal::Loss,
@@ -281,8 +288,8 @@ mod tests {
         assert_eq!(control.cwnd(), 4000);
     }
 
-    /// Alizadeh and others, "Data center TCP", SIGCOMM 2010: the queue stays about the marking
-    /// threshold K, and the link busy, with K above a seventh of the bandwidth-delay product.
+    /// Alizadeh and others, "Data center TCP", SIGCOMM 2010: the queue stays near the marking
+    /// threshold K, and the link is busy, if K exceeds a seventh of the bandwidth-delay product.
     #[test]
     fn the_queue_stays_at_the_marking_threshold() {
         let mut path = Bottleneck::new(&config(), Rate(1_000_000_000), Span::from_micros(400), 400);

@@ -1,5 +1,5 @@
-//! GAIMD: α segments more per round trip, (1 − β) of the window after a loss (Yang and Lam,
-//! "General AIMD congestion control", ICNP 2000). Reno is α = 1, β = 1/2.
+//! GAIMD: the window grows by α segments per round trip and falls to (1 − β) of itself after a loss
+//! (Yang and Lam, "General AIMD congestion control", ICNP 2000). Reno is α = 1, β = 1/2.
 
 use goodqueue_types::Time;
 
@@ -15,7 +15,8 @@ pub struct Gaimd {
 }
 
 impl Gaimd {
-    /// Starts from `window`; `alpha` in segments per round trip, `beta` the share given up.
+    /// Starts from `window`. `alpha` is in segments per round trip, and `beta` is the share of the
+    /// window that a loss takes.
     pub fn new(window: Window, alpha: f64, beta: f64) -> Self {
         Self {
             window,
@@ -59,8 +60,8 @@ mod tests {
     use crate::cc::testbed::periodic_loss;
     use crate::{CongestionControlConfig, Profile, TcpConfig};
 
-    /// Yang and Lam, without timeouts: one loss every 1/p packets leaves a mean window of
-    /// √(α (2 − β) / 2βp), β being the share given up. The second pair gets what Reno gets.
+    /// Yang and Lam, without timeouts: one loss every 1/p packets leaves a mean window of √(α (2 −
+    /// β) / 2βp), where β is the share that a loss takes. The second pair has Reno's mean window.
     #[test]
     fn the_square_root_law_with_alpha_and_beta() {
         for (alpha, beta) in [(1.0, 0.5), (0.2, 0.125), (0.31, 0.125), (2.0, 0.75)] {

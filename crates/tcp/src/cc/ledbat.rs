@@ -1,4 +1,4 @@
-//! LEDBAT (RFC 6817): a scavenger that backs off when it adds more than a target of delay.
+//! LEDBAT (RFC 6817): a background transport that backs off when it adds more than a target delay.
 
 use goodqueue_types::{Span, Time};
 
@@ -9,9 +9,9 @@ use crate::config::{SlowStart, TcpConfig};
 /// Parameters of LEDBAT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LedbatConfig {
-    /// Queueing delay aimed at; at most 100 ms.
+    /// Target queueing delay, at most 100 ms.
     pub target: Span,
-    /// Segments per round trip gained when there is no queue, and lost per target beyond it.
+    /// Growth in segments per round trip without a queue, and decrease per target of excess delay.
     pub gain: f64,
 }
 
@@ -24,17 +24,17 @@ impl Default for LedbatConfig {
     }
 }
 
-/// Minima kept, one per minute (`BASE_HISTORY`).
+/// Number of minima of the base delay that are kept, one per minute (`BASE_HISTORY`).
 const HISTORY: usize = 10;
 const MINUTE: Span = Span::from_secs(60);
-/// Samples of which the least is the current delay (`CURRENT_FILTER`).
+/// Number of samples whose minimum is the current delay (`CURRENT_FILTER`).
 const FILTER: usize = 4;
-/// `MIN_CWND`, in segments.
+/// Smallest window, in segments (`MIN_CWND`).
 const LEAST_WINDOW: f64 = 2.0;
-/// Slow start ends at this share of the target.
+/// Share of the target delay at which slow start ends.
 const SLOW_START_SHARE: f64 = 0.75;
 
-/// State of LEDBAT. Delays in seconds.
+/// State of LEDBAT. Delays are in seconds.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     window: Window,
@@ -47,7 +47,7 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    /// Starts as `config` says.
+    /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, ledbat: LedbatConfig) -> Self {
         Self {
             window: Window::new(config, SlowStart::Classic),
@@ -60,7 +60,8 @@ impl Ledbat {
         }
     }
 
-    /// A delay of one way against an unknown offset; of the round trip without timestamps.
+    /// Takes a sample of the one-way delay with an unknown offset, or of the round-trip time if
+    /// there are no timestamps.
     fn measure(&mut self, sample: &AckSample) {
         let now = sample.now;
         let delay = sample.one_way_delay_s.or(sample.rtt.map(Span::as_secs_f64));
@@ -79,19 +80,19 @@ impl Ledbat {
         *base = base.min(delay);
     }
 
-    /// None before the first sample.
+    /// Returns the queueing delay in seconds, or none before the first sample.
     fn queueing_delay(&self) -> Option<f64> {
         let least = |values: &[f64]| values.iter().fold(f64::INFINITY, |a, b| a.min(*b));
         (self.next > 0).then(|| least(&self.current) - least(&self.base))
     }
 
-    /// RFC 6817 section 2.4.2.
+    /// Adjusts the window to the distance from the target (RFC 6817 section 2.4.2).
     fn adjust(&mut self, sample: &AckSample, delay: f64) {
         let target = self.config.target.as_secs_f64();
         let (cwnd, mss) = (self.window.cwnd(), self.window.mss());
         let off_target = (target - delay) / target;
         let gained = self.config.gain * off_target * sample.acked as f64 * mss / cwnd;
-        // At most a segment more than is in use (`ALLOWED_INCREASE`).
+        // The window exceeds the bytes in use by at most a segment (`ALLOWED_INCREASE`).
         let in_use = sample.prior_in_flight.max(sample.in_flight) as f64;
         let grown = (cwnd + gained).min(cwnd.max(in_use + mss));
         self.window.set_cwnd(grown.max(LEAST_WINDOW * mss));

@@ -1,6 +1,6 @@
-//! The largest value of the last rounds.
+//! A filter for the largest value of the last rounds.
 
-/// The maximum of the values of the newest `N` rounds.
+/// Maximum of the values of the newest `N` rounds.
 #[derive(Clone, Debug)]
 pub struct MaxFilter<const N: usize> {
     values: [f64; N],
@@ -17,14 +17,14 @@ impl<const N: usize> Default for MaxFilter<N> {
 }
 
 impl<const N: usize> MaxFilter<N> {
-    /// A value seen in `round`, which never falls.
+    /// Adds a value of `round`, which never decreases.
     pub fn update(&mut self, round: u64, value: f64) {
         self.advance(round);
         let slot = &mut self.values[round as usize % N];
         *slot = slot.max(value);
     }
 
-    /// Forgets what is `N` rounds old.
+    /// Advances to `round` and drops the values of rounds that are `N` or more behind it.
     pub fn advance(&mut self, round: u64) {
         let passed = round.saturating_sub(self.round).min(N as u64);
         for n in 0..passed {
@@ -33,7 +33,7 @@ impl<const N: usize> MaxFilter<N> {
         self.round = self.round.max(round);
     }
 
-    /// The maximum, 0 if there is none.
+    /// Returns the maximum, or 0 without values.
     pub fn max(&self) -> f64 {
         self.values.iter().fold(0.0, |max, value| max.max(*value))
     }

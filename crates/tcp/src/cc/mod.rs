@@ -1,5 +1,5 @@
-//! Congestion control: decides numbers, and nothing else. Loss detection and repair are the
-//! sender's.
+//! Congestion control. It only decides windows and rates. The sender detects losses and repairs
+//! them.
 
 mod bbr;
 mod bbr3;
@@ -34,40 +34,40 @@ pub use window::Window;
 
 use crate::config::{CongestionControlConfig, SlowStart, TcpConfig};
 
-/// What an ACK tells a congestion control. Byte counts are of payload.
+/// Information of an ACK for a congestion control. Byte counts are of payload.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckSample {
-    /// When it arrived.
+    /// Time at which the ACK arrived.
     pub now: Time,
     /// Bytes newly acknowledged in order.
     pub acked: u64,
     /// The newest round-trip time, if this ACK completed a measurement.
     pub rtt: Option<Span>,
-    /// Whether the sender is repairing losses by go-back-N (byte counting then takes L = 1).
+    /// True if the sender repairs losses by go-back-N (byte counting then takes L = 1).
     pub after_timeout: bool,
-    /// Whether the sender is in fast recovery. Only controls that
-    /// [set the window in recovery](CongestionControl::sets_window_in_recovery) see such ACKs.
+    /// True if the sender is in fast recovery. Only controls that [set the window in
+    /// recovery](CongestionControl::sets_window_in_recovery) see such ACKs.
     pub in_recovery: bool,
-    /// Bytes this ACK shows delivered, in order or selectively.
+    /// Bytes that this ACK shows to be delivered, in order or selectively.
     pub delivered: u64,
-    /// Bytes this ACK shows lost.
+    /// Bytes that this ACK shows to be lost.
     pub lost: u64,
-    /// Bytes in flight before this ACK, and after it.
+    /// Bytes in flight before this ACK.
     pub prior_in_flight: u64,
     /// Bytes in flight after this ACK.
     pub in_flight: u64,
-    /// For how long the pace forbids to send: what left last still takes so much of it.
+    /// Time until the pace allows the next segment.
     pub pace_ahead: Span,
-    /// The acknowledgement number, and the highest sequence number sent: a round trip has passed
-    /// when the first reaches what the second was.
+    /// Acknowledgement number. A round trip has passed when it reaches an earlier value of
+    /// `sent_to`.
     pub acked_to: u64,
-    /// The highest sequence number sent.
+    /// Highest sequence number sent.
     pub sent_to: u64,
-    /// Whether the window, and not the application, limited what was sent.
+    /// True if the window limited sending, false if the application did.
     pub is_window_limited: bool,
-    /// The delivery rate, where the sender keeps track of it.
+    /// Delivery rate, if the sender measures it.
     pub rate: Option<RateSample>,
-    /// Change of the one-way delay against an unknown offset, from timestamps, in seconds.
+    /// Change of the one-way delay from timestamps, in seconds, with an unknown offset.
     pub one_way_delay_s: Option<f64>,
 }
 
@@ -76,22 +76,22 @@ pub struct AckSample {
 pub struct RateSample {
     /// Bytes delivered over the interval.
     pub delivered: u64,
-    /// The longer of the send and the ACK interval.
+    /// The longer of the sending interval and the ACK interval.
     pub interval: Span,
-    /// Total bytes delivered when the packet just acknowledged was sent.
+    /// Total of delivered bytes when the packet just acknowledged was sent.
     pub prior_delivered: u64,
-    /// Total bytes delivered now.
+    /// Total of delivered bytes now.
     pub total_delivered: u64,
     /// Bytes in flight when that packet was sent.
     pub in_flight_at_send: u64,
-    /// Bytes lost in total between that packet's sending and now.
+    /// Bytes lost between that packet's sending and now.
     pub lost: u64,
-    /// Whether the application, not the window, limited sending over the interval.
+    /// True if the application limited sending over the interval, false if the window did.
     pub is_app_limited: bool,
 }
 
 impl RateSample {
-    /// Bytes per second, 0 over no time at all.
+    /// Returns the bytes per second, or 0 if the interval is zero.
     pub fn bandwidth(&self) -> f64 {
         if self.interval == Span::ZERO {
             return 0.0;
@@ -100,21 +100,21 @@ impl RateSample {
     }
 }
 
-/// What an ACK of a connection with ECN says about marks (RFC 8257 section 3.3). Byte counts are of
-/// payload.
+/// Information of an ACK about marks, on a connection with ECN (RFC 8257 section 3.3). Byte counts
+/// are of payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkSample {
     /// Bytes newly acknowledged in order.
     pub acked: u64,
     /// Bytes that the receiver reports as marked with congestion experienced (DCTCP, `AccECN`).
     pub marked: u64,
-    /// The acknowledgement number.
+    /// Acknowledgement number.
     pub acked_to: u64,
-    /// The highest sequence number sent.
+    /// Highest sequence number sent.
     pub sent_to: u64,
 }
 
-/// What asks for a smaller window.
+/// Signal that requires a smaller window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CongestionSignal {
     /// A lost segment.
@@ -124,14 +124,14 @@ pub enum CongestionSignal {
     EcnEcho,
 }
 
-/// A loss or mark that asks for a smaller window.
+/// A loss or mark that requires a smaller window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CongestionEvent {
-    /// When it was noticed.
+    /// Time at which the sender noticed it.
     pub now: Time,
-    /// What the decrease starts from, in bytes (see `DecreaseBasis`).
+    /// Bytes from which the decrease is computed (see `DecreaseBasis`).
     pub basis: f64,
-    /// What asks for it.
+    /// Signal of the event.
     pub signal: CongestionSignal,
     /// Bytes in flight.
     pub in_flight: u64,
@@ -139,18 +139,19 @@ pub struct CongestionEvent {
 
 /// A congestion control. Windows are in bytes.
 pub trait CongestionControl: std::fmt::Debug {
-    /// New data were acknowledged outside fast recovery.
+    /// Handles an ACK of new data outside fast recovery.
     fn on_ack(&mut self, sample: &AckSample);
-    /// Duplicate or selective ACKs showed a loss: sets ssthresh, and the window to it.
+    /// Lowers ssthresh, and the window to it, after duplicate or selective ACKs showed a loss.
     fn on_congestion_event(&mut self, event: &CongestionEvent);
-    /// The retransmission timer expired. With an event, ssthresh falls; without (the same data
-    /// timed out again), it stays. The window becomes one segment.
+    /// Sets the window to one segment after a retransmission timeout. With an event ssthresh falls.
+    /// Without one (the same data timed out again) it stays.
     fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>);
-    /// The congestion window without recovery's inflation; a real number in some profiles.
+    /// Returns the congestion window without recovery's inflation. It is a real number in some
+    /// profiles.
     fn window(&self) -> f64;
-    /// Sets the window: recovery's exit, idle restart, the initial window.
+    /// Sets the window at the end of recovery, after an idle time, or to the initial window.
     fn set_window(&mut self, bytes: f64);
-    /// The slow-start threshold, `u64::MAX` while unlimited.
+    /// Returns the slow-start threshold, `u64::MAX` while unlimited.
     fn ssthresh(&self) -> u64;
     /// Sets the slow-start threshold.
     fn set_ssthresh(&mut self, bytes: u64);
@@ -159,47 +160,50 @@ pub trait CongestionControl: std::fmt::Debug {
     /// leads to the window of that time. A control that keeps no share of its window at a loss begins
     /// as ever.
     fn begin_between_losses(&mut self, _peak: f64, _phase: f64) {}
-    /// The window in whole bytes.
+    /// Returns the window in whole bytes.
     fn cwnd(&self) -> u64 {
         self.window() as u64
     }
-    /// The pace of sending, if the control wants one.
+    /// Returns the pacing rate, if the control paces.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
-    /// Fewest segments that leave back to back if sending is paced (Linux: `min_tso_segs`).
+    /// Returns the smallest number of segments that leave back to back if sending is paced (Linux:
+    /// `min_tso_segs`).
     fn least_burst(&self) -> u32 {
         2
     }
-    /// An ACK that cannot change the window because recovery or a reduction sets it: only for
-    /// what a control measures.
+    /// Handles an ACK that cannot change the window because recovery or a reduction sets it. A
+    /// control may still take measurements from it.
     fn observe(&mut self, _sample: &AckSample) {}
-    /// An ACK of a connection with ECN, in whatever state the sender is and before anything else is made
-    /// of it: a reduction that it asks for goes by what it says.
+    /// Handles the marks of an ACK on a connection with ECN. It is called in every state of the
+    /// sender and before anything else handles the ACK, so that a reduction caused by the marks
+    /// uses them.
     fn on_marks(&mut self, _sample: &MarkSample) {}
-    /// Recovery ended: all that was outstanding when it began is acknowledged.
+    /// Handles the end of recovery: all bytes that were outstanding at its start are acknowledged.
     fn on_recovery_exit(&mut self, _now: Time) {}
-    /// The last congestion event or timeout was spurious: go back to the numbers before it.
+    /// Restores the values before the last congestion event or timeout, which was spurious.
     fn on_undo(&mut self, _now: Time) {}
-    /// A segment is about to be sent with so many bytes in flight; `idle` if none and the
-    /// application had nothing to send for a while.
+    /// Handles the sending of a segment with `_in_flight` bytes in flight. `_idle` is true if there
+    /// are none and the application had nothing to send for a while.
     fn on_send(&mut self, _now: Time, _in_flight: u64, _idle: bool) {}
-    /// Whether the control sets the window in fast recovery too, and sees every ACK there (BBR).
-    /// Otherwise recovery decides what may be sent until it ends.
+    /// Returns true if the control sets the window in fast recovery too and sees every ACK there
+    /// (BBR). Otherwise recovery decides how much may be sent until it ends.
     fn sets_window_in_recovery(&self) -> bool {
         false
     }
-    /// Whether the sender must take delivery-rate samples.
+    /// Returns true if the sender must take delivery-rate samples.
     fn needs_rate_samples(&self) -> bool {
         false
     }
-    /// Whether one round-trip sample per round trip is too few (Vegas).
+    /// Returns true if the control needs more than one round-trip sample per round trip (Vegas).
     fn needs_every_round_trip(&self) -> bool {
         false
     }
 }
 
-/// The built-in controls, dispatched by match so that the per-ACK path inlines, and any other.
+/// The built-in controls and any other. The built-in ones are dispatched by a match so that the
+/// path per ACK is inlined.
 #[derive(Debug)]
 pub(crate) enum Controller {
     Reno(Reno),
@@ -216,13 +220,14 @@ pub(crate) enum Controller {
 }
 
 impl Controller {
-    /// Whether a loss takes a share of the window (Floyd, Handley and Padhye 2000 of `gaimd`, Kelly
-    /// 2003 of `scalable`), and not of what is in flight as RFC 5681 and RFC 9438 have it.
+    /// Returns true if a loss takes a share of the window (Floyd, Handley and Padhye 2000 of
+    /// `gaimd`, Kelly 2003 of `scalable`), false if of the bytes in flight, as in RFC 5681 and RFC
+    /// 9438.
     pub fn lowers_window(&self) -> bool {
         matches!(self, Self::Gaimd(_) | Self::Scalable(_))
     }
 
-    /// The smallest control, for an end that never has data to send.
+    /// Returns the smallest control, for an end that never has data to send.
     pub fn smallest(config: &TcpConfig) -> Self {
         Self::Reno(Reno::new(Window::new(config, SlowStart::Classic)))
     }
@@ -381,8 +386,8 @@ mod tests {
         }
     }
 
-    /// ns-3's `tcp-linux-reno`: seven segments from an initial window of two end at nine, with or
-    /// without delayed ACKs; congestion avoidance from one with ssthresh two ends at four.
+    /// ns-3's `tcp-linux-reno`: seven segments from an initial window of two give nine, with or
+    /// without delayed ACKs. Congestion avoidance from one, with a threshold of two, gives four.
     #[test]
     fn byte_counting_does_not_care_for_delayed_acks() {
         for mss in [524, 1500] {
@@ -401,7 +406,8 @@ mod tests {
         assert_eq!(avoidance.cwnd(), 4 * 524);
     }
 
-    /// RFC 5681 equation 3 in whole bytes: 536²/W per ACK, at least one byte.
+    /// RFC 5681 equation 3 in whole bytes: the window grows by 536²/W per ACK, and at least by one
+    /// byte.
     #[test]
     fn whole_byte_growth() {
         let mut config = config(536, 100, InitialSsthresh::Bytes(536));
@@ -513,7 +519,7 @@ mod tests {
             beta: 0.125,
         };
         let mut control = Controller::new(&config);
-        // A window's worth of ACKs adds α segments.
+        // ACKs of one window add α segments.
         acknowledge(&mut control, 20, 1000);
         assert_eq!(control.cwnd(), 20_310);
         control.on_congestion_event(&CongestionEvent {
@@ -524,7 +530,7 @@ mod tests {
         assert_eq!((control.ssthresh(), control.cwnd()), (17_500, 17_500));
     }
 
-    /// ns-2 halves the real window, and only the threshold is whole.
+    /// ns-2 halves the real window. Only its threshold is a whole number.
     #[test]
     fn ns2_arithmetic() {
         let mut config = TcpConfig::profile(Profile::Ns2);
@@ -543,7 +549,7 @@ mod tests {
         assert_eq!(control.ssthresh(), 4000);
     }
 
-    /// RFC 5681 section 3.1.
+    /// RFC 5681 section 3.1 defines the initial windows.
     #[test]
     fn initial_windows() {
         let bytes = |mss| InitialWindow::Rfc5681.bytes(mss);

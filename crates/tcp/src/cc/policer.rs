@@ -1,29 +1,31 @@
-//! BBR's long-term estimate of the bandwidth (`bbr_lt_bw_sampling` of Linux): where a fifth is lost
-//! for several round trips, at a steady rate, something polices; then that rate is kept for a while.
+//! BBR's long-term estimate of the bandwidth (`bbr_lt_bw_sampling` of Linux). If a fifth is lost
+//! for several round trips at a steady rate, a policer is assumed, and that rate is kept for a
+//! while.
 
 use goodqueue_types::{Span, Time};
 
-/// Least and most round trips of an interval, and round trips for which its rate is kept.
+/// Smallest and largest number of round trips in an interval, and number for which its rate is
+/// kept.
 const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 16;
 const KEPT_ROUNDS: u32 = 48;
-/// Losses per delivery that show a policer.
+/// Lost bytes per delivered byte from which a policer is assumed.
 const LOSS_SHARE: f64 = 50.0 / 256.0;
-/// Rates that differ by so little are the same: a share, or bytes per second.
+/// Difference up to which two rates count as the same, as a share or in bytes per second.
 const SAME_SHARE: f64 = 0.125;
 const SAME_RATE: f64 = 500.0;
 
-/// What one ACK says, beside the totals.
+/// Information of one ACK besides the totals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub now: Time,
-    /// Bytes delivered since the start.
+    /// Total of delivered bytes.
     pub delivered: u64,
     /// Bytes that this ACK shows to be lost.
     pub lost: u64,
     pub round_start: bool,
     pub is_app_limited: bool,
-    /// Cruising, where the time for which the rate is kept is counted.
+    /// True while BBR cruises. Only then the time for which the rate is kept is counted.
     pub cruising: bool,
 }
 
@@ -32,22 +34,22 @@ pub(super) struct Turn {
 pub(super) struct Policer {
     sampling: bool,
     rounds: u32,
-    /// Bytes lost since the start.
+    /// Total of lost bytes.
     lost: u64,
-    /// The totals when the interval began, and when that was.
+    /// Totals of delivered and lost bytes at the start of the interval, and the time of its start.
     since: (u64, u64, Time),
-    /// The rate of the last interval, in bytes per second; 0 for none.
+    /// Rate of the last interval, in bytes per second, or 0 for none.
     rate: f64,
     is_in_force: bool,
 }
 
 impl Policer {
-    /// The rate to keep to, in bytes per second, if there is a policer.
+    /// Returns the rate to keep, in bytes per second, if there is a policer.
     pub fn rate(&self) -> Option<f64> {
         self.is_in_force.then_some(self.rate)
     }
 
-    /// Forgets everything but the total.
+    /// Resets everything except the total of lost bytes.
     pub fn reset(&mut self) {
         *self = Self {
             lost: self.lost,
@@ -60,7 +62,7 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// An ACK. Returns whether a rate is no longer kept.
+    /// Handles an ACK. Returns true if a rate has just ceased to be kept.
     pub fn on_ack(&mut self, turn: &Turn) -> bool {
         self.lost += turn.lost;
         if self.is_in_force {
@@ -75,7 +77,8 @@ impl Policer {
             if turn.lost == 0 {
                 return false;
             }
-            // What came before the first loss was the policer's allowance.
+            // Deliveries before the first loss used the policer's burst allowance, so the interval
+            // begins here.
             self.begin(turn);
             self.sampling = true;
         }
@@ -88,7 +91,7 @@ impl Policer {
         false
     }
 
-    /// A loss that may end the interval.
+    /// Handles a loss, which may end the interval.
     fn end(&mut self, turn: &Turn) {
         let delivered = (turn.delivered - self.since.0) as f64;
         let lost = (self.lost - self.since.1) as f64;
@@ -113,7 +116,8 @@ impl Policer {
 mod tests {
     use super::*;
 
-    /// Round trips of 100 ms in which 80 kB arrive; this share more is lost.
+    /// Plays round trips of 100 ms in which 80 kB arrive and `loss_share` times as much is lost.
+    /// Returns the results of `on_ack`.
     fn rounds(policer: &mut Policer, from: u64, count: u64, loss_share: f64) -> Vec<bool> {
         (from..from + count)
             .map(|round| {
@@ -129,7 +133,7 @@ mod tests {
             .collect()
     }
 
-    /// Two intervals of four round trips at 800 kB/s find the policer, and the rate holds for 48.
+    /// Two intervals of four round trips at 800 kB/s find the policer, and the rate is kept for 48.
     #[test]
     fn two_like_intervals_find_a_policer() {
         let mut policer = Policer::default();
@@ -143,7 +147,7 @@ mod tests {
         assert_eq!(policer.rate(), None);
     }
 
-    /// 50 losses per 256 deliveries are the least.
+    /// A policer is assumed from 50 losses per 256 deliveries.
     #[test]
     fn few_losses_are_no_policer() {
         let mut policer = Policer::default();

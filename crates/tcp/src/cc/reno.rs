@@ -1,4 +1,4 @@
-//! Reno: one segment more per round trip, half after a loss (RFC 5681).
+//! Reno: the window grows by one segment per round trip and halves after a loss (RFC 5681).
 
 use goodqueue_types::Time;
 
@@ -51,8 +51,8 @@ mod tests {
     use crate::{Profile, TcpConfig};
 
     /// Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance
-    /// algorithm", CCR 1997, equation 3 with every packet acknowledged: W = √(3 / 2p). Windows
-    /// of whole segments stay below the law when they are small (at p = 0.01 by 7 to 15 %).
+    /// algorithm", CCR 1997, equation 3 with every packet acknowledged: W = √(3 / 2p). Windows of
+    /// whole segments stay below the law when they are small (at p = 0.01 by 7 to 15 %).
     #[test]
     fn the_square_root_law() {
         let rtt = Span::from_millis(100);

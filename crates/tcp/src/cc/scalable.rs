@@ -1,5 +1,6 @@
 //! Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks", CCR
-//! 33(2), 2003): a fixed share more per ACK, a fixed share less per loss.
+//! 33(2), 2003): the window grows by a fixed amount per segment acknowledged and loses a fixed
+//! share per loss.
 
 use goodqueue_types::Time;
 
@@ -33,7 +34,7 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    /// Starts as `config` says.
+    /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, scalable: ScalableConfig) -> Self {
         Self {
             window: Window::new(config, SlowStart::Classic),
@@ -45,7 +46,8 @@ impl Scalable {
 impl CongestionControl for Scalable {
     fn on_ack(&mut self, sample: &AckSample) {
         let rest = self.window.slow_start(sample) as f64;
-        // Below 1/a segments Reno is the faster one, and holds (Kelly's legacy window, Linux).
+        // Below 1/a segments Reno grows faster, so its growth is used (Kelly's legacy window,
+        // Linux).
         let share = self.config.a.max(1.0 / self.window.segments());
         self.window.set_cwnd(self.window.cwnd() + share * rest);
     }

@@ -1,4 +1,4 @@
-//! When the first doubling stops before a loss: the rules that every loss-based control shares.
+//! Rules that end slow start before a loss. All loss-based controls share them.
 //!
 //! Classic slow start ends at ssthresh. `HyStart` as in Linux (Ha and Rhee, "Taming the elephants",
 //! Computer Networks 2011) and HyStart++ (RFC 9406) leave earlier, when ACKs show a queue.
@@ -8,36 +8,36 @@ use goodqueue_types::{Span, Time};
 use super::AckSample;
 use crate::config::SlowStart;
 
-/// Samples of a round before its minimum counts (RFC 9406 `N_RTT_SAMPLE`; Linux: 8).
+/// Number of samples in a round from which its minimum counts (RFC 9406 `N_RTT_SAMPLE`; Linux: 8).
 const SAMPLES: u32 = 8;
 /// Bounds of the increase of delay that ends slow start (RFC 9406 `MIN_RTT_THRESH`,
 /// `MAX_RTT_THRESH`; Linux has the same).
 const LEAST_INCREASE: Span = Span::from_millis(4);
 const MOST_INCREASE: Span = Span::from_millis(16);
 
-/// The rule in force, with its state.
+/// Rule in force, with its state.
 #[derive(Clone, Debug)]
 pub enum ExitRule {
-    /// Linux.
+    /// The rule of Linux.
     HyStart(HyStart),
-    /// RFC 9406.
+    /// The rule of RFC 9406.
     HyStartPlusPlus(HyStartPlusPlus),
 }
 
-/// What the rule says to an ACK in slow start.
+/// Decision of the rule on an ACK in slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Double.
+    /// The window doubles per round trip.
     Grow,
-    /// Grow by a quarter of that (conservative slow start).
+    /// The window grows by a quarter of that (conservative slow start).
     GrowSlowly,
-    /// Set ssthresh to the window.
+    /// Slow start ends, and ssthresh becomes the window.
     Leave,
 }
 
 impl ExitRule {
-    /// The rule as configured, none for classic slow start; `fallback` where the configuration leaves
-    /// it to the control.
+    /// Returns the configured rule, or none for classic slow start. `fallback` applies if the
+    /// configuration leaves the choice to the control.
     pub fn new(choice: SlowStart, fallback: SlowStart) -> Option<Self> {
         match if choice == SlowStart::Auto {
             fallback
@@ -50,7 +50,7 @@ impl ExitRule {
         }
     }
 
-    /// An ACK in slow start with the window in segments.
+    /// Decides on an ACK in slow start. `window` is in segments.
     #[inline]
     pub fn on_ack(&mut self, sample: &AckSample, window: f64) -> Verdict {
         match self {
@@ -59,8 +59,8 @@ impl ExitRule {
         }
     }
 
-    /// A loss ended slow start. Linux tries again after a timeout; RFC 9406 section 4.2 serves the
-    /// initial slow start only.
+    /// Handles a loss, which ends slow start. Linux applies the rule again after a timeout. RFC
+    /// 9406 section 4.2 applies it only in the initial slow start.
     pub fn on_loss(&mut self, timeout: bool) {
         match self {
             Self::HyStart(state) if timeout => *state = HyStart::default(),
@@ -74,13 +74,13 @@ fn increase_allowed(rtt: Span) -> Span {
     (rtt / 8).clamp(LEAST_INCREASE, MOST_INCREASE)
 }
 
-/// `HyStart` as in Linux's CUBIC: ACK trains and delay.
+/// `HyStart` as in Linux's CUBIC, by ACK trains and by delay.
 #[derive(Clone, Debug)]
 pub struct HyStart {
-    /// When the round began, and when the last ACK of its train came.
+    /// Start of the round, and time of the last ACK of its train.
     round_start: Time,
     last_ack: Time,
-    /// The round ends when this is acknowledged.
+    /// Sequence number whose acknowledgement ends the round.
     round_end: Option<u64>,
     least_rtt: Span,
     round_rtt: Span,
@@ -103,9 +103,9 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// Below this window, in segments, nothing is looked for.
+    /// Window in segments below which the rule does not apply.
     const LOW_WINDOW: f64 = 16.0;
-    /// ACKs closer than this belong to one train.
+    /// Largest gap between ACKs of one train.
     const TRAIN_GAP: Span = Span::from_millis(2);
 
     fn on_ack(&mut self, sample: &AckSample, window: f64) -> Verdict {
@@ -133,8 +133,8 @@ impl HyStart {
         }
     }
 
-    /// A train of closely spaced ACKs lasts half of the shortest round trip: the window fills the
-    /// path one way.
+    /// Returns true if a train of closely spaced ACKs lasts half of the shortest round-trip time:
+    /// the window then fills the path in one direction.
     fn is_long_train(&mut self, now: Time) -> bool {
         if now.saturating_since(self.last_ack) > Self::TRAIN_GAP {
             return false;
@@ -143,7 +143,7 @@ impl HyStart {
         now.saturating_since(self.round_start) > self.least_rtt / 2
     }
 
-    /// The round's shortest round trip exceeds the connection's by an eighth.
+    /// Returns true if the round's shortest round-trip time exceeds the connection's by an eighth.
     fn is_delayed(&mut self, rtt: Span) -> bool {
         self.round_rtt = self.round_rtt.min(rtt);
         if self.samples < SAMPLES {
@@ -167,7 +167,7 @@ pub struct HyStartPlusPlus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    /// Conservative slow start: rounds left, and the round trip it began with.
+    /// Conservative slow start, with the rounds left and the round-trip time at its start.
     Conservative {
         rounds: u32,
         baseline: Span,
@@ -188,7 +188,7 @@ impl Default for HyStartPlusPlus {
 }
 
 impl HyStartPlusPlus {
-    /// `CSS_ROUNDS`.
+    /// Number of rounds of conservative slow start (`CSS_ROUNDS`).
     const ROUNDS: u32 = 5;
 
     fn on_ack(&mut self, sample: &AckSample) -> Verdict {
@@ -219,7 +219,8 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// Enters conservative slow start when delay rose, and takes it back when delay fell again.
+    /// Enters conservative slow start when the delay has risen, and leaves it when the delay has
+    /// fallen again.
     fn judge(&mut self) {
         if self.samples < SAMPLES {
             return;
@@ -246,7 +247,7 @@ impl HyStartPlusPlus {
 mod tests {
     use super::*;
 
-    /// Plays rounds of `per_round` ACKs; `rtt(round)` in milliseconds. Returns the verdicts.
+    /// Plays rounds of ACKs at this gap. `rtt(round)` is in milliseconds. Returns the verdicts.
     fn play(
         rule: &mut ExitRule,
         window: f64,
@@ -304,7 +305,7 @@ mod tests {
         }
     }
 
-    /// 20 ACKs 2 ms apart last 38 ms: more than half of 70 ms, not more than half of 80 ms.
+    /// 20 ACKs at gaps of 2 ms last 38 ms, which is more than half of 70 ms but not of 80 ms.
     #[test]
     fn hystart_leaves_after_a_train_of_half_a_round_trip() {
         for (rtt, gap, leaves) in [(70, 2, true), (80, 2, false), (30, 3, false)] {
@@ -329,7 +330,8 @@ mod tests {
             .iter()
             .position(|v| *v == Verdict::Leave)
             .expect("it leaves");
-        // From the eighth ACK of round 2; the rounds after 2, 3, 4, 5 and 6 end.
+        // Slow growth begins with the eighth ACK of round 2. It lasts until five more rounds have
+        // ended.
         assert_eq!(verdicts[47], Verdict::GrowSlowly);
         assert_eq!(verdicts[46], Verdict::Grow);
         assert!((138..=142).contains(&leave), "{leave}");

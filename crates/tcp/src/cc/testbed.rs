@@ -1,4 +1,4 @@
-//! Networks as plain as formulas assume them, to drive a control without a sender.
+//! Networks as simple as formulas assume, which drive a control without a sender.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::config::{CongestionControlConfig, InitialSsthresh, TcpConfig};
 
-/// A control on a path whose round trip is `rtt` whatever the window.
+/// A control on a path with a constant round-trip time.
 pub struct Path {
     pub control: Controller,
     pub now: Time,
@@ -19,7 +19,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// In congestion avoidance.
+    /// Creates a path whose control is in congestion avoidance.
     pub fn new(config: &TcpConfig, rtt: Span) -> Self {
         let mut config = config.clone();
         config.initial_ssthresh = InitialSsthresh::Segments(1);
@@ -36,7 +36,7 @@ impl Path {
         }
     }
 
-    /// Sends `packets`, spread over each round trip. Returns the round trips it took.
+    /// Sends `packets`, spread over each round trip. Returns the number of round trips.
     pub fn send(&mut self, packets: u64) -> f64 {
         let (mut left, mut rounds) = (packets, 0.0);
         while left > 0 {
@@ -54,7 +54,7 @@ impl Path {
                     ..AckSample::default()
                 });
             }
-            // A round that the loss cuts off counts as the part of it that was sent.
+            // A round that the loss cuts short counts by the share of it that was sent.
             rounds += this as f64 / window as f64;
             left -= this;
         }
@@ -69,14 +69,14 @@ impl Path {
         });
     }
 
-    /// The window in segments.
+    /// Returns the window in segments.
     pub fn window(&self) -> f64 {
         self.control.window() / self.mss as f64
     }
 }
 
-/// The mean window, in segments, of the cycle that repeats itself when one of `packets` packets is
-/// lost. Found by bisection, for where a curve is flat the sequence of cycles creeps towards it.
+/// Returns the mean window, in segments, of the periodic cycle in which one of `packets` packets is
+/// lost. It uses bisection, because the sequence of cycles converges slowly if the curve is flat.
 pub fn periodic_loss(config: &TcpConfig, packets: u64, rtt: Span) -> f64 {
     let cycle = |peak: f64| {
         let mut path = Path::new(config, rtt);
@@ -97,7 +97,8 @@ pub fn periodic_loss(config: &TcpConfig, packets: u64, rtt: Span) -> f64 {
     cycle(low).1
 }
 
-/// The mean window, in segments, over `losses` losses when each packet is lost with `chance`.
+/// Returns the mean window, in segments, over `losses` losses if each packet is lost with
+/// probability `chance`.
 pub fn random_loss(config: &TcpConfig, chance: f64, rtt: Span, losses: u32) -> f64 {
     let mut random = RandomStream::new(1, "loss", 0);
     let mut path = Path::new(config, rtt);
@@ -121,7 +122,7 @@ pub struct Bottleneck {
     mss: u64,
     rate: Rate,
     rtt: Span,
-    /// Packets that may wait.
+    /// Largest number of packets that may wait.
     limit: u64,
     busy_until: Time,
     next_send: Time,
@@ -134,11 +135,11 @@ pub struct Bottleneck {
     lost: u64,
     recover: Option<u64>,
     base_delay: Span,
-    /// Mark what finds more than this many packets waiting, instead of losing it.
+    /// Number of waiting packets above which an arrival is marked.
     pub mark_above: Option<u64>,
 }
 
-/// A packet with what the sender noted when it left.
+/// A packet with the values that the sender recorded when it left.
 #[derive(Clone, Copy)]
 struct Flying {
     known_at: Time,
@@ -153,10 +154,10 @@ struct Flying {
     lost: u64,
 }
 
-/// What happened over a stretch of time.
+/// Results of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// Share of the rate.
+    /// Share of the link's rate that was used.
     pub utilisation: f64,
     /// Mean queueing delay of the packets acknowledged, in seconds.
     pub delay: f64,
@@ -207,7 +208,8 @@ impl Bottleneck {
         }
     }
 
-    /// Sends a packet or takes an ACK, whatever comes first. Returns the ACK's queueing delay.
+    /// Sends a packet or handles an ACK, whichever comes first. Returns the queueing delay of the
+    /// ACK's packet.
     fn step(&mut self) -> Option<Span> {
         let window = self.control.cwnd().max(self.mss);
         let next_known = self
@@ -331,7 +333,7 @@ impl Bottleneck {
     }
 }
 
-/// Every control with its defaults.
+/// Returns every control with its defaults.
 pub fn all_controls() -> Vec<CongestionControlConfig> {
     vec![
         CongestionControlConfig::Reno,
@@ -461,8 +463,8 @@ mod anything {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever it is told, a control has a finite window of a segment or more, a threshold
-        /// of two, and a pace above nothing.
+        /// A control has a finite window of at least one segment, a threshold of at least two and a
+        /// positive pace after any calls.
         #[test]
         fn no_sample_breaks_a_control(
             calls in proptest::collection::vec((calls(), 0..1u64 << 46), 1..100),

@@ -1,6 +1,6 @@
 //! Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",
-//! IEEE JSAC 13(8), 1995), in the form that Linux and ns-3 give it: once per round trip, keeps
-//! between α and β segments in the queue.
+//! IEEE JSAC 13(8), 1995), in the form of Linux and ns-3: once per round trip it adjusts the window
+//! so that between α and β of its segments wait in the queue.
 
 use goodqueue_types::{Span, Time};
 
@@ -8,14 +8,14 @@ use super::window::serve_by_window;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
 use crate::config::{SlowStart, TcpConfig};
 
-/// Parameters of Vegas, in segments waiting in the queue.
+/// Parameters of Vegas, as numbers of segments that wait in the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VegasConfig {
-    /// With fewer, the window grows.
+    /// Number of segments below which the window grows.
     pub alpha: f64,
-    /// With more, it shrinks.
+    /// Number of segments above which the window shrinks.
     pub beta: f64,
-    /// With more, slow start ends.
+    /// Number of segments above which slow start ends.
     pub gamma: f64,
 }
 
@@ -34,16 +34,16 @@ impl Default for VegasConfig {
 pub struct Vegas {
     window: Window,
     config: VegasConfig,
-    /// The shortest round trip ever seen.
+    /// Shortest round-trip time of the connection.
     base_rtt: Option<Span>,
-    /// The shortest of this round, and how many were seen.
+    /// Shortest round-trip time of this round. `samples` counts the samples of the round.
     round_rtt: Span,
     samples: u32,
     round_end: Option<u64>,
 }
 
 impl Vegas {
-    /// Starts as `config` says.
+    /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, vegas: VegasConfig) -> Self {
         Self {
             window: Window::new(config, SlowStart::Classic),
@@ -55,9 +55,9 @@ impl Vegas {
         }
     }
 
-    /// A round trip is over.
+    /// Adjusts the window at the end of a round trip.
     fn adjust(&mut self, sample: &AckSample) {
-        // Two samples may both be delayed ACKs: too few to judge by.
+        // Two samples may both be of delayed ACKs, so they are too few.
         let Some(base) = self.base_rtt.filter(|_| self.samples > 2) else {
             self.window.grow(sample, 1.0);
             return;
@@ -65,8 +65,9 @@ impl Vegas {
         let (base, rtt) = (base.as_secs_f64(), self.round_rtt.as_secs_f64());
         let (cwnd, mss) = (self.window.segments(), self.window.mss());
         let target = cwnd * base / rtt;
-        // (Expected - Actual) · BaseRTT of section 3.3, with Expected = cwnd / BaseRTT and Actual =
-        // cwnd / RTT. Linux multiplies by RTT, which counts more than waits, and rounds down.
+        // This is (Expected - Actual) · BaseRTT of section 3.3, with Expected = cwnd / BaseRTT and
+        // Actual = cwnd / RTT. Linux multiplies by RTT, which counts more than waits, and rounds
+        // down.
         let waiting = cwnd - target;
         if self.window.in_slow_start() {
             if waiting > self.config.gamma {
@@ -84,7 +85,7 @@ impl Vegas {
         }
     }
 
-    /// Slow start must not come back.
+    /// Lowers ssthresh, so that slow start does not resume.
     fn limit_ssthresh(&mut self) {
         let below = (self.window.cwnd() - self.window.mss()).max(2.0 * self.window.mss());
         self.window
@@ -105,7 +106,7 @@ impl CongestionControl for Vegas {
             }
             return;
         }
-        // A window that is not used shows nothing.
+        // The round-trip times of a window that is not fully used show no queue.
         if self.round_end.is_some() && sample.acked > 0 {
             self.adjust(sample);
         }
@@ -126,7 +127,7 @@ impl CongestionControl for Vegas {
 
     serve_by_window!();
 
-    /// Section 3.1: the clock is read for every segment, not for one per round trip.
+    /// Returns true. Section 3.1 reads the clock for every segment, not once per round trip.
     fn needs_every_round_trip(&self) -> bool {
         true
     }
@@ -156,7 +157,7 @@ mod tests {
         (outcome.utilisation, outcome.delay * 10e6 / 8.0 / 1460.0)
     }
 
-    /// One flow keeps between α and β packets waiting, the one in service counted.
+    /// One flow keeps between α and β packets waiting, including the one in service.
     #[test]
     fn alpha_to_beta_packets_wait() {
         let (utilisation, waiting) = queue(VegasConfig::default());

@@ -1,6 +1,6 @@
 //! Westwood+ (Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno,
-//! and Vegas TCP congestion control", CCR 34(2), 2004): Reno, but a loss sets the window to the
-//! estimated bandwidth times the shortest round trip.
+//! and Vegas TCP congestion control", CCR 34(2), 2004). It is Reno, but a loss sets the window to
+//! the estimated bandwidth times the shortest round-trip time.
 
 use goodqueue_types::{Span, Time};
 
@@ -11,9 +11,9 @@ use crate::config::{SlowStart, TcpConfig};
 /// Parameters of Westwood+.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WestwoodConfig {
-    /// Weight of the old estimate in the filter, of each of its two stages.
+    /// Weight of the old estimate in each of the filter's two stages.
     pub filter: f64,
-    /// Shortest interval over which bandwidth is measured.
+    /// Shortest interval over which the bandwidth is measured.
     pub interval: Span,
 }
 
@@ -33,7 +33,7 @@ pub struct Westwood {
     config: WestwoodConfig,
     rtt: Span,
     least_rtt: Option<Span>,
-    /// Bytes delivered since the interval began.
+    /// Bytes delivered since the start of the interval.
     delivered: u64,
     since: Option<Time>,
     /// The two stages of the filter, in bytes per second.
@@ -41,7 +41,7 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    /// Starts as `config` says.
+    /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, westwood: WestwoodConfig) -> Self {
         Self {
             window: Window::new(config, SlowStart::Classic),
@@ -78,7 +78,8 @@ impl Westwood {
         self.since = Some(sample.now);
     }
 
-    /// Bandwidth times the shortest round trip, or half the window while nothing is known.
+    /// Returns the bandwidth times the shortest round-trip time, or half the window before the
+    /// first measurement.
     fn threshold(&self, event: &CongestionEvent) -> f64 {
         match (self.stages, self.least_rtt) {
             (Some((_, bandwidth)), Some(rtt)) => libm::round(bandwidth * rtt.as_secs_f64()),
@@ -98,7 +99,7 @@ impl CongestionControl for Westwood {
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
-        // Never up: a loss is no reason for a larger window.
+        // The window never grows here, because a loss is no reason for a larger window.
         let threshold = self.threshold(event).min(self.window.cwnd());
         self.window.decrease_to(threshold);
     }
@@ -124,8 +125,8 @@ mod tests {
     use crate::cc::testbed::Bottleneck;
     use crate::config::CongestionControlConfig;
 
-    /// With a queue of any size, a loss leaves a window that just empties it: the bandwidth-delay
-    /// product, 34.2 segments.
+    /// A loss leaves a window that just empties a queue of any size: the bandwidth-delay product,
+    /// 34.2 segments.
     #[test]
     fn a_loss_leaves_the_bandwidth_delay_product() {
         for limit in [10, 30, 60] {

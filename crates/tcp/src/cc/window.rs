@@ -1,4 +1,4 @@
-//! The window that Reno and its relatives share: slow start, additive increase, decrease.
+//! The window that Reno and related controls share: slow start, additive increase, decrease.
 
 use super::AckSample;
 use super::slow_start::{ExitRule, Verdict};
@@ -6,7 +6,7 @@ use crate::config::{LossDetection, Recovery, SlowStart, TcpConfig, WindowArithme
 
 /// A congestion window in bytes with its threshold.
 ///
-/// Kept as a real number; whole-byte arithmetic keeps it whole, which is exact below 2⁵³.
+/// The window is a real number. Whole-byte arithmetic keeps it whole, which is exact below 2⁵³.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -21,23 +21,25 @@ pub struct Window {
     byte_counting: bool,
     arithmetic: WindowArithmetic,
     whole_segment_ssthresh: bool,
-    /// Most segments that an ACK adds in slow start; `u32::MAX` if there is no limit.
+    /// Largest number of segments that an ACK adds in slow start, or `u32::MAX` without a limit.
     slow_start_limit: u32,
-    /// After a timeout everything is sent again, so that an ACK may cover much that arrived before:
-    /// one segment is the limit there, whatever else is (RFC 3465 section 2.3).
+    /// True if everything is sent again after a timeout. An ACK may then cover many segments that
+    /// arrived before, so one segment per ACK is the limit there, whatever else is (RFC 3465
+    /// section 2.3).
     goes_back: bool,
     /// Slow start leads to a window between two losses and so takes small steps, up to the first loss.
     approaching: bool,
-    /// None: classic.
+    /// Rule that ends slow start early, or none for classic slow start.
     exit_rule: Option<Box<ExitRule>>,
-    /// The window before the last decrease, not a number if there was none, and the threshold.
+    /// Window before the last decrease, or NaN if there was none. `ssthresh_before` is the
+    /// threshold then.
     cwnd_before: f64,
     ssthresh_before: u64,
 }
 
 impl Window {
-    /// A window at its initial size, whose slow start ends as `slow_start` says if the
-    /// configuration leaves it to the control.
+    /// Creates a window of the initial size. Its slow start ends as `slow_start` says if the
+    /// configuration leaves the choice to the control.
     pub fn new(config: &TcpConfig, slow_start: SlowStart) -> Self {
         Self {
             cwnd: config.initial_window.bytes(config.mss) as f64,
@@ -57,8 +59,8 @@ impl Window {
         }
     }
 
-    /// Grows for an ACK: slow start below ssthresh, else by `alpha` segments per window (RFC 5681
-    /// section 3.1, RFC 3465).
+    /// Grows for an ACK: by slow start below ssthresh, otherwise by `alpha` segments per window
+    /// (RFC 5681 section 3.1, RFC 3465).
     #[inline]
     pub fn grow(&mut self, sample: &AckSample, alpha: f64) {
         let rest = self.slow_start(sample);
@@ -67,8 +69,8 @@ impl Window {
         }
     }
 
-    /// Slow start if the window is below ssthresh. Returns the bytes acknowledged that are left
-    /// for congestion avoidance.
+    /// Grows by slow start if the window is below ssthresh. Returns the acknowledged bytes that are
+    /// left for congestion avoidance.
     #[inline]
     pub fn slow_start(&mut self, sample: &AckSample) -> u64 {
         if self.cwnd >= self.ssthresh as f64 {
@@ -88,7 +90,7 @@ impl Window {
         let acked = sample.acked as f64;
         let mut step = match self.slow_start_limit {
             _ if !self.byte_counting => mss,
-            // RFC 3465 section 2.3: L = 2, but 1 in the slow start after a timeout.
+            // RFC 3465 section 2.3 has L = 2, but 1 in the slow start after a timeout.
             u32::MAX if !(sample.after_timeout && self.goes_back) => acked,
             _ if sample.after_timeout => acked.min(mss),
             limit => acked.min(f64::from(limit) * mss),
@@ -98,7 +100,8 @@ impl Window {
         }
         let grown = self.cwnd + step;
         if self.slow_start_limit == u32::MAX && grown > self.ssthresh as f64 {
-            // Linux stops at the threshold; the rest of the ACK counts towards avoidance.
+            // Linux stops at the threshold. The rest of the ACK counts towards congestion
+            // avoidance.
             self.cwnd = self.ssthresh as f64;
             return (grown - self.cwnd) as u64;
         }
@@ -106,12 +109,12 @@ impl Window {
         0
     }
 
-    /// The threshold becomes the window, but not less than two segments.
+    /// Sets the threshold to the window, but at least to two segments.
     pub fn leave_slow_start(&mut self) {
         self.ssthresh = (self.cwnd as u64).max(2 * u64::from(self.mss));
     }
 
-    /// Congestion avoidance by `alpha` segments per window.
+    /// Grows by congestion avoidance, by `alpha` segments per window.
     #[inline]
     pub fn avoid(&mut self, acked: u64, alpha: f64) {
         let mss = f64::from(self.mss);
@@ -126,12 +129,13 @@ impl Window {
         }
     }
 
-    /// The part of the next segment of congestion avoidance that ACKs have earned so far, in bytes.
+    /// Returns the part of the next segment of congestion avoidance that ACKs have earned so far,
+    /// in bytes.
     pub fn earned(&self) -> f64 {
         f64::from(self.mss) * (self.credit / self.cwnd).min(1.0)
     }
 
-    /// A step of growth in the arithmetic chosen (RFC 5681: "at least one byte").
+    /// Returns a step of growth in the configured arithmetic (RFC 5681: "at least one byte").
     #[inline]
     fn step(&self, bytes: f64) -> f64 {
         match self.arithmetic {
@@ -140,19 +144,19 @@ impl Window {
         }
     }
 
-    /// Sets ssthresh to `share` of `basis`, but not below two segments (RFC 5681 equation 4), and
+    /// Sets ssthresh to `share` of `basis`, but at least to two segments (RFC 5681 equation 4), and
     /// the window to it.
     pub fn decrease(&mut self, basis: f64, share: f64) {
         self.decrease_to(basis * share);
     }
 
-    /// Sets ssthresh to `target`, but not below two segments, and the window to it.
+    /// Sets ssthresh to `target`, but at least to two segments, and the window to it.
     pub fn decrease_to(&mut self, target: f64) {
         self.remember();
         self.end_slow_start(false);
         self.lower_ssthresh(target);
         self.cwnd = match self.arithmetic {
-            // ns-2 halves the real window; only the threshold is cut to whole segments.
+            // ns-2 halves the real window. Only its threshold is rounded down to whole segments.
             WindowArithmetic::Real if self.whole_segment_ssthresh => target,
             WindowArithmetic::RealWholeDecrease => self.whole_segments(target) as f64,
             _ => self.ssthresh as f64,
@@ -160,7 +164,7 @@ impl Window {
         self.credit = 0.0;
     }
 
-    /// The window after a timeout is one segment (RFC 5681's loss window).
+    /// Sets the window to one segment after a timeout (RFC 5681's loss window).
     pub fn collapse(&mut self, lowered: Option<f64>) {
         if let Some(target) = lowered {
             self.remember();
@@ -192,8 +196,8 @@ impl Window {
         self.ssthresh_before = self.ssthresh;
     }
 
-    /// The last decrease was wrong: back to the numbers before it, or what has grown since.
-    /// Returns whether there was one.
+    /// Undoes the last decrease, which was spurious: window and threshold return to their values
+    /// before it unless they have grown beyond them. Returns true if there was a decrease.
     pub fn undo(&mut self) -> bool {
         if self.cwnd_before.is_nan() {
             return false;
@@ -214,31 +218,31 @@ impl Window {
         self.ssthresh = bytes.max(2 * u64::from(self.mss));
     }
 
-    /// So many bytes, cut to whole segments.
+    /// Rounds `bytes` down to whole segments.
     fn whole_segments(&self, bytes: f64) -> u64 {
         let bytes = bytes as u64;
         bytes - bytes % u64::from(self.mss)
     }
 
-    /// The window in bytes.
+    /// Returns the window in bytes.
     #[inline]
     pub fn cwnd(&self) -> f64 {
         self.cwnd
     }
 
-    /// The window in segments.
+    /// Returns the window in segments.
     #[inline]
     pub fn segments(&self) -> f64 {
         self.cwnd / f64::from(self.mss)
     }
 
-    /// Payload of a full segment, in bytes.
+    /// Returns the payload of a full segment, in bytes.
     #[inline]
     pub fn mss(&self) -> f64 {
         f64::from(self.mss)
     }
 
-    /// Whether the window is below ssthresh.
+    /// Returns true if the window is below ssthresh.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh as f64
@@ -249,7 +253,7 @@ impl Window {
         self.cwnd = bytes;
     }
 
-    /// The slow-start threshold in bytes.
+    /// Returns the slow-start threshold in bytes.
     #[inline]
     pub fn ssthresh(&self) -> u64 {
         self.ssthresh
@@ -261,7 +265,7 @@ impl Window {
     }
 }
 
-/// The part of a control that its [`Window`] serves.
+/// Implements the methods of a control that its [`Window`] provides.
 macro_rules! serve_by_window {
     () => {
         #[inline]

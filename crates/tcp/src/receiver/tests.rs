@@ -47,7 +47,7 @@ impl Host {
     }
 }
 
-/// RFC 2018 section 4: the block of the segment that caused the ACK first, then the blocks
+/// RFC 2018 section 4: the block of the segment that caused the ACK comes first, then the blocks
 /// reported most recently.
 #[test]
 fn blocks_are_ordered_by_recency() {
@@ -64,13 +64,13 @@ fn blocks_are_ordered_by_recency() {
         host.blocks(),
         [(4001, 5001), (8001, 8501), (6001, 6501), (2001, 2501)]
     );
-    // A fifth range pushes out the one reported longest ago.
+    // A fifth range displaces the one reported longest ago.
     host.take(10_001, 500);
     assert_eq!(
         host.blocks(),
         [(10_001, 10_501), (4001, 5001), (8001, 8501), (6001, 6501)]
     );
-    // Two ranges become one.
+    // Two ranges merge into one.
     host.take(6501, 1500);
     assert_eq!(
         host.blocks(),
@@ -78,7 +78,8 @@ fn blocks_are_ordered_by_recency() {
     );
 }
 
-/// RFC 2018 section 5's example: segments of 500 bytes from 5000, the first (of eight) lost.
+/// The example of RFC 2018 section 5: segments of 500 bytes from 5000, of which the first of eight
+/// is lost.
 #[test]
 fn a_growing_block() {
     let mut host = host(|_| {});
@@ -142,12 +143,13 @@ fn the_window_opens_in_large_steps() {
     assert_eq!(host.receiver.read(1, &host.config, &mut host.stats), 1);
     assert_eq!(host.receiver.ack_due, AckDue::Now, "a window update");
     assert_eq!(host.receiver.advertise(&host.config), 1000);
-    // What lies beyond the window is not taken.
+    // Data beyond the window are not accepted.
     host.take(5001, 1000);
     assert_eq!(host.receiver.next, 4001);
 }
 
-/// RFC 7323: the scale fits the buffer into 16 bits; what is advertised is a multiple.
+/// RFC 7323: the scale fits the buffer into 16 bits, and the window advertised is a multiple of its
+/// unit.
 #[test]
 fn windows_are_scaled() {
     let window = |buffer| {

@@ -1,4 +1,5 @@
-//! A small exact network for tests: two endpoints, a chain of store-and-forward links each way.
+//! A small exact network for tests: two endpoints, and a chain of store-and-forward links in each
+//! direction.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -11,7 +12,7 @@ use goodqueue_types::{
     Bytes, Ecn, Rate, SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps,
 };
 
-/// A unidirectional link: waiting room of `limit` packets beside the one in service.
+/// A unidirectional link with room for `limit` waiting packets besides the one in service.
 #[derive(Clone, Debug)]
 pub struct Hop {
     pub rate: Rate,
@@ -19,7 +20,7 @@ pub struct Hop {
     pub framing: u64,
     pub limit: usize,
     free_at: Time,
-    /// When each packet waiting begins its service.
+    /// Times at which the service of each waiting packet begins.
     starts: VecDeque<Time>,
     pub drops: u64,
     pub arrivals: u64,
@@ -44,7 +45,8 @@ impl Hop {
         self
     }
 
-    /// When a packet handed over at `now` arrives at the far end; none if it is dropped.
+    /// Returns the time at which a packet handed over at `now` arrives at the far end, or none if
+    /// it is dropped.
     fn carry(&mut self, now: Time, ip_bytes: u32) -> Option<Time> {
         self.arrivals += 1;
         while self.starts.front().is_some_and(|start| *start <= now) {
@@ -64,7 +66,7 @@ impl Hop {
     }
 }
 
-/// A segment as it was handed to its host's link.
+/// A segment at the time when it was handed to its host's link.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub time: Time,
@@ -91,32 +93,34 @@ pub struct Ping {
     pub ip_bytes: u16,
 }
 
-/// What the network does to the packet with this index among all that its host sent.
+/// Function that returns the extra delays of the copies of a packet to deliver, by its host and its
+/// index among all packets of that host.
 pub type Fate = Box<dyn FnMut(usize, u64, &Segment) -> Vec<Span>>;
 
-/// Whether a queue that does not drop marks a packet.
+/// Function that returns true if a queue marks a packet instead of dropping it.
 pub type Mark = Box<dyn FnMut() -> bool>;
 
-/// Two endpoints and what lies between.
+/// Two endpoints and the links between them.
 pub struct Network {
     pub now: Time,
     pub hosts: [TcpEndpoint; 2],
-    /// Links from host 0 to host 1, and back.
+    /// Links from host 0 to host 1, and in the other direction.
     pub hops: [Vec<Hop>; 2],
-    /// For each packet that leaves its last link: extra delays of the copies to deliver (none: lost).
+    /// Returns the extra delays of the copies to deliver of each packet that leaves its last link,
+    /// or none if it is lost.
     pub fate: Fate,
-    /// Marks ECN-capable packets as they leave.
+    /// Decides if an ECN-capable packet is marked as it leaves.
     pub mark: Mark,
     pub log: Vec<Sent>,
     pub keep_log: bool,
-    /// Size of SYN and SYN-ACK at IP, where other simulators use other options.
+    /// IP size of SYN and SYN-ACK, for other simulators that use other options.
     pub syn_bytes: Option<u16>,
     pub ping: Option<Ping>,
-    /// Host 1 answers each piece of data delivered with this share of its bytes, at least one.
+    /// Share of each piece of delivered data with which host 1 answers, at least one byte.
     pub echo: Option<f64>,
-    /// Round trips of pings.
+    /// Round-trip times of pings.
     pub ping_rtts: Vec<Span>,
-    /// Round trips that host 0 measured.
+    /// Round-trip times that host 0 measured.
     pub rtts: Vec<Span>,
     counts: [u64; 2],
     heap: BinaryHeap<Reverse<(Time, u64)>>,
@@ -168,7 +172,7 @@ impl Network {
         self.order += 1;
     }
 
-    /// Carries away what a host has to send and arms its timer.
+    /// Sends all segments of a host and sets its timer.
     pub fn flush(&mut self, host: usize) {
         while let Some(mut segment) = self.hosts[host].poll_transmit(self.now) {
             if let Some(bytes) = self.syn_bytes
@@ -203,7 +207,7 @@ impl Network {
         let Some(arrival) = self.hops[from][hop].carry(self.now, segment.ip_bytes()) else {
             return;
         };
-        // Fate strikes at the first link, after its queue; what follows sees copies late.
+        // The fate is decided at the first link, after its queue. Later links see copies late.
         if hop + 1 < self.hops[from].len() && delays.len() == 1 && delays[0] == Span::ZERO {
             self.schedule(
                 arrival,
@@ -217,7 +221,7 @@ impl Network {
             return;
         }
         if delays.is_empty() && hop + 1 < self.hops[from].len() {
-            // Lost at the far end: it still takes its share of the links on the way.
+            // The packet is lost at the far end, so it still takes capacity of the links before.
             self.schedule(
                 arrival,
                 Event::Arrive {
@@ -243,7 +247,7 @@ impl Network {
         }
     }
 
-    /// Runs until `end` or until nothing is left to happen.
+    /// Runs until `end` or until no event is left.
     pub fn run_until(&mut self, end: Time) {
         if self.now == Time::ZERO
             && let Some(ping) = self.ping
@@ -316,7 +320,8 @@ impl Network {
         }
     }
 
-    /// Data segments that host 0 sent, as (microseconds, first byte), those sent before marked.
+    /// Returns the data segments that host 0 sent, as (microseconds, first byte, true if sent
+    /// before).
     pub fn data_sent(&self) -> Vec<(u64, u64, bool)> {
         let mut highest = 0;
         let data = self
@@ -358,7 +363,7 @@ fn is_lost(segment: &Segment) -> bool {
     segment.flags.contains(SegmentFlags::RST)
 }
 
-/// A path of one link each way.
+/// Returns a path of one link in each direction.
 pub fn simple(config: &TcpConfig, bits_per_second: u64, delay: Span, limit: usize) -> Network {
     let hop = || vec![Hop::new(bits_per_second, delay, 0).with_limit(limit)];
     Network::new(config, hop(), hop())

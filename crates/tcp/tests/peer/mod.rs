@@ -12,14 +12,14 @@ pub const MSS: u64 = 1000;
 pub const SYN: SegmentFlags = SegmentFlags::SYN;
 pub const ACK: SegmentFlags = SegmentFlags::ACK;
 
-/// The endpoint under test and what its peer knows.
+/// The endpoint under test, with the clock and the window of its peer.
 pub struct Peer {
     pub host: TcpEndpoint,
     pub now: Time,
     pub window: u32,
 }
 
-/// The `rfc` profile with segments of 1000 bytes.
+/// Returns the `rfc` profile with segments of 1000 bytes.
 pub fn config(adjust: impl FnOnce(&mut TcpConfig)) -> TcpConfig {
     let mut config = TcpConfig::profile(Profile::Rfc);
     config.mss = MSS as u32;
@@ -36,7 +36,7 @@ impl Peer {
         }
     }
 
-    /// A connection that the peer opened, its handshake 100 ms long.
+    /// Returns a connection that the peer opened, with a handshake of 100 ms.
     pub fn accepted(config: TcpConfig) -> Self {
         let mut peer = Self::new(config);
         peer.host.listen();
@@ -47,7 +47,7 @@ impl Peer {
         peer
     }
 
-    /// A connection that the endpoint opened, its handshake 100 ms long.
+    /// Returns a connection that the endpoint opened, with a handshake of 100 ms.
     pub fn connected(config: TcpConfig) -> Self {
         let mut peer = Self::new(config);
         peer.host.connect(peer.now);
@@ -70,23 +70,23 @@ impl Peer {
         }
     }
 
-    /// What the endpoint answers to a segment.
+    /// Delivers a segment and returns the endpoint's answers.
     pub fn say(&mut self, segment: Segment) -> Vec<Segment> {
         self.say_marked(segment, Ecn::NotCapable)
     }
 
-    /// The same in a packet with this ECN field.
+    /// Delivers a segment in a packet with this ECN field and returns the endpoint's answers.
     pub fn say_marked(&mut self, segment: Segment, mark: Ecn) -> Vec<Segment> {
         self.host.handle_packet(self.now, &segment, mark);
         self.listen()
     }
 
-    /// Data `from..to`, and what the endpoint answers.
+    /// Delivers data `from..to` and returns the endpoint's answers.
     pub fn data(&mut self, from: u64, to: u64) -> Vec<Segment> {
         self.say(self.segment(from, 1, ACK, (to - from) as u32))
     }
 
-    /// Everything that leaves now.
+    /// Returns all segments that leave now.
     pub fn listen(&mut self) -> Vec<Segment> {
         std::iter::from_fn(|| self.host.poll_transmit(self.now)).collect()
     }
@@ -95,13 +95,14 @@ impl Peer {
         self.now += Span::from_millis(millis);
     }
 
-    /// Milliseconds until the next timer.
+    /// Returns the milliseconds until the next timer.
     pub fn timer(&self) -> Option<u64> {
         let deadline = self.host.poll_timeout()?;
         Some((deadline - self.now).0 / Span::from_millis(1).0)
     }
 
-    /// Lets the next timer expire; when that is, in milliseconds, and what leaves then.
+    /// Lets the next timer expire. Returns its time in milliseconds and the segments that leave
+    /// then.
     pub fn expire(&mut self) -> (u64, Vec<Segment>) {
         self.now = self.host.poll_timeout().expect("a timer");
         self.host.handle_timeout(self.now);

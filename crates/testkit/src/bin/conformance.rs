@@ -1,4 +1,4 @@
-//! Runs every packetdrill script under a folder and compares the results with the expected ones.
+//! Runs every packetdrill script in a folder and compares the results with the expected ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ usage: conformance FOLDER [--only NAME] [--verbose]
   --only     only scripts whose path contains NAME
   --verbose  also print those that pass";
 
-/// Script name and expected word; a line per script, `#` begins a comment.
+/// Expected results, one per line: the name of the script and its result. `#` begins a comment.
 const EXPECTED: &str = include_str!("../../conformance/expected.txt");
 
 struct Arguments {
@@ -38,7 +38,8 @@ fn main() -> ExitCode {
         eprintln!("no scripts under {}", arguments.folder.display());
         return ExitCode::from(2);
     }
-    // A broken invariant of the endpoint is one script's failure, told in its verdict.
+    // If the endpoint breaks an invariant, only this script fails, and its verdict names the
+    // reason.
     panic::set_hook(Box::new(|_| {}));
     report(&arguments, &scripts)
 }
@@ -125,8 +126,8 @@ fn expected() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// Whether the path ends in the known name, folders counted as a whole. The kernel's selftests
-/// have no folders but the same names: `tcp_sack_x.pkt` is `sack/x.pkt`.
+/// Returns whether the path ends in the known name, at a folder boundary. The kernel's selftests
+/// have the same names without folders: `tcp_sack_x.pkt` is `sack/x.pkt`.
 fn is_same(path: &str, known: &str) -> bool {
     let flat = format!("tcp_{}", known.replace('/', "_"));
     [known, &flat].iter().any(|name| {

@@ -9,7 +9,7 @@ use super::connection::Connection;
 use super::settings::Settings;
 use super::syntax::{Call, Refusal};
 
-/// The answer of a system call: what it returns, or the name of an error.
+/// Result of a system call: its return value, or the name of its error.
 pub type Answer = Result<i64, &'static str>;
 
 /// A socket of the script.
@@ -22,10 +22,10 @@ pub struct Socket {
     pub settings: Settings,
     pub nonblocking: bool,
     pub listening: bool,
-    /// Shut down for reading, for writing.
+    /// True after a shutdown for reading; the next field is the same for writing.
     pub reads_nothing: bool,
     pub writes_nothing: bool,
-    /// Index of its connection.
+    /// Index of the socket's connection.
     pub connection: Option<usize>,
 }
 
@@ -34,14 +34,14 @@ pub struct Socket {
 pub struct Sockets {
     pub by_descriptor: BTreeMap<i64, Socket>,
     pub connections: Vec<Connection>,
-    /// Connections up to here have been accepted.
+    /// Number of connections that have been accepted.
     pub accepted: usize,
-    /// No SYN has come since `listen` was called.
+    /// True if no SYN has arrived since `listen` was called.
     pub awaits_syn: bool,
     pub now: Time,
 }
 
-/// Calls of which the model knows nothing.
+/// System calls that the model does not implement.
 const NOT_MODELLED: [&str; 16] = [
     "epoll_create",
     "epoll_create1",
@@ -61,7 +61,7 @@ const NOT_MODELLED: [&str; 16] = [
     "mmap",
 ];
 
-/// Socket options that change nothing the model shows.
+/// Socket options without effect on the modelled behaviour.
 const WITHOUT_EFFECT: [&str; 6] = [
     "SO_REUSEADDR",
     "SO_SNDBUF",
@@ -71,21 +71,21 @@ const WITHOUT_EFFECT: [&str; 6] = [
     "SO_PRIORITY",
 ];
 
-/// Flags of `send` that the model knows, or that change nothing it shows.
+/// Flags of `send` that the model implements, or that have no effect on the modelled behaviour.
 const SEND_FLAGS: [&str; 5] = ["0", "MSG_EOR", "MSG_MORE", "MSG_NOSIGNAL", "MSG_DONTWAIT"];
 
 impl Sockets {
-    /// The listening socket, if there is one.
+    /// Returns the listening socket, if there is one.
     pub fn listener(&self) -> Option<&Socket> {
         self.by_descriptor.values().find(|socket| socket.listening)
     }
 
-    /// The connection that packets belong to: the newest.
+    /// Returns the connection that packets belong to, which is the newest.
     pub fn current(&mut self) -> Option<&mut Connection> {
         self.connections.last_mut()
     }
 
-    /// Carries out a call that does not open a connection. `None`: it would block.
+    /// Executes a call that does not open a connection. Returns none if the call would block.
     pub fn call(
         &mut self,
         call: &Call,
@@ -142,7 +142,7 @@ impl Sockets {
             "setsockopt" => self
                 .set_option(descriptor, call, line)
                 .map(|()| Some(Ok(0))),
-            // Only what the script claims is known about other options.
+            // Other options are not modelled, so the value that the script expects is returned.
             "getsockopt" => Ok(Some(Ok(call.returns.unwrap_or(0)))),
             "fcntl" => Ok(Some(Ok(self.fcntl(descriptor, call)))),
             "write" | "send" | "sendmsg" => self.write(descriptor, call, line),
@@ -293,7 +293,7 @@ impl Sockets {
         Some(Ok(connection.endpoint.read(now, wanted) as i64))
     }
 
-    /// `recv` as far as it is `read`.
+    /// Executes `recv` with flags that make it equivalent to `read`.
     fn receive(
         &mut self,
         descriptor: i64,
@@ -310,7 +310,7 @@ impl Sockets {
         }
     }
 
-    /// `SIOCINQ`: what waits to be read must be as the script says.
+    /// Executes `SIOCINQ`: the number of unread bytes must be the one in the script.
     fn unread(
         &mut self,
         descriptor: i64,
@@ -336,7 +336,7 @@ impl Sockets {
         Ok(Some(Ok(0)))
     }
 
-    /// `close` and `shutdown`.
+    /// Executes `close` and `shutdown`.
     fn finish(&mut self, descriptor: i64, call: &Call) {
         let how = call.arguments.get(1).map_or("SHUT_RDWR", String::as_str);
         let socket = self.socket(descriptor);
@@ -346,7 +346,8 @@ impl Sockets {
             let endpoint = &mut connection.endpoint;
             let gives_up =
                 endpoint.info().state == ConnectionState::SynSent || endpoint.unread() > 0;
-            // RFC 9293 section 3.10.4; RFC 2525 section 2.17 for data that nobody will read.
+            // RFC 9293 section 3.10.4, and RFC 2525 section 2.17 for data that no application will
+            // read.
             if call.name == "close" && gives_up {
                 endpoint.abort();
             } else {
@@ -358,7 +359,7 @@ impl Sockets {
         }
     }
 
-    /// Everything that may leave at `now` leaves.
+    /// Collects every packet that may leave at `now`.
     pub fn drain(&mut self, now: Time, egress_open: bool) {
         for connection in &mut self.connections {
             connection.drain(now, egress_open);
@@ -366,10 +367,10 @@ impl Sockets {
     }
 }
 
-/// The byte count of `read`, `write`, `send` and `sendmsg`.
+/// Returns the byte count of `read`, `write`, `send` and `sendmsg`.
 fn size(call: &Call) -> Option<u64> {
     if call.name == "sendmsg" {
-        // {..., 40} for each buffer.
+        // Each buffer is written as {..., 40}.
         let message = call.arguments.get(1)?;
         let sizes = message
             .split("{...,")

@@ -1,4 +1,5 @@
-//! One connection: an endpoint of ours, and how a script writes what it sends and receives.
+//! One connection: goodqueue's endpoint, and the script's notation of the packets it sends and
+//! receives.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 use super::settings::Offer;
 use super::syntax::{EcnSpec, OptionSpec, PacketSpec};
 
-/// A segment that left, and when.
+/// A segment that the endpoint sent, and the time at which it left.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub time: Time,
@@ -17,31 +18,32 @@ pub struct Sent {
     pub ecn: Ecn,
 }
 
-/// An endpoint with everything a script's way of writing needs.
+/// An endpoint, with the state that the translation from and to the script's notation needs.
 #[derive(Debug)]
 pub struct Connection {
     pub endpoint: TcpEndpoint,
     pub config: Arc<TcpConfig>,
-    /// What our SYN offers and what both agree on.
+    /// The offer in the endpoint's SYN; the next field has the agreed values.
     pub offer: Offer,
     pub agreed: Offer,
     /// Scale of the windows that the script writes into inbound packets.
     peer_scale: u64,
-    /// Sequence numbers of the two SYNs as the script writes them.
+    /// Sequence numbers of the two SYNs in the script's notation.
     our_isn: u64,
     peer_isn: u64,
-    /// Sent and not yet looked at.
+    /// Segments that were sent and not yet compared with the script.
     pub queue: VecDeque<Sent>,
-    /// Timestamp values of ours, as the script writes them.
+    /// Timestamp values of the endpoint, by the value in the script.
     stamps: BTreeMap<u64, u32>,
-    /// The first of them with its counterpart.
+    /// First timestamp value in the script, and its counterpart in the endpoint.
     first_stamp: Option<(u64, u32)>,
-    /// Less than a segment, written and held back by `TCP_CORK` or `MSG_MORE`, and until when.
+    /// Bytes, fewer than a segment, that `TCP_CORK` or `MSG_MORE` holds back; the next field is the
+    /// time at which they are released.
     held: u64,
     held_until: Option<Time>,
-    /// `TCP_CORK` is set.
+    /// True if `TCP_CORK` is set.
     corked: bool,
-    /// When data came last.
+    /// Time at which data last arrived.
     pub last_data: Time,
 }
 
@@ -70,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// The application writes, and perhaps says that more will come.
+    /// Writes bytes for the application. `more` announces further bytes (`MSG_MORE`).
     pub fn write_bytes(&mut self, now: Time, bytes: u64, more: bool) {
         self.held += bytes;
         let mss = u64::from(self.config.mss);
@@ -88,14 +90,14 @@ impl Connection {
         }
     }
 
-    /// The application writes a record, with what was held back.
+    /// Writes a record for the application, together with the bytes held back.
     pub fn write_record(&mut self, bytes: u64) {
         let bytes = bytes + std::mem::take(&mut self.held);
         self.held_until = None;
         self.endpoint.write_record(bytes);
     }
 
-    /// What was held back leaves.
+    /// Passes the bytes held back to the endpoint.
     fn release(&mut self) {
         let bytes = std::mem::take(&mut self.held);
         self.held_until = None;
@@ -104,7 +106,7 @@ impl Connection {
         }
     }
 
-    /// `TCP_CORK`.
+    /// Sets or clears `TCP_CORK`.
     pub fn set_cork(&mut self, corked: bool) {
         self.corked = corked;
         if !corked {
@@ -112,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// `TCP_NODELAY`. Setting it sends what waits, corked or not.
+    /// Sets or clears `TCP_NODELAY`. Setting it sends the bytes held back, even with `TCP_CORK`.
     pub fn set_nodelay(&mut self, on: bool) {
         self.endpoint.set_nagle(!on);
         if on {
@@ -120,13 +122,13 @@ impl Connection {
         }
     }
 
-    /// The earliest deadline.
+    /// Returns the earliest deadline.
     pub fn poll_timeout(&self) -> Option<Time> {
         let own = self.held_until.into_iter();
         own.chain(self.endpoint.poll_timeout()).min()
     }
 
-    /// Fires what is due.
+    /// Fires the timers that are due.
     pub fn handle_timeout(&mut self, now: Time) {
         if self.held_until.is_some_and(|at| at <= now) {
             self.release();
@@ -136,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// Hands the endpoint a packet that the script injects.
+    /// Passes a packet that the script injects to the endpoint.
     pub fn receive(&mut self, now: Time, spec: &PacketSpec) {
         if spec.flags.contains('S') {
             self.peer_isn = spec.seq;
@@ -153,7 +155,7 @@ impl Connection {
         }
         let una = self.endpoint.stats().acked_bytes;
         self.endpoint.handle_packet(now, &segment, ecn);
-        // An ACK sends what `MSG_MORE` has held, but no cork.
+        // An ACK releases the bytes that `MSG_MORE` holds back, but not those of `TCP_CORK`.
         if !self.corked && self.endpoint.stats().acked_bytes > una {
             self.release();
         }
@@ -196,7 +198,7 @@ impl Connection {
         }
     }
 
-    /// The value of our clock that the script calls `echo`.
+    /// Returns the endpoint's timestamp value for a value `echo` of the script.
     fn actual_stamp(&self, echo: u64) -> u32 {
         if let Some(actual) = self.stamps.get(&echo) {
             return *actual;
@@ -207,20 +209,20 @@ impl Connection {
         actual.wrapping_add((echo as u32).wrapping_sub(script as u32))
     }
 
-    /// Remembers how the script writes the timestamp of a packet of ours; gives the value that it
-    /// should have written.
+    /// Records the script's value for a timestamp of the endpoint. Returns the value that the
+    /// script should have.
     pub fn map_stamp(&mut self, script: u64, actual: u32) -> u64 {
         let (first_script, first_actual) = *self.first_stamp.get_or_insert((script, actual));
         self.stamps.insert(script, actual);
         first_script.wrapping_add(u64::from(actual.wrapping_sub(first_actual)))
     }
 
-    /// The script shows our SYN: its sequence number is the origin of ours.
+    /// Sets the initial sequence number that the script shows in the endpoint's SYN.
     pub fn set_our_isn(&mut self, seq: u64) {
         self.our_isn = seq;
     }
 
-    /// Takes what the endpoint has to send, if the egress lets it.
+    /// Collects the segments that the endpoint can send, if the egress is open.
     pub fn drain(&mut self, now: Time, egress_open: bool) {
         while egress_open && let Some(segment) = self.endpoint.poll_transmit(now) {
             self.queue.push_back(Sent {
@@ -231,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// A segment of ours as the script would write it.
+    /// Converts a segment of the endpoint to the script's notation.
     pub fn write(&self, sent: &Sent) -> PacketSpec {
         let segment = &sent.segment;
         let syn = segment.flags.contains(SegmentFlags::SYN);
@@ -253,7 +255,7 @@ impl Connection {
 
     fn options(&self, segment: &Segment, syn: bool, ack: bool) -> Vec<OptionSpec> {
         let mut list = Vec::new();
-        // A SYN offers; a SYN-ACK only answers.
+        // A SYN contains the offer, a SYN-ACK the agreed values.
         let shown = if ack { &self.agreed } else { &self.offer };
         if syn {
             list.push(OptionSpec::Mss(self.offer.mss));
@@ -274,7 +276,7 @@ impl Connection {
             ));
         }
         if syn && !ack && shown.timestamps && !segment.timestamps.is_present() {
-            // The peer will decline, and the endpoint knows it already.
+            // The endpoint already knows that the peer will decline, so it sends no timestamps.
             list.push(OptionSpec::Timestamps(0, 0));
         }
         if !segment.sack.is_empty() {
@@ -286,7 +288,7 @@ impl Connection {
     }
 }
 
-/// PSH is left out: no endpoint of ours sets it, and nothing here depends on it.
+/// Flags and their letters. PSH is left out: no endpoint sets it, and nothing here depends on it.
 const LETTERS: [(char, SegmentFlags); 6] = [
     ('S', SegmentFlags::SYN),
     ('F', SegmentFlags::FIN),
@@ -296,13 +298,13 @@ const LETTERS: [(char, SegmentFlags); 6] = [
     ('.', SegmentFlags::ACK),
 ];
 
-/// The flags that `text` names.
+/// Returns the flags that `text` names.
 pub fn flags_of(text: &str) -> SegmentFlags {
     let named = LETTERS.iter().filter(|(letter, _)| text.contains(*letter));
     named.fold(SegmentFlags::default(), |all, (_, flag)| all.with(*flag))
 }
 
-/// The flags as a script writes them.
+/// Returns the letters of the flags in the script's notation.
 pub fn letters(flags: SegmentFlags) -> String {
     LETTERS
         .iter()

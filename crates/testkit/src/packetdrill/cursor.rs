@@ -1,4 +1,4 @@
-//! A reader of characters that knows its line.
+//! A reader of characters that knows its line number.
 
 use super::syntax::Refusal;
 
@@ -10,22 +10,22 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The beginning of `text`.
+    /// Creates a cursor at the beginning of `text`.
     pub fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
-    /// What has not been read.
+    /// Returns the text that has not been read.
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// The line, from 1.
+    /// Returns the line number, counted from 1.
     pub fn line(&self) -> usize {
         1 + self.text[..self.at].matches('\n').count()
     }
 
-    /// A complaint about this place.
+    /// Returns an error for this place: something else than `wanted` was found.
     pub fn malformed<T>(&self, wanted: &str) -> Result<T, Refusal> {
         let found: String = self
             .rest()
@@ -39,7 +39,7 @@ impl<'a> Cursor<'a> {
         ))
     }
 
-    /// A complaint that this is known and not modelled.
+    /// Returns an error for this place: a known feature is not modelled.
     pub fn not_applicable<T>(&self, what: &str) -> Result<T, Refusal> {
         Err(Refusal::NotApplicable(
             self.line(),
@@ -47,12 +47,12 @@ impl<'a> Cursor<'a> {
         ))
     }
 
-    /// The next character.
+    /// Returns the next character.
     pub fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Passes over spaces, line ends and comments.
+    /// Skips spaces, line ends and comments.
     pub fn skip_blank(&mut self) {
         loop {
             let rest = self.rest();
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes `word` if it comes next.
+    /// Consumes `word` if it comes next, and returns whether it did.
     pub fn accept(&mut self, word: &str) -> bool {
         self.skip_blank();
         let found = self.rest().starts_with(word);
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Takes `word`, which must come next.
+    /// Consumes `word`, which must come next.
     pub fn expect(&mut self, word: &str) -> Result<(), Refusal> {
         if self.accept(word) {
             Ok(())
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes characters while they fit.
+    /// Consumes and returns characters while they fit.
     pub fn take_while(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
         self.skip_blank();
         let rest = self.rest();
@@ -97,12 +97,12 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// A word of letters, digits and underscores; empty if there is none.
+    /// Consumes a word of letters, digits and underscores, which may be empty.
     pub fn word(&mut self) -> &'a str {
         self.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// Takes everything up to `end`, and `end`.
+    /// Consumes everything up to and including `end`, and returns the text before `end`.
     pub fn until(&mut self, end: &str) -> Result<&'a str, Refusal> {
         let rest = self.rest();
         let Some(length) = rest.find(end) else {
@@ -112,7 +112,7 @@ impl<'a> Cursor<'a> {
         Ok(&rest[..length])
     }
 
-    /// A whole number without sign.
+    /// Parses a whole number without sign.
     pub fn number(&mut self) -> Result<u64, Refusal> {
         self.skip_blank();
         let here = self.clone();
@@ -124,7 +124,7 @@ impl<'a> Cursor<'a> {
         digits.map_or_else(|| here.malformed("a number"), Ok)
     }
 
-    /// Seconds with a decimal fraction, in microseconds.
+    /// Parses seconds with a decimal fraction, and returns them in microseconds.
     pub fn seconds(&mut self) -> Result<u64, Refusal> {
         self.skip_blank();
         let here = self.clone();

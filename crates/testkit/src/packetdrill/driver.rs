@@ -11,20 +11,21 @@ use super::info;
 use super::settings::{Offer, Settings};
 use super::syntax::{Call, Event, PacketSpec, Refusal, Script, Step};
 
-/// Microseconds between packets that come in and calls, at least: no machine takes two at once.
+/// Minimum time between inbound packets and calls, in microseconds: no machine processes two at
+/// once.
 const HANDLING: u64 = 1;
 
-/// How often timers may fire without time passing.
+/// Largest number of timer rounds without time passing.
 const PATIENCE: u32 = 1000;
 
-/// The state of a run.
+/// State of a run.
 #[derive(Debug)]
 pub struct Driver<'a> {
     script: &'a Script,
     pub(super) settings: Settings,
     pub(super) sockets: Sockets,
     now: Time,
-    /// When the last event took place, in microseconds.
+    /// Time of the last event, in microseconds.
     previous: u64,
     names: Names,
     blocked: Option<Blocked>,
@@ -35,12 +36,12 @@ pub struct Driver<'a> {
 struct Blocked {
     call: Call,
     line: usize,
-    /// When it must return, in microseconds.
+    /// Interval in which the call must return, in microseconds.
     earliest: u64,
     latest: u64,
 }
 
-/// Runs `script` on a stack of `profile` unless it chooses another.
+/// Runs `script` on a stack with `profile`, unless the script chooses another one.
 pub fn run(script: &Script, profile: Profile) -> Result<(), Refusal> {
     let mut driver = Driver {
         script,
@@ -73,7 +74,8 @@ impl Driver<'_> {
             self.advance(start, event.line)?;
             self.perform(index, window)?;
         }
-        // Relative times count from when the event before took place, not from when it was due.
+        // Relative times count from the time at which the previous event occurred, not from its due
+        // time.
         self.previous = micros(self.now);
         Ok(())
     }
@@ -105,7 +107,8 @@ impl Driver<'_> {
         };
         let end = event.when.end.unwrap_or(start) + origin;
         let start = start + origin;
-        // 12.5 % of the time since the event before, but not less than the fixed tolerance.
+        // The tolerance is 12.5 % of the time since the previous event, but at least the fixed
+        // tolerance.
         let tolerance = (start.saturating_sub(self.previous) / 8).max(self.settings.tolerance);
         Window {
             start,
@@ -114,7 +117,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Lets time pass until `to` microseconds; timers fire on the way.
+    /// Advances the time to `to` microseconds and fires the timers that are due until then.
     fn advance(&mut self, to: u64, line: usize) -> Result<(), Refusal> {
         let to = time(to);
         while self.fire_next(to, line)? {}
@@ -122,7 +125,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Fires the next timer due by `limit`; false if there is none.
+    /// Fires the next timer that is due by `limit`. Returns false if there is none.
     pub(super) fn fire_next(&mut self, limit: Time, line: usize) -> Result<bool, Refusal> {
         let deadlines = self
             .sockets
@@ -140,7 +143,7 @@ impl Driver<'_> {
         Ok(true)
     }
 
-    /// Sends what may be sent and lets a blocked call return.
+    /// Sends the packets that may leave and lets a blocked call return.
     fn settle(&mut self, line: usize) -> Result<(), Refusal> {
         let mut rounds = 0;
         loop {
@@ -178,7 +181,7 @@ impl Driver<'_> {
 
     fn inject(&mut self, line: usize, spec: &PacketSpec) -> Result<(), Refusal> {
         let opens = spec.flags.contains('S') && !spec.flags.contains('.');
-        // A SYN goes to the connection at hand, if there is one since `listen` was called.
+        // The first SYN after `listen` opens a connection; later ones go to the newest connection.
         if opens && self.sockets.awaits_syn && self.sockets.listener().is_some() {
             self.sockets.awaits_syn = false;
             self.open_passively(line, spec)?;
@@ -254,7 +257,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Opens a connection to the peer whose SYN-ACK the script has further down.
+    /// Opens a connection to the peer whose SYN-ACK comes later in the script.
     fn connect(&mut self, index: usize, call: &Call) -> Result<Option<Answer>, Refusal> {
         let event = &self.script.events[index];
         let descriptor = call
@@ -337,7 +340,7 @@ impl Driver<'_> {
         }
     }
 
-    /// A call that still blocks at the end of the script must return in its time.
+    /// Checks that a call that still blocks at the end of the script returns in time.
     fn finish(&mut self) -> Result<(), Refusal> {
         if let Some(blocked) = &self.blocked {
             let (to, line) = (blocked.latest + 1, blocked.line);
@@ -348,7 +351,7 @@ impl Driver<'_> {
     }
 }
 
-/// Whether a call gave what the script says.
+/// Checks that a call had the result that the script expects.
 fn verify(call: &Call, line: usize, answer: Answer) -> Result<(), Refusal> {
     let matches = match answer {
         Ok(value) => call.returns.is_none_or(|wanted| wanted == value),

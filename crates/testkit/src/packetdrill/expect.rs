@@ -1,4 +1,4 @@
-//! Waiting for what must be sent.
+//! Comparison of the packets that the endpoint sends with those that the script expects.
 
 use goodqueue_types::Time;
 
@@ -9,7 +9,7 @@ use super::matcher::{Gathered, compare};
 use super::syntax::{Event, PacketSpec, Refusal};
 
 impl Driver<'_> {
-    /// Waits for a packet and compares it.
+    /// Waits for an expected packet and compares it with the one sent.
     pub fn expect(
         &mut self,
         event: &Event,
@@ -67,7 +67,7 @@ impl Driver<'_> {
     }
 }
 
-/// A packet in a few words.
+/// Describes a packet briefly.
 fn describe(spec: &PacketSpec) -> String {
     let end = spec.seq + spec.payload;
     let ack = spec

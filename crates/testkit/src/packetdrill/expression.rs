@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-/// Variables by name.
+/// Variables, by name.
 pub type Names = BTreeMap<String, f64>;
 
-/// Runs the statements of a block. `look_up` gives what the endpoint reports.
+/// Runs the statements of a block. `look_up` returns the values that the endpoint reports.
 pub fn run(
     code: &str,
     names: &mut Names,
@@ -18,7 +18,7 @@ pub fn run(
     Ok(())
 }
 
-/// Splits at line ends and semicolons, outside parentheses and quotes.
+/// Splits a block at line ends and semicolons outside parentheses and quotes.
 fn statements(code: &str) -> Vec<String> {
     let joined = code.replace("\\\n", " ");
     let mut list = vec![String::new()];
@@ -61,7 +61,7 @@ fn execute(
     {
         let mut parser = Parser::new(claim, names, look_up)?;
         let holds = parser.expression()?;
-        // A message follows a comma; it is for people.
+        // The message after a comma is for people and is ignored.
         if !matches!(parser.peek(), None | Some(Token::Symbol(","))) {
             return Err(format!("`{statement}` is not understood"));
         }
@@ -153,7 +153,7 @@ struct Parser<'a> {
     at: usize,
     names: &'a Names,
     look_up: &'a dyn Fn(&str) -> Option<f64>,
-    /// The names met and their values, for the message.
+    /// Names that were evaluated, with their values, for the message.
     seen: Vec<String>,
 }
 
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
         self.comparison()
     }
 
-    /// `a < b <= c` holds when each neighbouring pair does.
+    /// Evaluates a chain of comparisons: `a < b <= c` holds if each neighbouring pair does.
     #[expect(clippy::float_cmp, reason = "the values are counts")]
     fn comparison(&mut self) -> Result<f64, String> {
         let mut left = self.sum()?;

@@ -1,11 +1,11 @@
-//! What `TCP_INFO` would report.
+//! The fields that `TCP_INFO` would report.
 
 use goodqueue_tcp::{ConnectionState, Limited, TimeLimited};
 use goodqueue_types::{Span, Time};
 
 use super::connection::Connection;
 
-/// The value of a `tcpi_` field, if the model has it.
+/// Returns the value of a `tcpi_` field, if the model has it.
 pub fn look_up(connection: &Connection, now: Time, name: &str) -> Option<f64> {
     let info = connection.endpoint.info();
     let mss = u64::from(connection.config.mss);
@@ -55,14 +55,14 @@ pub fn look_up(connection: &Connection, now: Time, name: &str) -> Option<f64> {
     }
 }
 
-/// How long data waited or were outstanding, for whatever reason.
+/// Returns the total time during which data waited or were outstanding, for any reason.
 fn busy_time(spent: &TimeLimited) -> Span {
     spent[Limited::Congestion as usize]
         + spent[Limited::ReceiverWindow as usize]
         + spent[Limited::Application as usize]
 }
 
-/// `TCPI_OPT_*`: what the two ends have agreed on.
+/// Returns the `TCPI_OPT_*` bits of the options that both ends have agreed on.
 fn options(connection: &Connection) -> u64 {
     let agreed = &connection.agreed;
     let has_ecn = connection.endpoint.has_ecn();
@@ -78,7 +78,7 @@ fn options(connection: &Connection) -> u64 {
     .sum()
 }
 
-/// Fields that the kernel reports and the model does not keep.
+/// Fields that the kernel reports and the model does not have.
 const NOT_MODELLED: [&str; 28] = [
     "SK_MEMINFO_RCVBUF",
     "TCPI_OPT_ECN_SEEN",
@@ -110,7 +110,7 @@ const NOT_MODELLED: [&str; 28] = [
     "tcpi_sndbuf_limited",
 ];
 
-/// A field in `code` that the model does not keep.
+/// Returns a field in `code` that the model does not have.
 pub fn not_modelled(code: &str) -> Option<&'static str> {
     let mut words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.find_map(|word| NOT_MODELLED.into_iter().find(|field| *field == word))

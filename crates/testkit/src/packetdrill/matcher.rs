@@ -1,4 +1,4 @@
-//! Whether what was sent is what the script expects.
+//! Comparison of sent segments with the packet that the script expects.
 
 use super::connection::{Connection, Sent, flags_of, letters};
 use super::syntax::{EcnSpec, OptionSpec, PacketSpec};
@@ -15,14 +15,14 @@ impl From<Ecn> for EcnSpec {
     }
 }
 
-/// Segments taken together as one expected packet.
+/// Segments that together correspond to one expected packet.
 #[derive(Debug, Default)]
 pub struct Gathered {
     pub parts: Vec<Sent>,
 }
 
 impl Gathered {
-    /// Payload bytes so far.
+    /// Returns the number of payload bytes so far.
     pub fn bytes(&self) -> u64 {
         self.parts
             .iter()
@@ -30,12 +30,13 @@ impl Gathered {
             .sum()
     }
 
-    /// Whether so many bytes have come.
+    /// Returns whether the segments contain `bytes` payload bytes.
     pub fn is_complete(&self, bytes: u64) -> bool {
         !self.parts.is_empty() && self.bytes() >= bytes
     }
 
-    /// Adds a segment; all but the last must be of one size and follow each other.
+    /// Adds a segment. All segments but the last must have the same size, and each must follow the
+    /// previous one.
     pub fn add(&mut self, sent: Sent, expected: u64) -> Result<(), String> {
         if let Some(last) = self.parts.last() {
             let size = sent.segment.payload;
@@ -57,7 +58,8 @@ impl Gathered {
     }
 }
 
-/// Compares what was gathered with what the script expects; the complaint names the field.
+/// Compares the gathered segments with the packet that the script expects. The error names the
+/// field that differs.
 pub fn compare(
     connection: &mut Connection,
     spec: &PacketSpec,
@@ -74,7 +76,7 @@ pub fn compare(
     let mut actual = connection.write(last);
     let start = connection.write(first);
     actual.seq = start.seq;
-    // A timestamp is compared in the script's own count.
+    // Timestamps are compared in the script's numbering.
     let expected_stamp = spec
         .options
         .iter()
@@ -116,7 +118,7 @@ fn check(field: &str, expected: u64, found: u64) -> Result<(), String> {
     Err(format!("{field}: expected {expected}, sent {found}"))
 }
 
-/// The clock may be off by the tolerance and a tick.
+/// Compares timestamps, which may differ by the tolerance and a tick.
 fn check_stamp(expected: u64, found: u64, tick: Option<(u64, u64)>) -> Result<(), String> {
     let Some((tick, tolerance)) = tick else {
         return Ok(());
@@ -141,13 +143,13 @@ fn check_ecn(spec: &PacketSpec, gathered: &Gathered) -> Result<(), String> {
     Ok(())
 }
 
-/// Options by kind; the order of options is layout and not compared, that of SACK blocks is.
+/// Compares the options by kind. The order of options is not compared, but that of SACK blocks is.
 fn check_options(spec: &PacketSpec, found: &[OptionSpec]) -> Result<(), String> {
     let Some(wanted) = &spec.options else {
         return Ok(());
     };
     let same = |a: &OptionSpec, b: &OptionSpec| match (a, b) {
-        // The value has been compared already; the echo is not, as in the original tool.
+        // The value has been compared already. The echo is not compared, as in the original tool.
         (OptionSpec::Timestamps(..), OptionSpec::Timestamps(..)) => true,
         _ => a == b,
     };

@@ -1,15 +1,19 @@
-//! An interpreter of packetdrill scripts that drives our endpoints in virtual time.
+//! An interpreter of packetdrill scripts, which drives goodqueue's endpoints in virtual time.
 //!
-//! A script is a conversation with one TCP endpoint: packets that come in, packets that must go
-//! out and when, system calls of the application, and assertions about the endpoint's state. The
-//! subset understood here is that of the public suites of TCP tests; commands to the kernel are
-//! mapped to our switches by a table (`settings`). Three things are judged more loosely than by the
-//! original tool, and say so here: PSH is ignored, because no endpoint of ours sets it; the order
-//! of options within a packet is not compared (neither tool compares the echo in a timestamp);
-//! system calls that the model knows nothing of are
-//! accepted if they return what the script says (`bind`, `fcntl`, `getsockopt`).
+//! A script describes a conversation with one TCP endpoint: packets that arrive, packets that the
+//! endpoint must send and their times, system calls of the application, and assertions about the
+//! endpoint's state. The interpreter implements the subset that the public suites of TCP tests use.
+//! A table in `settings` maps commands to the kernel to options of the model. Three checks are less
+//! strict than in the original tool:
 //!
-//! What is unknown fails. What is known and not modelled makes a script not applicable.
+//! - PSH is ignored, because no endpoint sets it.
+//! - The order of options within a packet is not compared. (Neither tool compares the echo in a
+//!   timestamp.)
+//! - System calls that the model does not implement succeed with the return value in the script
+//!   (`bind`, `fcntl`, `getsockopt`).
+//!
+//! An unknown feature makes a script fail. A known feature that is not modelled makes it not
+//! applicable.
 
 mod calls;
 mod clock;
@@ -31,19 +35,19 @@ use goodqueue_tcp::Profile;
 
 use syntax::Refusal;
 
-/// How a script ended.
+/// Result of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Everything was as the script says.
+    /// Everything matched the script.
     Pass,
-    /// Something was not: the line and what.
+    /// Something did not match: the line and a description.
     Fail(usize, String),
-    /// The script tests what is not modelled: the line and what.
+    /// The script tests a feature that is not modelled: the line and the feature.
     NotApplicable(usize, String),
 }
 
 impl Verdict {
-    /// One word, as the list of expected results has it.
+    /// Returns the result as one word, as in the list of expected results.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -64,7 +68,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Runs the script in `text` on a stack of `profile`, unless the script chooses another itself.
+/// Runs the script in `text` on a stack with `profile`, unless the script chooses another one.
 pub fn run_script(text: &str, profile: Profile) -> Verdict {
     match parser::parse(text).and_then(|script| driver::run(&script, profile)) {
         Ok(()) => Verdict::Pass,

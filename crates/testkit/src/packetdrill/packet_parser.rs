@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::syntax::{EcnSpec, OptionSpec, PacketSpec, Refusal};
 
-/// A packet after its `<` or `>`.
+/// Parses a packet after its `<` or `>`.
 pub fn packet(cursor: &mut Cursor<'_>, outbound: bool) -> Result<PacketSpec, Refusal> {
     let ecn = ecn(cursor)?;
     let flags = flags(cursor)?;
@@ -36,7 +36,7 @@ pub fn packet(cursor: &mut Cursor<'_>, outbound: bool) -> Result<PacketSpec, Ref
     })
 }
 
-/// `[ect0]` and its like.
+/// Parses an ECN field such as `[ect0]`.
 fn ecn(cursor: &mut Cursor<'_>) -> Result<Option<EcnSpec>, Refusal> {
     if !cursor.accept("[") {
         return Ok(None);
@@ -82,10 +82,10 @@ fn keyword(cursor: &mut Cursor<'_>, name: &str) -> Result<Option<u64>, Refusal> 
     cursor.number().map(Some)
 }
 
-/// `<mss 1000,nop,sackOK>`, `<...>`, or nothing, which means none.
+/// Parses options such as `<mss 1000,nop,sackOK>` or `<...>`. A packet without them has no options.
 fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<OptionSpec>>, Refusal> {
     let mut ahead = cursor.clone();
-    // The `<` of the next event follows a time, never a packet directly.
+    // A `<` here begins options: that of the next event comes after a time.
     if !ahead.accept("<") {
         return Ok(Some(Vec::new()));
     }

@@ -1,10 +1,10 @@
-//! From text to [`Script`].
+//! The parser, which converts text to a [`Script`].
 
 use super::cursor::Cursor;
 use super::packet_parser::packet;
 use super::syntax::{Call, Command, Event, Refusal, Script, Step, When};
 
-/// Reads a whole script.
+/// Parses a whole script.
 pub fn parse(text: &str) -> Result<Script, Refusal> {
     let mut script = Script::default();
     let mut cursor = Cursor::new(text);
@@ -20,7 +20,7 @@ pub fn parse(text: &str) -> Result<Script, Refusal> {
                 if script.events.is_empty() {
                     script.setup.push(Command { line, text });
                 } else {
-                    // A last command restores the machine; there is nothing to restore here.
+                    // The last command restores the machine. The model has nothing to restore.
                     cursor.skip_blank();
                     if cursor.peek().is_some() {
                         return cursor.malformed("the end of the script after a clean-up command");
@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Result<Script, Refusal> {
     }
 }
 
-/// `--name` or `--name=value`.
+/// Parses `--name` or `--name=value`.
 fn option(cursor: &mut Cursor<'_>) -> Result<(String, String, usize), Refusal> {
     let line = cursor.line();
     cursor.expect("--")?;
@@ -73,7 +73,7 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, Refusal> {
     Ok(Event { line, when, step })
 }
 
-/// `1.5`, `+.1`, `+.3~+.31`, `+0...0.01` or `*`.
+/// Parses a time such as `1.5`, `+.1`, `+.3~+.31`, `+0...0.01` or `*`.
 fn when(cursor: &mut Cursor<'_>) -> Result<When, Refusal> {
     let mut when = When {
         relative: false,
@@ -99,7 +99,7 @@ fn when(cursor: &mut Cursor<'_>) -> Result<When, Refusal> {
     Ok(when)
 }
 
-/// `name(arguments) = value`, perhaps with an error's name and its text.
+/// Parses `name(arguments) = value`, which the name and the text of an error may follow.
 fn call(cursor: &mut Cursor<'_>) -> Result<Call, Refusal> {
     let name = cursor.word().to_owned();
     cursor.expect("(")?;
@@ -130,7 +130,7 @@ fn call(cursor: &mut Cursor<'_>) -> Result<Call, Refusal> {
     })
 }
 
-/// Everything up to the closing parenthesis, which is taken too.
+/// Parses arguments up to and including the closing parenthesis.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Refusal> {
     let rest = cursor.rest();
     let mut depth = 1;

@@ -1,4 +1,4 @@
-//! The machine a script runs on: its commands as switches of ours.
+//! The machine on which a script runs. Its commands set options of the model.
 
 use goodqueue_tcp::cc::{
     BbrConfig, CubicConfig, DctcpConfig, ScalableConfig, VegasConfig, WestwoodConfig,
@@ -10,7 +10,7 @@ use goodqueue_types::Span;
 
 use super::syntax::{OptionSpec, Refusal, Script};
 
-/// What the commands of a script and its option lines have set.
+/// Settings that the option lines and the commands of a script have made.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -20,7 +20,7 @@ pub struct Settings {
     profile: Profile,
     pub congestion_control: String,
     timestamps: bool,
-    /// Less than a third of the window waits for more.
+    /// True if the sender waits for more data when less than a third of the window could be sent.
     defers: bool,
     sack: bool,
     dsack: bool,
@@ -28,31 +28,31 @@ pub struct Settings {
     rack: bool,
     frto: bool,
     window_scaling: bool,
-    /// `tcp_ecn`: 0 never, 1 always, 2 when asked.
+    /// Value of `tcp_ecn`: 0 never, 1 always, 2 only if the peer requests it.
     pub ecn: u64,
     restart_after_idle: bool,
-    /// The kernel's default and largest receive buffer.
+    /// The kernel's default and largest receive buffer, in bytes.
     receive_buffer: (u64, u64),
     pub nagle: bool,
-    /// What `TCP_MAXSEG` limits a segment to.
+    /// Largest segment, in bytes, as limited by `TCP_MAXSEG`.
     pub largest_segment: u64,
     pub rto_maximum: Option<Span>,
     reordering: u32,
-    /// Whether the queue discipline paces.
+    /// True if the queue discipline paces packets.
     pacing: bool,
-    /// Whether packets that leave reach the network.
+    /// True if packets that the endpoint sends reach the network.
     pub egress_open: bool,
-    /// Least tolerance of every time, in microseconds.
+    /// Smallest tolerance of all times, in microseconds.
     pub tolerance: u64,
-    /// Length of a tick of the timestamp clock, if the script checks it, in microseconds.
+    /// Length of a tick of the timestamp clock, in microseconds, if the script checks timestamps.
     pub timestamp_tick: Option<u64>,
 }
 
-/// An Ethernet frame's payload less the headers of IP and TCP.
+/// Largest payload of an Ethernet frame without the headers of IP and TCP, in bytes.
 const LARGEST_SEGMENT: u64 = 1460;
 
 impl Settings {
-    /// An untouched machine with a stack of this profile.
+    /// Returns the default settings of a machine with a stack of this profile.
     pub fn new(profile: Profile) -> Self {
         Self {
             profile,
@@ -86,7 +86,8 @@ impl Settings {
             match (name.as_str(), number) {
                 ("tolerance_usecs", Ok(micros)) => self.tolerance = micros,
                 ("tcp_ts_tick_usecs", Ok(micros)) => self.timestamp_tick = Some(micros),
-                // Offload sizes, addresses and how the tool counts have no counterpart.
+                // Offload sizes, addresses and the tool's way of counting segments have no
+                // counterpart.
                 ("mss", Ok(_)) | ("local_ip" | "remote_ip" | "strict_segments", _) => {}
                 ("ip_version", _) if value == "ipv4" => {}
                 ("ip_version" | "tcp_ts_ecr_scaled" | "bind_port" | "mtu", _) => {
@@ -105,7 +106,7 @@ impl Settings {
             .try_for_each(|command| self.command(command.line, &command.text))
     }
 
-    /// Runs a command line of the shell.
+    /// Runs a line of shell commands.
     pub fn command(&mut self, line: usize, text: &str) -> Result<(), Refusal> {
         let joined = text.replace("\\\n", " ").replace("&&", "\n");
         for command in joined.split(['\n', ';']) {
@@ -118,7 +119,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Runs one command; false if it means nothing here.
+    /// Runs one command. Returns false if it has no counterpart in the model.
     fn run(&mut self, command: &str) -> bool {
         let words = words(command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -133,9 +134,9 @@ impl Settings {
             }
             ("tc", ["qdisc", rest @ ..]) => return self.qdisc(rest),
             ("profile", [name]) => return self.choose_profile(name),
-            // Bit 0 is ACK trains, bit 1 delay; the kernel's default is both.
+            // Bit 0 enables ACK trains, bit 1 delays. The kernel's default is both.
             ("echo", ["3", ">", file]) => return file.ends_with("/hystart_detect"),
-            // Metrics are not kept, and segments never merged.
+            // The model keeps no metrics and never merges segments.
             ("ip", ["tcp_metrics", "flush", ..])
             | ("ethtool", ["-K", _, "tso", "off", "gso", "off"]) => {}
             _ => return program.starts_with("sysctl_restore"),
@@ -143,7 +144,7 @@ impl Settings {
         true
     }
 
-    /// What the public suites call production values.
+    /// Sets the values that the public suites call production values.
     fn defaults(&mut self) {
         self.receive_buffer = (540_000, 15 << 20);
         self.timestamps = true;
@@ -155,7 +156,7 @@ impl Settings {
         self.ecn = 0;
     }
 
-    /// The `profile` command of our own scripts.
+    /// Executes the `profile` command of goodqueue's own scripts.
     fn choose_profile(&mut self, name: &str) -> bool {
         self.profile = match name {
             "rfc" => Profile::Rfc,
@@ -180,7 +181,7 @@ impl Settings {
         true
     }
 
-    /// Sets a kernel variable; false if nothing here corresponds to the value.
+    /// Sets a kernel variable. Returns false if the model has no counterpart of the value.
     fn sysctl(&mut self, path: &str, value: &str) -> bool {
         let name = path.rsplit(['/', '.']).next().unwrap_or_default();
         let number = value.parse::<u64>().ok();
@@ -201,17 +202,17 @@ impl Settings {
                 };
                 self.receive_buffer = (default, largest);
             }
-            // How the kernel cuts super-segments, bounds its send buffer and counts attempts.
+            // These variables control super-segments, the send buffer and the number of attempts.
             "tcp_min_tso_segs"
             | "tcp_wmem"
             | "tcp_syn_retries"
             | "tcp_synack_retries"
             | "tcp_syncookies"
             | "tcp_no_metrics_save" => {}
-            // The gains that pacing has here, too.
+            // The model's pacing has these gains.
             "tcp_pacing_ss_ratio" => return number == Some(200),
             "tcp_pacing_ca_ratio" => return number == Some(120),
-            // Less than so small a part of the window never waits for more.
+            // Without a divisor, or with a very large one, the sender never waits for more data.
             "tcp_tso_win_divisor" => {
                 self.defers = number.is_some_and(|part| (1..100).contains(&part));
             }
@@ -224,7 +225,7 @@ impl Settings {
         true
     }
 
-    /// The options of our SYN.
+    /// Returns the options of the endpoint's SYN.
     pub fn offer(&self) -> Offer {
         let stamps = TcpConfig::profile(self.profile).timestamps.is_some();
         Offer {
@@ -235,14 +236,14 @@ impl Settings {
         }
     }
 
-    /// The smallest scale with which the largest buffer fits into 16 bits.
+    /// Returns the smallest scale with which the largest buffer fits into 16 bits.
     fn window_scale(&self) -> u64 {
         (0..14)
             .find(|shift| self.receive_buffer.1 >> shift <= 0xFFFF)
             .unwrap_or(14)
     }
 
-    /// The endpoint's configuration, once it is known what both ends can do.
+    /// Returns the endpoint's configuration for the options that both ends have agreed on.
     pub fn config(&self, agreed: &Offer, active: bool) -> Result<TcpConfig, String> {
         let mut config = TcpConfig::profile(self.profile);
         config.congestion_control = match self.congestion_control.as_str() {
@@ -268,7 +269,8 @@ impl Settings {
         let (initial, largest) = self.receive_buffer;
         config.receive_window = largest;
         if config.receive_window_moderation.is_some() {
-            // Half of the memory is for the window, until it is known how full segments are.
+            // The window gets half of the memory until the receiver has measured how full segments
+            // are.
             config.receive_window_moderation = Some(initial / 2);
         }
         config.pacing |= self.pacing;
@@ -297,7 +299,7 @@ impl Settings {
     }
 }
 
-/// The options of a SYN, or what two of them agree on.
+/// The options of a SYN, or those that two SYNs agree on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub mss: u64,
@@ -307,7 +309,8 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// What a SYN's options say; without the option the MSS is 536 (RFC 9293 section 3.7.1).
+    /// Returns the options of a SYN. Without the MSS option, the MSS is 536 (RFC 9293 section
+    /// 3.7.1).
     pub fn of(options: &[OptionSpec]) -> Self {
         let mut offer = Self {
             mss: 536,
@@ -327,7 +330,7 @@ impl Offer {
         offer
     }
 
-    /// What both ends can do. The timestamps take 12 bytes of every segment.
+    /// Returns the options that both ends support. The timestamps take 12 bytes of every segment.
     #[must_use]
     pub fn agree(&self, peer: &Self) -> Self {
         let timestamps = self.timestamps && peer.timestamps;
@@ -340,7 +343,7 @@ impl Offer {
     }
 }
 
-/// Splits at spaces outside double quotes, which are dropped.
+/// Splits a command at spaces outside double quotes, and drops the quotes.
 fn words(command: &str) -> Vec<String> {
     let mut list = vec![String::new()];
     let mut quoted = false;
@@ -357,7 +360,7 @@ fn words(command: &str) -> Vec<String> {
     list
 }
 
-/// `4096` or the shell's `$((15*1024*1024))`.
+/// Parses `4096` or the shell's `$((15*1024*1024))`.
 fn product(word: &str) -> Option<u64> {
     let inner = word
         .strip_prefix("$((")

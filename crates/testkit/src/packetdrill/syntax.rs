@@ -1,97 +1,97 @@
-//! What a script says, before anybody asks what it means.
+//! The syntax tree of a script.
 
 /// A parsed script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
-    /// Lines such as `--tolerance_usecs=10000`, without the dashes: name, value, line.
+    /// Options such as `--tolerance_usecs=10000`: name without the dashes, value, line.
     pub options: Vec<(String, String, usize)>,
     /// Commands before the first event.
     pub setup: Vec<Command>,
-    /// Everything that has a time, in order.
+    /// Events, which have times, in their order.
     pub events: Vec<Event>,
 }
 
-/// The text of a back-quoted command.
+/// A back-quoted command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// Where it begins.
+    /// Line at which the command begins.
     pub line: usize,
-    /// The text between the quotes.
+    /// Text between the quotes.
     pub text: String,
 }
 
-/// One thing that happens or must be seen to happen.
+/// One event: an action, or a packet that the endpoint must send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Where it begins.
+    /// Line at which the event begins.
     pub line: usize,
-    /// When.
+    /// Time of the event.
     pub when: When,
-    /// What.
+    /// Action or expectation.
     pub step: Step,
 }
 
-/// When an event is due, in microseconds.
+/// Time at which an event is due, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct When {
-    /// Counted from the event before rather than from the start of the script.
+    /// True if the time counts from the previous event, false if from the start of the script.
     pub relative: bool,
-    /// Earliest time; `None` is any time at all (`*`).
+    /// Earliest time; none if the script permits any time (`*`).
     pub start: Option<u64>,
     /// Latest time, of a range `a~b`.
     pub end: Option<u64>,
-    /// When a system call that blocks returns (`a...b`).
+    /// Time at which a blocking system call returns (`a...b`).
     pub returns: Option<u64>,
 }
 
-/// What an event is.
+/// Action or expectation of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// A shell command.
     Command(String),
     /// A block of assertions.
     Code(String),
-    /// A packet from the network to us.
+    /// A packet from the network to the endpoint.
     Inbound(PacketSpec),
-    /// A packet that we must send.
+    /// A packet that the endpoint must send.
     Outbound(PacketSpec),
     /// A system call of the application.
     Call(Call),
 }
 
-/// A system call with what it must return.
+/// A system call and its expected result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// Its name.
+    /// Name of the call.
     pub name: String,
-    /// Its arguments as written, split at the outermost commas.
+    /// Arguments as written, split at the outermost commas.
     pub arguments: Vec<String>,
-    /// What it returns; `None` is anything (`...`).
+    /// Expected return value; none if the script permits any (`...`).
     pub returns: Option<i64>,
-    /// The error's name, if it returns one.
+    /// Name of the expected error, if there is one.
     pub errno: Option<String>,
 }
 
-/// A packet as written.
+/// A packet in the script's notation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PacketSpec {
-    /// The ECN field, if the script names it.
+    /// ECN field, if the script has one.
     pub ecn: Option<EcnSpec>,
-    /// Flag letters, sorted as written.
+    /// Flag letters, in the script's order.
     pub flags: String,
     /// First sequence number.
     pub seq: u64,
-    /// Payload bytes.
+    /// Number of payload bytes.
     pub payload: u64,
     /// Acknowledgement number.
     pub ack: Option<u64>,
-    /// The window field, unscaled.
+    /// Window field, unscaled.
     pub window: Option<u64>,
-    /// Options; `None` is anything (`<...>`).
+    /// Options; none if the script permits any (`<...>`).
     pub options: Option<Vec<OptionSpec>>,
 }
 
-/// What a script demands of the ECN field.
+/// The script's condition on the ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnSpec {
     /// Not ECN-capable.
@@ -106,14 +106,14 @@ pub enum EcnSpec {
     Experienced,
 }
 
-/// A TCP option. Padding is dropped by the parser.
+/// A TCP option. The parser drops padding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionSpec {
     /// Maximum segment size.
     Mss(u64),
     /// SACK permitted.
     SackPermitted,
-    /// SACK blocks, first to last.
+    /// SACK blocks, in order.
     Sack(Vec<(u64, u64)>),
     /// Window scale.
     WindowScale(u64),
@@ -121,11 +121,12 @@ pub enum OptionSpec {
     Timestamps(u64, u64),
 }
 
-/// Why a script cannot be run to its end.
+/// Reason why a script cannot be run to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is wrong, or says something this interpreter does not know: a failure.
+    /// The script is wrong, or contains something unknown to this interpreter. This counts as a
+    /// failure.
     Malformed(usize, String),
-    /// It tests what is known and not modelled.
+    /// The script tests a known feature that is not modelled.
     NotApplicable(usize, String),
 }

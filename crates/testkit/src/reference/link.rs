@@ -13,19 +13,19 @@ pub struct Link<'a> {
     pub config: &'a LinkConfig,
     pub queue: Discipline,
     pub in_service: Option<Packet>,
-    /// Where the rate changes.
+    /// The variable rate, if the link has one.
     pub varying: Option<PlainService<'a>>,
-    /// Whether the link loses what it transmits now.
+    /// True if the link will lose the frame in transmission.
     pub loses: bool,
-    /// When the queue said it will be ready, if it held back what it has.
+    /// Time at which the queue will be ready, if it holds packets back.
     pub ready_at: Option<Time>,
     random: RandomStream,
     loss: Option<LossProcess>,
     impairments: Option<ImpairmentProcess>,
-    /// When the last packet arrives of those that keep their order.
+    /// Latest arrival so far, where jitter keeps the order of packets.
     latest: Time,
-    /// Arrival and place among simultaneous ones of what was sent, in this order, copies left out.
-    /// Kept only where order can be lost.
+    /// Arrival of each transmitted packet and its place among simultaneous arrivals, in the order
+    /// of transmission and without copies. Kept only if packets can be reordered.
     pub arrivals_there: Vec<(Time, u32, u64)>,
     pub duplicated: u64,
     buffer: Buffer,
@@ -79,7 +79,7 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// Calls the queue, and returns its answer and what it dropped and marked.
+    /// Calls the queue. Returns its result and the packets that it dropped and marked.
     pub fn with_queue<T>(
         &mut self,
         now: Time,
@@ -97,7 +97,7 @@ impl<'a> Link<'a> {
         (call(&mut self.queue, &mut context), verdicts)
     }
 
-    /// Whether the link loses the next packet, before the queue or after the transmission.
+    /// Returns whether the link loses the next packet, before the queue or after the transmission.
     pub fn loses(&mut self, packet: &Packet, after_transmission: bool) -> bool {
         let bytes = self.frame_bytes(packet);
         match &mut self.loss {
@@ -108,7 +108,8 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// When a packet sent until `now` arrives at the far end, and when its copy does, if it has one.
+    /// Returns the time at which a packet transmitted until `now` arrives at the end of the link,
+    /// and the arrival of its copy, if there is one.
     pub fn propagate(
         &mut self,
         packet: &Packet,
@@ -141,7 +142,8 @@ impl<'a> Link<'a> {
         (arrival, copy)
     }
 
-    /// When packets arrived, until `end`, that one sent later had overtaken (RFC 4737 section 3.3).
+    /// Returns the times until `end` at which packets arrived that a later one had overtaken (RFC
+    /// 4737 section 3.3).
     pub fn reorderings(&self, end: Time) -> Vec<Time> {
         let mut arrived: Vec<_> = (self.arrivals_there.iter().enumerate())
             .filter(|(_, place)| place.0 <= end)

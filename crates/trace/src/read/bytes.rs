@@ -1,16 +1,16 @@
-//! Numbers in bytes.
+//! Numbers decoded from bytes in either byte order.
 
-/// Which byte of a number comes first.
+/// Byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The highest, as in all headers of the internet.
+    /// The highest byte comes first, as in all headers of the internet.
     Big,
-    /// The lowest.
+    /// The lowest byte comes first.
     Little,
 }
 
 impl Order {
-    /// 16 bits at a place, if it exists.
+    /// Returns the 16-bit number at offset `at`, or none if `bytes` ends before it does.
     pub fn short(self, bytes: &[u8], at: usize) -> Option<u16> {
         let two = array(bytes, at)?;
         Some(match self {
@@ -19,7 +19,7 @@ impl Order {
         })
     }
 
-    /// 32 bits.
+    /// Returns the 32-bit number at offset `at`, or none if `bytes` ends before it does.
     pub fn word(self, bytes: &[u8], at: usize) -> Option<u32> {
         let four = array(bytes, at)?;
         Some(match self {
@@ -28,7 +28,7 @@ impl Order {
         })
     }
 
-    /// 64 bits.
+    /// Returns the 64-bit number at offset `at`, or none if `bytes` ends before it does.
     pub fn wide(self, bytes: &[u8], at: usize) -> Option<u64> {
         let eight = array(bytes, at)?;
         Some(match self {

@@ -1,4 +1,4 @@
-//! A capture file of either format as a stream of frames.
+//! A capture file of either format, read as a stream of frames.
 
 use super::link_layer::{Heading, LinkType};
 use super::pcap::Pcap;
@@ -9,22 +9,23 @@ use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// Longer records are no packets: the largest super-segment of Linux (BIG TCP) has 512 KiB.
+/// Largest length of a record, in bytes. A longer record cannot hold a packet: the largest
+/// super-segment of Linux (BIG TCP) has 512 KiB.
 pub(super) const LARGEST_RECORD: usize = 1 << 20;
 
-/// What a file is.
+/// Format of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// pcap, with times in microseconds.
+    /// pcap with times in microseconds.
     Pcap,
-    /// pcap, with times in nanoseconds.
+    /// pcap with times in nanoseconds.
     PcapNanoseconds,
     /// pcapng.
     PcapNg,
 }
 
 impl Format {
-    /// Name in results.
+    /// Returns the name of the format in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pcap => "pcap",
@@ -34,12 +35,12 @@ impl Format {
     }
 }
 
-/// Why nothing can be read.
+/// Reason why no frame of a stream can be read.
 #[derive(Debug)]
 pub enum ReadError {
     /// The stream failed.
     Io(io::Error),
-    /// It begins like no capture; what it looks like instead.
+    /// The stream begins like no capture format. The text says what it looks like instead.
     NotACapture(&'static str),
 }
 
@@ -63,21 +64,22 @@ impl From<io::Error> for ReadError {
 /// A captured frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// When it was captured: nanoseconds since 1970, or since whatever the capture counts from.
+    /// Time of the capture, in nanoseconds since 1970 or since the epoch that the capture counts
+    /// from.
     pub time_ns: i64,
-    /// How it begins.
+    /// Link type, which gives the format of the frame's first header.
     pub link: LinkType,
-    /// What was captured of it.
+    /// The captured bytes, which may be fewer than the frame had.
     pub bytes: &'a [u8],
-    /// How long it was.
+    /// Length of the frame on the wire, in bytes.
     pub original_len: u32,
-    /// The interface, counted from 0 in each section.
+    /// Index of the interface, counted from 0 in each section.
     pub interface: u32,
-    /// Which way it went, if the capture says so.
+    /// Direction of the frame, if the capture records it.
     pub heading: Heading,
 }
 
-/// A frame as places in the source's memory, before anything borrows from it.
+/// A frame as offsets into the source's memory, before anything borrows from that memory.
 pub(super) struct Head {
     pub time_ns: i64,
     pub link: LinkType,
@@ -85,7 +87,7 @@ pub(super) struct Head {
     pub original_len: u32,
     pub interface: u32,
     pub heading: Heading,
-    /// Length of the record in the file.
+    /// Length of the record in the file, in bytes.
     pub record: usize,
 }
 
@@ -100,16 +102,16 @@ pub struct Capture<R> {
     layout: Layout,
     tally: Tally,
     frames: u64,
-    /// Length of the record that the last frame was taken from.
+    /// Length of the record that the last frame was taken from, in bytes.
     pending: usize,
 }
 
 impl<R: Read> Capture<R> {
-    /// Begins to read.
+    /// Reads the start of a stream and determines its format.
     ///
     /// # Errors
     ///
-    /// If the stream fails or is not a capture.
+    /// Returns an error if the stream fails or is not a capture.
     pub fn new(reader: R) -> Result<Self, ReadError> {
         let mut source = Source::new(reader);
         let start = source.fill(24)?;
@@ -130,11 +132,12 @@ impl<R: Read> Capture<R> {
         })
     }
 
-    /// The next frame; none at the end.
+    /// Returns the next frame, or none at the end of the stream.
     ///
     /// # Errors
     ///
-    /// If the stream fails. Damage is no error: it is passed over and counted.
+    /// Returns an error if the stream fails. Damaged records are no error: they are skipped and
+    /// counted.
     pub fn next_frame(&mut self) -> io::Result<Option<Frame<'_>>> {
         self.source.consume(std::mem::take(&mut self.pending));
         let head = match &mut self.layout {
@@ -155,7 +158,7 @@ impl<R: Read> Capture<R> {
         }))
     }
 
-    /// What the file is.
+    /// Returns the format of the file.
     pub fn format(&self) -> Format {
         match &self.layout {
             Layout::Pcap(pcap) => pcap.format(),
@@ -163,7 +166,7 @@ impl<R: Read> Capture<R> {
         }
     }
 
-    /// How many interfaces were described so far.
+    /// Returns the number of interfaces that the file has described so far.
     pub fn interfaces(&self) -> usize {
         match &self.layout {
             Layout::Pcap(_) => 1,
@@ -171,28 +174,28 @@ impl<R: Read> Capture<R> {
         }
     }
 
-    /// What was left out so far.
+    /// Returns the counts of everything skipped so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Frames so far.
+    /// Returns the number of frames so far.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Bytes of the file up to the present frame.
+    /// Returns the position of the current frame in the file, in bytes.
     pub fn position(&self) -> u64 {
         self.source.position()
     }
 
-    /// Whether the file was found to end within a record.
+    /// Returns whether the file was found to end within a record.
     pub fn is_cut(&self) -> bool {
         self.tally.count(Skip::CutRecord) > 0
     }
 }
 
-/// What a file that is no capture may be.
+/// Describes what a file that is no capture may be, for an error message.
 fn looks_like(start: &[u8]) -> &'static str {
     match start {
         [] => "it is empty",

@@ -1,4 +1,4 @@
-//! A captured frame taken apart.
+//! Decoding of the headers of a captured frame.
 
 use super::bytes::Order;
 use super::capture::{Frame, LARGEST_RECORD};
@@ -12,42 +12,43 @@ use std::net::SocketAddr;
 /// An IP packet of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Where it came from; port 0 where there are no ports.
+    /// Source address; the port is 0 if the protocol has no ports.
     pub source: SocketAddr,
-    /// Where it went.
+    /// Destination address; the port is 0 if the protocol has no ports.
     pub destination: SocketAddr,
-    /// The number of its protocol: 6 for TCP, 17 for UDP.
+    /// Protocol number: 6 for TCP, 17 for UDP.
     pub protocol: u8,
-    /// Its ECN field.
+    /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// Bytes of the IP packet as sent.
+    /// Length of the IP packet as sent, in bytes.
     pub ip_bytes: u32,
-    /// Bytes of the frame as sent.
+    /// Length of the frame as sent, in bytes.
     pub frame_bytes: u32,
-    /// Which way it went, as far as the capture tells.
+    /// Direction of the packet, as far as the capture records it.
     pub heading: Heading,
-    /// What it carries.
+    /// Transport header and payload.
     pub transport: Transport,
 }
 
-/// What an IP packet carries.
+/// Payload of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// A TCP segment.
     Tcp(TcpHeader),
-    /// A UDP datagram with so many bytes of payload.
+    /// A UDP datagram, with the length of its payload in bytes.
     Udp(u32),
-    /// Anything else.
+    /// Any other protocol.
     Other,
 }
 
-/// Takes a frame apart.
+/// Decodes the link, network and transport headers of a frame.
 ///
 /// # Errors
 ///
-/// Why it cannot be.
+/// Returns the reason if the frame cannot be decoded.
 pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
-    // Sums of lengths are kept, and sequence numbers go on by them.
+    // Longer frames are refused, because callers add up lengths and advance sequence numbers by
+    // them.
     if frame.original_len as usize > LARGEST_RECORD {
         return Err(Skip::BadHeader);
     }

@@ -1,4 +1,4 @@
-//! From a frame to the IP packet in it.
+//! Link-layer headers, up to the IP packet that a frame carries.
 
 use super::bytes::Order;
 use super::tally::Skip;
@@ -8,46 +8,46 @@ use super::tally::Skip;
 pub struct LinkType(pub u16);
 
 impl LinkType {
-    /// BSD loopback: the address family in the order of the host that captured.
+    /// BSD loopback: the address family in the byte order of the capturing host.
     pub const NULL: Self = Self(0);
     /// Ethernet.
     pub const ETHERNET: Self = Self(1);
     /// PPP, with or without its address and control bytes.
     pub const PPP: Self = Self(9);
-    /// IP of either version, as some systems number it in files.
+    /// Raw IP of either version, by the number that some systems use in files.
     pub const RAW_BSD: Self = Self(12);
-    /// The same as OpenBSD numbers it.
+    /// Raw IP of either version, by the number that OpenBSD uses.
     pub const RAW_OPENBSD: Self = Self(14);
     /// PPP in HDLC-like framing.
     pub const PPP_HDLC: Self = Self(50);
-    /// IP of either version.
+    /// Raw IP of either version.
     pub const RAW: Self = Self(101);
     /// OpenBSD loopback: the address family with the high byte first.
     pub const LOOP: Self = Self(108);
     /// Linux "cooked" capture.
     pub const LINUX_SLL: Self = Self(113);
-    /// IPv4.
+    /// IPv4 without a link-layer header.
     pub const IPV4: Self = Self(228);
-    /// IPv6.
+    /// IPv6 without a link-layer header.
     pub const IPV6: Self = Self(229);
     /// Linux "cooked" capture, version 2.
     pub const LINUX_SLL2: Self = Self(276);
 }
 
-/// Which of two ways a frame went, as far as its link layer tells.
+/// Direction of a frame, as far as its link layer records it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Heading {
-    /// The link layer does not tell.
+    /// The link layer does not record a direction.
     #[default]
     Unknown,
-    /// Into the host that captured, or to the higher of two Ethernet addresses.
+    /// Into the host that captured, or from the lower to the higher of two Ethernet addresses.
     In,
-    /// The other way.
+    /// The opposite direction.
     Out,
 }
 
 impl Heading {
-    /// The other way.
+    /// Returns the opposite direction.
     #[must_use]
     pub fn opposite(self) -> Self {
         match self {
@@ -57,7 +57,7 @@ impl Heading {
         }
     }
 
-    /// From pcapng's `epb_flags`.
+    /// Converts pcapng's `epb_flags`.
     pub(super) fn of_flags(flags: u32) -> Self {
         match flags & 3 {
             1 => Self::In,
@@ -74,7 +74,8 @@ impl Heading {
         }
     }
 
-    /// Between two stations, the order of their addresses tells one way from the other.
+    /// Derives the direction from the order of two Ethernet addresses, which separates the two
+    /// directions between two stations.
     fn of_stations(destination: &[u8], source: &[u8]) -> Self {
         match source.cmp(destination) {
             std::cmp::Ordering::Less => Self::In,
@@ -87,7 +88,8 @@ impl Heading {
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
 
-/// The IP packet in a frame (from its version on; what follows it is left on), and its heading.
+/// Returns the IP packet in a frame, from its version field on, and the frame's direction. Bytes
+/// that follow the IP packet are not cut off.
 pub(super) fn ip_in(link: LinkType, frame: &[u8]) -> Result<(&[u8], Heading), Skip> {
     match link {
         LinkType::ETHERNET => {
@@ -111,7 +113,7 @@ pub(super) fn ip_in(link: LinkType, frame: &[u8]) -> Result<(&[u8], Heading), Sk
             Ok((body, heading))
         }
         LinkType::PPP | LinkType::PPP_HDLC => Ok((in_ppp(frame)?, Heading::Unknown)),
-        // The IP version says what the address family would, in whichever order that is.
+        // The version field of the IP header replaces the address family, whose byte order varies.
         LinkType::NULL | LinkType::LOOP => {
             Ok((frame.get(4..).ok_or(Skip::CutHeader)?, Heading::Unknown))
         }
@@ -123,12 +125,12 @@ fn short(bytes: &[u8], at: usize) -> Result<u16, Skip> {
     Order::Big.short(bytes, at).ok_or(Skip::CutHeader)
 }
 
-/// What follows an Ethernet type at `at`.
+/// Returns the bytes that follow the Ethernet type at offset `at`.
 fn after_type(frame: &[u8], at: usize) -> Result<&[u8], Skip> {
     after_tags(short(frame, at)?, &frame[at + 2..])
 }
 
-/// What follows any tags of virtual LANs (802.1Q, 802.1ad, and what came before it).
+/// Skips any VLAN tags (802.1Q, 802.1ad and their predecessors) and returns the bytes after them.
 fn after_tags(mut kind: u16, mut rest: &[u8]) -> Result<&[u8], Skip> {
     loop {
         match kind {
@@ -137,14 +139,15 @@ fn after_tags(mut kind: u16, mut rest: &[u8]) -> Result<&[u8], Skip> {
                 kind = short(rest, 2)?;
                 rest = &rest[4..];
             }
-            // A PPPoE session: its header, then PPP.
+            // A PPPoE session: the PPPoE header comes first, then PPP.
             0x8864 => return in_ppp(rest.get(6..).ok_or(Skip::CutHeader)?),
             _ => return Err(Skip::NotIp),
         }
     }
 }
 
-/// PPP (RFC 1661, RFC 1662): address and control may be left out, and half of the protocol.
+/// Returns the IP packet in a PPP frame (RFC 1661, RFC 1662). The sender may omit the address and
+/// control bytes, and the first byte of the protocol.
 fn in_ppp(frame: &[u8]) -> Result<&[u8], Skip> {
     let rest = frame.strip_prefix(&[0xFF, 0x03]).unwrap_or(frame);
     match rest {

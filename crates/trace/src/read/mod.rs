@@ -1,8 +1,8 @@
-//! Captures and traces of others, read as a stream in bounded memory.
+//! Readers of captures and of other tools' traces, as streams in bounded memory.
 //!
-//! [`Capture`] takes pcap and pcapng from anything that can be read, [`decode`] takes a frame apart,
-//! [`Ns2Trace`] reads the 12 columns of ns-2. Nothing here panics or trusts a length: what cannot be
-//! understood is counted in a [`Tally`] and left out.
+//! [`Capture`] reads pcap and pcapng from any reader, [`decode`] decodes a frame, and [`Ns2Trace`]
+//! reads the 12 columns of ns-2. None of these readers panics or trusts a length field: they skip
+//! whatever they cannot interpret and count it in a [`Tally`].
 
 mod bytes;
 mod capture;

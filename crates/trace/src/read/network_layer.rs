@@ -4,22 +4,22 @@ use super::tally::Skip;
 use goodqueue_types::Ecn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an IP header says, and what follows it.
+/// Fields of an IP header, and the payload that follows it.
 pub(super) struct IpPacket<'a> {
     pub source: IpAddr,
     pub destination: IpAddr,
     pub protocol: u8,
     pub ecn: Ecn,
-    /// Bytes of the packet as it was sent, header included.
+    /// Length of the packet as sent, in bytes, header included.
     pub length: u32,
-    /// Bytes of it after the IP header and its extensions.
+    /// Length of the payload after the IP header and its extensions, as sent, in bytes.
     pub payload_len: u32,
-    /// What was captured of these.
+    /// Captured part of the payload.
     pub payload: &'a [u8],
 }
 
-/// Reads either version. `wire` is the length of the packet by its frame: it counts where the
-/// header has none, as in super-segments above 64 KiB.
+/// Decodes an IP header of either version. `wire` is the length of the packet that follows from the
+/// frame's length. It replaces a length field of 0, which super-segments above 64 KiB have.
 pub(super) fn ip_packet(bytes: &[u8], wire: u32) -> Result<IpPacket<'_>, Skip> {
     match bytes.first().ok_or(Skip::CutHeader)? >> 4 {
         4 => ipv4(bytes, wire),
@@ -95,7 +95,7 @@ fn ipv6(bytes: &[u8], wire: u32) -> Result<IpPacket<'_>, Skip> {
     })
 }
 
-/// Where the extension headers of an IPv6 packet end, and what follows.
+/// End of the extension headers of an IPv6 packet, and the protocol that follows them.
 struct Extensions {
     protocol: u8,
     end: usize,
@@ -110,7 +110,8 @@ fn past_extensions(first: u8, bytes: &[u8]) -> Result<Extensions, Skip> {
         end: 40,
     };
     loop {
-        // Hop-by-hop, routing, fragment, authentication and destination options, mobility, HIP, shim6.
+        // Hop-by-hop, routing, fragment, authentication and destination options, mobility, HIP,
+        // shim6.
         if !matches!(
             found.protocol,
             0 | 43 | FRAGMENT | AUTHENTICATION | 60 | 135 | 139 | 140
@@ -126,7 +127,7 @@ fn past_extensions(first: u8, bytes: &[u8]) -> Result<Extensions, Skip> {
                 }
                 8
             }
-            // Counts words of four bytes, two of them not counted.
+            // The length field counts words of four bytes and leaves out the first two words.
             AUTHENTICATION => (counted + 2) * 4,
             _ => (counted + 1) * 8,
         };

@@ -1,41 +1,41 @@
-//! ns-2's trace files: a line of 12 columns for each thing that happens to a packet.
+//! ns-2's trace files, which have one line of 12 columns for each event of a packet.
 //!
-//! `+ 1.84375 0 2 cbr 210 ------- 0 0.0 3.1 225 610`: event, time, link from and to, packet type,
-//! size, flags, flow, source and destination as node.port, sequence number, packet id.
+//! `+ 1.84375 0 2 cbr 210 ------- 0 0.0 3.1 225 610`: event, time, start and end of the link,
+//! packet type, size, flags, flow, source and destination as node.port, sequence number, packet id.
 
 use super::capture::LARGEST_RECORD;
 use super::tally::{Skip, Tally};
 use goodqueue_types::Ecn;
 use std::io::{self, BufRead};
 
-/// Longer lines are none of ns-2's.
+/// Largest length of a line, in bytes. ns-2 writes no longer ones.
 const LONGEST_LINE: u64 = 4096;
 
-/// What happened to a packet.
+/// Event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ns2Event {
-    /// `+`: it reached the queue of a link.
+    /// `+`: the packet reached the queue of a link.
     Enqueued,
-    /// `-`: it left the queue, and its transmission began.
+    /// `-`: the packet left the queue, and its transmission began.
     Dequeued,
-    /// `r`: it reached the node at the end of the link.
+    /// `r`: the packet reached the node at the end of the link.
     Received,
-    /// `d`: the queue dropped it.
+    /// `d`: the queue dropped the packet.
     Dropped,
 }
 
-/// The type of a packet: `tcp`, `ack`, `cbr`, …
+/// Type of a packet: `tcp`, `ack`, `cbr`, …
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ns2Kind {
-    /// Filled up with zeros.
+    /// Letters of the name, padded with zeros.
     letters: [u8; Self::LONGEST],
 }
 
 impl Ns2Kind {
-    /// ns-2's own (`CtrMcast_Encap`) are shorter.
+    /// Largest length of a name. ns-2's own names (such as `CtrMcast_Encap`) are shorter.
     const LONGEST: usize = 32;
 
-    /// The type of this name, unless it is longer than any.
+    /// Returns the type with this name, or none if the name is too long.
     fn new(name: &str) -> Option<Self> {
         let mut letters = [0; Self::LONGEST];
         letters
@@ -44,41 +44,41 @@ impl Ns2Kind {
         Some(Self { letters })
     }
 
-    /// Its name.
+    /// Returns the name of the type.
     pub fn name(&self) -> &str {
         let name = std::str::from_utf8(&self.letters).unwrap_or_default();
         name.trim_end_matches('\0')
     }
 }
 
-/// A line of a trace.
+/// One line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ns2Record {
-    /// What happened.
+    /// Event of the packet.
     pub event: Ns2Event,
-    /// When, in nanoseconds.
+    /// Time of the event, in nanoseconds.
     pub time_ns: i64,
-    /// The nodes of the link.
+    /// Nodes at the start and the end of the link.
     pub link: (u32, u32),
-    /// What it is.
+    /// Type of the packet.
     pub kind: Ns2Kind,
-    /// Bytes.
+    /// Size of the packet, in bytes.
     pub size: u32,
-    /// What its flags say of ECN.
+    /// ECN field, as derived from the flags column.
     pub ecn: Ecn,
     /// Flow id.
     pub flow: u32,
-    /// Node and port that it comes from.
+    /// Node and port of the source.
     pub source: (u32, u32),
-    /// Node and port that it goes to.
+    /// Node and port of the destination.
     pub destination: (u32, u32),
     /// Sequence number, in packets.
     pub sequence: i64,
-    /// Number of the packet.
+    /// Unique id of the packet.
     pub id: u64,
 }
 
-/// A stream of a trace's lines.
+/// A stream of the lines of a trace.
 pub struct Ns2Trace<R> {
     reader: R,
     line: Vec<u8>,
@@ -88,7 +88,7 @@ pub struct Ns2Trace<R> {
 }
 
 impl<R: BufRead> Ns2Trace<R> {
-    /// Begins to read.
+    /// Creates a stream of lines from a reader.
     pub fn new(reader: R) -> Self {
         Self {
             reader,
@@ -99,7 +99,7 @@ impl<R: BufRead> Ns2Trace<R> {
         }
     }
 
-    /// Whether a file begins with a line of a trace.
+    /// Returns whether a file begins with a valid line of a trace.
     pub fn begins(start: &[u8]) -> bool {
         let line = start.split(|byte| *byte == b'\n').next();
         line.and_then(|line| std::str::from_utf8(line).ok())
@@ -107,11 +107,11 @@ impl<R: BufRead> Ns2Trace<R> {
             .is_some()
     }
 
-    /// The next record; none at the end. Lines that are no records are counted and passed over.
+    /// Returns the next record, or none at the end. Invalid lines are counted and skipped.
     ///
     /// # Errors
     ///
-    /// If the stream fails.
+    /// Returns an error if the stream fails.
     pub fn next_record(&mut self) -> io::Result<Option<Ns2Record>> {
         loop {
             self.line.clear();
@@ -127,24 +127,24 @@ impl<R: BufRead> Ns2Trace<R> {
                 self.records += 1;
                 return Ok(Some(record));
             }
-            // The last line of a run that still writes, or ran out of disk.
+            // The last line of a file is cut off if ns-2 still runs, or if the disk was full.
             let cut = !whole && (length as u64) < LONGEST_LINE;
             self.tally
                 .add(if cut { Skip::CutRecord } else { Skip::BadLine });
         }
     }
 
-    /// What was left out so far.
+    /// Returns the counts of everything skipped so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Records so far.
+    /// Returns the number of records so far.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -176,13 +176,13 @@ fn record(line: &str) -> Option<Ns2Record> {
     Some(record)
 }
 
-/// Bytes of a packet; what is longer than any is none.
+/// Parses the size of a packet, in bytes. A size that no packet can have is invalid.
 fn size(text: &str) -> Option<u32> {
     let size = text.parse().ok()?;
     (size as usize <= LARGEST_RECORD).then_some(size)
 }
 
-/// A decimal number of seconds; ns-2 writes large and small ones with an exponent.
+/// Parses a decimal number of seconds. ns-2 writes large and small numbers with an exponent.
 fn nanoseconds(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -208,7 +208,7 @@ fn address(text: &str) -> Option<(u32, u32)> {
     Some((node.parse().ok()?, port.parse().ok()?))
 }
 
-/// The flags column: `E` congestion experienced and `N` ECN-capable (the meaning of ns-2's manual,
+/// Parses the flags column: `E` means congestion experienced and `N` ECN-capable (ns-2's manual,
 /// section 26.4).
 fn ecn_of(flags: &str) -> Ecn {
     if flags.contains('E') {

@@ -1,22 +1,23 @@
-//! What ns-2's queue monitor counts, from a trace.
+//! The totals that ns-2's queue monitor counts, computed from a trace.
 
 use super::ns2::{Ns2Kind, Ns2Record};
 use std::collections::BTreeMap;
 
-/// More (link, type) pairs than any trace of ns-2 has: what comes after is not counted.
+/// Largest number of (link, type) pairs, which exceeds that of any trace of ns-2. Further pairs are
+/// not counted.
 const MOST_ROWS: usize = 1 << 16;
 
-/// Packets and bytes.
+/// Numbers of packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Their bytes.
+    /// Number of bytes in these packets.
     pub bytes: u64,
 }
 
-/// Totals by link and packet type. The monitor's arrivals are enqueued packets (those dropped at
-/// arrival have a `+` before their `d`), its departures dequeued ones.
+/// Totals by link and packet type. The monitor's arrivals are the enqueued packets (a packet
+/// dropped on arrival has a `+` before its `d`), and its departures are the dequeued packets.
 #[derive(Clone, Debug, Default)]
 pub struct Ns2Totals {
     rows: BTreeMap<((u32, u32), Ns2Kind), [Counts; 4]>,
@@ -34,13 +35,14 @@ impl Ns2Totals {
         counts.bytes += u64::from(record.size);
     }
 
-    /// Links with a packet type, and what happened to these packets, by `Ns2Event as usize`.
+    /// Returns the totals of each link and packet type; `Ns2Event as usize` is the index into the
+    /// counts.
     pub fn rows(&self) -> impl Iterator<Item = ((u32, u32), &str, &[Counts; 4])> {
         let rows = self.rows.iter();
         rows.map(|((link, kind), counts)| (*link, kind.name(), counts))
     }
 
-    /// What happened at each link, all types together.
+    /// Returns the totals of each link over all packet types.
     pub fn links(&self) -> BTreeMap<(u32, u32), [Counts; 4]> {
         let mut links = BTreeMap::<_, [Counts; 4]>::new();
         for (link, _, counts) in self.rows() {

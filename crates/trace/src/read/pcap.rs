@@ -1,5 +1,5 @@
-//! The classic format: a file header, then records of 16 bytes and a frame
-//! (draft-ietf-opsawg-pcap).
+//! The classic pcap format: a file header, then records that consist of a 16-byte header and a
+//! frame (draft-ietf-opsawg-pcap).
 
 use super::bytes::Order;
 use super::capture::{Format, Head, LARGEST_RECORD};
@@ -10,10 +10,10 @@ use std::io::{self, Read};
 
 const RECORD_HEADER: usize = 16;
 
-/// After damage, the next record is one whose time is at most so far from the last one's.
+/// Largest difference in time between two records on either side of damage, in seconds.
 const SAME_TIME_S: u64 = 24 * 3600;
 
-/// How the records of a file are to be read.
+/// Parameters of a file's records, from the file header.
 pub struct Pcap {
     order: Order,
     nanoseconds: bool,
@@ -21,7 +21,7 @@ pub struct Pcap {
     last_s: Option<u32>,
 }
 
-/// A record's header.
+/// Header of a record.
 struct Record {
     seconds: u32,
     fraction: u32,
@@ -30,7 +30,7 @@ struct Record {
 }
 
 impl Pcap {
-    /// Reads the file header, if it is one.
+    /// Parses the file header. Returns none if `start` is no file header of pcap.
     pub fn begins(start: &[u8]) -> Option<Self> {
         let header: &[u8; 24] = start.get(..24)?.try_into().ok()?;
         let (order, nanoseconds) = match header[..4] {
@@ -40,7 +40,7 @@ impl Pcap {
             [0xA1, 0xB2, 0x3C, 0x4D] => (Order::Big, true),
             _ => return None,
         };
-        // The upper bits say whether frames end with a checksum, which the IP length leaves out.
+        // The upper bits state whether frames end with a checksum, which the IP length excludes.
         let link = order.word(header, 20)? & 0xFFFF;
         Some(Self {
             order,
@@ -58,7 +58,7 @@ impl Pcap {
         }
     }
 
-    /// The next frame.
+    /// Returns the next frame, or none at the end.
     pub fn next<R: Read>(
         &mut self,
         source: &mut Source<R>,
@@ -96,7 +96,7 @@ impl Pcap {
         }
     }
 
-    /// The header at the front of `bytes`, unless it cannot be one.
+    /// Parses the record header at the front of `bytes`. Returns none if it cannot be one.
     fn record(&self, bytes: &[u8]) -> Option<Record> {
         let field = |at| self.order.word(bytes, at);
         let record = Record {
@@ -113,7 +113,8 @@ impl Pcap {
         (record.captured <= LARGEST_RECORD && record.fraction < second).then_some(record)
     }
 
-    /// Passes over damage to where two records follow one another; whether there is such a place.
+    /// Skips damaged bytes up to a place where two valid records follow one another. Returns
+    /// whether such a place exists.
     fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<bool> {
         loop {
             source.consume(1);
@@ -138,7 +139,7 @@ impl Pcap {
         }
     }
 
-    /// Whether a record may come after the last good one: found among damage, it must look the part.
+    /// Returns whether a record found among damaged bytes is plausible after the last valid record.
     fn follows(&self, record: &Record) -> bool {
         let near = |last: u32| u64::from(last.abs_diff(record.seconds)) <= SAME_TIME_S;
         record.captured > 0

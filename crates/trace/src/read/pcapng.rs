@@ -1,4 +1,5 @@
-//! pcapng (draft-ietf-opsawg-pcapng): sections of blocks.
+//! The pcapng format (draft-ietf-opsawg-pcapng), in which a file consists of sections, and a
+//! section of blocks.
 
 use super::bytes::Order;
 use super::capture::{Head, LARGEST_RECORD};
@@ -14,13 +15,14 @@ const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Type and length before a block's body, the length again after it.
+/// Bytes of a block's type and length before its body and of its repeated length after it.
 const FRAMING: usize = 12;
-/// An enhanced packet's fields before its frame; an obsolete packet has as many.
+/// Bytes of an enhanced packet's fields before its frame. An obsolete packet has as many.
 const PACKET_FIELDS: usize = 20;
-/// Blocks have room for a packet and its options.
+/// Largest length of a block, in bytes, with room for a packet and its options.
 const LARGEST_BLOCK: usize = LARGEST_RECORD + (1 << 16);
-/// So many interfaces are remembered in a section: a file that describes more is made to do harm.
+/// Largest number of interfaces that are remembered in a section. A file that describes more must
+/// be malicious.
 const MOST_INTERFACES: usize = 1 << 16;
 
 const NANOS: i64 = 1_000_000_000;
@@ -32,7 +34,7 @@ struct Interface {
     clock: Clock,
 }
 
-/// What an interface's timestamps count.
+/// Unit and epoch of an interface's timestamps.
 #[derive(Clone, Copy)]
 struct Clock {
     ticks_per_second: u64,
@@ -49,7 +51,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Nanoseconds, rounded down.
+    /// Converts a timestamp to nanoseconds, rounded down.
     fn nanoseconds(self, ticks: u64) -> i64 {
         let second = u128::from(self.ticks_per_second);
         let nanos = u128::from(ticks) * NANOS as u128 / second;
@@ -58,7 +60,7 @@ impl Clock {
     }
 }
 
-/// What is known of a file so far.
+/// State of reading a pcapng file.
 pub struct PcapNg {
     order: Order,
     interfaces: Vec<Interface>,
@@ -74,7 +76,7 @@ impl PcapNg {
         }
     }
 
-    /// Whether a file begins with a section.
+    /// Returns whether a file begins with a section.
     pub fn begins(start: &[u8]) -> bool {
         start.len() >= FRAMING
             && field(Order::Little, start, 0) == SECTION
@@ -85,7 +87,7 @@ impl PcapNg {
         self.seen
     }
 
-    /// The next frame.
+    /// Returns the next frame, or none at the end.
     pub fn next<R: Read>(
         &mut self,
         source: &mut Source<R>,
@@ -100,7 +102,8 @@ impl PcapNg {
                 continue;
             };
             if length > LARGEST_BLOCK {
-                // Damage, rather: to believe the length could pass over gigabytes of good blocks.
+                // The length must be damaged: skipping that many bytes could skip gigabytes of
+                // valid blocks.
                 tally.add(Skip::OversizedRecord);
                 self.find_next(source, tally)?;
                 continue;
@@ -119,10 +122,10 @@ impl PcapNg {
         }
     }
 
-    /// Type and length of the block at the front, unless it cannot be one. A section says in which
-    /// order its bytes are.
+    /// Parses the type and length of the block at the front. Returns none if it cannot be a block.
+    /// A section header sets the byte order.
     fn frame_of(&mut self, bytes: &[u8]) -> Option<(u32, usize)> {
-        // Its type reads the same from either end.
+        // The type of a section header reads the same in both byte orders.
         let kind = field(self.order, bytes, 0);
         if kind == SECTION {
             self.order = order_of(bytes)?;
@@ -131,7 +134,8 @@ impl PcapNg {
         (length >= FRAMING && length.is_multiple_of(4)).then_some((kind, length))
     }
 
-    /// Passes over damage to a block that ends as it begins: at worst to the end.
+    /// Skips damaged bytes up to a block whose two lengths agree, or to the end of the file if
+    /// there is none.
     fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<()> {
         loop {
             source.consume(1);
@@ -164,7 +168,7 @@ impl PcapNg {
         }
     }
 
-    /// Takes in a whole block; a frame if it holds one.
+    /// Processes a whole block. Returns a frame if the block holds one.
     fn read(&mut self, kind: u32, block: &[u8], tally: &mut Tally) -> Option<Head> {
         match kind {
             SECTION => {
@@ -213,7 +217,7 @@ impl PcapNg {
         });
     }
 
-    /// An enhanced packet, or the obsolete one that it replaced.
+    /// Parses an enhanced packet, or the obsolete packet that it replaced.
     fn packet(&self, kind: u32, block: &[u8]) -> Result<Head, Skip> {
         if block.len() < FRAMING + PACKET_FIELDS {
             return Err(Skip::BadHeader);
@@ -256,7 +260,8 @@ impl PcapNg {
         Ok(head)
     }
 
-    /// A simple packet is of the first interface, and has no time: it takes the start of the clock.
+    /// Parses a simple packet. It belongs to the first interface and has no timestamp: its time is
+    /// the start of the clock.
     fn simple_packet(&self, block: &[u8]) -> Result<Head, Skip> {
         let interface = self.interfaces.first().ok_or(Skip::UnknownInterface)?;
         let original = field(self.order, block, 8);
@@ -282,7 +287,7 @@ impl PcapNg {
     }
 }
 
-/// In which order the bytes of a section are; none if it is no section.
+/// Returns the byte order of a section, or none if this is no section.
 fn order_of(section: &[u8]) -> Option<Order> {
     match section.get(8..12)? {
         [0x1A, 0x2B, 0x3C, 0x4D] => Some(Order::Big),
@@ -291,8 +296,8 @@ fn order_of(section: &[u8]) -> Option<Order> {
     }
 }
 
-/// `if_tsresol`: a power of ten, or of two with the high bit; one that does not fit is taken as the
-/// finest that does.
+/// Decodes `if_tsresol`: a power of ten, or a power of two if the high bit is set. A resolution
+/// that does not fit is replaced by the finest one that does.
 fn ticks_per_second(resolution: u8) -> u64 {
     let power = u32::from(resolution & 0x7F);
     if resolution & 0x80 == 0 {
@@ -302,7 +307,7 @@ fn ticks_per_second(resolution: u8) -> u64 {
     }
 }
 
-/// Codes and places of the options from `at` to the end of a block's body.
+/// Iterates over the options between `at` and the end of a block's body, as codes and byte ranges.
 fn options(block: &[u8], mut at: usize, order: Order) -> impl Iterator<Item = (u16, Range<usize>)> {
     let end = block.len() - 4;
     std::iter::from_fn(move || {
@@ -319,7 +324,7 @@ fn options(block: &[u8], mut at: usize, order: Order) -> impl Iterator<Item = (u
     })
 }
 
-/// A field of a block that is long enough for it.
+/// Returns the 32-bit field at offset `at` of a block, which must be long enough.
 fn field(order: Order, block: &[u8], at: usize) -> u32 {
     order.word(block, at).unwrap_or_default()
 }

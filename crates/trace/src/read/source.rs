@@ -1,18 +1,18 @@
-//! A window onto a stream of bytes: as much of it in memory as one record needs.
+//! A window onto a stream of bytes that holds as much in memory as one record needs.
 
 use super::tally::{Skip, Tally};
 use std::io::{self, Read};
 
-/// Read at once.
+/// Number of bytes that are read at once.
 const CHUNK: usize = 1 << 18;
 
-/// Bytes from a reader, of which a stretch at the front is in memory.
+/// Bytes of a reader, of which a window is in memory.
 pub struct Source<R> {
     reader: R,
     memory: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes before `start`, over the whole stream.
+    /// Number of bytes before `start`, counted from the start of the stream.
     passed: u64,
     ended: bool,
 }
@@ -29,7 +29,8 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reads until `wanted` bytes are in memory or the stream ends, and shows what there is.
+    /// Reads until `wanted` bytes are in memory or the stream ends, and returns the bytes in
+    /// memory.
     pub fn fill(&mut self, wanted: usize) -> io::Result<&[u8]> {
         if self.end - self.start < wanted && !self.ended {
             self.read_on(wanted)?;
@@ -37,7 +38,8 @@ impl<R: Read> Source<R> {
         Ok(&self.memory[self.start..self.end])
     }
 
-    /// The same, if there is so much; where the stream ends within it, a record is cut.
+    /// Reads `wanted` bytes. Returns none if the stream ends before, and counts a cut record if it
+    /// ends within them.
     pub fn whole(&mut self, wanted: usize, tally: &mut Tally) -> io::Result<Option<&[u8]>> {
         let bytes = self.fill(wanted)?;
         if bytes.len() >= wanted {
@@ -49,19 +51,19 @@ impl<R: Read> Source<R> {
         Ok(None)
     }
 
-    /// What is in memory.
+    /// Returns the bytes in memory.
     pub fn bytes(&self) -> &[u8] {
         &self.memory[self.start..self.end]
     }
 
-    /// Leaves up to `count` bytes of those in memory behind.
+    /// Discards up to `count` of the bytes in memory.
     pub fn consume(&mut self, count: usize) {
         let count = count.min(self.end - self.start);
         self.start += count;
         self.passed += count as u64;
     }
 
-    /// How many bytes were left behind.
+    /// Returns the number of bytes discarded so far, which is the position in the stream.
     pub fn position(&self) -> u64 {
         self.passed
     }

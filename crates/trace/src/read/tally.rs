@@ -1,38 +1,38 @@
-//! What was left out, and why.
+//! Counts of what the readers skipped, by reason.
 
-/// Why something in a capture was left out.
+/// Reason for skipping a part of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Skip {
-    /// Bytes between records that make no sense, counted in bytes.
+    /// Invalid bytes between records, counted in bytes.
     DamagedBytes,
     /// The file ends within a record.
     CutRecord,
-    /// A pcapng block that holds no packet and describes none that follows.
+    /// A pcapng block that neither holds a packet nor describes any.
     OtherBlock,
     /// A record too long to be a packet.
     OversizedRecord,
-    /// A packet of an interface that was not described.
+    /// A packet of an interface that the file has not described.
     UnknownInterface,
-    /// A frame of a link type that is not read.
+    /// A frame of a link type that goodqueue does not read.
     UnknownLinkType,
-    /// A frame that carries something else than IP (ARP, LLDP, …).
+    /// A frame that carries another protocol than IP (ARP, LLDP, …).
     NotIp,
-    /// A frame captured too short for its headers.
+    /// A frame whose captured part ends within its headers.
     CutHeader,
     /// An IP or TCP header that contradicts itself.
     BadHeader,
-    /// A fragment of an IP packet other than its first: it has no ports.
+    /// A fragment of an IP packet other than the first, which has no ports.
     LaterFragment,
-    /// A line that has not the columns of a trace.
+    /// A line without the columns of a trace.
     BadLine,
-    /// A packet whose time lies far from those around it.
+    /// A packet whose time lies far from those of its neighbours.
     OddTime,
 }
 
 impl Skip {
-    /// How many there are.
+    /// Number of reasons.
     pub const COUNT: usize = 12;
-    /// All of them, each at the index `skip as usize`.
+    /// All reasons, each at the index `skip as usize`.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DamagedBytes,
         Self::CutRecord,
@@ -48,7 +48,7 @@ impl Skip {
         Self::OddTime,
     ];
 
-    /// Name in results.
+    /// Returns the name of the reason in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::DamagedBytes => "damaged_bytes",
@@ -67,27 +67,27 @@ impl Skip {
     }
 }
 
-/// How often each thing was left out.
+/// Number of skipped parts for each reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally([u64; Skip::COUNT]);
 
 impl Tally {
-    /// Counts one more.
+    /// Counts one occurrence of a reason.
     pub fn add(&mut self, skip: Skip) {
         self.add_many(skip, 1);
     }
 
-    /// Counts so many more.
+    /// Counts `count` occurrences of a reason.
     pub fn add_many(&mut self, skip: Skip, count: u64) {
         self.0[skip as usize] += count;
     }
 
-    /// How many were left out for this reason.
+    /// Returns the count of a reason.
     pub fn count(&self, skip: Skip) -> u64 {
         self.0[skip as usize]
     }
 
-    /// Reasons that occurred, with their counts.
+    /// Iterates over the reasons that occurred, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Skip, u64)> + '_ {
         let counts = Skip::ALL.into_iter().zip(self.0);
         counts.filter(|(_, count)| *count > 0)

@@ -4,7 +4,7 @@ use super::bytes::Order;
 use super::tally::Skip;
 use goodqueue_types::SegmentFlags;
 
-/// A TCP header as on the wire: sequence numbers of 32 bits, the window unscaled.
+/// A TCP header as on the wire: sequence numbers have 32 bits, and the window is unscaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpHeader {
     /// Sequence number.
@@ -13,30 +13,31 @@ pub struct TcpHeader {
     pub ack: u32,
     /// Flags.
     pub flags: SegmentFlags,
-    /// The window field.
+    /// Window field, unscaled.
     pub window: u16,
-    /// Payload bytes as sent, however many of them were captured.
+    /// Length of the payload as sent, in bytes, however many of them were captured.
     pub payload: u32,
-    /// The maximum segment size option.
+    /// Value of the maximum segment size option, in bytes.
     pub mss: Option<u16>,
-    /// The window scale option.
+    /// Value of the window scale option, in bits.
     pub scale: Option<u8>,
-    /// Whether selective acknowledgements are permitted.
+    /// True if the header has the SACK-permitted option.
     pub sack_permitted: bool,
-    /// The timestamps option: value and echo.
+    /// Value and echo of the timestamps option.
     pub timestamps: Option<(u32, u32)>,
     sack: [(u32, u32); 4],
     sack_count: u8,
 }
 
 impl TcpHeader {
-    /// Selectively acknowledged ranges, from the first byte to the byte after the last.
+    /// Returns the selectively acknowledged ranges, each from its first byte to the byte after its
+    /// last.
     pub fn sack(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.sack_count)]
     }
 }
 
-/// Ports and header of a segment of `length` bytes of which `bytes` were captured.
+/// Parses the ports and the header of a segment of `length` bytes, of which `bytes` were captured.
 pub(super) fn tcp_header(bytes: &[u8], length: u32) -> Result<((u16, u16), TcpHeader), Skip> {
     let fixed = bytes.get(..20).ok_or(Skip::CutHeader)?;
     let short = |at| Order::Big.short(fixed, at).unwrap_or_default();
@@ -56,7 +57,7 @@ pub(super) fn tcp_header(bytes: &[u8], length: u32) -> Result<((u16, u16), TcpHe
         payload,
         ..TcpHeader::default()
     };
-    // Options that were not captured are not there.
+    // Options that were not captured are treated as absent.
     read_options(&bytes[20..header_len.min(bytes.len())], &mut header);
     Ok(((short(0), short(2)), header))
 }

@@ -1,4 +1,4 @@
-//! What a capture at one point of the network holds.
+//! A simulated packet capture at one point of the network.
 
 use crate::write::frame::{Endpoints, frame};
 use crate::write::pcapng::{InterfaceInfo, PcapngWriter, Record, Way};
@@ -11,31 +11,34 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Where to look.
+/// Point of the network where packets are captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// The network interfaces of all clients, or of one flow's.
+    /// The network interfaces of all clients, or of one flow's clients.
     Sender(Option<FlowId>),
-    /// Those of the servers.
+    /// The network interfaces of all servers, or of one flow's servers.
     Receiver(Option<FlowId>),
-    /// The router that a link's queue stands in, before the queue: what it will drop is still there.
+    /// The router that holds a link's queue, before the queue: the capture includes packets that
+    /// the queue then drops.
     Before(Gate),
-    /// The same router behind the queue: what leaves is seen when its transmission begins.
+    /// The same router behind the queue: the capture includes a packet when its transmission
+    /// begins.
     After(Gate),
 }
 
-/// A link as seen from the router that its queue stands in.
+/// A link as seen from the router that holds its queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
     /// The link.
     pub link: LinkId,
-    /// Its name, for comments.
+    /// Name of the link, for packet comments.
     pub name: String,
-    /// Where packets come that leave it, by flow and direction ([`way_of`]).
+    /// Place that packets reach when they leave the link, by flow and direction ([`way_of`]).
     pub next: Vec<Option<Next>>,
-    /// Where packets come that leave the link of the opposite direction: this router.
+    /// Place that packets reach when they leave the link of the opposite direction, which ends at
+    /// this router.
     pub next_after_opposite: Vec<Option<Next>>,
-    /// Whether it may lose what it has transmitted.
+    /// True if the link may lose packets after it has transmitted them.
     pub loses_after: bool,
 }
 
@@ -44,41 +47,42 @@ pub struct Gate {
 pub enum Next {
     /// A link.
     Link(LinkId),
-    /// The host that the route leads to.
+    /// The host at the end of the route.
     Host,
 }
 
-/// What an event means at a point.
+/// Meaning of an event at a capture point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sight {
-    /// A frame passes; if it is held, what becomes of it is not known yet.
+    /// A frame passes. If it is held, its fate is not yet known.
     Passes { way: Way, held: bool },
     /// A frame that passed is dropped.
     Dropped(DropReason),
-    /// It is marked: one that passed, or before it passes.
+    /// A frame is marked, either after it passed or before.
     Marked(DropReason),
-    /// Nothing more happens to it here.
+    /// No further event at this point will concern the frame.
     Settled,
 }
 
-/// Writes what passes a point into a pcapng file. A frame's record waits until the link has decided
-/// what becomes of it, and those behind it do, too: as many as the queue holds.
+/// Writes the packets that pass a point into a pcapng file. The record of a frame waits until the
+/// link has decided the frame's fate, and so do the records behind it: at most as many as the queue
+/// holds.
 #[derive(Debug)]
 pub struct Capture<W> {
     point: Point,
     endpoints: Arc<[Endpoints]>,
     writer: PcapngWriter<W>,
     waiting: VecDeque<Waiting>,
-    /// How many records have left `waiting`.
+    /// Number of records that have left `waiting`.
     written: u64,
-    /// Records that are held, by packet and place.
+    /// Held records, by packet and position.
     held: BTreeSet<(Id, u64)>,
     /// Marks of packets that have not passed yet.
     marked: BTreeSet<(Id, &'static str)>,
     comment: String,
 }
 
-/// What tells a packet from others; not from its copies.
+/// Identity of a packet, which its copies share.
 type Id = (FlowId, Direction, u64);
 
 fn id(packet: &Packet) -> Id {
@@ -96,10 +100,10 @@ struct Waiting {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture; `endpoints` are those of each flow.
+    /// Creates a capture. `endpoints` has an entry for each flow.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the header cannot be written.
     pub fn new(
         out: W,
         point: Point,
@@ -139,7 +143,8 @@ impl<W: Write> Capture<W> {
         });
     }
 
-    /// The held record of a packet, and its place; of several copies, the first.
+    /// Returns the held record of a packet and its position. If there are several copies, it
+    /// returns the first one.
     fn held(&mut self, packet: &Packet) -> Option<(u64, &mut Waiting)> {
         let id = id(packet);
         let (_, place) = self.held.range((id, 0)..=(id, u64::MAX)).next().copied()?;
@@ -164,13 +169,13 @@ impl<W: Write> Capture<W> {
         }
     }
 
-    /// A packet that never comes out takes its mark with it.
+    /// Removes the marks of a packet that never leaves the link.
     fn forget_marks(&mut self, packet: &Packet) {
         let id = id(packet);
         self.marked.retain(|(of, _)| *of != id);
     }
 
-    /// Writes what waits for nothing.
+    /// Writes the records at the front that are not held, or all of them if `even_held` is true.
     fn write(&mut self, even_held: bool) -> io::Result<()> {
         while let Some(record) = self.waiting.front().filter(|next| even_held || !next.held) {
             let name = self.point.gate().map_or("", |gate| &gate.name);
@@ -241,7 +246,7 @@ impl Point {
     }
 }
 
-/// The host that sends `outgoing`.
+/// Interprets an event at the host that sends packets of direction `outgoing`.
 fn at_host(flow: Option<FlowId>, outgoing: Direction, event: &PacketEvent) -> Option<Sight> {
     let packet = &event.packet;
     if flow.is_some_and(|flow| flow != packet.flow) {
@@ -293,7 +298,7 @@ impl Gate {
     }
 }
 
-/// Whether a packet comes to the place where those come that have left a certain link.
+/// Returns whether a packet reaches the place that follows a certain link on its route.
 fn leaves(next: &[Option<Next>], event: &PacketEvent) -> bool {
     let place = match event.kind {
         PacketEventKind::Arrived(link) => Next::Link(link),

@@ -1,4 +1,4 @@
-//! Traces of a run, in files that are there whole or not at all.
+//! Files of a run's traces, which appear complete or not at all.
 
 use crate::write::TraceWriter;
 use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, Time};
@@ -18,10 +18,10 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Adds a trace in a file, which `writer` begins.
+    /// Adds a trace in a file; `writer` creates its writer.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn add<T: TraceWriter + Send + 'static>(
         &mut self,
         target: &Path,
@@ -34,27 +34,28 @@ impl Traces {
         Ok(())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no traces.
     pub fn is_empty(&self) -> bool {
         self.writers.is_empty()
     }
 
-    /// Where the traces are until they are finished.
+    /// Returns the paths of the temporary files, which hold the traces until they are complete.
     pub fn parts(&self) -> Vec<PathBuf> {
         let parts = self.unfinished.iter();
         parts.filter_map(|file| file.part.clone()).collect()
     }
 
-    /// Is set when a trace cannot be written, so that the run can stop.
+    /// Returns a flag that is set when a trace cannot be written, so that the run can stop.
     pub fn failed(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.failed)
     }
 
-    /// Ends all traces and puts the files in their places.
+    /// Completes all traces and gives the files their final names.
     ///
     /// # Errors
-    /// The first file that could not be written, and why: no file is there then. Or the first that could
-    /// not take its name, because something is in its place: those before it have theirs.
+    /// Returns the first file that could not be written, and the cause; no file exists then.
+    /// Otherwise returns the first file that could not be renamed, because something else has its
+    /// name; the files before it have been renamed.
     pub fn finish(mut self) -> Result<(), (PathBuf, io::Error)> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -93,7 +94,7 @@ impl PacketSink for Traces {
 }
 
 impl Traces {
-    /// Tells all writers, until one of them cannot write.
+    /// Calls `what` for each writer until one of them fails.
     fn tell(&mut self, what: impl Fn(&mut dyn TraceWriter) -> io::Result<()>) {
         if self.error.is_some() {
             return;
@@ -108,8 +109,8 @@ impl Traces {
     }
 }
 
-/// A file that takes its name when it is whole, and goes away if it never is. What is no file, such as
-/// a pipe, is written to as it is.
+/// A file that gets its name when it is complete, and is removed if it never is. A target that is
+/// no regular file, such as a pipe, is written directly.
 #[derive(Debug)]
 struct Unfinished {
     target: PathBuf,
@@ -156,7 +157,8 @@ mod tests {
     use crate::write::{Columns, Quantity};
     use goodqueue_types::Span;
 
-    /// Traces of what has changed so often that it must have been written, on a disk without room.
+    /// Writes a series with so many changes that the buffer must be flushed, on a disk without
+    /// room.
     fn on_a_full_disk(quantity: Quantity) -> Traces {
         let mut traces = Traces::default();
         let begin = |out| Ok(Columns::new(out, quantity, Time::MAX));

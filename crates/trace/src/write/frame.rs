@@ -1,64 +1,67 @@
 //! The bytes of a packet's headers: Ethernet, IPv4, and TCP, UDP or ICMP, with correct checksums.
 //!
-//! The simulator's packets have sizes and meaning but no bytes. Payload is all zeros here, so that
-//! checksums are those of the headers and hold for frames cut anywhere.
+//! A simulated packet has a size and fields but no bytes. Frames have a payload of zeros, which
+//! adds nothing to the checksums: these remain valid wherever a frame is cut.
 
 use goodqueue_types::{
     Body, Direction, Ecn, FlowId, Packet, Segment, SegmentFlags, Span, Time, Timestamps,
 };
 
-/// Bytes of an Ethernet header.
+/// Length of an Ethernet header, in bytes.
 pub const ETHERNET: usize = 14;
 const IP: usize = 20;
 const TCP: usize = 20;
 const UDP: usize = 8;
 const ICMP: usize = 8;
-/// RFC 9293 section 3.1: the data offset has four bits.
+/// Largest length of TCP options, in bytes: the data offset has four bits (RFC 9293 section 3.1).
 const MOST_OPTIONS: usize = 40;
 
-/// What a flow's frames show that its packets do not say.
+/// Facts about a flow that its frames show but its simulated packets do not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoints {
-    /// Which of the flows between the same hosts it is: ports tell them apart.
+    /// Index of the flow among those between the same hosts, which have different ports.
     pub ordinal: u32,
-    /// What its handshakes agree on, if it is of TCP.
+    /// Parameters that the handshakes agree on, if this is a TCP flow.
     pub tcp: Option<TcpFacts>,
-    /// When its echo requests leave, if it is of those.
+    /// Schedule of the echo requests, if this is a ping flow.
     pub echo: Option<Echo>,
 }
 
-/// What both ends of a flow's connections agree on.
+/// Parameters that both ends of a flow's connections agree on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpFacts {
-    /// Largest payload of a segment (RFC 9293 section 3.7.1).
+    /// Largest payload of a segment, in bytes (RFC 9293 section 3.7.1).
     pub mss: u16,
-    /// The scale of windows (RFC 7323 section 2); none: not offered.
+    /// Window scale, in bits (RFC 7323 section 2); none if the option is not offered.
     pub window_scale: Option<u8>,
-    /// SACK permitted (RFC 2018 section 2).
+    /// True if SACK is permitted (RFC 2018 section 2).
     pub sack: bool,
 }
 
-/// Echo requests at constant intervals: a reply names its request by the time at which it left.
+/// Schedule of echo requests at constant intervals. A reply identifies its request by the time at
+/// which the request left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
-    /// The first request leaves.
+    /// Time of the first request.
     pub start: Time,
-    /// Time between requests.
+    /// Time between two requests.
     pub interval: Span,
 }
 
-/// The two ends of a packet, as its frame shows them.
+/// Source and destination of a packet in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// IPv4 addresses of source and destination.
     pub ip: [[u8; 4]; 2],
-    /// Their ports.
+    /// Ports of source and destination.
     pub ports: [u16; 2],
 }
 
 impl Addresses {
-    /// Clients are 10.0.0.1 onward, servers 10.128.0.1 onward. Ports are those of connections and
-    /// flows, in ranges that belong to no application, so that nobody takes payload for what it is not.
+    /// Returns the addresses of a packet. Clients have addresses from 10.0.0.1, servers from
+    /// 10.128.0.1. The client's port is derived from the connection and the server's from the flow.
+    /// Both are from ranges that belong to no application, so that tools do not misinterpret the
+    /// payload.
     pub fn of(packet: &Packet, ordinal: u32) -> Self {
         let address = |base: u32, host: u16| (base + u32::from(host) + 1).to_be_bytes();
         let client = address(0x0A00_0000, packet.hosts.client);
@@ -83,14 +86,14 @@ impl Addresses {
 pub struct Frame {
     bytes: [u8; Self::ROOM],
     headers: usize,
-    /// Bytes of the whole frame.
+    /// Length of the whole frame, in bytes.
     pub length: usize,
 }
 
 impl Frame {
     const ROOM: usize = ETHERNET + IP + TCP + MOST_OPTIONS;
 
-    /// All headers; what follows is zeros.
+    /// Returns all headers. The rest of the frame is zeros.
     pub fn headers(&self) -> &[u8] {
         &self.bytes[..self.headers]
     }
@@ -109,7 +112,7 @@ impl Frame {
     }
 }
 
-/// The frame of a packet.
+/// Builds the frame of a packet.
 pub fn frame(packet: &Packet, endpoints: &Endpoints) -> Frame {
     let addresses = Addresses::of(packet, endpoints.ordinal);
     let mut frame = Frame {
@@ -135,8 +138,9 @@ pub fn frame(packet: &Packet, endpoints: &Endpoints) -> Frame {
     frame
 }
 
-/// Bytes of the IP packet that a frame shows: those of the simulated packet, or more where it has no
-/// room for what its headers say. Some models count options as nothing.
+/// Returns the length of the IP packet in the frame, in bytes. It exceeds the length of the
+/// simulated packet if that has no room for its headers, because some models count no bytes for
+/// options.
 pub fn shown_bytes(packet: &Packet, endpoints: &Endpoints) -> usize {
     match &packet.body {
         Body::Tcp(segment) => {
@@ -150,7 +154,8 @@ pub fn shown_bytes(packet: &Packet, endpoints: &Endpoints) -> usize {
     }
 }
 
-/// Addresses of our own making (IEEE 802: the second bit says so), that of a host made of its IP.
+/// Writes the Ethernet header. The addresses are locally administered (IEEE 802: the second bit
+/// says so) and contain the host's IP address.
 fn ethernet(frame: &mut Frame, addresses: &Addresses) {
     for ip in [addresses.ip[1], addresses.ip[0]] {
         frame.put(&[0x02, 0x00]);
@@ -159,7 +164,7 @@ fn ethernet(frame: &mut Frame, addresses: &Addresses) {
     frame.put16(0x0800);
 }
 
-/// RFC 791 section 3.1.
+/// Writes the IPv4 header (RFC 791 section 3.1).
 fn ip(frame: &mut Frame, packet: &Packet, addresses: &Addresses, protocol: u8) {
     let ecn = match packet.ecn {
         Ecn::NotCapable => 0,
@@ -170,7 +175,7 @@ fn ip(frame: &mut Frame, packet: &Packet, addresses: &Addresses, protocol: u8) {
     frame.put(&[0x45, packet.dscp << 2 | ecn]);
     frame.put16((frame.length - ETHERNET) as u16);
     frame.put16(packet.number as u16);
-    // Never to be cut, 64 hops to go.
+    // The flags forbid fragmentation, and the time to live is 64 hops.
     frame.put(&[0x40, 0x00, 64, protocol, 0, 0]);
     frame.put(&addresses.ip[0]);
     frame.put(&addresses.ip[1]);
@@ -179,7 +184,7 @@ fn ip(frame: &mut Frame, packet: &Packet, addresses: &Addresses, protocol: u8) {
     set_checksum(frame, ETHERNET + 10, checksum);
 }
 
-/// RFC 9293 section 3.1. Sequence numbers begin at 0 and wrap at 32 bits.
+/// Writes the TCP header (RFC 9293 section 3.1). Sequence numbers begin at 0 and wrap at 32 bits.
 fn tcp(frame: &mut Frame, segment: &Segment, endpoints: &Endpoints, addresses: &Addresses) {
     let begin = frame.headers;
     let has = |flag| segment.flags.contains(flag);
@@ -198,15 +203,16 @@ fn tcp(frame: &mut Frame, segment: &Segment, endpoints: &Endpoints, addresses: &
     frame.put32(ack as u32);
     frame.put16((words << 12) as u16 | segment.flags.0 & 0x1FF);
     frame.put16((segment.window >> shift).min(0xFFFF) as u16);
-    // Checksum, urgent pointer.
+    // The checksum, for now 0, and the urgent pointer.
     frame.put32(0);
     options(frame, segment, endpoints.tcp);
-    // What only the model counts is the end of the list, which is zeros, as all of the frame is.
+    // Options that the model counts without content become the end-of-list option, which is zeros
+    // like the rest of the frame.
     frame.headers = begin + 4 * words;
     transport_checksum(frame, begin, begin + 16, 6, addresses);
 }
 
-/// How many of a segment's SACK blocks there is room for.
+/// Returns the number of the segment's SACK blocks that fit.
 fn blocks_shown(segment: &Segment) -> usize {
     let room = if segment.timestamps.is_present() {
         3
@@ -216,8 +222,9 @@ fn blocks_shown(segment: &Segment) -> usize {
     segment.sack.len().min(room)
 }
 
-/// Bytes of options: what the segment says, or as many as the model has counted. Each option or pair
-/// of them fills whole words, as Linux lays them out.
+/// Returns the length of the options, in bytes: that of the segment's options, or the length that
+/// the model has counted if it is larger. Each option, or pair of options, fills whole words, as in
+/// Linux.
 fn options_bytes(segment: &Segment, tcp: Option<TcpFacts>) -> usize {
     let mut needed = 12 * usize::from(segment.timestamps.is_present());
     if let Some(tcp) = tcp.filter(|_| segment.flags.contains(SegmentFlags::SYN)) {
@@ -269,7 +276,7 @@ fn options(frame: &mut Frame, segment: &Segment, tcp: Option<TcpFacts>) {
     }
 }
 
-/// RFC 768.
+/// Writes the UDP header (RFC 768).
 fn udp(frame: &mut Frame, addresses: &Addresses) {
     let begin = frame.headers;
     frame.put16(addresses.ports[0]);
@@ -278,12 +285,13 @@ fn udp(frame: &mut Frame, addresses: &Addresses) {
     frame.put16(0);
     transport_checksum(frame, begin, begin + 6, 17, addresses);
     if frame.bytes[begin + 6..begin + 8] == [0, 0] {
-        // 0 would say that there is no checksum.
+        // A checksum of 0 would mean that there is none.
         frame.bytes[begin + 6..begin + 8].copy_from_slice(&[0xFF, 0xFF]);
     }
 }
 
-/// RFC 792: echo and echo reply; the identifier is the flow's, the sequence number the request's.
+/// Writes the header of an echo request or reply (RFC 792). The identifier is the flow's number,
+/// and the sequence number is that of the request.
 fn icmp(frame: &mut Frame, packet: &Packet, endpoints: &Endpoints) {
     let begin = frame.headers;
     let (kind, number) = match packet.body {
@@ -304,7 +312,8 @@ fn request_number(echo: Option<Echo>, requested: Time) -> u64 {
     })
 }
 
-/// RFC 9293 section 3.1, RFC 768: pseudo-header, header, and a payload of zeros, which adds nothing.
+/// Computes the checksum of a transport header from the pseudo-header and the header (RFC 9293
+/// section 3.1, RFC 768). The payload is zeros and adds nothing.
 fn transport_checksum(
     frame: &mut Frame,
     begin: usize,
@@ -322,7 +331,7 @@ fn set_checksum(frame: &mut Frame, at: usize, checksum: u16) {
     frame.bytes[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// The 16-bit words of an even number of bytes, added up (RFC 1071).
+/// Returns the sum of the 16-bit words of an even number of bytes (RFC 1071).
 fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(2);
     words
@@ -330,7 +339,7 @@ fn sum(bytes: &[u8]) -> u64 {
         .sum()
 }
 
-/// The complement of the ones' complement sum.
+/// Returns the complement of the ones' complement sum.
 fn fold(mut sum: u64) -> u16 {
     while sum > 0xFFFF {
         sum = (sum & 0xFFFF) + (sum >> 16);

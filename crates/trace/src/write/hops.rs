@@ -1,4 +1,4 @@
-//! What ns-2 tells of packets: at each link they are enqueued, dequeued, received or dropped.
+//! The events of ns-2's traces: at each link, packets are enqueued, dequeued, received or dropped.
 
 use crate::write::way_of;
 use goodqueue_types::{
@@ -9,60 +9,60 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A network as ns-2 would number it.
+/// A network with the numbers that ns-2 would give to nodes, links and flows.
 #[derive(Clone, Debug, Default)]
 pub struct Wiring {
-    /// Numbers of nodes at the beginning and the end of each link.
+    /// Links of the network.
     pub links: Vec<Wire>,
     /// Flows.
     pub flows: Vec<Terminals>,
-    /// The links that packets of each flow and direction cross ([`way_of`]).
+    /// Links that packets of each flow and direction cross ([`way_of`]).
     pub routes: Vec<Vec<LinkId>>,
 }
 
 /// A unidirectional link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wire {
-    /// The node that it comes from.
+    /// Number of the node at the start of the link.
     pub from: u32,
-    /// The node that it leads to.
+    /// Number of the node at the end of the link.
     pub to: u32,
-    /// Bits per second.
+    /// Rate, in bits per second.
     pub rate: u64,
-    /// Seconds.
+    /// Propagation delay, in seconds.
     pub delay: f64,
 }
 
 /// The ends of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminals {
-    /// The client's node.
+    /// Number of the client's node.
     pub client: u32,
-    /// The server's node.
+    /// Number of the server's node.
     pub server: u32,
-    /// Among the flows between these nodes.
+    /// Index of the flow among those between these nodes.
     pub port: u32,
-    /// ns-2's name of its packets, unless they are of TCP.
+    /// ns-2's name of the flow's packets, unless this is a TCP flow.
     pub kind: &'static str,
-    /// Largest payload of a segment, 0 without TCP: ns-2 counts segments.
+    /// Largest payload of a segment, in bytes, because ns-2 counts segments; 0 without TCP.
     pub mss: u64,
 }
 
-/// What happens to a packet at a link, by ns-2's letter.
+/// Event of a packet at a link, named by ns-2's letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// `+`: it arrives at the queue.
+    /// `+`: the packet arrives at the queue.
     Enqueued,
-    /// `-`: its transmission begins.
+    /// `-`: transmission of the packet begins.
     Dequeued,
-    /// `r`: it arrives at the far end.
+    /// `r`: the packet arrives at the end of the link.
     Received,
-    /// `d`: it is lost.
+    /// `d`: the packet is lost.
     Dropped,
 }
 
 impl Step {
-    /// ns-2's letter.
+    /// Returns ns-2's letter for the event.
     pub fn letter(self) -> char {
         match self {
             Self::Enqueued => '+',
@@ -73,26 +73,26 @@ impl Step {
     }
 }
 
-/// One line of ns-2.
+/// One line of ns-2's trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Hop {
-    /// What happens.
+    /// Event of the packet.
     pub step: Step,
-    /// When.
+    /// Time of the event.
     pub time: Seconds,
-    /// At which link.
+    /// Link of the event.
     pub wire: Wire,
-    /// `tcp`, `ack`, `cbr`…
+    /// Type of the packet: `tcp`, `ack`, `cbr`, …
     pub kind: &'static str,
-    /// IP bytes.
+    /// Length of the IP packet, in bytes.
     pub size: u32,
-    /// Seven letters.
+    /// Flags column, of seven letters.
     pub flags: [u8; 7],
-    /// One more than the flow's number.
+    /// Flow id, which is one more than the flow's number.
     pub flow: u32,
-    /// Node and port.
+    /// Node and port of the source.
     pub from: (u32, u32),
-    /// Node and port.
+    /// Node and port of the destination.
     pub to: (u32, u32),
     /// Number of the segment that is sent or acknowledged, or of the datagram.
     pub number: u64,
@@ -100,7 +100,7 @@ pub struct Hop {
     pub uid: u64,
 }
 
-/// A time as ns-2 prints it: in seconds, rounded to microseconds, without zeros at the end.
+/// A time as ns-2 prints it: in seconds, rounded to microseconds, without trailing zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seconds(pub Time);
 
@@ -116,19 +116,20 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// Translates packet events, which come in order of time.
+/// Translates packet events, which must come in order of time.
 #[derive(Debug)]
 pub struct Hops {
     wiring: Arc<Wiring>,
-    /// Of packets on their way.
+    /// Numbers of the packets that are in flight.
     uids: BTreeMap<(FlowId, Direction, u64), u64>,
     sent: u64,
-    /// An arrival that may turn out to be a loss before the queue, of which ns-2 tells no `+`.
+    /// An arrival that is written later, because it may turn out to be a loss before the queue:
+    /// ns-2 writes no `+` for such a loss.
     arrived: Option<Hop>,
 }
 
 impl Hops {
-    /// Of a run about to begin.
+    /// Creates a translator for a run that is about to begin.
     pub fn new(wiring: Arc<Wiring>) -> Self {
         Self {
             wiring,
@@ -138,7 +139,7 @@ impl Hops {
         }
     }
 
-    /// What an event means; at most two lines.
+    /// Translates an event into at most two lines.
     pub fn translate(&mut self, event: &PacketEvent) -> impl Iterator<Item = Hop> + use<> {
         let packet = &event.packet;
         let uid = self.uid(packet);
@@ -177,7 +178,7 @@ impl Hops {
         self.keep(lines, arrived)
     }
 
-    /// What is left at the end.
+    /// Returns the line that is still held back at the end of the run.
     pub fn finish(&mut self) -> Option<Hop> {
         self.arrived.take()
     }
@@ -191,7 +192,8 @@ impl Hops {
         lines.into_iter().flatten()
     }
 
-    /// Counted from 0 in the order of sending. A copy that outlives what it was made of is a new packet.
+    /// Returns the number of a packet, counted from 0 in the order of sending. A copy that outlives
+    /// its original counts as a new packet.
     fn uid(&mut self, packet: &Packet) -> u64 {
         let next = self.sent;
         let uid = *self.uids.entry(id(packet)).or_insert(next);
@@ -234,8 +236,9 @@ fn id(packet: &Packet) -> (FlowId, Direction, u64) {
     (packet.flow, packet.direction, packet.number)
 }
 
-/// Segment k of ns-2, from 1, is our bytes 1 + (k - 1)·MSS onward; 0 is the SYN. An ACK there names the
-/// segment that it acknowledges, here it names the byte that comes next.
+/// Returns the type and the number of a packet. ns-2's segment k, counted from 1, has the bytes
+/// from 1 + (k - 1)·MSS; segment 0 is the SYN. ns-2's ACK contains the number of the segment that
+/// it acknowledges, whereas TCP's contains the number of the next byte.
 fn kind_and_number(packet: &Packet, flow: &Terminals) -> (&'static str, u64) {
     let Body::Tcp(segment) = &packet.body else {
         return (flow.kind, packet.number);
@@ -252,7 +255,8 @@ fn kind_and_number(packet: &Packet, flow: &Terminals) -> (&'static str, u64) {
     }
 }
 
-/// `C`: ECN echo; `A`: congestion window reduced; `E`: congestion experienced; `N`: ECN-capable.
+/// Returns the flags column: `C` for ECN echo, `A` for congestion window reduced, `E` for
+/// congestion experienced, `N` for ECN-capable.
 fn flags(packet: &Packet) -> [u8; 7] {
     let mut flags = *b"-------";
     let has = |flag| match &packet.body {

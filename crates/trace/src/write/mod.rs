@@ -1,4 +1,4 @@
-//! Writers of traces: streaming, from the packet events of a run.
+//! Writers that stream traces from the packet events of a run.
 
 mod capture;
 mod columns;
@@ -21,46 +21,46 @@ pub use pcapng::{InterfaceInfo, PcapngWriter, Record, Way};
 use goodqueue_types::{FlowId, LinkId, Packet, PacketEvent, Time};
 use std::io;
 
-/// Writes a trace from packet events in order of time.
+/// Writes a trace from packet events, which come in order of time.
 pub trait TraceWriter {
-    /// Whether it has a use for an event; others it need not get.
+    /// Returns whether the trace uses this event. Callers need not pass other events on.
     fn wants(&self, event: &PacketEvent) -> bool;
 
-    /// The next event.
+    /// Processes the next event.
     ///
     /// # Errors
-    /// If the trace cannot be written.
+    /// Returns an error if the trace cannot be written.
     fn packet(&mut self, event: &PacketEvent) -> io::Result<()>;
 
-    /// Whether it has a use for backlogs and windows.
+    /// Returns whether the trace uses backlogs and windows.
     fn wants_series(&self) -> bool {
         false
     }
 
-    /// What waits at a link from this time on, in packets.
+    /// Records a link's backlog from this time on, in packets.
     ///
     /// # Errors
-    /// If the trace cannot be written.
+    /// Returns an error if the trace cannot be written.
     fn backlog(&mut self, _link: LinkId, _time: Time, _packets: u64) -> io::Result<()> {
         Ok(())
     }
 
-    /// A flow's congestion window from this time on, in bytes.
+    /// Records a flow's congestion window from this time on, in bytes.
     ///
     /// # Errors
-    /// If the trace cannot be written.
+    /// Returns an error if the trace cannot be written.
     fn window(&mut self, _flow: FlowId, _time: Time, _cwnd: u64) -> io::Result<()> {
         Ok(())
     }
 
-    /// The run is over: writes what is left.
+    /// Writes the rest of the trace at the end of the run.
     ///
     /// # Errors
-    /// If the trace cannot be written.
+    /// Returns an error if the trace cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// Index of a packet's flow and direction.
+/// Returns the index of a packet's flow and direction.
 pub fn way_of(packet: &Packet) -> usize {
     2 * packet.flow.0 as usize + packet.direction as usize
 }

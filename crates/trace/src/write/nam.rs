@@ -1,4 +1,4 @@
-//! Files for nam, the network animator.
+//! Trace files for nam, the network animator.
 
 use crate::write::TraceWriter;
 use crate::write::hops::{Hop, Hops, Step, Wiring};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Colours of flows, in turn, by nam's names (X11's).
+/// Colours of flows, used in turn, by nam's names (which are X11's).
 const COLOURS: [&str; 8] = [
     "blue",
     "red",
@@ -27,10 +27,10 @@ pub struct NamTrace<W> {
 }
 
 impl<W: Write> NamTrace<W> {
-    /// Writes nodes, links and colours of a run about to begin.
+    /// Writes the nodes, links and colours of a run that is about to begin.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn new(mut out: W, wiring: Arc<Wiring>) -> io::Result<Self> {
         begin(&mut out, &wiring)?;
         let hops = Hops::new(wiring);
@@ -38,10 +38,12 @@ impl<W: Write> NamTrace<W> {
     }
 }
 
-/// Where a node is drawn, from left to right: 0 sends, 1 forwards, 2 receives.
+/// Returns the column in which a node is drawn, from left to right: senders in 0, routers in 1,
+/// receivers in 2.
 ///
-/// A node that no flow uses and that hangs on a single other node is a host: it is drawn on the side of
-/// the senders if a sender hangs on the same node, and else on that of the receivers.
+/// A node without a flow that is connected to only one other node is a host. It is drawn on the
+/// side of the senders if a sender is connected to the same node, and otherwise on the side of the
+/// receivers.
 fn column(wiring: &Wiring, node: u32) -> u8 {
     let sends = |node| wiring.flows.iter().any(|flow| flow.client == node);
     let receives = |node| wiring.flows.iter().any(|flow| flow.server == node);
@@ -57,7 +59,7 @@ fn column(wiring: &Wiring, node: u32) -> u8 {
     }
 }
 
-/// The nodes that share a link with a node.
+/// Returns the nodes that share a link with a node.
 fn neighbours(wiring: &Wiring, node: u32) -> Vec<u32> {
     let ends = wiring.links.iter().filter_map(|wire| match node {
         _ if wire.from == node => Some(wire.to),
@@ -70,7 +72,7 @@ fn neighbours(wiring: &Wiring, node: u32) -> Vec<u32> {
 fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
     let angles = Angles::of(wiring);
     writeln!(out, "V -t * -v 1.0a5 -a 0")?;
-    // Addresses of one level, as wide as ns-2 has them.
+    // Addresses have one level and the same width as in ns-2.
     writeln!(out, "A -t * -n 1 -p 0 -o 0x7fffffff -c 30 -a 1")?;
     writeln!(out, "A -t * -h 1 -m 1073741823 -s 0")?;
     for (index, _) in wiring.flows.iter().enumerate() {
@@ -108,12 +110,12 @@ fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
     Ok(())
 }
 
-/// Directions of links: hosts fan out on the left and the right of what lies between.
+/// Angles of links: hosts fan out to the left and the right of the routers.
 #[derive(Debug)]
 struct Angles {
-    /// Of every node, by its number.
+    /// Column of each node, by its number.
     column: BTreeMap<u32, u8>,
-    /// The place of a host among those of its side, from -1 (top) to 1 (bottom).
+    /// Vertical place of a host among those of its column, from -1 (top) to 1 (bottom).
     place: BTreeMap<u32, f64>,
 }
 
@@ -142,12 +144,13 @@ impl Angles {
         Self { column, place }
     }
 
-    /// As nam has it: 0 is to the right, 90 up. Hosts at the top are 45 degrees up from their router.
+    /// Returns the angle of a link in nam's notation: 0 points to the right, 90 up. The top host is
+    /// 45 degrees above its router.
     fn between(&self, from: u32, to: u32) -> String {
         let place = |node| self.place.get(&node).copied().unwrap_or(0.0);
         let quarter = 0.25;
         let half_turns = match (self.column.get(&from), self.column.get(&to)) {
-            // From a sender at the top the link leads down to the router.
+            // The link leads down from a sender at the top to the router.
             (Some(0), _) => 2.0 + quarter * place(from),
             (_, Some(2)) => 2.0 - quarter * place(to),
             (_, Some(0)) => 1.0 + quarter * place(to),
@@ -180,7 +183,7 @@ fn line(out: &mut impl Write, letter: char, hop: &Hop) -> io::Result<()> {
         hop.to.0,
         hop.to.1,
     )?;
-    // A frame on the wire has no number of its own.
+    // nam's `h` event, a packet on a link, has no sequence number.
     if letter == 'h' {
         writeln!(out, "-1 {flags} null}}")
     } else {
@@ -223,7 +226,8 @@ mod tests {
     use super::*;
     use crate::write::hops::{Terminals, Wire};
 
-    /// Two routers, 4 and 5; node 0 sends to 6 across them; 2 and 7 hang on them and are idle.
+    /// The network has the routers 4 and 5. Node 0 sends to node 6 across them. The nodes 2 and 7
+    /// are connected to the routers and are idle.
     #[test]
     fn hosts_without_a_flow_are_drawn_as_hosts_on_the_side_where_they_hang() {
         let both = |from, to| [(from, to), (to, from)];

@@ -14,14 +14,15 @@ pub struct Ns2Trace<W> {
 }
 
 impl<W: Write> Ns2Trace<W> {
-    /// Of a run about to begin.
+    /// Creates the trace of a run that is about to begin.
     pub fn new(out: W, wiring: Arc<Wiring>) -> Self {
         let hops = Hops::new(wiring);
         Self { out, hops }
     }
 }
 
-/// event time from to type size flags flow source.port destination.port number packet
+/// Writes one line: event, time, from, to, type, size, flags, flow, source.port, destination.port,
+/// number, packet.
 fn line(out: &mut impl Write, hop: &Hop) -> io::Result<()> {
     let flags = str::from_utf8(&hop.flags).unwrap_or_default();
     writeln!(

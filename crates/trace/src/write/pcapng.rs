@@ -1,4 +1,4 @@
-//! pcapng files: a section header, one interface, and packets with their comments
+//! Files in the pcapng format, with a section header, one interface, and packets with comments
 //! (draft-ietf-opsawg-pcapng).
 
 use std::io::{self, Write};
@@ -14,40 +14,40 @@ const NAME: u16 = 2;
 const RESOLUTION: u16 = 9;
 const FLAGS: u16 = 2;
 
-/// What a file says about where its packets were seen.
+/// Description of the capture point in the file.
 #[derive(Clone, Debug)]
 pub struct InterfaceInfo {
-    /// A name for the place.
+    /// Name of the capture point.
     pub name: String,
-    /// Frames are cut to so many bytes.
+    /// Largest number of bytes of a frame that are written.
     pub snap: u32,
 }
 
-/// Which way a frame went.
+/// Direction of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// In by the interface.
+    /// Received by the interface.
     In = 1,
-    /// Out by it.
+    /// Sent by the interface.
     Out = 2,
 }
 
 /// A packet to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// Nanoseconds since the run began.
+    /// Time of the packet, in nanoseconds since the run began.
     pub time_ns: u64,
-    /// Which way it went.
+    /// Direction of the packet.
     pub way: Way,
-    /// Its headers; the rest is zeros.
+    /// Headers of the packet. The rest of the frame is zeros.
     pub headers: &'a [u8],
-    /// Bytes of the whole frame.
+    /// Length of the whole frame, in bytes.
     pub length: usize,
-    /// What there is to say about it.
+    /// Comment on the packet; may be empty.
     pub comment: &'a str,
 }
 
-/// Writes a file, block by block.
+/// Writes a file block by block.
 #[derive(Debug)]
 pub struct PcapngWriter<W> {
     out: W,
@@ -56,17 +56,17 @@ pub struct PcapngWriter<W> {
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Begins a file.
+    /// Begins a file with a section header and an interface.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn new(out: W, interface: &InterfaceInfo) -> io::Result<Self> {
         let mut writer = Self {
             out,
             snap: interface.snap as usize,
             block: Vec::with_capacity(256),
         };
-        // Our byte order, version 1.0, of unknown length.
+        // The section is little-endian, has version 1.0 and an unknown length.
         writer.begin(SECTION);
         writer.put32(0x1A2B_3C4D);
         writer.put32(1);
@@ -79,7 +79,7 @@ impl<W: Write> PcapngWriter<W> {
         writer.put32(LINK_TYPE_ETHERNET);
         writer.put32(interface.snap);
         writer.option(NAME, interface.name.as_bytes());
-        // Times are multiples of 10⁻⁹ s.
+        // Timestamps are multiples of 10⁻⁹ s.
         writer.option(RESOLUTION, &[9]);
         writer.end_of_options();
         writer.finish_block()?;
@@ -89,11 +89,11 @@ impl<W: Write> PcapngWriter<W> {
     /// Writes a packet.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the packet cannot be written.
     pub fn packet(&mut self, record: &Record<'_>) -> io::Result<()> {
         let captured = record.length.min(self.snap);
         self.begin(ENHANCED_PACKET);
-        // The only interface.
+        // Number of the only interface.
         self.put32(0);
         self.put32((record.time_ns >> 32) as u32);
         self.put32(record.time_ns as u32);
@@ -111,10 +111,10 @@ impl<W: Write> PcapngWriter<W> {
         self.finish_block()
     }
 
-    /// Hands everything to the system.
+    /// Flushes the writer.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the bytes cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -122,7 +122,7 @@ impl<W: Write> PcapngWriter<W> {
     fn begin(&mut self, kind: u32) {
         self.block.clear();
         self.put32(kind);
-        // The length, once it is known.
+        // The length of the block, which is filled in when the block ends.
         self.put32(0);
     }
 
@@ -131,7 +131,7 @@ impl<W: Write> PcapngWriter<W> {
     }
 
     fn option(&mut self, code: u16, value: &[u8]) {
-        // An option's length has 16 bits; texts are shorter than what a name may be.
+        // The length of an option has 16 bits. Longer texts are cut.
         let value = &value[..value.len().min(0xFFFF)];
         self.block.extend_from_slice(&code.to_le_bytes());
         let length = value.len() as u16;

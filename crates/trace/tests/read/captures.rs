@@ -1,5 +1,5 @@
-//! What is written by the formats' texts is read back; what is damaged is read up to the damage and
-//! after it; nothing panics.
+//! Round trips of files that are built from the format specifications. A damaged file is read up to
+//! the damage and after it, and no input panics.
 
 use crate::files::{
     Order, Sample, block, interface, packet, pcap, samples, section, simple_packet,
@@ -36,7 +36,7 @@ fn pcapng(order: Order, kind: u32, frames: &[Sample]) -> Vec<u8> {
     file
 }
 
-/// Gives a byte at a time, as a slow pipe may.
+/// A reader that returns one byte at a time, as a slow pipe may.
 struct Dribble<'a>(&'a [u8]);
 
 impl Read for Dribble<'_> {
@@ -68,7 +68,8 @@ proptest! {
         prop_assert_eq!(capture.interfaces(), 1);
     }
 
-    /// A capture cut anywhere yields the frames that are whole, and says that it is cut.
+    /// The reader returns the complete frames of a capture that is cut anywhere, and reports the
+    /// cut.
     #[test]
     fn a_cut_file_is_read_up_to_the_cut(
         frames in samples(), ng in any::<bool>(), place in any::<prop::sample::Index>(),
@@ -139,11 +140,12 @@ proptest! {
     }
 }
 
-/// A record's own fields, of either format at the least.
+/// Smallest number of header bytes of a record, over both formats.
 const FIELDS: u64 = 16;
 
-/// Reads and takes apart all there is. No byte is given twice: each record lies behind the one before,
-/// and what was damaged between them. None is passed over: the reader comes to the end or to the cut.
+/// Reads and decodes all frames. Each record must lie behind the previous record and the damaged
+/// bytes between them, so that no byte is used twice. No byte may be lost: the reader must reach
+/// the end of the file or the cut.
 fn survives(file: &[u8]) {
     let Ok(mut capture) = Capture::new(file) else {
         return;
@@ -222,7 +224,7 @@ fn damage_in_the_middle_costs_the_record_it_hits() {
         })
         .collect();
     let mut file = pcap(Order(false), true, 101, &frames);
-    // The captured length of the fourth record.
+    // This is the captured length of the fourth record.
     let place = 24 + 3 * 76 + 8;
     file[place..place + 4].fill(0xFF);
     let (read, capture) = read_all(&file);

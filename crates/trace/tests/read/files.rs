@@ -1,8 +1,8 @@
-//! Files and frames made by hand, by what the formats' texts say.
+//! Files and frames built by hand from the format specifications.
 
 use proptest::prelude::*;
 
-/// Byte order of a file.
+/// Byte order of a file; true means that the high byte comes first.
 #[derive(Clone, Copy, Debug)]
 pub struct Order(pub bool);
 
@@ -24,7 +24,7 @@ impl Order {
     }
 }
 
-/// A frame to be written and read back.
+/// A frame to write and to read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     pub time_ns: i64,
@@ -90,7 +90,7 @@ pub fn interface(order: Order, link: u16, resolution: Option<u8>) -> Vec<u8> {
     block(order, 1, &body)
 }
 
-/// An enhanced packet block (6) or an obsolete packet block (2).
+/// Builds an enhanced packet block (`kind` 6) or an obsolete packet block (`kind` 2).
 pub fn packet(
     order: Order,
     kind: u32,
@@ -122,7 +122,7 @@ pub fn simple_packet(order: Order, frame: &Sample) -> Vec<u8> {
     block(order, 3, &body)
 }
 
-/// Frames in order of time, to the microsecond.
+/// Draws frames in order of time. Times are whole microseconds.
 pub fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let frame = (
         0..2_000_000_000_i64,
@@ -137,8 +137,8 @@ pub fn samples() -> impl Strategy<Value = Vec<Sample>> {
     prop::collection::vec(sample, 0..20)
 }
 
-/// An Ethernet frame around IPv4 and a TCP segment with these options, `payload` bytes by its
-/// lengths.
+/// Builds an Ethernet frame with IPv4 and a TCP segment that has these options. Its length fields
+/// claim `payload` bytes of payload.
 pub fn tcp_over_ethernet(options: &[u8], payload: u16) -> Vec<u8> {
     let header = 20 + options.len();
     let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];

@@ -1,4 +1,4 @@
-//! Frames of every link type, and headers by their RFCs.
+//! Tests of frames of every link type, and of headers as specified by their RFCs.
 
 use crate::files::{ipv4, tcp, tcp_over_ethernet};
 use goodqueue_trace::read::{Datagram, Frame, Heading, LinkType, Skip, Transport, decode};
@@ -50,7 +50,7 @@ fn the_same_segment_in_every_frame() {
         let Transport::Tcp(header) = datagram.transport else {
             panic!("{link}")
         };
-        // The payload is what was sent, though none of it was captured.
+        // The payload counts the bytes sent, although none of them was captured.
         assert_eq!(
             (header.seq, header.ack, header.window, header.payload),
             (7, 9, 256, 1000)
@@ -95,7 +95,7 @@ fn options_of_tcp() {
     };
     assert_eq!(header.sack(), [(1, 2), (3, 4)]);
 
-    // A second option adds its blocks to those of the first.
+    // A second SACK option adds its blocks to those of the first.
     let twice = [
         5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 5, 10, 0, 0, 0, 3, 0, 0, 0, 4,
     ];
@@ -108,7 +108,7 @@ fn options_of_tcp() {
     };
     assert_eq!(header.sack(), [(1, 2), (3, 4)]);
 
-    // Cut within an option, or with a length of nonsense: what was read stays.
+    // An option is cut or has an invalid length. The options before it are kept.
     for bad in [[3, 3, 4, 8], [3, 3, 4, 0]] {
         let options = [&bad[..], &[9, 9, 9, 9]].concat();
         let Transport::Tcp(header) = taken_apart(1, &tcp_over_ethernet(&options, 0))
@@ -126,7 +126,7 @@ fn ipv6_with_extension_headers() {
     let mut ip = vec![0x60, 0x10, 0, 0, 0, 8 + 16 + 20 + 4, 0, 64];
     ip.extend([0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     ip.extend([0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
-    // Hop-by-hop of 8 bytes, destination options of 16, then TCP.
+    // Hop-by-hop options of 8 bytes, destination options of 16 bytes, then TCP.
     ip.extend([60, 0, 1, 4, 0, 0, 0, 0]);
     ip.extend([6, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     ip.extend(tcp(&[]));

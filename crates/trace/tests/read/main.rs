@@ -1,4 +1,4 @@
-//! Captures written by the formats' texts are read back, whole, cut and damaged.
+//! Captures that are built from the format specifications are read back whole, cut and damaged.
 
 mod captures;
 mod files;

@@ -1,4 +1,4 @@
-//! What a queue counts as, from its first packet to its rest.
+//! The class of a queue from its first packet until it is idle again.
 
 use super::*;
 use crate::cake::{Cake, CakeDiffserv};
@@ -14,7 +14,7 @@ fn rig() -> Rig<Cake> {
     })
 }
 
-/// A full packet; all flows are one host's.
+/// Returns a full packet of a flow. All flows belong to one host.
 fn of(flow: u32) -> Packet {
     Packet {
         hosts: Hosts {
@@ -25,7 +25,7 @@ fn of(flow: u32) -> Packet {
     }
 }
 
-/// What the flow counts as, and how many flows are sparse and bulk.
+/// Returns the class of the flow's queue, with the numbers of sparse and of bulk flows.
 fn load(rig: &mut Rig<Cake>, flow: u32) -> (Load, u32, u32) {
     let hash = rig.queue.hash;
     let tin = &mut rig.queue.tins[0];
@@ -33,7 +33,7 @@ fn load(rig: &mut Rig<Cake>, flow: u32) -> (Load, u32, u32) {
     (tin.states[queue as usize].load, tin.sparse, tin.bulk)
 }
 
-/// What a flow of the host gets in a round, on average.
+/// Returns the mean quantum of a flow of the host.
 fn share(rig: &mut Rig<Cake>, flow: u32) -> f64 {
     let hash = rig.queue.hash;
     let tin = &mut rig.queue.tins[0];
@@ -46,7 +46,7 @@ fn share(rig: &mut Rig<Cake>, flow: u32) -> f64 {
     total as f64 / 1000.0
 }
 
-/// Flow 0 has sent its quantum and is empty, flow 1 has sent the first of 20 packets.
+/// Flow 0 has sent its quantum and is empty. Flow 1 has sent the first of 20 packets.
 fn one_waits_in_the_bulk_round() -> Rig<Cake> {
     let mut rig = rig();
     rig.at(Span::from_secs(1));
@@ -81,7 +81,7 @@ fn an_empty_queue_decays_for_an_interval_and_no_longer_counts_for_its_host() {
     }
     assert_eq!(load(&mut rig, 0), (Load::Decaying, 0, 1));
     assert!((share(&mut rig, 1) - 1514.0).abs() < 1.0, "one of its host");
-    // COBALT keeps a queue's state for an interval after its last packet.
+    // COBALT keeps a queue's state for one interval after its last packet.
     rig.at(Span::from_millis(1_099)).next();
     assert_eq!(load(&mut rig, 0), (Load::Decaying, 0, 1));
     rig.at(Span::from_millis(1_101)).next();

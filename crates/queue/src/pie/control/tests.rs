@@ -1,4 +1,4 @@
-//! The controller by hand: RFC 8033's arithmetic and bounds.
+//! The controller against RFC 8033's arithmetic and bounds, computed by hand.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn with(flavour: PieFlavour) -> (PieParams, PieVars) {
 #[test]
 fn six_updates_of_rfc_8033_by_hand() {
     // Delays of 30, 50, 50, 40, 30 and 20 ms against a target of 15 ms: the steps are divided by
-    // 2048, 128, 32, 32, 128 and 512 as the probability grows and shrinks.
+    // 2048, 128, 32, 32, 128 and 512 as the probability rises and falls.
     let expected = [1.9226e-5, 2.48718e-4, 3.85437e-4, 9.2468e-5, 9.460e-6, 0.0];
     for flavour in [PieFlavour::Rfc8033, PieFlavour::Linux] {
         let (params, mut vars) = with(flavour);
@@ -29,7 +29,7 @@ fn six_updates_of_rfc_8033_by_hand() {
 
 #[test]
 fn steps_are_scaled_by_the_probability() {
-    // RFC 8033 section 4.3.
+    // RFC 8033 section 4.3 has these divisors.
     let at = [1e-7, 5e-6, 5e-5, 5e-4, 5e-3, 0.05, 0.1, 0.5];
     let expected = [2048.0, 512.0, 128.0, 32.0, 8.0, 2.0, 1.0, 1.0];
     assert_eq!(at.map(scale).map(f64::to_bits), expected.map(f64::to_bits));
@@ -76,7 +76,7 @@ fn a_high_probability_grows_by_two_percent_at_most_unless_the_delay_is_very_long
 
 #[test]
 fn accumulated_probability_bounds_the_gap_between_drops() {
-    // RFC 8033 section 5.4: between 0.85/p and 8.5/p arrivals.
+    // RFC 8033 section 5.4 bounds the gap to 0.85/p to 8.5/p arrivals.
     let (params, mut vars) = with(PieFlavour::Rfc8033);
     (vars.prob, vars.delay_old) = (0.01, params.target);
     vars.delay = params.target;
@@ -98,10 +98,10 @@ fn accumulated_probability_bounds_the_gap_between_drops() {
         least >= Some(&85) && most <= Some(&851),
         "{least:?} {most:?}"
     );
-    // 84 without a drop, then a geometric gap of mean 100, cut at 8.5/p.
+    // 84 arrivals pass without a drop. Then the gap is geometric with a mean of 100, cut at 8.5/p.
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
     assert!((mean - 184.0).abs() < 6.0, "{mean}");
-    // As ns-3 tests it: from 8.5 on, every one.
+    // As in ns-3's test, every arrival is dropped from 8.5 on.
     vars.accu_prob = 8.6;
     assert!(vars.drop_early(&params, &mut random, backlog, 1500));
     vars.accu_prob = -0.16;
@@ -125,7 +125,7 @@ fn nothing_is_dropped_in_a_burst_or_while_the_queue_is_calm() {
         };
         assert!(drops(&mut vars, 9), "{flavour:?}");
         assert!(!drops(&mut vars, 1), "{flavour:?}: hardly anything waits");
-        // Exactly two packets are few for ns-3 and the RFC, and not for Linux.
+        // Two packets exactly count as few for ns-3 and the RFC, but not for Linux.
         assert_eq!(drops(&mut vars, 2), flavour == PieFlavour::Linux);
         vars.prob = 0.19;
         assert!(
@@ -159,7 +159,7 @@ fn the_departure_rate_is_measured_over_16384_bytes() {
     let mut params = PieParams::rfc8033();
     params.dq_rate_estimator = true;
     let mut vars = PieVars::new(&params);
-    // 1500 bytes a millisecond.
+    // The queue sends 1500 bytes every millisecond.
     for packet in 0..60 {
         let now = Time::ZERO + Span::from_millis(packet);
         vars.departed(&params, now, Span::ZERO, 1500, 100_000);

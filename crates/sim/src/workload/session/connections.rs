@@ -6,32 +6,34 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-/// How long the end that closed first stays to answer a repeated FIN (Linux `TCP_TIMEWAIT_LEN`).
+/// Time for which the end that closed first stays to answer a repeated FIN (Linux
+/// `TCP_TIMEWAIT_LEN`).
 const TIME_WAIT: Span = Span::from_secs(60);
 
-/// Connections that are open, and what those that are gone counted.
+/// Open connections, and the counters of those that have ended.
 ///
-/// A flow may have thousands at once, and open a hundred thousand in a run: what happens to one costs
-/// no look at the others, and one in TIME-WAIT is a few bytes.
+/// A flow may have thousands at once, and open a hundred thousand in a run. Operations on one
+/// therefore never scan the others, and one in TIME-WAIT takes a few bytes.
 #[derive(Debug)]
 pub struct Connections {
     config: Arc<TcpConfig>,
-    /// By their numbers.
+    /// Open connections by number.
     live: BTreeMap<u32, Live>,
-    /// Those that may have something to send, each once.
+    /// Connections that may have something to send, each once.
     ready: VecDeque<u32>,
-    /// When to look at whose timers: not later than any is due. A timer that moves to a later time
-    /// leaves its entry; only the entry at `Live::armed` counts.
+    /// Times at which connections' timers must be checked, none of them later than the timer. A
+    /// timer that moves to a later time leaves its entry here. Only the entry at `Live::armed`
+    /// counts.
     deadlines: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Those whose timers are due in this wake; kept for its memory.
+    /// Connections whose timers are due in this wake. The vector is kept to reuse its memory.
     due: Vec<u32>,
-    /// Connections in TIME-WAIT, by their numbers.
+    /// Connections in TIME-WAIT, by number.
     resting: BTreeMap<u32, Resting>,
-    /// When the TIME-WAIT of each ends, in order.
+    /// End of each connection's TIME-WAIT, in order.
     leaving: VecDeque<(Time, u32)>,
-    /// What connections that are gone or in TIME-WAIT counted.
+    /// Counters of connections that have ended or are in TIME-WAIT.
     gone: TcpStats,
-    /// And what they waited for.
+    /// Times for which each cause limited these connections.
     gone_limited: TimeLimited,
     next: u32,
     last_rtt: Option<Span>,
@@ -41,22 +43,22 @@ pub struct Connections {
 struct Live {
     endpoint: Box<TcpEndpoint>,
     closed_first: bool,
-    /// Both ends have closed: it leaves when it has nothing more to send.
+    /// True if both ends have closed. The connection then ends when it has nothing more to send.
     is_done: bool,
     is_ready: bool,
-    /// Its entry among the deadlines; [`Time::MAX`] without one.
+    /// Time of its valid entry among the deadlines, or [`Time::MAX`] without one.
     armed: Time,
 }
 
 #[derive(Debug)]
 struct Resting {
     left: TimeWait,
-    /// Whether it is among those that are ready, to answer.
+    /// True if it is among the connections that are ready to send an answer.
     is_ready: bool,
 }
 
 impl Connections {
-    /// None yet.
+    /// Creates an end without connections.
     pub fn new(config: Arc<TcpConfig>) -> Self {
         Self {
             config,
@@ -84,7 +86,7 @@ impl Connections {
         self.live.insert(id, live);
     }
 
-    /// Opens a connection and gives its number.
+    /// Opens a connection and returns its number.
     pub fn open(&mut self, now: Time) -> u32 {
         let mut endpoint = TcpEndpoint::new(self.config.clone());
         endpoint.connect(now);
@@ -95,12 +97,12 @@ impl Connections {
         id
     }
 
-    /// A connection, if it is still there and not in TIME-WAIT.
+    /// Returns a connection if it has not ended and is not in TIME-WAIT.
     pub fn get(&self, id: u32) -> Option<&TcpEndpoint> {
         self.live.get(&id).map(|live| &*live.endpoint)
     }
 
-    /// Offers bytes to send on a connection.
+    /// Queues bytes to send on a connection.
     pub fn write(&mut self, id: u32, bytes: u64) {
         if let Some(live) = self.live.get_mut(&id) {
             live.endpoint.write(bytes);
@@ -108,7 +110,7 @@ impl Connections {
         }
     }
 
-    /// Closes a connection after what was written.
+    /// Closes a connection after the bytes that were written.
     pub fn close(&mut self, id: u32) {
         if let Some(live) = self.live.get_mut(&id) {
             live.closed_first = !live.endpoint.is_peer_finished();
@@ -117,9 +119,9 @@ impl Connections {
         }
     }
 
-    /// Takes a packet; gives its connection's number. A SYN of an unknown connection opens it if
-    /// this end `listens`; other packets of unknown connections, such as a late duplicate, are
-    /// ignored. What a connection in TIME-WAIT gets is answered and is news to nobody.
+    /// Receives a packet and returns its connection's number. A SYN of an unknown connection opens
+    /// it if this end `listens`. Other packets of unknown connections, such as a late duplicate,
+    /// are ignored. A packet of a connection in TIME-WAIT is answered, and none is returned.
     pub fn receive(&mut self, now: Time, packet: &Packet, listens: bool) -> Option<u32> {
         let Body::Tcp(segment) = &packet.body else {
             unreachable!("a session carries segments only")
@@ -143,7 +145,7 @@ impl Connections {
         Some(id)
     }
 
-    /// Takes a packet for a connection in TIME-WAIT.
+    /// Receives a packet of a connection in TIME-WAIT.
     #[cold]
     fn receive_late(&mut self, id: u32, segment: &Segment, mark: Ecn) {
         let payload = u64::from(segment.payload);
@@ -158,12 +160,12 @@ impl Connections {
         }
     }
 
-    /// The round-trip sample of the last packet.
+    /// Returns the round-trip sample of the last packet.
     pub fn take_rtt_sample(&mut self) -> Option<Span> {
         self.last_rtt.take()
     }
 
-    /// Lets timers that are due by `now` expire.
+    /// Lets the timers that are due by `now` expire.
     pub fn wake(&mut self, now: Time) {
         let mut due = std::mem::take(&mut self.due);
         while let Some(Reverse((at, id))) = self.deadlines.peek().copied() {
@@ -182,21 +184,23 @@ impl Connections {
                 self.arm(id);
             }
         }
-        // Only now: a timer that is still due must not expire twice in one wake.
+        // The entries are set only now, so that a timer that is still due does not expire twice in
+        // one wake.
         for id in due.drain(..) {
             self.touch(id);
         }
         self.due = due;
     }
 
-    /// When [`wake`](Self::wake) is next needed; perhaps nothing is due then.
+    /// Returns the time at which [`wake`](Self::wake) is next needed, although nothing may be due
+    /// then.
     pub fn wakes_at(&self) -> Time {
         self.deadlines
             .peek()
             .map_or(Time::MAX, |Reverse((at, _))| *at)
     }
 
-    /// Notes that a connection may have something to send, and a new deadline.
+    /// Records that a connection may have something to send, and its new deadline.
     fn touch(&mut self, id: u32) {
         if let Some(live) = self.live.get_mut(&id)
             && !std::mem::replace(&mut live.is_ready, true)
@@ -206,7 +210,7 @@ impl Connections {
         self.arm(id);
     }
 
-    /// Makes sure that a connection's timers are looked at in time.
+    /// Ensures that a connection's timers are checked in time.
     fn arm(&mut self, id: u32) {
         if let Some(live) = self.live.get_mut(&id)
             && let Some(deadline) = live.endpoint.poll_timeout()
@@ -217,8 +221,8 @@ impl Connections {
         }
     }
 
-    /// Notes whether both ends of a connection have closed: then it is left, at once or by way of
-    /// TIME-WAIT, when the ACK that it still owes has been sent.
+    /// Checks if both ends of a connection have closed. If so the connection ends, at once or after
+    /// TIME-WAIT, when it has sent the ACK that it still owes.
     pub fn settle(&mut self, id: u32) {
         let Some(live) = self.live.get_mut(&id) else {
             return;
@@ -229,12 +233,12 @@ impl Connections {
         }
     }
 
-    /// Leaves a connection that is done. The end that closed first stays in TIME-WAIT.
+    /// Ends a connection that is done. The end that closed first stays in TIME-WAIT.
     fn leave(&mut self, now: Time, id: u32) {
         let Some(live) = self.live.get_mut(&id) else {
             return;
         };
-        // Where the FINs crossed, the one that was acknowledged last leaves nothing behind.
+        // If the FINs crossed, the connection may have no TIME-WAIT state to leave behind.
         if live.closed_first && live.endpoint.is_established() {
             let Some(left) = live.endpoint.time_wait() else {
                 return;
@@ -249,7 +253,7 @@ impl Connections {
         self.live.remove(&id);
     }
 
-    /// Forgets connections whose TIME-WAIT is over.
+    /// Removes connections whose TIME-WAIT is over.
     fn forget(&mut self, now: Time) {
         while self.leaving.front().is_some_and(|(until, _)| *until < now) {
             if let Some((_, id)) = self.leaving.pop_front() {
@@ -258,12 +262,12 @@ impl Connections {
         }
     }
 
-    /// Whether nothing is to be sent for sure.
+    /// Returns false if there is certainly nothing to send.
     pub fn may_transmit(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Writes the next segment to send, of whichever connection; false when there is none.
+    /// Writes the next segment to send, of any connection. Returns false if there is none.
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         if !matches!(packet.body, Body::Tcp(_)) {
             packet.body = Body::Tcp(Segment::default());
@@ -301,7 +305,7 @@ impl Connections {
         false
     }
 
-    /// How long all connections together waited for what up to `now`.
+    /// Returns the times for which each cause limited all connections up to `now`, summed.
     pub fn time_limited(&self, now: Time) -> TimeLimited {
         let mut times = self.gone_limited;
         for live in self.live.values() {
@@ -310,7 +314,7 @@ impl Connections {
         times
     }
 
-    /// What all connections counted.
+    /// Returns the counters of all connections, summed.
     pub fn stats(&self) -> TcpStats {
         let mut stats = self.gone;
         for live in self.live.values() {

@@ -1,29 +1,29 @@
-//! Requests and answers on one connection, each after the answer to the one before, or at fixed
-//! times.
+//! Requests and answers on one connection. Each request follows the answer to the one before, or is
+//! sent at a fixed time.
 
 use super::{Desk, Measure, Reply};
 use crate::Law;
 use goodqueue_types::Time;
 use std::collections::VecDeque;
 
-/// Requests on one connection.
+/// Parameters of requests on one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExchangesConfig {
-    /// Bytes of a request.
+    /// Law of the bytes of a request.
     pub request: Law,
-    /// Bytes of its answer.
+    /// Law of the bytes of its answer.
     pub reply: Law,
-    /// The server answers each so many bytes of a request, and what is left of it at its end; only
-    /// the whole of it if `None`.
+    /// Number of bytes of a request after which the server answers each time, and once more for the
+    /// rest. With `None` it answers only the whole request.
     pub reply_per: Option<u64>,
-    /// Seconds that the server takes to answer.
+    /// Law of the seconds that the server takes to answer.
     pub server_time: Law,
-    /// Seconds to the next request.
+    /// Law of the seconds to the next request.
     pub pause: Law,
-    /// Whether the pause begins with the request and not with its answer: then requests keep their
-    /// times however late the answers are.
+    /// True if the pause begins with the request, so that requests keep their times however late
+    /// the answers are. False if it begins with the answer.
     pub periodic: bool,
-    /// At most so many.
+    /// Largest number of requests.
     pub most: Option<u64>,
 }
 
@@ -35,14 +35,15 @@ pub struct Exchanges {
     next: Time,
     begun: u64,
     written: u64,
-    /// Answers that are due: where in the server's stream each ends, and when it was asked for.
+    /// Answers that are due: the position in the server's stream at which each ends, and the time
+    /// of its request.
     due: VecDeque<(u64, Time)>,
     last_end: u64,
     pub measure: Measure,
 }
 
 impl Exchanges {
-    /// The first request goes out at `start`, with the opening of the connection.
+    /// Creates a client that sends its first request at `start`, when it opens the connection.
     pub fn new(config: ExchangesConfig, start: Time, measure: Measure) -> Self {
         Self {
             config,

@@ -1,4 +1,4 @@
-//! What sessions draw, as they act on it, against the laws that they are given.
+//! The draws of sessions, seen in their actions, compared with the laws that they are given.
 
 use super::*;
 use crate::Law;
@@ -10,8 +10,8 @@ const fn exponential(mean: f64) -> Law {
     Law::Exponential { mean }
 }
 
-/// A network in which every answer is there as soon as it is looked for: connections that are gone
-/// have delivered all.
+/// A network in which every answer is complete when the application looks for it: connections that
+/// have ended count as having delivered everything.
 struct Instant {
     tcp: Arc<TcpConfig>,
     script: Script,
@@ -27,7 +27,7 @@ impl Instant {
         }
     }
 
-    /// Lets an application act, and gives the answer that it asks for on its first connection.
+    /// Lets an application act and returns the request that it makes on its first connection.
     fn act(&mut self, now: Time, call: impl FnOnce(&mut Desk<'_>)) -> Option<Message> {
         call(&mut Desk {
             now,

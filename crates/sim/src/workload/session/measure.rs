@@ -1,4 +1,4 @@
-//! What an application measures: counts, and how long things took.
+//! Measurements of an application: counts and durations.
 
 use crate::Distribution;
 use goodqueue_types::{Histogram, Time};
@@ -6,24 +6,24 @@ use goodqueue_types::{Histogram, Time};
 /// One figure of an application.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {
-    /// How many.
+    /// A count.
     Count(u64),
-    /// Seconds.
+    /// A distribution of seconds.
     Seconds(Distribution),
-    /// One quantity over another.
+    /// A distribution of the ratio of two quantities.
     Ratio(Distribution),
-    /// A figure without a distribution, in the unit that its name says; none without a sample.
+    /// A single figure, in the unit that its name has. None without a sample.
     Number(Option<f64>),
 }
 
 /// The figures of an application, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AppOutcome {
-    /// Name in results, and figure.
+    /// Figures with their names in results.
     pub metrics: Vec<(&'static str, Metric)>,
 }
 
-/// Durations and counts from the warm-up on: what ends before does not count.
+/// Durations and counts of what ends after the warm-up.
 #[derive(Clone, Debug)]
 pub struct Measure {
     from: Time,
@@ -31,7 +31,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// A measure that begins at this time.
+    /// Creates a measure that counts from this time on.
     pub fn new(from: Time) -> Self {
         Self {
             from,
@@ -39,19 +39,19 @@ impl Measure {
         }
     }
 
-    /// What ends before does not count.
+    /// Returns the time before which nothing is counted.
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// Makes room for a kind of thing: the name of its count and that of its duration.
+    /// Adds a kind of thing with the names of its count and its duration.
     #[must_use]
     pub fn of(mut self, count: &'static str, duration: &'static str) -> Self {
         self.durations.push((count, duration, Histogram::default()));
         self
     }
 
-    /// One of the `kind`th has lasted from `start` to `end`.
+    /// Records that one thing of the `kind`th kind lasted from `start` to `end`.
     pub fn record(&mut self, kind: usize, start: Time, end: Time) {
         if end >= self.from {
             let nanoseconds = (end - start).0.div_ceil(1_000);
@@ -59,7 +59,7 @@ impl Measure {
         }
     }
 
-    /// What was measured.
+    /// Returns the results.
     pub fn outcome(&self) -> AppOutcome {
         let metrics = self.durations.iter().flat_map(|(count, duration, times)| {
             [

@@ -1,7 +1,7 @@
-//! Sessions: applications that open TCP connections, ask over them, and are answered.
+//! Sessions: applications that open TCP connections, send requests over them, and get answers.
 //!
-//! A client runs an application ([`App`]); its server answers what the script says. One flow of
-//! the network may so have any number of connections, one after the other or at once.
+//! A client runs an application ([`App`]). Its server answers as the script says. One flow of the
+//! network may thus have any number of connections, one after the other or at once.
 
 mod connections;
 mod exchanges;
@@ -34,14 +34,14 @@ pub use video::VideoConfig;
 use web::Web;
 pub use web::WebConfig;
 
-/// What the client of a session does.
+/// Application of a session's client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionConfig {
     /// Connections that begin at random times, each for one transfer.
     Transfers(TransfersConfig),
-    /// Requests on one connection, each after the answer to the one before.
+    /// Requests on one connection, each after the answer to the one before or at a fixed time.
     Exchanges(ExchangesConfig),
-    /// Pages of objects.
+    /// Web pages of several objects.
     Web(WebConfig),
     /// Segments of a video.
     Video(VideoConfig),
@@ -67,7 +67,7 @@ impl App {
         }
     }
 
-    /// Something came on a connection: data or acknowledgements.
+    /// Handles data or acknowledgements that came on a connection.
     fn progress(&mut self, connection: u32, desk: &mut Desk<'_>) {
         match self {
             Self::Transfers(app) => app.progress(connection, desk),
@@ -86,7 +86,7 @@ impl App {
         }
     }
 
-    /// What was measured until the end of the run.
+    /// Returns the application's measurements until the end of the run.
     fn outcome(&self, end: Time) -> AppOutcome {
         match self {
             Self::Transfers(app) => app.outcome(),
@@ -97,7 +97,7 @@ impl App {
     }
 }
 
-/// What an application works with.
+/// Environment of an application at a call.
 struct Desk<'a> {
     now: Time,
     connections: &'a mut Connections,
@@ -117,7 +117,8 @@ impl Desk<'_> {
         self.connections.close(connection);
     }
 
-    /// Writes a request of `bytes` bytes; the connection has so many bytes of requests after it.
+    /// Writes a request of `bytes` bytes and returns the position in the client's stream at which
+    /// it ends. `written_before` bytes of requests precede it.
     fn ask(&mut self, connection: u32, bytes: u64, written_before: u64, reply: Reply) -> u64 {
         let ends_at = written_before + bytes;
         let Reply {
@@ -138,14 +139,15 @@ impl Desk<'_> {
         ends_at
     }
 
-    /// Bytes of answers that have come on a connection; all of them once it is gone.
+    /// Returns the bytes of answers that have come on a connection, or `u64::MAX` once it has
+    /// ended.
     fn delivered(&self, connection: u32) -> u64 {
         let endpoint = self.connections.get(connection);
         endpoint.map_or(u64::MAX, |endpoint| endpoint.stats().delivered_bytes)
     }
 }
 
-/// The answer that a request asks for.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug)]
 struct Reply {
     bytes: u64,
@@ -158,7 +160,7 @@ struct Reply {
 pub struct Client {
     app: App,
     connections: Connections,
-    /// When each connection that is not open yet sent its first SYN.
+    /// Time of the first SYN of each connection that is not open yet.
     opening: BTreeMap<u32, Time>,
     handshakes: Measure,
     script: Script,
@@ -170,12 +172,12 @@ pub struct Client {
 pub struct Server {
     connections: Connections,
     script: Script,
-    /// Answers that it still thinks about: when, on which connection, how many bytes, and whether
-    /// it then closes.
+    /// Answers in preparation: the time at which each is due, its connection, its bytes, and true
+    /// if the server then closes the connection.
     thinking: BinaryHeap<Reverse<(Time, u32, u64, bool)>>,
 }
 
-/// Both ends of a session that begins at `start`.
+/// Creates both ends of a session that begins at `start`.
 pub fn pair(
     config: &SessionConfig,
     tcp: &Arc<TcpConfig>,
@@ -233,7 +235,8 @@ impl Client {
         call(&mut self.app, &mut desk);
     }
 
-    /// A connection is open, for its client, when the SYN-ACK has come.
+    /// Records the handshake's duration when the SYN-ACK has come, which opens the connection at
+    /// the client.
     fn note_handshake(&mut self, now: Time, id: u32) {
         let connection = self.connections.get(id);
         if connection.is_some_and(goodqueue_tcp::TcpEndpoint::is_established)
@@ -243,12 +246,12 @@ impl Client {
         }
     }
 
-    /// Takes a packet; returns a round-trip time if the packet completed a sample.
+    /// Receives a packet. Returns a round-trip time if the packet completed a sample.
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         let id = self.connections.receive(now, packet, false)?;
         self.note_handshake(now, id);
         self.with_app(now, |app, desk| app.progress(id, desk));
-        // A server that has said all is answered in kind.
+        // When the server has closed, the client closes too.
         let ended = self
             .connections
             .get(id)
@@ -268,32 +271,32 @@ impl Client {
         }
     }
 
-    /// When [`wake`](Self::wake) is next needed.
+    /// Returns the time at which [`wake`](Self::wake) is next needed.
     pub fn wakes_at(&self) -> Time {
         self.app.wakes_at().min(self.connections.wakes_at())
     }
 
-    /// False if nothing is to be sent for sure.
+    /// Returns false if there is certainly nothing to send.
     pub fn may_transmit(&self) -> bool {
         self.connections.may_transmit()
     }
 
-    /// Writes the next packet to send; false when there is none.
+    /// Writes the next packet to send. Returns false if there is none.
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         self.connections.transmit_into(now, packet)
     }
 
-    /// What all connections counted.
+    /// Returns the counters of all connections, summed.
     pub fn stats(&self) -> TcpStats {
         self.connections.stats()
     }
 
-    /// How long connections waited for what up to `now`.
+    /// Returns the times for which each cause limited the connections up to `now`, summed.
     pub fn time_limited(&self, now: Time) -> TimeLimited {
         self.connections.time_limited(now)
     }
 
-    /// What the application measured until the end of the run.
+    /// Returns the application's measurements until the end of the run.
     pub fn outcome(&self, end: Time) -> AppOutcome {
         let mut outcome = self.app.outcome(end);
         outcome.metrics.extend(self.handshakes.outcome().metrics);
@@ -302,7 +305,7 @@ impl Client {
 }
 
 impl Server {
-    /// Takes a packet; returns a round-trip time if the packet completed a sample.
+    /// Receives a packet. Returns a round-trip time if the packet completed a sample.
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         let id = self.connections.receive(now, packet, true)?;
         let delivered = self.connections.get(id)?.stats().delivered_bytes;
@@ -350,28 +353,28 @@ impl Server {
         self.answer(now);
     }
 
-    /// When [`wake`](Self::wake) is next needed.
+    /// Returns the time at which [`wake`](Self::wake) is next needed.
     pub fn wakes_at(&self) -> Time {
         let answers = self.thinking.peek().map_or(Time::MAX, |answer| answer.0.0);
         answers.min(self.connections.wakes_at())
     }
 
-    /// False if nothing is to be sent for sure.
+    /// Returns false if there is certainly nothing to send.
     pub fn may_transmit(&self) -> bool {
         self.connections.may_transmit()
     }
 
-    /// Writes the next packet to send; false when there is none.
+    /// Writes the next packet to send. Returns false if there is none.
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         self.connections.transmit_into(now, packet)
     }
 
-    /// What all connections counted.
+    /// Returns the counters of all connections, summed.
     pub fn stats(&self) -> TcpStats {
         self.connections.stats()
     }
 
-    /// How long connections waited for what up to `now`.
+    /// Returns the times for which each cause limited the connections up to `now`, summed.
     pub fn time_limited(&self, now: Time) -> TimeLimited {
         self.connections.time_limited(now)
     }

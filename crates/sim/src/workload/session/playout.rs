@@ -1,49 +1,49 @@
-//! The buffer of a player: seconds of video that have come and are not played yet.
+//! The playout buffer of a player: seconds of video that have arrived and are not played yet.
 
 use goodqueue_types::{Histogram, Span, Time};
 
-/// Levels are recorded in steps of this, in milliseconds.
+/// Step in which levels are recorded while the video plays.
 const LEVEL_STEP: Span = Span::from_millis(100);
 const MILLISECOND: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Until the threshold is reached for the first time.
+    /// The threshold has not been reached yet.
     Starting,
     Playing,
-    /// Until it is reached again.
+    /// The buffer ran empty and has not reached the threshold again.
     Stalled,
-    /// All has been played.
+    /// All segments have been played.
     Ended,
 }
 
-/// A buffer that fills by segments and empties by the clock.
+/// A buffer that segments fill and playing empties.
 #[derive(Clone, Debug)]
 pub struct Playout {
     state: State,
     level: Span,
-    /// Playing begins, and begins again, at this level.
+    /// Level at which playing begins, and begins again after a stall.
     threshold: Span,
-    /// No more is to come.
+    /// True if no more segments follow.
     complete: bool,
-    /// The state is that of this time.
+    /// Time up to which the state is current.
     now: Time,
     measured_from: Time,
     began: Time,
-    /// From the beginning to the first picture.
+    /// Time from the request to the start of playing.
     pub startup: Option<Span>,
-    /// How often it ran dry.
+    /// Number of times that the buffer ran empty.
     pub stalls: u64,
-    /// How long nothing played after the start-up, and how long something did.
+    /// Time for which nothing played after the start.
     pub stalled: Span,
-    /// The other.
+    /// Time for which the video played.
     pub played: Span,
-    /// Milliseconds of video in the buffer, weighted by time in milliseconds from the start on.
+    /// Milliseconds of video in the buffer from the start on, weighted by time.
     pub levels: Histogram,
 }
 
 impl Playout {
-    /// An empty buffer of a video that was asked for at this time.
+    /// Creates an empty buffer of a video that was requested at `began`.
     pub fn new(began: Time, threshold: Span, measured_from: Time) -> Self {
         Self {
             state: State::Starting,
@@ -61,12 +61,12 @@ impl Playout {
         }
     }
 
-    /// What is in it.
+    /// Returns the playing time in the buffer.
     pub fn level(&self) -> Span {
         self.level
     }
 
-    /// Plays until then.
+    /// Plays until `to`.
     pub fn advance(&mut self, to: Time) {
         if self.now < self.measured_from && self.measured_from < to {
             self.step(self.measured_from);
@@ -109,7 +109,7 @@ impl Playout {
         self.played += time;
         while time > Span::ZERO {
             let step = time.min(LEVEL_STEP);
-            // The middle of the step stands for it.
+            // The middle of the step represents its level.
             self.level = Span(self.level.0 - step.0 / 2);
             self.record(step);
             self.level = Span(self.level.0 - (step.0 - step.0 / 2));
@@ -122,7 +122,7 @@ impl Playout {
             .record(self.level.0 / MILLISECOND, time.0 / 1_000);
     }
 
-    /// A segment has come; it may be the last.
+    /// Adds a segment that has arrived, which may be the last.
     pub fn add(&mut self, now: Time, segment: Span, last: bool) {
         self.advance(now);
         self.level += segment;
@@ -157,17 +157,17 @@ mod tests {
         assert_eq!(buffer.startup, Some(Span::from_millis(1_500)));
         buffer.advance(at(5_500));
         assert_eq!(buffer.level(), Span::from_secs(1));
-        // Dry at 6.5 s; filled again at 8 s and 8.5 s.
+        // The buffer is empty at 6.5 s and gets segments at 8 s and 8.5 s.
         buffer.add(at(8_000), two, false);
         buffer.add(at(8_500), two, false);
         assert_eq!((buffer.stalls, buffer.stalled), (1, two));
-        // The last one: it ends at 14.5 s, without a stall.
+        // This is the last segment. Playing ends at 14.5 s, without a stall.
         buffer.add(at(9_500), two, true);
         buffer.advance(at(20_000));
         assert_eq!((buffer.stalls, buffer.stalled), (1, two));
         assert_eq!(buffer.played, Span::from_secs(10));
-        // Until it ends: 1 s at 0, 0.5 s at 2, 4 s from 4 to 0, 1.5 s at 0, 0.5 s at 2, 1 s from 4 to
-        // 3, 5 s from 5 to 0.
+        // Until the end the level is 0 for 1 s, 2 for 0.5 s, from 4 to 0 for 4 s, 0 for 1.5 s, 2
+        // for 0.5 s, from 4 to 3 for 1 s, and from 5 to 0 for 5 s.
         let expected = (1.0 + 8.0 + 1.0 + 3.5 + 12.5) / 13.5;
         let mean = buffer.levels.mean().expect("levels") / 1e3;
         assert!(
@@ -180,7 +180,7 @@ mod tests {
     fn only_what_lies_in_the_window_counts() {
         let mut buffer = buffer(7_000);
         buffer.add(at(2_500), Span::from_secs(4), false);
-        // Dry from 6.5 s on.
+        // The buffer is empty from 6.5 s on.
         buffer.add(at(8_000), Span::from_secs(4), false);
         assert_eq!((buffer.stalls, buffer.stalled), (0, Span::from_secs(1)));
         buffer.advance(at(9_000));

@@ -1,8 +1,8 @@
-//! What the bytes of a session say.
+//! The meaning of the bytes of a session.
 //!
-//! TCP carries byte counts here, not bytes. What a client's bytes ask for is written in a script
-//! that both ends hold: the client adds a message when it writes it, and the server reads it when
-//! the message's last byte has been delivered to it, never before.
+//! The simulated TCP carries byte counts, not bytes. The client's requests are therefore written in
+//! a script that both ends share. The client adds a message when it writes it. The server reads the
+//! message when its last byte has been delivered, never before.
 
 use goodqueue_types::Span;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Where in the client's stream it ends.
+    /// Position in the client's stream at which the request ends.
     pub ends_at: u64,
     /// Bytes of the answer.
     pub reply: u64,
-    /// How long the server thinks before it answers.
+    /// Time that the server takes before it answers.
     pub after: Span,
-    /// Whether the server closes the connection after the answer.
+    /// True if the server closes the connection after the answer.
     pub closes: bool,
 }
 
-/// Messages under way, by connection.
+/// Messages that the server has not read yet, by connection.
 #[derive(Clone, Debug, Default)]
 pub struct Script(Arc<Mutex<BTreeMap<u32, VecDeque<Message>>>>);
 
@@ -30,7 +30,7 @@ impl Script {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client has written a message.
+    /// Adds a message that the client has written.
     pub fn add(&self, connection: u32, message: Message) {
         self.messages()
             .entry(connection)
@@ -38,7 +38,7 @@ impl Script {
             .push_back(message);
     }
 
-    /// The next message of a connection of which `delivered` bytes have come, if it is complete.
+    /// Takes the next message of a connection if its last byte is among the `delivered` bytes.
     pub fn take(&self, connection: u32, delivered: u64) -> Option<Message> {
         let mut messages = self.messages();
         let queue = messages.get_mut(&connection)?;

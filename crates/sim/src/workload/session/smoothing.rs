@@ -1,10 +1,10 @@
-//! The smoothing buffer of a stream: what its receiver must have stored before it plays at the mean
-//! rate, so as never to run dry.
+//! The smoothing buffer of a stream: the bytes that its receiver must store before it plays at the
+//! mean rate, so that the buffer never runs empty.
 
 use goodqueue_types::Time;
 
-/// Bytes that have arrived over time. What playing at any one rate would be short of depends on the
-/// lower convex hull of that curve alone, so only the hull is kept.
+/// Arrival curve of a stream, in bytes over time. The shortfall of playing at a constant rate
+/// depends only on the curve's lower convex hull, so only the hull is kept.
 #[derive(Clone, Debug, Default)]
 pub struct Smoothing {
     hull: Vec<(u64, u64)>,
@@ -12,12 +12,12 @@ pub struct Smoothing {
 }
 
 impl Smoothing {
-    /// So many bytes in all have arrived by now. The first call begins the curve.
+    /// Records that `bytes` bytes in all have arrived by `now`. The first call starts the curve.
     pub fn note(&mut self, now: Time, bytes: u64) {
         if !self.hull.is_empty() && bytes <= self.bytes {
             return;
         }
-        // The curve jumps now: it is lowest just before.
+        // The curve jumps at `now`, so its lowest point is just before.
         let point = (
             now.0,
             if self.hull.is_empty() {
@@ -35,8 +35,8 @@ impl Smoothing {
         self.bytes = bytes;
     }
 
-    /// The most bytes that playing at the mean rate, from the first arrival to the last, is ahead of
-    /// what has arrived; none if nothing has.
+    /// Returns the largest number of bytes by which playing at the mean rate, from the first
+    /// arrival to the last, is ahead of the arrivals. Returns none without arrivals.
     pub fn shortfall(&self) -> Option<f64> {
         let ((start, first), (end, _)) = (*self.hull.first()?, *self.hull.last()?);
         if end == start {
@@ -49,7 +49,7 @@ impl Smoothing {
     }
 }
 
-/// Whether the way from `a` over `b` to `c` bends upwards at `b`.
+/// Returns true if the path from `a` over `b` to `c` bends upwards at `b`.
 fn turns_up(a: (u64, u64), b: (u64, u64), c: (u64, u64)) -> bool {
     let product = |time: u64, bytes: u64| u128::from(time) * u128::from(bytes);
     product(b.0 - a.0, c.1 - b.1) > product(c.0 - b.0, b.1 - a.1)
@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn a_pause_needs_what_would_be_played_in_it() {
-        // 100 bytes a unit for 10 units, 10 units of nothing, again 10 units: 2000 bytes in 30.
+        // 100 bytes arrive in each of 10 units, then none for 10 units, then again: 2000 bytes in
+        // 30.
         let mut arrivals: Vec<(u64, u64)> = (0..=10).map(|n| (n, 100 * n)).collect();
         arrivals.extend((1..=10).map(|n| (20 + n, 1_000 + 100 * n)));
         // Just before the first arrival after the pause, 21 units have been played.
@@ -84,7 +85,7 @@ mod tests {
         assert!((shortfall(&arrivals) - expected).abs() < 1e-9);
     }
 
-    /// Against all points, instead of the hull's.
+    /// Compares with the shortfall over all points instead of the hull's.
     #[test]
     fn the_hull_has_the_lowest_points() {
         let mut random = RandomStream::new(1, "test", 0);

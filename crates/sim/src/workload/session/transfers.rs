@@ -8,19 +8,19 @@ use goodqueue_types::{Direction, Histogram, RandomStream, Span, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Slowdowns are kept in thousandths.
+/// Units of recorded slowdowns per 1.
 const SLOWDOWN_UNITS: f64 = 1_000.0;
 
-/// Transfers in an open loop, each on a connection of its own.
+/// Parameters of transfers in an open loop, each on a connection of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransfersConfig {
-    /// Seconds from the start of one to that of the next.
+    /// Law of the seconds from the start of one transfer to that of the next.
     pub gap: Law,
-    /// Bytes of each.
+    /// Law of the bytes of a transfer.
     pub size: Law,
-    /// Bytes of the request for a download; the client sends the data itself without one.
+    /// Bytes of the request for a download. Without it, the client sends the data itself.
     pub request: Option<u64>,
-    /// At most so many.
+    /// Largest number of transfers.
     pub most: Option<u64>,
 }
 
@@ -30,18 +30,18 @@ pub struct Transfers {
     config: TransfersConfig,
     next: Time,
     begun: u64,
-    /// When each that is under way began, and how many bytes it is to get.
+    /// Start time and bytes of each transfer that has not ended.
     under_way: BTreeMap<u32, (Time, u64)>,
     measure: Measure,
     measured_from: Time,
-    /// The path without others, on which no transfer is slowed down.
+    /// The path without other traffic, for which the slowdown is 1.
     alone: (IdealPath, Arc<TcpConfig>),
-    /// Times of transfers over what they would be alone.
+    /// Durations of transfers, divided by their durations without other traffic.
     slowdown: Histogram,
 }
 
 impl Transfers {
-    /// The first transfer begins one gap after `start`.
+    /// Creates a client whose first transfer begins one gap after `start`.
     pub fn new(
         config: TransfersConfig,
         start: Time,
@@ -91,7 +91,7 @@ impl Transfers {
         self.next = desk.now.saturating_add(gap);
     }
 
-    /// A transfer ends when its last byte has come, or has been acknowledged.
+    /// Ends a transfer when its last byte has arrived, or has been acknowledged.
     pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
         let Some((begun, size)) = self.under_way.get(&id).copied() else {
             return;
@@ -110,7 +110,7 @@ impl Transfers {
         }
     }
 
-    /// What was measured.
+    /// Returns the measurements.
     pub fn outcome(&self) -> AppOutcome {
         let mut outcome = self.measure.outcome();
         let slowdown = Distribution::of(&self.slowdown, SLOWDOWN_UNITS);

@@ -1,5 +1,5 @@
-//! Streaming video: segments of constant duration over one connection, each of the bit rate that the
-//! player's buffer allows.
+//! Streaming video: segments of constant duration over one connection. The player's buffer
+//! determines the bit rate of each.
 
 use super::measure::{AppOutcome, Metric};
 use super::playout::Playout;
@@ -7,34 +7,34 @@ use super::smoothing::Smoothing;
 use super::{Desk, Measure, Reply};
 use goodqueue_types::{Rate, Span, Time};
 
-/// A video and its player.
+/// Parameters of a video and its player.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VideoConfig {
     /// Playing time of a segment.
     pub segment: Span,
-    /// The bit rates there are, rising.
+    /// Available bit rates in ascending order.
     pub ladder: Vec<Rate>,
-    /// Sizes of segments vary uniformly by this share of the mean, up and down.
+    /// Largest relative deviation of a segment's size from the mean. Sizes are uniform within it.
     pub variation: f64,
     /// Bytes of a request.
     pub request: u64,
-    /// Playing begins with so much in the buffer, and begins again after a stall.
+    /// Level of the buffer at which playing begins, and begins again after a stall.
     pub startup: Span,
-    /// The buffer never holds more: no segment is asked for that would not fit.
+    /// Largest level of the buffer. A segment that would exceed it is not requested yet.
     pub max_buffer: Span,
-    /// Up to this level the lowest rate is asked for.
+    /// Level up to which the lowest rate is requested.
     pub reservoir: Span,
-    /// So far above it, the highest.
+    /// Range of levels above the reservoir, from whose end on the highest rate is requested.
     pub cushion: Span,
-    /// At most so many segments.
+    /// Largest number of segments.
     pub most: Option<u64>,
 }
 
 impl VideoConfig {
-    /// The rate of the next segment, by its place on the ladder: algorithm 1 of Huang et al., A
-    /// Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014 (BBA-0). The buffer's level stands
-    /// for a rate, on a straight line from the lowest to the highest over the cushion; the last
-    /// rate stays until the line has passed a neighbour of it.
+    /// Returns the rate of the next segment, by its index on the ladder: algorithm 1 of Huang et
+    /// al., A Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014 (BBA-0). The buffer's level
+    /// corresponds to a rate on a straight line from the lowest to the highest over the cushion.
+    /// The last rate stays until the line has passed one of its neighbours.
     fn next_rung(&self, last: usize, level: Span) -> usize {
         let highest = self.ladder.len() - 1;
         let rate = |rung: usize| self.ladder[rung].0;
@@ -48,10 +48,10 @@ impl VideoConfig {
         let width = u128::from(rate(highest) - rate(0));
         let line = rate(0) + (width * u128::from(above) / u128::from(self.cushion.0)) as u64;
         if line >= rate((last + 1).min(highest)) {
-            // The highest rate below the line.
+            // This is the highest rate below the line.
             self.ladder.partition_point(|rung| rung.0 < line).max(1) - 1
         } else if line <= rate(last.saturating_sub(1)) {
-            // The lowest above it.
+            // This is the lowest rate above the line.
             self.ladder
                 .partition_point(|rung| rung.0 <= line)
                 .min(highest)
@@ -61,11 +61,11 @@ impl VideoConfig {
     }
 }
 
-/// The segment that is under way.
+/// The segment that is being downloaded.
 #[derive(Clone, Copy, Debug)]
 struct Fetch {
     asked: Time,
-    /// Where in the server's stream it ends.
+    /// Position in the server's stream at which it ends.
     ends_at: u64,
 }
 
@@ -74,7 +74,7 @@ struct Fetch {
 pub struct Video {
     config: VideoConfig,
     connection: Option<u32>,
-    /// When the next segment is asked for.
+    /// Time at which the next segment is requested.
     next: Time,
     written: u64,
     received: u64,
@@ -82,9 +82,10 @@ pub struct Video {
     rung: usize,
     fetch: Option<Fetch>,
     playout: Playout,
-    /// What has come from the warm-up on.
+    /// Arrivals from the warm-up on.
     smoothing: Smoothing,
-    /// Bits per second, summed over segments that came from the warm-up on, and changes of it.
+    /// Sum of the bit rates of the segments that arrived from the warm-up on. `switches` counts
+    /// changes of the rate in that time.
     rates: u64,
     switches: u64,
     measured_from: Time,
@@ -92,7 +93,7 @@ pub struct Video {
 }
 
 impl Video {
-    /// The first segment is asked for at `start`, with the opening of the connection.
+    /// Creates a client that requests its first segment at `start`, when it opens the connection.
     pub fn new(config: VideoConfig, start: Time, measure: Measure) -> Self {
         let measured_from = measure.from();
         Self {
@@ -117,7 +118,7 @@ impl Video {
         self.next
     }
 
-    /// Asks for the next segment.
+    /// Requests the next segment.
     pub fn wake(&mut self, desk: &mut Desk<'_>) {
         self.next = Time::MAX;
         self.playout.advance(desk.now);
@@ -166,12 +167,13 @@ impl Video {
             desk.close(id);
             return;
         }
-        // Only a buffer that plays is ever so full: a second later it has room for another second.
+        // The buffer can be this full only while it plays, so after `beyond` it has room for the
+        // segment.
         let beyond = (self.playout.level() + segment).saturating_sub(self.config.max_buffer);
         self.next = desk.now.saturating_add(beyond);
     }
 
-    /// What was seen until the end of the run.
+    /// Returns the measurements until the end of the run.
     pub fn outcome(&self, end: Time) -> AppOutcome {
         let mut playout = self.playout.clone();
         playout.advance(end);
@@ -215,7 +217,7 @@ impl Video {
 mod tests {
     use super::*;
 
-    /// The line goes from 1 Mb/s at 10 s to 9 Mb/s at 26 s: 0.5 Mb/s a second.
+    /// The line goes from 1 Mb/s at 10 s to 9 Mb/s at 26 s, by 0.5 Mb/s per second.
     #[test]
     fn rates_follow_the_line_over_the_cushion() {
         let secs = Span::from_secs;
@@ -231,23 +233,25 @@ mod tests {
             most: None,
         };
         for (last, level, next) in [
-            // In the reservoir the lowest, beyond the cushion the highest, whatever the last was.
+            // In the reservoir the rate is the lowest, beyond the cushion the highest, for any last
+            // rate.
             (3, 0, 0),
             (3, 10, 0),
             (0, 26, 3),
             (0, 40, 3),
-            // 1.5 Mb/s: short of 2 from below; from 4 down, 2 is passed, and the next above is 2.
+            // The line is at 1.5 Mb/s. From 1 it has not reached 2. From 4 it has passed 2, and 2
+            // is the next rate above it.
             (0, 11, 0),
             (2, 11, 1),
             (1, 11, 1),
-            // 2 Mb/s: the line is at the neighbour, and the highest below it is 1.
+            // The line is at 2 Mb/s, the neighbour, and the highest rate below it is 1.
             (0, 12, 0),
-            // 3 Mb/s.
+            // The line is at 3 Mb/s.
             (0, 14, 1),
             (1, 14, 1),
             (2, 14, 2),
             (3, 14, 2),
-            // 4.5 Mb/s.
+            // The line is at 4.5 Mb/s.
             (1, 17, 2),
             (3, 17, 3),
         ] {

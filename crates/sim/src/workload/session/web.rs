@@ -1,29 +1,30 @@
-//! Web pages: a main object, then the others over parallel connections; then the user reads.
+//! Web pages: a main object, then the others over parallel connections, then a pause in which the
+//! user reads.
 
 use super::{Desk, Measure, Reply};
 use crate::Law;
 use goodqueue_types::{Span, Time};
 
-/// Pages one after the other.
+/// Parameters of web pages, which are loaded one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebConfig {
-    /// Objects of a page besides the main one.
+    /// Law of the number of objects of a page besides the main one.
     pub objects: Law,
-    /// Bytes of the main object.
+    /// Law of the bytes of the main object.
     pub main_size: Law,
-    /// Bytes of each other object.
+    /// Law of the bytes of each other object.
     pub object_size: Law,
     /// Bytes of a request.
     pub request: u64,
-    /// Seconds that the server takes to answer.
+    /// Law of the seconds that the server takes to answer.
     pub server_time: Law,
-    /// Connections at once, at most.
+    /// Largest number of connections at once.
     pub parallel: u32,
-    /// Whether a connection serves several objects (HTTP/1.1), or one (HTTP/1.0).
+    /// True if a connection serves several objects (HTTP/1.1), false if it serves one (HTTP/1.0).
     pub persistent: bool,
-    /// Seconds from the end of a page to the next.
+    /// Law of the seconds from the end of a page to the request for the next.
     pub think: Law,
-    /// At most so many pages.
+    /// Largest number of pages.
     pub most: Option<u64>,
 }
 
@@ -35,7 +36,7 @@ const PAGE: usize = 1;
 struct Lane {
     id: u32,
     written: u64,
-    /// Where in the server's stream the object ends that is under way, if one is.
+    /// Position in the server's stream at which the last requested object ends.
     ends_at: u64,
     asked: Option<Time>,
 }
@@ -47,14 +48,14 @@ pub struct Web {
     next: Time,
     page_began: Time,
     pages: u64,
-    /// Objects of the page that are not asked for yet.
+    /// Number of objects of the page that are not requested yet.
     left: u64,
     lanes: Vec<Lane>,
     pub measure: Measure,
 }
 
 impl Web {
-    /// The first page is asked for at `start`.
+    /// Creates a client that requests its first page at `start`.
     pub fn new(config: WebConfig, start: Time, measure: Measure) -> Self {
         Self {
             config,
@@ -73,7 +74,7 @@ impl Web {
         self.next
     }
 
-    /// Asks for the main object of the next page.
+    /// Requests the main object of the next page.
     pub fn wake(&mut self, desk: &mut Desk<'_>) {
         self.next = Time::MAX;
         self.page_began = desk.now;
@@ -83,7 +84,7 @@ impl Web {
         self.fetch(lane, size, desk);
     }
 
-    /// A connection on which nothing is under way.
+    /// Returns a connection without a pending request, and opens one if there is none.
     fn free_lane(&mut self, desk: &mut Desk<'_>) -> usize {
         if self.config.persistent
             && let Some(free) = self.lanes.iter().position(|lane| lane.asked.is_none())

@@ -1,6 +1,6 @@
 //! BBR, version 1, as in Linux: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR:
-//! congestion-based congestion control", ACM Queue 14(5), 2016. Sends at the largest delivery
-//! rate of the last ten round trips, with twice the bandwidth-delay product in flight at most.
+//! congestion-based congestion control", ACM Queue 14(5), 2016. It sends at the largest delivery
+//! rate of the last ten round trips, with at most twice the bandwidth-delay product in flight.
 
 use goodqueue_types::{RandomStream, Rate, Span, Time};
 
@@ -14,11 +14,11 @@ use crate::config::TcpConfig;
 pub struct BbrConfig {
     /// Window in bandwidth-delay products while probing for bandwidth.
     pub cwnd_gain: f64,
-    /// Age at which the shortest round trip is measured again.
+    /// Age of the shortest round-trip time after which it is measured again.
     pub probe_rtt_interval: Span,
-    /// How long that measurement lasts.
+    /// Duration of that measurement.
     pub probe_rtt_duration: Span,
-    /// With the time of the draw, chooses where a gain cycle begins.
+    /// Seed of the draw of the phase in which a gain cycle begins.
     pub seed: u64,
 }
 
@@ -33,24 +33,25 @@ impl Default for BbrConfig {
     }
 }
 
-/// 2 / ln 2: doubles the rate of sending every round trip.
+/// Gain 2 / ln 2, which doubles the sending rate every round trip.
 pub(super) const HIGH_GAIN: f64 = 2.885;
-/// Pacing gains of the cycle: probe, drain, and six round trips of cruising.
+/// Pacing gains of the cycle: one round trip of probing, one of draining, and six of cruising.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Growth of bandwidth that shows a pipe not yet full, and rounds without it that show it full.
+/// Growth of the bandwidth below which a round does not count as growing, and number of such rounds
+/// that show a full pipe.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// The pace stays this far below the bandwidth, so that queues drain.
+/// Ratio of the pacing rate to the bandwidth. It is below 1, so that queues drain.
 pub(super) const PACING_MARGIN: f64 = 0.99;
-/// Least window, in segments.
+/// Smallest window, in segments.
 const LEAST_WINDOW: f64 = 4.0;
-/// Longest stretch of aggregated ACKs that the window makes up for, in seconds.
+/// Longest period of ACK aggregation for which the window compensates, in seconds.
 const MOST_AGGREGATION: f64 = 0.1;
-/// Rounds over which each half of the aggregation filter looks.
+/// Number of rounds that each half of the aggregation filter covers.
 const AGGREGATION_ROUNDS: u32 = 5;
 
-/// A pace below 1.2 Mbit/s, here in bytes per second, sends segments one by one (draft-ietf-ccwg-bbr
-/// section 5.6.3; Linux's `bbr_min_tso_rate`).
+/// Returns the segments that leave back to back. Below 1.2 Mbit/s, here in bytes per second,
+/// segments leave one by one (draft-ietf-ccwg-bbr section 5.6.3; Linux's `bbr_min_tso_rate`).
 pub(super) fn least_burst(pace: f64) -> u32 {
     if pace < 150_000.0 { 1 } else { 2 }
 }
@@ -59,7 +60,7 @@ pub(super) fn least_burst(pace: f64) -> u32 {
 enum Mode {
     Startup,
     Drain,
-    /// With the place in the cycle.
+    /// The value is the phase of the gain cycle.
     ProbeBandwidth(usize),
     ProbeRtt,
 }
@@ -71,7 +72,7 @@ enum Repair {
     Timeout,
 }
 
-/// State of BBR. Rates in bytes per second.
+/// State of BBR. Rates are in bytes per second.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "orthogonal states, each named"
@@ -85,10 +86,11 @@ pub struct Bbr {
     ssthresh: u64,
     pace: Option<f64>,
     mode: Mode,
-    /// Rounds 10 back still count, as in Linux's filter.
+    /// Maximum over the present round and ten before it, as in Linux's filter.
     bandwidth: MaxFilter<11>,
     rounds: u64,
-    /// The round ends when a packet sent after this many bytes were delivered is acknowledged.
+    /// Total of delivered bytes that ends the round: it ends when a packet sent after this many
+    /// bytes were delivered is acknowledged.
     round_ends_at: u64,
     round_start: bool,
     delivered: u64,
@@ -97,7 +99,8 @@ pub struct Bbr {
     has_rtt: bool,
     probe_rtt_until: Option<Time>,
     probe_rtt_round_done: bool,
-    /// Samples of packets sent before this many bytes were delivered are of a pipe kept empty.
+    /// Total of delivered bytes before which samples are application-limited, because the pipe was
+    /// kept empty.
     app_limited_until: u64,
     cycle_start: Time,
     full_bandwidth: f64,
@@ -105,14 +108,14 @@ pub struct Bbr {
     pipe_is_full: bool,
     repair: Repair,
     conserving: bool,
-    /// The window before recovery or the measurement of the round trip.
+    /// Window before recovery or before the measurement of the round-trip time.
     prior_cwnd: f64,
     restarting: bool,
     aggregation: Aggregation,
     policer: Policer,
 }
 
-/// By how much ACKs run ahead of the bandwidth.
+/// Excess of acknowledged bytes over those that the bandwidth would deliver.
 #[derive(Clone, Debug, Default)]
 struct Aggregation {
     epoch_start: Time,
@@ -123,7 +126,7 @@ struct Aggregation {
 }
 
 impl Bbr {
-    /// Starts as `config` says.
+    /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, bbr: BbrConfig) -> Self {
         let initial_window = config.initial_window.bytes(config.mss) as f64;
         Self {
@@ -213,12 +216,12 @@ impl Bbr {
         }
     }
 
-    /// The bandwidth to send at, in bytes per second.
+    /// Returns the bandwidth at which to send, in bytes per second.
     fn bandwidth(&self) -> f64 {
         self.policer.rate().unwrap_or_else(|| self.bandwidth.max())
     }
 
-    /// Three rounds in which the bandwidth did not grow by a quarter.
+    /// Sets `pipe_is_full` after three rounds in which the bandwidth did not grow by a quarter.
     fn check_full_pipe(&mut self) {
         let bandwidth = self.bandwidth.max();
         if self.pipe_is_full {
@@ -233,7 +236,8 @@ impl Bbr {
         self.pipe_is_full = self.full_rounds >= FULL_ROUNDS;
     }
 
-    /// How far ACKs ran ahead of the bandwidth, so that the window can bridge their pauses.
+    /// Measures by how much ACKs run ahead of the bandwidth, so that the window can bridge the
+    /// pauses between aggregated ACKs.
     fn update_aggregation(&mut self, now: Time, acked: f64) {
         let bandwidth = self.bandwidth();
         let state = &mut self.aggregation;
@@ -264,7 +268,8 @@ impl Bbr {
         one.max(other).min(self.bandwidth() * MOST_AGGREGATION)
     }
 
-    /// Bandwidth-delay product times `gain`, in bytes; the initial window while it is not known.
+    /// Returns the bandwidth-delay product times `gain`, in bytes, or the initial window while the
+    /// product is unknown.
     fn bdp(&self, gain: f64) -> f64 {
         match self.min_rtt {
             Some(rtt) if self.bandwidth() > 0.0 => gain * self.bandwidth() * rtt.as_secs_f64(),
@@ -272,7 +277,8 @@ impl Bbr {
         }
     }
 
-    /// Whole segments, an even number, with room for three bursts and, while probing, two more.
+    /// Rounds up to an even number of whole segments, with room for three bursts and, while
+    /// probing, for two more segments.
     fn quantise(&self, bytes: f64) -> f64 {
         let segments = libm::ceil(bytes / self.mss) + 3.0 * self.burst();
         let mut segments = 2.0 * libm::ceil(segments / 2.0);
@@ -282,7 +288,7 @@ impl Bbr {
         segments * self.mss
     }
 
-    /// Segments that Linux hands to the device at once: about a millisecond's worth.
+    /// Returns the segments that Linux hands to the device at once: about a millisecond of sending.
     fn burst(&self) -> f64 {
         let pace = self.pace.unwrap_or(0.0);
         let bytes = (pace / 1024.0).min(65_216.0);
@@ -314,9 +320,9 @@ impl Bbr {
         }
     }
 
-    /// What will be in flight when the pace lets the next burst out (Linux:
-    /// `bbr_packets_in_net_at_edt`): less what is delivered until then, and more by the burst while
-    /// the flight shall grow.
+    /// Returns the bytes in flight when the pace lets the next burst leave (Linux:
+    /// `bbr_packets_in_net_at_edt`). The bytes that are delivered until then are subtracted. The
+    /// burst is added if the gain is above 1.
     fn in_flight_at_departure(&self, sample: &AckSample, in_flight: u64) -> f64 {
         let mut bytes = in_flight as f64;
         if self.pacing_gain() > 1.0 {
@@ -326,8 +332,8 @@ impl Bbr {
         (bytes - libm::floor(delivered / self.mss) * self.mss).max(0.0)
     }
 
-    /// Anywhere in the cycle but where it drains. Drawn from the seed and the time, so that
-    /// flows differ and runs repeat.
+    /// Enters the gain cycle in any phase except the draining one. The phase is drawn from the seed
+    /// and the time, so that flows differ and runs repeat.
     fn probe_bandwidth(&mut self, now: Time) {
         let draw = RandomStream::new(self.config.seed, "bbr cycle", now.0).bits();
         let phase = (CYCLE.len() - (draw % 7) as usize) % CYCLE.len();
@@ -434,8 +440,8 @@ impl Bbr {
         }
     }
 
-    /// The first round of recovery sends what is delivered, no more; its end brings the window
-    /// back. Returns whether that has set the window.
+    /// Adjusts the window in recovery: its first round sends only as much as is delivered, and its
+    /// end restores the window. Returns true if recovery has set the window.
     fn recover_window(&mut self, sample: &AckSample, acked: f64) -> bool {
         if sample.lost > 0 {
             self.cwnd = (self.cwnd - sample.lost as f64).max(self.mss);
@@ -479,7 +485,7 @@ impl CongestionControl for Bbr {
         self.update_window(sample, acked);
     }
 
-    /// A loss alone is no reason to slow down; what was sent before it comes back afterwards.
+    /// Saves the window, which recovery restores. A loss alone is no reason for BBR to slow down.
     fn on_congestion_event(&mut self, _event: &CongestionEvent) {
         self.save_window();
     }
@@ -498,7 +504,7 @@ impl CongestionControl for Bbr {
     }
 
     fn set_window(&mut self, bytes: f64) {
-        // The threshold at the end of recovery says nothing while it is unlimited.
+        // An unlimited threshold at the end of recovery does not set the window.
         if bytes < u64::MAX as f64 {
             self.cwnd = bytes;
         }

@@ -19,7 +19,7 @@ fn a_deep_buffer_stays_nearly_empty() {
     assert!(outcome.loss == 0.0, "{outcome:?}");
 }
 
-/// A quarter of a bandwidth-delay product, the probing gain's excess, is enough.
+/// A buffer of a quarter of the bandwidth-delay product, the excess of the probing gain, is enough.
 #[test]
 fn a_shallow_buffer_is_enough() {
     let mut path = bottleneck(9);
@@ -29,7 +29,7 @@ fn a_shallow_buffer_is_enough() {
     assert!(outcome.loss < 0.04, "{outcome:?}");
 }
 
-/// Every ten seconds the window falls to four segments for 200 ms.
+/// The window falls to four segments for 200 ms every ten seconds.
 #[test]
 fn the_round_trip_is_measured_every_ten_seconds() {
     let mut path = bottleneck(400);
@@ -42,7 +42,8 @@ fn the_round_trip_is_measured_every_ten_seconds() {
             None if is_low => low_since = Some(path.now),
             Some(since) if !is_low => {
                 let lasted = (path.now - since).as_secs_f64();
-                // 200 ms, and a round trip or two to get there and back.
+                // The low window lasts 200 ms, and one or two round trips more to reach and leave
+                // it.
                 assert!((0.2..0.33).contains(&lasted), "{lasted}");
                 starts.push(since.as_secs_f64());
                 low_since = None;
@@ -69,7 +70,8 @@ fn losses_and_timeouts_give_the_window_back() {
     assert!(path.control.window() > 0.8 * before);
 }
 
-/// Linux: `bbr_min_tso_segs` is one below 1.2 Mbit/s, two above; other controls have two always.
+/// Linux's `bbr_min_tso_segs` is one below 1.2 Mbit/s and two above. Other controls always have
+/// two.
 #[test]
 fn a_slow_pace_sends_single_segments() {
     let config = TcpConfig::profile(Profile::Rfc);
@@ -81,8 +83,8 @@ fn a_slow_pace_sends_single_segments() {
     assert_eq!(crate::cc::Controller::new(&config).least_burst(), 2);
 }
 
-/// Linux's `bbr_packets_in_net_at_edt`: while the next burst waits whole segments are delivered, and it
-/// counts itself while the flight shall grow.
+/// Linux's `bbr_packets_in_net_at_edt`: whole segments are delivered while the next burst waits.
+/// The burst itself is counted while the gain is above 1.
 #[test]
 fn the_flight_is_that_of_the_next_departure() {
     let config = TcpConfig::profile(Profile::Linux);

@@ -1,17 +1,18 @@
-//! The state machine: Startup, Drain, the four phases of probing for bandwidth, `ProbeRTT`.
+//! The state machine: Startup, Drain, the four phases of probing for bandwidth, and `ProbeRTT`.
 
 use goodqueue_types::{RandomStream, Span, Time};
 
 use super::{Bbr3, Mode};
 use crate::cc::{AckSample, RateSample};
 
-/// Most rounds between probes: Reno would have grown by as many segments (section 5.3.3.5.1).
+/// Largest number of rounds between probes: Reno would have grown by as many segments (section
+/// 5.3.3.5.1).
 const MOST_ROUNDS: f64 = 63.0;
-/// Doublings of the slope at which the long-term bound grows.
+/// Largest number of doublings of the slope at which the long-term bound grows.
 const MOST_DOUBLINGS: u32 = 30;
 
 impl Bbr3 {
-    /// Section 5.3: what this ACK moves.
+    /// Makes the changes of state that an ACK causes (section 5.3).
     pub(super) fn update_cycle(&mut self, sample: &AckSample, rate: &RateSample, acked: f64) {
         let now = sample.now;
         let in_flight = sample.in_flight as f64;
@@ -40,7 +41,8 @@ impl Bbr3 {
                 self.has_probe_samples = true;
                 self.start_up(rate);
             }
-            // With a window in the way, the bandwidth cannot grow and shows nothing.
+            // If the window limits the probe, the bandwidth cannot grow, so its growth is not
+            // judged.
             Mode::Up if self.cwnd >= self.inflight_hi => {
                 self.reset_full_bandwidth(rate.bandwidth());
             }
@@ -49,11 +51,11 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.3.3.6: the long-term bound follows what the path has carried, and falls when more
-    /// than the threshold of it was lost.
+    /// Adapts the long-term bound (section 5.3.3.6). It follows the bytes that the path has
+    /// carried, and falls when more than the threshold of them were lost.
     fn adapt_long_term(&mut self, sample: &AckSample, rate: &RateSample, acked: f64) {
         if self.is_probe_stopping && self.round_start {
-            // The probe's last samples are in: its cycle is over.
+            // The probe's last samples have arrived, so its cycle is over.
             self.is_probe_stopping = false;
             self.has_probe_samples = false;
             if self.mode.is_probe_bandwidth() && !rate.is_app_limited {
@@ -84,7 +86,7 @@ impl Bbr3 {
         }
     }
 
-    /// Exponentially faster growth of the bound while nothing is lost.
+    /// Raises the long-term bound exponentially faster while nothing is lost.
     fn raise_long_term(&mut self, sample: &AckSample, acked: f64) {
         if !sample.is_window_limited || self.cwnd < self.inflight_hi {
             return;
@@ -106,7 +108,8 @@ impl Bbr3 {
         self.up_cost = (self.cwnd / growth).max(1.0) * self.mss;
     }
 
-    /// Section 5.3.3.5: after two to three seconds, or when Reno would have grown as much.
+    /// Starts a probe after two to three seconds, or when Reno would have grown as much (section
+    /// 5.3.3.5). Returns true if it did.
     fn probe_if_due(&mut self, now: Time) -> bool {
         let reno_rounds = (self.bdp(1.0).min(self.cwnd) / self.mss).min(MOST_ROUNDS);
         let is_due =
@@ -122,7 +125,7 @@ impl Bbr3 {
         is_due
     }
 
-    /// Down and Cruise share one wait.
+    /// Returns true if the wait for the next probe is over. Down and Cruise share one wait.
     fn has_passed_since_down(&self, now: Time) -> bool {
         now.saturating_since(self.down_since) > self.probe_wait
     }
@@ -146,7 +149,7 @@ impl Bbr3 {
         self.mode = Mode::Down;
     }
 
-    /// Section 5.3.4.
+    /// Enters, continues or ends `ProbeRTT` (section 5.3.4).
     pub(super) fn check_probe_rtt(&mut self, sample: &AckSample) {
         let now = sample.now;
         if self.mode != Mode::ProbeRtt && self.is_probe_rtt_due(now) && !self.restarting {

@@ -1,7 +1,8 @@
-//! BBR, version 3 (draft-ietf-ccwg-bbr): as version 1, but losses of more than two per cent bound
-//! what is in flight, and probing for bandwidth takes turns with leaving room for others.
+//! BBR, version 3 (draft-ietf-ccwg-bbr). It differs from version 1 in two respects: losses of more
+//! than two per cent bound the bytes in flight, and phases of probing for bandwidth alternate with
+//! phases that leave room for other flows.
 //!
-//! Left out: ECN, which the draft leaves out too. Section numbers are those of draft 02.
+//! ECN is not implemented; the draft leaves it out too. Section numbers are those of draft 02.
 
 mod cycle;
 mod model;
@@ -22,13 +23,14 @@ pub struct Bbr3Config {
     pub loss_threshold: f64,
     /// Share of the bounds kept in a round with losses (`BBR.Beta`).
     pub beta: f64,
-    /// Share of the longest flight left to others while cruising (`BBR.Headroom`).
+    /// Share of the longest flight that is left to other flows while cruising (`BBR.Headroom`).
     pub headroom: f64,
-    /// Age at which the round trip is measured again (`BBR.ProbeRTTInterval`).
+    /// Age of the shortest round-trip time after which it is measured again
+    /// (`BBR.ProbeRTTInterval`).
     pub probe_rtt_interval: Span,
-    /// How long that lasts (`BBR.ProbeRTTDuration`).
+    /// Duration of that measurement (`BBR.ProbeRTTDuration`).
     pub probe_rtt_duration: Span,
-    /// With the time of the draw, chooses how long to wait for the next probe.
+    /// Seed of the draw of the wait for the next probe.
     pub seed: u64,
 }
 
@@ -45,13 +47,13 @@ impl Default for Bbr3Config {
     }
 }
 
-/// `BBR.StartupPacingGain`, 4 ln 2.
+/// Pacing gain in Startup, 4 ln 2 (`BBR.StartupPacingGain`).
 const STARTUP_GAIN: f64 = 2.77;
-/// The pace stays this far below the bandwidth (`BBR.PacingMarginPercent`).
+/// Ratio of the pacing rate to the bandwidth (`BBR.PacingMarginPercent`).
 const PACING_MARGIN: f64 = 0.99;
-/// `BBR.MinPipeCwnd`, in segments.
+/// Smallest window, in segments (`BBR.MinPipeCwnd`).
 const LEAST_WINDOW: f64 = 4.0;
-/// `BBR.MinRTTFilterLen`.
+/// Age after which the shortest round-trip time is replaced (`BBR.MinRTTFilterLen`).
 const MIN_RTT_AGE: Span = Span::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +68,7 @@ enum Mode {
 }
 
 impl Mode {
-    /// Section 5.1: the gains of each state.
+    /// Returns the pacing gain of the state (section 5.1).
     fn pacing_gain(self) -> f64 {
         match self {
             Self::Startup => STARTUP_GAIN,
@@ -85,7 +87,8 @@ impl Mode {
         }
     }
 
-    /// Whether losses are answered by the upper bounds and not by the lower ones.
+    /// Returns true if losses lower the long-term bounds in this state, false if the short-term
+    /// ones.
     fn is_probing(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
@@ -95,7 +98,7 @@ impl Mode {
     }
 }
 
-/// State of BBR version 3. Rates in bytes per second, windows in bytes.
+/// State of BBR version 3. Rates are in bytes per second, windows in bytes.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -118,13 +121,13 @@ pub struct Bbr3 {
     delivered: u64,
     app_limited_until: u64,
 
-    /// The largest delivery rates of this probing cycle and the last.
+    /// Largest delivery rates of this probing cycle and of the last.
     max_bandwidth: MaxFilter<2>,
     cycle: u64,
-    /// Short-term bounds, infinite unless losses set them.
+    /// Short-term bounds on bandwidth and flight. They are infinite unless losses set them.
     bandwidth_lo: f64,
     inflight_lo: f64,
-    /// Long-term bound.
+    /// Long-term bound on the flight.
     inflight_hi: f64,
     bandwidth_latest: f64,
     inflight_latest: f64,
@@ -145,19 +148,21 @@ pub struct Bbr3 {
 
     full_bandwidth: f64,
     full_rounds: u32,
-    /// The bandwidth stopped growing in this attempt; it did so once.
+    /// True if the bandwidth stopped growing in the present attempt. `pipe_is_full` is true if it
+    /// ever did.
     is_full_now: bool,
     pipe_is_full: bool,
 
     down_since: Time,
     probe_wait: Span,
     rounds_since_probe: u64,
-    /// Samples of a probe are coming in; the cycle's filter moves on at the next round.
+    /// True while samples of a probe arrive. `is_probe_stopping` is true if the cycle's filter
+    /// advances at the next round.
     has_probe_samples: bool,
     is_probe_stopping: bool,
     up_acked: f64,
     up_rounds: u32,
-    /// Bytes acknowledged for which the long-term bound grows by a segment.
+    /// Acknowledged bytes for which the long-term bound grows by one segment.
     up_cost: f64,
 
     was_repairing: bool,
@@ -166,7 +171,7 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// Starts as `config` says.
+    /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, bbr: Bbr3Config) -> Self {
         let initial_window = config.initial_window.bytes(config.mss) as f64;
         Self {
@@ -222,7 +227,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.6.2.
+    /// Updates the pacing rate (section 5.6.2).
     fn update_pace(&mut self, rtt: Option<Span>) {
         if !self.has_rtt
             && let Some(rtt) = rtt
@@ -236,7 +241,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.6.4.
+    /// Updates the window (section 5.6.4).
     fn update_window(&mut self, sample: &AckSample, acked: f64) {
         self.modulate_for_recovery(sample, acked);
         if acked > 0.0 && !self.conserving {
@@ -254,7 +259,8 @@ impl Bbr3 {
         self.bound_by_model();
     }
 
-    /// The first round of recovery sends what is delivered; its end gives the window back.
+    /// Adjusts the window in recovery: its first round sends only as much as is delivered, and its
+    /// end restores the window.
     fn modulate_for_recovery(&mut self, sample: &AckSample, acked: f64) {
         if sample.lost > 0 {
             self.cwnd = (self.cwnd - sample.lost as f64).max(self.mss);
@@ -275,7 +281,7 @@ impl Bbr3 {
         }
     }
 
-    /// `BBRBoundCwndForModel`.
+    /// Bounds the window by the model (`BBRBoundCwndForModel`).
     fn bound_by_model(&mut self) {
         let hi = match self.mode {
             Mode::Cruise | Mode::ProbeRtt => self.inflight_with_headroom(),
@@ -309,7 +315,8 @@ impl CongestionControl for Bbr3 {
         self.update_window(sample, acked);
     }
 
-    /// Losses are judged by their share of the flight, not by their being.
+    /// Saves the window. Losses count by their share of the flight, so a single one changes
+    /// nothing.
     fn on_congestion_event(&mut self, _event: &CongestionEvent) {
         self.save_window();
     }
@@ -318,7 +325,7 @@ impl CongestionControl for Bbr3 {
         self.save_window();
         self.was_repairing = true;
         self.conserving = false;
-        // Whatever of the short-term model rests on the flight that is lost starts again.
+        // The flight on which the short-term bound rests is lost, so the bound is reset.
         self.inflight_lo = f64::INFINITY;
         self.cwnd = self.mss;
     }
@@ -328,7 +335,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn set_window(&mut self, bytes: f64) {
-        // The threshold at the end of recovery says nothing while it is unlimited.
+        // An unlimited threshold at the end of recovery does not set the window.
         if bytes < u64::MAX as f64 {
             self.cwnd = bytes;
         }
@@ -350,7 +357,7 @@ impl CongestionControl for Bbr3 {
         least_burst(self.pace.unwrap_or(0.0))
     }
 
-    /// Section 5.5.10.3 in spirit: the bounds that a false loss set are lifted.
+    /// Lifts the bounds that a spurious loss set (in the spirit of section 5.5.10.3).
     fn on_undo(&mut self, _now: Time) {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         self.loss_in_round = false;
@@ -362,7 +369,7 @@ impl CongestionControl for Bbr3 {
         if !idle {
             return;
         }
-        // Section 5.4.1: no burst after silence.
+        // Section 5.4.1 has no burst after an idle time.
         self.restarting = true;
         self.epoch_start = now;
         self.epoch_acked = 0.0;

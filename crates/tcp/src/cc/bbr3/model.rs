@@ -1,4 +1,4 @@
-//! What BBR believes about the path: bandwidth, round trip, and how much may be in flight.
+//! BBR's model of the path: bandwidth, round-trip time, and bounds on the bytes in flight.
 
 use goodqueue_types::Time;
 
@@ -6,19 +6,22 @@ use super::{Bbr3, LEAST_WINDOW, MIN_RTT_AGE, Mode};
 use crate::cc::bbr::least_burst;
 use crate::cc::{AckSample, RateSample};
 
-/// Growth that shows a pipe not yet full, and rounds without it that show it full.
+/// Growth of the bandwidth below which a round does not count as growing, and number of such rounds
+/// that show a full pipe.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// ACKs with losses in a round before the loss rate can end Startup (`BBRStartupFullLossCnt`).
+/// Number of ACKs with losses in a round from which the loss rate can end Startup
+/// (`BBRStartupFullLossCnt`).
 const STARTUP_LOSSES: u32 = 6;
 
 impl Bbr3 {
-    /// The bandwidth that the model allows.
+    /// Returns the bandwidth that the model allows.
     pub(super) fn bandwidth(&self) -> f64 {
         self.max_bandwidth.max().min(self.bandwidth_lo)
     }
 
-    /// Bandwidth-delay product times `gain`, in bytes; the initial window while it is not known.
+    /// Returns the bandwidth-delay product times `gain`, in bytes. The initial window replaces the
+    /// product while it is unknown.
     pub(super) fn bdp(&self, gain: f64) -> f64 {
         match self.min_rtt {
             Some(rtt) if self.max_bandwidth.max() > 0.0 => {
@@ -28,7 +31,8 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.6.4.2: room for three bursts, at least four segments, two more while probing.
+    /// Rounds up to at least three bursts and four segments, with two more segments while probing
+    /// (section 5.6.4.2).
     pub(super) fn quantise(&self, bytes: f64) -> f64 {
         let pace = self.pace.unwrap_or(0.0);
         let least = f64::from(least_burst(pace));
@@ -57,7 +61,8 @@ impl Bbr3 {
         self.round_ends_at = self.delivered;
     }
 
-    /// Section 5.5: rounds, bandwidth, congestion signals, aggregation, and whether the pipe is full.
+    /// Updates rounds, bandwidth, congestion signals and aggregation, and checks for a full pipe
+    /// (section 5.5).
     pub(super) fn update_model(&mut self, sample: &AckSample, rate: &RateSample, acked: f64) {
         self.delivered = rate.total_delivered;
         if rate.prior_delivered >= self.round_ends_at {
@@ -84,7 +89,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.5.10.3: a round with losses lowers the short-term bounds.
+    /// Lowers the short-term bounds after a round with losses (section 5.5.10.3).
     fn update_congestion_signals(&mut self, sample: &AckSample, rate: &RateSample) {
         if sample.lost > 0 {
             self.loss_in_round = true;
@@ -116,7 +121,7 @@ impl Bbr3 {
         self.inflight_latest = rate.delivered as f64;
     }
 
-    /// Section 5.3.1.3: a round of many losses shows a full pipe.
+    /// Concludes from a round with many losses that the pipe is full (section 5.3.1.3).
     fn check_startup_loss(&mut self, rate: &RateSample) {
         let share = self.lost_in_round as f64 / (rate.in_flight_at_send.max(1)) as f64;
         if self.losses_in_round >= STARTUP_LOSSES && share > self.config.loss_threshold {
@@ -138,7 +143,7 @@ impl Bbr3 {
         self.inflight_latest = 0.0;
     }
 
-    /// Section 5.5.9.
+    /// Measures by how much ACKs run ahead of the bandwidth (section 5.5.9).
     fn update_aggregation(&mut self, now: Time, acked: f64) {
         let mut expected = self.bandwidth() * now.saturating_since(self.epoch_start).as_secs_f64();
         if self.epoch_acked <= expected {
@@ -148,13 +153,14 @@ impl Bbr3 {
         }
         self.epoch_acked += acked;
         let extra = (self.epoch_acked - expected).min(self.cwnd);
-        // While Startup doubles, the rate seen last is behind and everything seems extra.
+        // While Startup doubles the rate, the last measured rate lags, so every ACK would seem to
+        // be ahead.
         if self.pipe_is_full {
             self.aggregation.update(self.rounds, extra);
         }
     }
 
-    /// Section 5.3.1.2: three rounds without growth by a quarter.
+    /// Checks for three rounds in which the bandwidth did not grow by a quarter (section 5.3.1.2).
     fn check_full_bandwidth(&mut self, bandwidth: f64) {
         if self.is_full_now {
             return;
@@ -174,7 +180,7 @@ impl Bbr3 {
         self.is_full_now = false;
     }
 
-    /// Section 5.3.4.3.
+    /// Updates the shortest round-trip time (section 5.3.4.3).
     pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
         let now = sample.now;
         let Some(rtt) = sample.rtt else {
@@ -182,7 +188,8 @@ impl Bbr3 {
         };
         let is_due = self.is_probe_rtt_due(now);
         if is_due || self.probe_rtt_delay.is_none_or(|least| rtt < least) {
-            // The time stays old until ProbeRTT is over, so that it happens.
+            // The time of the sample is kept old until ProbeRTT is over, so that ProbeRTT takes
+            // place.
             self.probe_rtt_delay = Some(rtt);
             if !is_due {
                 self.probe_rtt_at = now;
@@ -201,7 +208,7 @@ impl Bbr3 {
             && now.saturating_since(self.probe_rtt_at) > self.config.probe_rtt_interval
     }
 
-    /// Section 5.3.4.2: half a bandwidth-delay product.
+    /// Returns the window in ProbeRTT: half a bandwidth-delay product (section 5.3.4.2).
     pub(super) fn probe_rtt_window(&self) -> f64 {
         self.bdp(0.5).max(LEAST_WINDOW * self.mss)
     }

@@ -19,7 +19,8 @@ fn a_deep_buffer_stays_nearly_empty() {
     assert!(outcome.loss == 0.0, "{outcome:?}");
 }
 
-/// Where version 1 loses two per cent for ever, the long-term bound learns the buffer's size.
+/// Version 1 loses two per cent permanently here. The long-term bound of version 3 learns the
+/// buffer's size.
 #[test]
 fn a_shallow_buffer_is_learnt() {
     let mut path = bottleneck(9);
@@ -29,7 +30,7 @@ fn a_shallow_buffer_is_learnt() {
     assert!(outcome.loss < 0.005, "{outcome:?}");
 }
 
-/// Section 5.3.4: half the bandwidth-delay product for 200 ms, every five seconds.
+/// Section 5.3.4: the window is half the bandwidth-delay product for 200 ms, every five seconds.
 #[test]
 fn the_round_trip_is_measured_every_five_seconds() {
     let mut path = bottleneck(400);

@@ -1,50 +1,50 @@
-//! CUBIC's congestion avoidance as Linux takes its steps: whole segments, after a count of
-//! acknowledged segments that is reconsidered when the window changes or 1/32 s has passed.
+//! CUBIC's congestion avoidance in the steps of Linux: the window grows by whole segments, after a
+//! number of acknowledged segments that is recomputed when the window changes or 1/32 s has passed.
 
 use goodqueue_types::{Span, Time};
 
 use super::CubicConfig;
 
-/// How long a count stays while the window does.
+/// Time after which the number is recomputed although the window is the same.
 const RECONSIDERED_AFTER: Span = Span::from_micros(31_250);
 
-/// Between two decreases.
+/// State between two decreases.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps {
     epoch: Option<Epoch>,
-    /// Segments acknowledged for one more in the window.
+    /// Number of acknowledged segments for which the window grows by one.
     per_step: u32,
-    /// When, and for which window, that was computed.
+    /// Time at which that was computed, and the window for which it was.
     computed: Option<(Time, u32)>,
-    /// Segments acknowledged since the last step.
+    /// Number of segments acknowledged since the last step.
     counted: u32,
     last_sent: Time,
 }
 
-/// A stretch of congestion avoidance; windows in segments.
+/// An epoch of congestion avoidance. Windows are in segments.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: Time,
-    /// Seconds from its start to the plateau.
+    /// Time from its start to the plateau, in seconds.
     k: f64,
     plateau: u32,
-    /// What Reno would have, and the segments acknowledged towards its next.
+    /// Window that Reno would have, and the segments acknowledged towards its next step.
     reno: u32,
     towards_reno: u32,
 }
 
-/// What a step depends on beside the steps before it.
+/// Inputs of a step besides the steps before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surroundings {
     pub now: Time,
     pub config: CubicConfig,
-    /// Where the plateau is, in segments; 0 while no loss has shown it.
+    /// Window of the plateau, in segments, or 0 before the first loss.
     pub w_max: u32,
     pub min_rtt: Span,
 }
 
 impl Steps {
-    /// A decrease: the next ACK begins an epoch.
+    /// Ends the epoch after a decrease. The next ACK begins another.
     pub fn end_epoch(&mut self) {
         *self = Self {
             last_sent: self.last_sent,
@@ -52,8 +52,8 @@ impl Steps {
         };
     }
 
-    /// Something is sent. Time in which the application sent nothing does not count (RFC 9438
-    /// section 4.2).
+    /// Records that data are sent. Time in which the application sent nothing does not count (RFC
+    /// 9438 section 4.2).
     pub fn on_send(&mut self, now: Time, idle: bool) {
         if idle && let Some(epoch) = &mut self.epoch {
             let silence = now.saturating_since(self.last_sent);
@@ -62,7 +62,7 @@ impl Steps {
         self.last_sent = now;
     }
 
-    /// The window, so far `cwnd` segments, after `acked` more were acknowledged.
+    /// Returns the window, which was `cwnd` segments, after `acked` more were acknowledged.
     pub fn advance(&mut self, cwnd: u32, acked: u32, around: &Surroundings) -> u32 {
         self.reconsider(cwnd, acked, around);
         let mut window = cwnd;
@@ -93,11 +93,11 @@ impl Steps {
         let target = epoch.target(around);
         self.per_step = match target.checked_sub(cwnd) {
             Some(gap @ 1..) => cwnd / gap,
-            // Where the curve is flat: a segment for every hundred windows.
+            // The curve is flat here, so the window grows by one segment per hundred windows.
             _ => cwnd.saturating_mul(100),
         };
         if around.w_max == 0 {
-            // No loss has shown where to stop: 5 % per round trip.
+            // No loss has shown the plateau, so the window grows by at least 5 % per round trip.
             self.per_step = self.per_step.min(20);
         }
         if around.config.reno_friendly {
@@ -110,7 +110,7 @@ impl Steps {
 }
 
 impl Epoch {
-    /// Congestion avoidance begins with a window of `cwnd` (RFC 9438 section 4.2).
+    /// Begins congestion avoidance with a window of `cwnd` segments (RFC 9438 section 4.2).
     fn new(cwnd: u32, acked: u32, around: &Surroundings) -> Self {
         let below = around.w_max.saturating_sub(cwnd);
         Self {
@@ -122,7 +122,7 @@ impl Epoch {
         }
     }
 
-    /// The curve the shortest round trip ahead.
+    /// Returns the window on the curve one shortest round-trip time ahead.
     fn target(&self, around: &Surroundings) -> u32 {
         let t = around.now.saturating_since(self.start).as_secs_f64()
             + around.min_rtt.as_secs_f64()
@@ -135,12 +135,13 @@ impl Epoch {
         }
     }
 
-    /// How far Reno, with CUBIC's decrease, would be ahead of `cwnd` (section 4.3).
+    /// Returns the segments by which Reno, with CUBIC's decrease, would be ahead of `cwnd` (section
+    /// 4.3).
     fn reno_ahead(&mut self, cwnd: u32, beta: f64) -> u32 {
-        // In eighths and whole, as the kernel keeps it: 15 for β = 0.7.
+        // The kernel keeps this factor in whole eighths: 15 for β = 0.7.
         let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;
         let per_step = (cwnd.saturating_mul(eighths) >> 3).max(1);
-        // A step is taken when more than its count is there.
+        // A step is taken when more segments than its number are acknowledged.
         let steps = self.towards_reno.saturating_sub(1) / per_step;
         self.towards_reno -= steps * per_step;
         self.reno = self.reno.saturating_add(steps);
@@ -152,9 +153,9 @@ impl Epoch {
 mod tests {
     use super::*;
 
-    /// After a timeout no plateau is remembered: a segment more for every twenty acknowledged, or
-    /// sooner where Reno would be ahead (15 · 7 / 8 = 13 acknowledged make its window 8, and 7
-    /// then count); but while the window stays nothing is reconsidered for 1/32 s.
+    /// After a timeout no plateau is remembered. The window grows by one segment for every twenty
+    /// acknowledged, or sooner if Reno would be ahead (15 · 7 / 8 = 13 acknowledged make its window
+    /// 8, and then 7 is the number). While the window stays, the number is kept for 1/32 s.
     #[test]
     fn steps_after_a_timeout() {
         let mut steps = Steps::default();
@@ -177,7 +178,7 @@ mod tests {
         assert_eq!(at(200, 7), 8, "15 are more than 7");
     }
 
-    /// No numbers are too large.
+    /// The largest numbers do not overflow.
     #[test]
     fn large_numbers() {
         let around = Surroundings {

@@ -1,7 +1,7 @@
 use super::*;
 use goodqueue_types::{Hosts, SackBlocks};
 
-/// The header that Wikipedia's article on the IPv4 header checksum works out by hand.
+/// The header is the one that Wikipedia's article on the IPv4 header checksum computes by hand.
 #[test]
 fn the_checksum_is_the_one_of_a_worked_example() {
     let header = [
@@ -49,7 +49,7 @@ fn a_syn_says_what_the_profile_negotiates_and_its_window_is_not_scaled() {
     let frame = frame(&packet(SegmentFlags::SYN, 0, 52), &FACTS);
     let tcp = &frame.headers()[34..];
     assert_eq!(frame.length, 14 + 52);
-    // Sequence numbers wrap; without the flag there is no acknowledgement number.
+    // Sequence numbers wrap. Without the ACK flag, the acknowledgement number is 0.
     assert_eq!(tcp[4..12], [0, 0, 0, 5, 0, 0, 0, 0]);
     assert_eq!((tcp[12] >> 4, tcp[13]), (8, 0x02));
     assert_eq!(tcp[14..16], [0xFF, 0xFF]);
@@ -67,7 +67,7 @@ fn sack_blocks_and_timestamps_are_shown_even_where_the_model_counts_none() {
     segment.sack = SackBlocks::default();
     assert!(segment.sack.push(7, 1007, 2007) && segment.sack.push(7, 3007, 4007));
     let frame = frame(&packet, &FACTS);
-    // 12 + 4 + 2 · 8 bytes of options.
+    // The frame has 12 + 4 + 2 · 8 bytes of options.
     assert_eq!(frame.length, 14 + 40 + 32);
     let tcp = &frame.headers()[34..];
     assert_eq!(tcp[14..16], (1_u16 << 13).to_be_bytes());
@@ -82,7 +82,7 @@ fn options_that_only_the_model_counts_are_padding() {
     assert_eq!(frame.headers()[54..], [0; 12]);
 }
 
-/// RFC 792: a sequence number of 16 bits, which begins again.
+/// A sequence number has 16 bits and starts again at 0 (RFC 792).
 #[test]
 fn the_number_of_a_ping_wraps() {
     let endpoints = Endpoints {
@@ -122,7 +122,7 @@ fn a_reply_has_the_number_of_its_request() {
         ..Packet::default()
     };
     let reply = Packet {
-        // Requests or replies before it went missing.
+        // Earlier requests or replies were lost.
         number: 3,
         direction: Direction::Reverse,
         body: Body::EchoReply {
