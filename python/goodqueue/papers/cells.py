@@ -291,8 +291,7 @@ class Reproduction:
 
 
 def remarks(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
-    """Groups cells by the remark that is printed about them, so that each remark is printed once.
-    """
+    """Groups cells by the remark that is printed about them; each remark is printed once."""
     said: dict[str, list[Cell]] = {}
     for cell in cells:
         if cell.said:

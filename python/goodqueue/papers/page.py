@@ -153,8 +153,7 @@ def conclusions(one: TableExperiment, runner: Runner) -> Iterator[Line]:
 
 
 def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
-    """Formats ratios, grouped by the first key of their rows; undecided ones have their intervals.
-    """
+    """Formats ratios, grouped by the first key of their rows; undecided ones with intervals."""
     said = []
     for first, group in groupby(cells, key=lambda cell: _places(one, cell.row, [*cell.row][:1])):
         members = list(group)
@@ -182,8 +181,7 @@ OURS = '"ours: '
 
 
 def counts(name: str, runner: Runner) -> Iterator[Line]:
-    """Yields a line for each experiment, one for all, and one for claims that are not the paper's.
-    """
+    """Yields a line for each experiment, one for all, and one for claims of this project."""
     found = {one.name: list(one.reproduce(runner).cells) for one in experiments(name)}
     every = [cell for cells in found.values() for cell in cells]
     found["all"] = every

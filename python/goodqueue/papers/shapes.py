@@ -61,8 +61,7 @@ def stays_above(values: Sequence[float], _axis: Sequence[float], least: float) -
 
 
 def collapses(values: Sequence[float], axis: Sequence[float], after: float, to: float) -> bool:
-    """Returns True if figures up to `after` exceed `to` times the first, and none beyond it does.
-    """
+    """Returns True if figures up to `after` exceed `to` times the first, and no later one does."""
     return all(
         (value > to * values[0]) == (where <= after)
         for value, where in zip(values, axis, strict=True)

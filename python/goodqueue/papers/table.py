@@ -160,8 +160,7 @@ class Traced:
         return "-".join(re.sub(r"[^\w.]+", "_", value) for value in self.row.values())
 
     def write(self, target: Path) -> str:
-        """Runs the cell, writes the traces and a gnuplot script; returns a description of the run.
-        """
+        """Runs the cell, writes the traces and a gnuplot script, and describes what was run."""
         check_folder(target, [*self.files.values(), "plot.gp", "*.svg"])
         target.mkdir(parents=True, exist_ok=True)
         files = {trace: target / file for trace, file in self.files.items()}
@@ -451,8 +450,7 @@ class TableExperiment:
         return row[column] if remark is None or remark.reads is None else remark.reads
 
     def _shapes(self, column: str, means: Sequence[float]) -> list[bool | None]:
-        """Returns for every row True if all shape tests that include it hold; None without a test.
-        """
+        """Returns for every row True if all its shape tests hold; None if it has no test."""
         found: list[bool | None] = [None] * len(self.rows)
         for entry in self._data.get("shape", ()):
             if entry["column"] != column:

@@ -122,8 +122,7 @@ def _control(name: str, quantity: str, cells: Sequence[Cell]) -> Control:
 
 
 def once(found: Sequence[tuple[Experiment, Reproduction]]) -> list[Cell]:
-    """Returns the cells of all experiments without those that repeat a cell of another experiment.
-    """
+    """Returns the cells of all experiments without those that repeat a cell of another."""
     names = {(one.paper, one.name) for one, _ in found}
     return [
         cell for one, done in found for cell in done.cells if (one.paper, cell.repeats) not in names

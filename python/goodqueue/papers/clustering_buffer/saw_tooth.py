@@ -66,8 +66,7 @@ class SawTooth:
     seconds: float = 3.0
 
     def reproduce(self, runner: Runner) -> Reproduction:
-        """Returns the exponents over a grid, the pairs that allow for timeouts, and small windows.
-        """
+        """Returns exponents over a grid, the pairs that allow for timeouts, and small windows."""
         grid = [
             Stream(one, friendly_decrease(one), rate * rtt, rtt, TEETH)
             for one, rate, rtt in product(self.increases, self.rates, self.rtts_s)

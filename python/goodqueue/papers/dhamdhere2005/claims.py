@@ -130,8 +130,7 @@ class Claim:
 
     @property
     def is_the_papers(self) -> bool:
-        """True if the paper makes the claim; False if this project claims it of its own estimates.
-        """
+        """True if the paper makes the claim; False if this project makes it of its estimates."""
         return not self.says.startswith("ours: ")
 
     def asked(self, unit: str) -> str:
@@ -223,8 +222,7 @@ def claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
 
 
 def finding(value: Interval, bound: tuple[float, float], *, outside: bool = False) -> Finding:
-    """Judges by its 95 % interval if a mean lies between two values (or, if `outside`, does not).
-    """
+    """Judges by its 95 % interval if a mean lies between two values (`outside`: does not)."""
     low, high = bound
     if value.half_width == 0:
         holds = (low <= value.mean <= high) is not outside
@@ -253,8 +251,7 @@ def _ratio(above: Interval, below: Interval) -> Interval:
 
 
 def _difference(one: Interval, other: Interval) -> Interval:
-    """Returns the difference, seed by seed if the seeds are common, else as of independent values.
-    """
+    """Returns the difference: seed by seed if the seeds are common, else as if independent."""
     if isinstance(one, Sample) and isinstance(other, Sample):
         pairs = zip(one.values, other.values, strict=True)
         return t_interval([mine - theirs for mine, theirs in pairs])

@@ -114,8 +114,7 @@ def fig1(
 
 
 def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
-    """Returns the smallest buffers that keep the link busy 98 % of the time, and those of models.
-    """
+    """Returns the smallest buffers for 98 % utilisation, simulated and by models."""
     traffic = [Traffic(count, ALONE) for count in flows]
     bursts = measured_bursts(mix, traffic)
     found, bracketed = smallest_busy(mix, traffic)
@@ -212,7 +211,7 @@ def _bscl(traffic: Traffic, first: list[Figures]) -> Case:
 
 
 def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
-    """Returns the utilisation with few flows: by (16) with three burst lengths, and by other rules.
+    """Returns the utilisation with few flows: by (16) at three burst lengths, and by three rules.
     """
     traffic = [Traffic(count) for count in flows]
     curves = _with_rules(
@@ -244,8 +243,7 @@ ERRORS: dict[str, tuple[float, float, float]] = {
 
 
 def fig9(mix: Mix, figure: str, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
-    """Returns loss or utilisation with BSCL's buffer computed from parameters that are 20 % wrong.
-    """
+    """Returns loss or utilisation with BSCL's buffer from parameters that are 20 % wrong."""
 
     def rule(error: tuple[float, float, float]) -> _Rule:
         return lambda one, runs: sized(one, median_burst_of(runs), error)
@@ -300,8 +298,7 @@ def measured_bursts(mix: Mix, traffic: Sequence[Traffic]) -> dict[Traffic, float
 
 
 def smallest_busy(mix: Mix, traffic: Sequence[Traffic]) -> tuple[Points, frozenset[int]]:
-    """Returns the smallest buffers for 98 % utilisation; the search begins at the buffers of (16).
-    """
+    """Returns the smallest buffers for 98 % utilisation; the search starts at those of (16)."""
     bursts = measured_bursts(mix, traffic)
     starts = {one: max(partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic}
     return smallest(mix, starts, [BUSY])
@@ -411,8 +408,7 @@ def _by_seed(tried: Mapping[int, Sequence[Figures]], aims: Sequence[Target]) -> 
 
 
 def _needed(curve: Mapping[int, Figures], aims: Sequence[Target]) -> float | None:
-    """Returns the smallest buffer from which on one run's figures meet all aims; None if unknown.
-    """
+    """Returns the smallest buffer from which on a run meets all aims; None if it is unknown."""
     failing = [limit for limit, run in curve.items() if not _keeps([run], aims)]
     above = [limit for limit in curve if not failing or limit > failing[-1]]
     if not failing or not above:
@@ -427,8 +423,7 @@ def _needed(curve: Mapping[int, Figures], aims: Sequence[Target]) -> float | Non
 
 
 def _next(below: int | None, above: int | None) -> int | None:
-    """Returns the next place to try between a failed and a passed one; None if the search is done.
-    """
+    """Returns the place to try between a failed and a passed one; None at the end of the search."""
     if above is None:
         return (below or 0) + 4
     if below is None:

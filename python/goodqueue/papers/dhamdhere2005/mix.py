@@ -85,8 +85,7 @@ class Traffic:
         return "local.toml" if self.local_share == ALONE else "mix.toml"
 
     def overrides(self) -> list[tuple[str, str]]:
-        """Returns the differences from the scenario file, which has 50 Mb/s and 90 % local traffic.
-        """
+        """Returns the settings that differ from the file's (50 Mb/s; `mix.toml`: 90 % local)."""
         leaves = ", ".join(f'"leaf{source}"' for source in self.sources)
         local = [
             ("topology.target.rate", f"{round(self.rate_bps)}bps"),
@@ -134,15 +133,14 @@ class Mix:
         self._variants: dict[Case, Variant] = {}
 
     def replicates(self, cases: Iterable[Case], seeds: int) -> dict[Case, list[Figures]]:
-        """Returns the figures of each case under seeds 1 to `seeds`; missing runs start together.
-        """
+        """Returns the figures of each case under seeds 1 to `seeds`; missing runs start at once."""
         cases = list(dict.fromkeys(cases))
         each = range(1, seeds + 1)
         found = self.figures((case, seed) for case in cases for seed in each)
         return {case: [found[case, seed] for seed in each] for case in cases}
 
     def figures(self, runs: Iterable[tuple[Case, int]]) -> dict[tuple[Case, int], Figures]:
-        """Returns the figures of each pair of a case and a seed; missing runs start together."""
+        """Returns the figures of each pair of a case and a seed; missing runs start at once."""
         runs = list(dict.fromkeys(runs))
         planned = [self.run(case, seed) for case, seed in runs]
         values = self._runner.figures(planned, list(METRICS.values()))
@@ -189,8 +187,7 @@ def burst_of(replicates: Sequence[Figures]) -> float:
 
 
 def median_burst_of(replicates: Sequence[Figures]) -> float:
-    """Returns the median over replicates of their median loss burst, in packets; NaN if none lost.
-    """
+    """Returns the median over replicates of their median loss burst, in packets; NaN if none."""
     return _over(median, [one["median_burst"] for one in replicates])
 
 

@@ -79,8 +79,7 @@ class CapturesExperiment:
 def figures(
     name: str, found: Mapping[Traffic, Sequence[Estimate]], second: Seconds
 ) -> dict[str, Figure]:
-    """Returns loss and utilisation of the second runs, and the ratio of estimates to true values.
-    """
+    """Returns loss and utilisation of the second runs, and estimates over true values."""
     seeds = len(next(iter(found.values())))
     share = f"{100 * SHARES[name]:.0f} % local"
     made = {}

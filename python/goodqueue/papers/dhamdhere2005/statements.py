@@ -89,8 +89,7 @@ def _claimed(figure: Figure, claim: Claim) -> Iterator[Cell]:
 
 
 def _one_run(interval: Interval, seeds: int) -> Spread:
-    """Returns the interval of one run from the interval of the mean; a bracket is left unchanged.
-    """
+    """Returns the interval of one run from that of the mean; a bracket is left unchanged."""
     mean, half = interval.mean, interval.half_width
     if half == 0:
         return Spread.exact(mean)

@@ -109,8 +109,7 @@ def _cell(rule: str, flows: int, printed: str, value: float) -> Cell:
 
 
 def claimed(curves: Mapping[str, Points], said: Sequence[Claim]) -> Iterator[Cell]:
-    """Yields a cell for each of the paper's claims about BSCL's column, whose figures are computed.
-    """
+    """Yields a cell for each claim about BSCL's column; all its figures are computed."""
     for claim in said:
         for one in claim.judged(curves):
             yield Cell(
