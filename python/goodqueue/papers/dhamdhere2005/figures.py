@@ -211,8 +211,7 @@ def _bscl(traffic: Traffic, first: list[Figures]) -> Case:
 
 
 def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
-    """Returns the utilisation with few flows: by (16) at three burst lengths, and by three rules.
-    """
+    """Returns the utilisation with few flows: by (16) at three burst lengths and by three rules."""
     traffic = [Traffic(count) for count in flows]
     curves = _with_rules(
         mix,
