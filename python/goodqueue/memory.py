@@ -70,8 +70,7 @@ class Part:
 
 @cache
 def machine_bytes() -> int:
-    """Returns the bytes of memory that this process may use: the machine's or its control group's.
-    """
+    """Returns the bytes of memory that this process may use: the machine's or its cgroup's."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for name in CGROUP_LIMITS:
         try:

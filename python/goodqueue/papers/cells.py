@@ -152,7 +152,7 @@ class Remark:
 
     Attributes:
         text: the reason, as a sentence without a full stop.
-        reads: what a misprinted figure should read; None if the figure is no misprint.
+        reads: correct reading of a misprinted figure; None if the figure is no misprint.
     """
 
     text: str

@@ -46,7 +46,7 @@ class Conclusion:
     """One `[[conclusion]]` of a paper's data.
 
     Attributes:
-        says: what the paper says, in a few words.
+        says: the paper's words, shortened.
         column: column of the figures that are compared.
         along: the key in which the two rows differ.
         of: value of that key in the row of the dividend.
