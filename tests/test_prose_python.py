@@ -45,10 +45,8 @@ WORDS = (
     *("Whether", "Which", "Who", "Whose", "With"),
 )
 OPENING = re.compile(rf"({'|'.join(WORDS)})\b")
-ENTRY = re.compile(rf"    (?P<name>\w+): (?:{'|'.join(WORDS)})\b", re.IGNORECASE)
+ENTRY = re.compile(rf"\s+\w+: ({'|'.join(WORDS)})\b", re.IGNORECASE)
 SECTIONS = {"Args:", "Attributes:"}
-
-Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def finished() -> list[Path]:
@@ -79,21 +77,18 @@ def faults(text: str) -> Iterator[str]:
         yield text.partition("\n")[0]
     in_section = False
     for line in text.splitlines():
-        if line.strip().endswith(":") and not line.startswith("        "):
+        if line.endswith(":"):
             in_section = line.strip() in SECTIONS
-        found = ENTRY.match(line.removeprefix("    ")) or ENTRY.match(line)
-        if in_section and found:
+        elif in_section and ENTRY.match(line):
             yield line.strip()
 
 
 def undocumented(tree: ast.Module) -> Iterator[str]:
     """Yields the names of public functions and methods without a docstring."""
-    holders: list[Documented] = [tree]
-    holders += [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    for holder in holders:
-        if isinstance(holder, ast.ClassDef) and holder.name.startswith("_"):
-            continue
-        for node in holder.body:
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    public = [one.body for one in classes if not one.name.startswith("_")]
+    for body in [tree.body, *public]:
+        for node in body:
             match node:
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                     if not name.startswith("_") and ast.get_docstring(node) is None:
@@ -115,14 +110,8 @@ def test_the_patterns_find_the_finished_files() -> None:
         ("Whether they are not.", 1),
         ("Offers a packet.", 0),
         ("Returns True if the two means differ.", 0),
-        (
-            "Sends.\n\n    Args:\n        rate: what is sent.\n        size: bytes of a packet.\n    ",
-            1,
-        ),
-        (
-            "A link.\n\n    Attributes:\n        rate: with headers.\n        delay: one way, s.\n    ",
-            1,
-        ),
+        ("Sends.\n\n    Args:\n        rate: what is sent.\n        size: bytes.\n    ", 1),
+        ("A link.\n\n    Attributes:\n        rate: of data.\n        delay: in s.\n    ", 1),
         ("Reads a file.\n\n    Of its lines the first: what it is.\n    ", 0),
     ],
 )
