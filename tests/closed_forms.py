@@ -1,4 +1,4 @@
-"""What tests know in closed form: one Reno flow's saw-tooth, and a queue of Poisson arrivals."""
+"""Closed forms for tests: the saw-tooth of one Reno flow, and a queue of Poisson arrivals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 
 
 def sawtooth(buffer: float) -> float:
-    """How busy one Reno flow keeps a link whose buffer has so many BDP.
+    """Returns the utilisation of a link by one Reno flow, for a buffer in BDP.
 
-    The window, in BDP, rises from (1 + buffer) / 2 to 1 + buffer, a segment per round-trip time.
-    Below 1 the link is busy for that share of a base round-trip time; above it all the time, and
-    the round-trip time is stretched likewise. Without a buffer that is 3/4 (Appenzeller, Keslassy
-    and McKeown, 2004, section 2).
+    The window, in BDP, rises from (1 + buffer) / 2 to 1 + buffer, by a segment per round-trip time.
+    While it is below 1, the link is busy for that share of a base round-trip time. Above 1 the link
+    is always busy, and the round-trip time grows in proportion. Without a buffer the utilisation is
+    3/4 (Appenzeller, Keslassy and McKeown, 2004, section 2).
     """
     least = min((1 + buffer) / 2, 1.0)
     full = ((1 + buffer) ** 2 - max(1.0, (1 + buffer) / 2) ** 2) / 2
@@ -19,7 +19,7 @@ def sawtooth(buffer: float) -> float:
 
 
 def sawtooth_needs(utilization: float) -> float:
-    """The buffer in BDP with which the saw-tooth keeps a link so busy, by bisection."""
+    """Returns the buffer in BDP with which the saw-tooth reaches a utilisation, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -28,11 +28,11 @@ def sawtooth_needs(utilization: float) -> float:
 
 
 def md1k_loss(load: float, room: int) -> float:
-    """Loss of M/D/1 with so much room in the system, from the chain embedded at departures."""
+    """Returns the loss of an M/D/1 queue with a limited system, from the chain at departures."""
     arrivals = [math.exp(-load)]
     for k in range(1, room + 1):
         arrivals.append(arrivals[-1] * load / k)
-    # Unnormalised probabilities that a departure leaves so many behind.
+    # Unnormalised probabilities of the number of packets that a departure leaves in the system.
     left = [1.0]
     for k in range(room - 1):
         inflow = left[0] * arrivals[k] + sum(left[i] * arrivals[k - i + 1] for i in range(1, k + 1))

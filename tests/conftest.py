@@ -1,4 +1,4 @@
-"""What tests share: a small scenario, and the command line as a user runs it."""
+"""Helpers that tests share: a small scenario, and the command line as a user runs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).with_name("goodqueue")
 
-# How long an example takes says nothing on a busy machine.
+# The duration of an example depends on other load of the machine, so it is not limited.
 settings.register_profile("goodqueue", deadline=None)
 settings.load_profile("goodqueue")
 
@@ -51,7 +51,7 @@ workload = { kind = "ping", interval = "100ms" }
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """The path of a small scenario."""
+    """Returns the path of a small scenario."""
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
@@ -60,7 +60,7 @@ def small(tmp_path: Path) -> Path:
 def goodqueue(
     *arguments: object, timeout: float = 60, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the command line, its output captured through pipes."""
+    """Runs the command line and captures its output through pipes."""
     return subprocess.run(
         [COMMAND, *map(str, arguments)],
         capture_output=True,
@@ -73,7 +73,7 @@ def goodqueue(
 
 
 def refused(done: subprocess.CompletedProcess[str]) -> str:
-    """Asserts a refusal, exit code 2 and one message, and returns it."""
+    """Asserts a refusal, with exit code 2 and one message, and returns the message."""
     assert done.returncode == 2, done
     assert done.stdout == ""
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""Ledgers that say something else than what was run."""
+"""Ledgers that differ from what was run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def rewrite(folder: Path, change: Callable[[Row], Row]) -> None:
-    """Changes every row of a folder's ledger, and seals it again."""
+    """Changes every row of a folder's ledger and seals it again."""
     with closing(open_to_write(folder)) as ledger:
         rows = list(Reading(folder, ledger).rows())
         ledger.execute("DELETE FROM runs")

@@ -1,4 +1,4 @@
-"""`goodqueue analyze` from outside: tables, JSON, files, a scenario, and what is refused."""
+"""`goodqueue analyze` from outside: tables, JSON, files, a scenario, and refusals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CAPTURES = Path(__file__).parent / "data" / "captures"
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Several flows, of which a window holds back one and its application another."""
+    """Returns captures of several flows: one is limited by its window, one by its application."""
     folder = tmp_path_factory.mktemp("pair")
     for tap in ("before", "after"):
         packed = CAPTURES / f"mixed-{tap}.pcap.xz"
@@ -63,7 +63,9 @@ def test_swapped_captures_are_refused(
     assert "the captures are swapped" in refusal(capsys, pair[1], "--after", pair[0])
 
 
-def test_clocks_that_differ_are_told_by_the_same(pair: tuple[Path, Path], tmp_path: Path) -> None:
+def test_captures_with_different_clocks_are_refused(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
     early = tmp_path / "early.pcap"
     early.write_bytes(shifted(pair[1].read_bytes(), -1))
     with pytest.raises(RequestError, match="not on one clock"):
@@ -71,7 +73,7 @@ def test_clocks_that_differ_are_told_by_the_same(pair: tuple[Path, Path], tmp_pa
 
 
 def shifted(capture: bytes, seconds: int) -> bytes:
-    """The capture with all times so much later."""
+    """Returns the capture with all times later by `seconds`."""
     data, place = bytearray(capture), 24
     while place < len(data):
         time, _, kept = struct.unpack_from("<3I", data, place)
@@ -80,14 +82,17 @@ def shifted(capture: bytes, seconds: int) -> bytes:
     return bytes(data)
 
 
-def test_the_scenario_is_that_link(pair: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_scenario_repeats_the_captured_link_and_flows(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
     file = tmp_path / "link.toml"
     assert command("analyze", pair[0], "--after", pair[1], "--to-scenario", file).returncode == 0
     real = analyze(pair[0], after=pair[1])
     simulated = goodqueue.run(file, series=False).summary
     link = simulated["links"]["bottleneck"]
     assert link["rate_bps"] == pytest.approx(real.summary["link"]["rate_bps"], abs=1)
-    # The longest wait is the buffer, less at most one packet, as 40 kB are no whole number of them.
+    # The longest wait equals the buffer less at most one packet, because 40 kB are no whole number
+    # of packets.
     packet_s = 8 * 1500 / link["rate_bps"]
     assert link["limit"]["ms"] / 1e3 == pytest.approx(
         real.summary["link"]["buffer"]["s"], abs=packet_s
@@ -110,7 +115,7 @@ def test_the_link_of_the_rules_has_the_estimates(pair: tuple[Path, Path]) -> Non
     assert link.flows == 2
 
 
-def test_size_asks_with_the_estimates(
+def test_size_from_a_capture_uses_its_estimates(
     pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     capture = ["--from", str(pair[0]), "--after", str(pair[1]), "--max-delay", "50ms"]
@@ -131,7 +136,7 @@ def test_size_asks_with_the_estimates(
         (("--after", "CAPTURE"), "name it with --from"),
     ],
 )
-def test_size_wants_a_capture_or_a_description(
+def test_size_refuses_options_that_a_capture_excludes_or_requires(
     options: tuple[str, ...],
     says: str,
     pair: tuple[Path, Path],
@@ -142,7 +147,7 @@ def test_size_wants_a_capture_or_a_description(
     assert says in capsys.readouterr().err
 
 
-def test_a_capture_cut_short_is_read_up_to_there(
+def test_a_truncated_capture_is_read_up_to_its_end(
     pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cut = tmp_path / "cut.pcap"
@@ -153,7 +158,9 @@ def test_a_capture_cut_short_is_read_up_to_there(
     assert "the file ends within a record at byte" in printed
 
 
-def test_captures_of_different_packets_are_no_pair(pair: tuple[Path, Path], tmp_path: Path) -> None:
+def test_captures_without_common_packets_are_refused(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
     other = tmp_path / "other.pcap"
     other.write_bytes(lzma.decompress((CAPTURES / "bbr2-after.pcap.xz").read_bytes()))
     with pytest.raises(RequestError, match="no packet that"):
@@ -168,7 +175,7 @@ def test_captures_of_different_packets_are_no_pair(pair: tuple[Path, Path], tmp_
         (b"\xd4\xc3\xb2\xa1\2\0\4\0" + bytes(16), "it holds no frames"),
     ],
 )
-def test_what_is_no_capture_is_refused(
+def test_a_file_that_is_no_capture_is_refused(
     content: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "some.pcap"
@@ -212,7 +219,7 @@ def test_wrong_options_are_refused(
 
 
 @pytest.mark.parametrize("time", ["nan", "inf", "-5"])
-def test_a_drop_log_of_what_is_no_time_is_refused(
+def test_a_drop_log_with_invalid_times_is_refused(
     time: str, pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drops = tmp_path / "drops.csv"
@@ -224,7 +231,7 @@ def test_a_drop_log_of_what_is_no_time_is_refused(
     ("text", "note"),
     [("time_s\n", "names no drop"), ("2.5\n", "none of the 1 drops of the log")],
 )
-def test_a_drop_log_of_another_capture_is_doubted(
+def test_a_drop_log_that_does_not_fit_the_capture_gives_a_note(
     text: str,
     note: str,
     pair: tuple[Path, Path],
@@ -241,7 +248,7 @@ def test_a_drop_log_of_another_capture_is_doubted(
 
 
 def records(capture: Path) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """The header of a little-endian pcap file, and its records with the lengths of their frames."""
+    """Returns the header of a little-endian pcap file, and each record with its frame's length."""
     content, at, found = capture.read_bytes(), 24, []
     while at < len(content):
         kept, frame = struct.unpack_from("<II", content, at + 8)
@@ -266,7 +273,7 @@ def test_a_capture_of_a_handshake_has_its_files(
 def test_one_packet_makes_no_scenario(
     pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first packet that carries data, alone."""
+    """The capture holds only the first packet that carries data."""
     header, found = records(pair[0])
     alone = tmp_path / "one.pcap"
     alone.write_bytes(header + next(record for frame, record in found if frame > 1000))
@@ -276,7 +283,9 @@ def test_one_packet_makes_no_scenario(
     assert not target.exists()
 
 
-def test_a_reader_that_leaves_leaves_the_scenario(pair: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_scenario_is_written_if_stdout_is_closed(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
     target = tmp_path / "scenario.toml"
     with subprocess.Popen(
         [COMMAND, "analyze", pair[0], "--after", pair[1], "--to-scenario", target],
@@ -306,7 +315,7 @@ def test_brackets_in_a_name_are_no_markup(pair: tuple[Path, Path], tmp_path: Pat
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    """Asserts that the command is refused with a message alone, and returns it."""
+    """Asserts that the command refuses with a message and no output, and returns the message."""
     assert run_command(["analyze", *map(str, arguments)]) == 2
     printed = capsys.readouterr()
     assert not printed.out

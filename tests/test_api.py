@@ -1,4 +1,4 @@
-"""goodqueue.run and its results."""
+"""Tests of `goodqueue.run` and its results."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def test_frames_hold_what_the_summary_holds() -> None:
     assert result.series is None
 
 
-def test_delays_are_those_of_the_packets_that_were_sent_on() -> None:
+def test_delays_cover_the_packets_that_departed() -> None:
     result = goodqueue.run(SMALL)
     for name, link in result.summary["links"].items():
         own = result.delays.filter(pl.col("link") == name)
-        # Delays are of packets whose transmission began in the run, departures of those whose
-        # transmission ended: one can be under way at either end.
+        # Delays are counted for packets whose transmission began in the run, departures for those
+        # whose transmission ended. The two may differ by the packet in transmission.
         assert abs(int(own["packets"].sum()) - link["departures"]) <= 1
         total = float((own["queueing_delay_s"] * own["packets"]).sum())
         mean = total / float(own["packets"].sum())
@@ -101,7 +101,7 @@ def test_overrides_as_a_mapping_take_python_values() -> None:
     assert "ack_every = 2" in result.scenario
 
 
-def test_a_mistake_tells_its_place_and_remedy() -> None:
+def test_a_scenario_error_has_place_and_remedy() -> None:
     with pytest.raises(goodqueue.ScenarioError) as raised:
         goodqueue.run(SMALL.replace('"1Mbps"', '"1mbps"'))
     error = raised.value
@@ -118,7 +118,7 @@ def test_a_seed_out_of_range_is_refused(seed: int) -> None:
         goodqueue.run(SMALL, seed=seed)
 
 
-def test_what_a_scenario_cannot_hold_is_a_type_error() -> None:
+def test_a_value_that_toml_cannot_hold_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="object"):
         goodqueue.run({"schema_version": object()})
 
@@ -132,21 +132,21 @@ json_like = st.recursive(
 
 @settings(max_examples=200)
 @given(scenario=st.dictionaries(st.text(), json_like, max_size=4))
-def test_no_mapping_gets_past_the_parser_in_any_other_way(scenario: dict[str, object]) -> None:
+def test_random_mappings_are_refused_with_a_known_error(scenario: dict[str, object]) -> None:
     with pytest.raises((goodqueue.ScenarioError, TypeError)):
         goodqueue.run(scenario)
 
 
 @settings(max_examples=100)
 @given(path=st.text(), value=st.text())
-def test_no_override_gets_past_the_parser_in_any_other_way(path: str, value: str) -> None:
+def test_random_overrides_are_refused_with_a_scenario_error(path: str, value: str) -> None:
     with pytest.raises(goodqueue.ScenarioError):
         goodqueue.run(SMALL, set={f"topology.{path}": value})
 
 
 @settings(max_examples=100)
 @given(text=st.text().map(lambda text: f"{text}\n"))
-def test_no_text_gets_past_the_parser_in_any_other_way(text: str) -> None:
+def test_random_texts_are_refused_with_a_scenario_error(text: str) -> None:
     with pytest.raises(goodqueue.ScenarioError):
         goodqueue.run(text)
 
@@ -205,8 +205,8 @@ workload = { kind = "cbr", rate = "3Mbps" }
 """
 
 
-def test_a_class_is_as_seen_from_a_link() -> None:
-    # Beside three megabits a second there is room at the fast link, and none at the slow one.
+def test_a_flow_is_local_at_its_bottleneck_and_remote_at_other_links() -> None:
+    # At 3 Mb/s of traffic the fast link has spare capacity and the slow link has none.
     result = goodqueue.run(TWO_LINKS)
     seen = {link: dict(result.classes(link).iter_rows()) for link in ("slow", "fast")}
     assert seen["slow"] == {"both.0": "local", "both.1": "local"}
@@ -223,5 +223,5 @@ def test_columns_of_names_and_counts_hold_what_the_summary_holds() -> None:
         assert row["limited_by"] == figures["limited_by"]
     links = {row["link"]: row for row in result.links.iter_rows(named=True)}
     assert 0.5 <= links["slow"]["min_interval_jain_index"] < links["slow"]["jain_index"] <= 1
-    # No bulk flow sends its data back.
+    # Bulk flows send no data in the reverse direction.
     assert links["slow.reverse"]["jain_index"] is None

@@ -1,4 +1,4 @@
-"""The two claims of docs/scenarios.md: their studies ask for the runs that the page shows."""
+"""The studies of the two claims in docs/scenarios.md make the runs that the page shows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_study_runs_what_its_page_shows(
 
 
 def test_pacing_makes_fifteen_packets_enough() -> None:
-    """What is asked for is 20 windows of 32 packets of 1500 bytes a round trip, 77.5 Mb/s."""
+    """The flows ask for 20 windows of 32 packets of 1500 bytes a round trip, 77.5 Mb/s."""
     path = ROOT / "scenarios" / "tiny-buffer.toml"
     rtts = [80 + 40 * flow / 19 for flow in range(20)]
     asked = sum(32 * 1500 * 8 / (rtt / 1000) for rtt in rtts) / 100e6

@@ -26,7 +26,7 @@ ANSI = "\x1b["
 
 
 def processor_time_of_children() -> float:
-    """Seconds, which do not count what other processes take."""
+    """Returns the processor time of child processes, in seconds; other load does not change it."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -50,7 +50,7 @@ def test_every_command_explains_itself(command: str) -> None:
     assert "Usage: goodqueue " + command in done.stdout
 
 
-def test_version() -> None:
+def test_the_version_is_printed() -> None:
     done = goodqueue("--version")
     assert re.fullmatch(r"goodqueue \d+\.\d+\.\d+\n", done.stdout)
 
@@ -64,7 +64,7 @@ def test_run_prints_tables_without_colour_into_a_pipe(small: Path) -> None:
         assert word in done.stdout
 
 
-def test_run_tells_marks_and_what_applications_waited_for() -> None:
+def test_run_prints_marks_and_waiting_times_of_applications() -> None:
     scenario = str(ROOT / "scenarios" / "home-web.toml")
     queue = 'topology.bottleneck.queue={ kind = "fq_codel" }'
     arguments = ["run", scenario, "--set", "duration=30s", "--set", queue]
@@ -85,7 +85,7 @@ def test_run_tells_marks_and_what_applications_waited_for() -> None:
 def test_run_rates_calls(small: Path) -> None:
     done = goodqueue("run", small, "--set", 'flow.probe.workload={ kind = "voice" }')
     assert done.returncode == 0, done.stderr
-    # Packets, what is lost or late, five times, R and MOS.
+    # Columns: packets, share lost or late, five delays, R and MOS.
     row = re.search(
         r"^probe +(\d+) +[\d.]+ %(?: +[\d.]+){4} +([\d.-]+) +([\d.]+) *$", done.stdout, re.MULTILINE
     )
@@ -94,7 +94,7 @@ def test_run_rates_calls(small: Path) -> None:
     assert 1 <= float(row[3]) <= 4.41
 
 
-def test_run_tells_how_videos_and_games_went(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_prints_the_quality_of_videos_and_games(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["run", str(ROOT / "scenarios" / "evening.toml"), "--set", "duration=60s"]
     assert run_command(arguments) == 0
     printed = capsys.readouterr().out
@@ -155,7 +155,7 @@ def test_set_replaces_values(small: Path) -> None:
     assert summary["links"]["bottleneck"]["max_backlog_packets"] == 3
 
 
-# What is right, what to write instead, the column where that is wrong, part of the message.
+# Columns: the correct text, its replacement, the column of the mistake, and a part of the message.
 def test_size_recommends_and_exports(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     size = ("size", small, "--target", "95%", "--replicates", 8)
@@ -194,7 +194,9 @@ def test_traffic_that_cannot_fill_the_link_is_infeasible(small: Path, tmp_path: 
     assert "no larger buffer changes anything" in done.stdout
 
 
-def test_out_holds_everything(small: Path, tmp_path: Path) -> None:
+def test_out_holds_pictures_captions_frames_summary_and_scenario(
+    small: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "deep" / "out"
     done = goodqueue("run", small, "--out", out)
     assert done.returncode == 0
@@ -211,13 +213,13 @@ def test_out_holds_everything(small: Path, tmp_path: Path) -> None:
     assert not (out / "packets.parquet").exists(), "not asked for"
     again = json.loads(goodqueue("run", out / "scenario.toml", "--json").stdout)
     assert again["links"] == summary["links"], "the resolved scenario is the same run"
-    # A second run replaces the first, whole.
+    # A second run replaces the whole directory.
     assert goodqueue("run", small, "--out", out, "--no-series").returncode == 0
     assert not (out / "backlog.parquet").exists()
     assert list(out.parent.iterdir()) == [out]
 
 
-def test_out_keeps_its_hands_off_other_files(small: Path, tmp_path: Path) -> None:
+def test_out_refuses_a_directory_with_other_files(small: Path, tmp_path: Path) -> None:
     precious = tmp_path / "thesis" / "chapter.tex"
     precious.parent.mkdir()
     precious.write_text("x")
@@ -248,7 +250,7 @@ def test_out_where_nothing_can_be_written_is_refused_before_any_run(
     assert "nothing can be written to /proc" in refused(done)
 
 
-def test_titles_and_paths_are_printed_as_they_stand(small: Path, tmp_path: Path) -> None:
+def test_titles_and_paths_are_printed_unchanged(small: Path, tmp_path: Path) -> None:
     title = "a [/b] [red]c\\u001b[31m\\nd"
     small.write_text(SMALL.replace("One flow, one ping", title))
     out = tmp_path / "out[" / "bold]"
@@ -259,7 +261,7 @@ def test_titles_and_paths_are_printed_as_they_stand(small: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("arguments", [["schema"], ["reproduce", "--list"], ["--help"]])
-def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
+def test_a_closed_pipe_on_stdout_is_no_error(arguments: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)  # before a byte is written, so that the first write fails
     try:
@@ -312,7 +314,7 @@ def test_a_line_of_tc_may_come_by_standard_input(tmp_path: Path) -> None:
 
 
 def on_terminal(*arguments: object, **environment: str) -> str:
-    """What the command prints when its output is a terminal."""
+    """Returns the output of the command on a terminal."""
     parent, child = pty.openpty()
     with subprocess.Popen(
         [COMMAND, *map(str, arguments)],
@@ -326,7 +328,7 @@ def on_terminal(*arguments: object, **environment: str) -> str:
         while True:
             try:
                 chunk = os.read(parent, 4096)
-            except OSError:  # the terminal is gone when the process is
+            except OSError:  # reading fails when the process has ended
                 break
             if not chunk:
                 break
@@ -346,7 +348,7 @@ def test_colour_and_progress_are_for_terminals_and_no_color_is_heeded(small: Pat
 
 
 def wait_until_running(process: subprocess.Popen[str]) -> None:
-    """Waits until the process has used more time than its start can take."""
+    """Waits until the process has used more processor time than its start can take."""
     ticks = os.sysconf("SC_CLK_TCK")
     while process.poll() is None:
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -373,7 +375,7 @@ def test_ctrl_c_ends_at_once_with_130(small: Path, command: str, tmp_path: Path)
     assert stderr == "interrupted\n"
 
 
-def test_ctrl_c_leaves_what_is_finished(
+def test_ctrl_c_keeps_the_finished_part_of_an_answer(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = runner.Runner.figures
@@ -394,7 +396,8 @@ def test_ctrl_c_leaves_what_is_finished(
     assert printed.err == "interrupted\n"
     answer = json.loads((out / "summary.json").read_text())
     assert (answer["interrupted"], answer["recommendation"]["feasible"]) == (True, None)
-    # The coarse grid as far as theory looks, and once more twice as far.
+    # The search first tries a coarse grid up to the buffer that theory expects, then up to twice
+    # that.
     limits = [point["packets"] for point in answer["curve"]]
     assert limits == [1, 9, 17]
     assert (out / "curve.png").exists()
@@ -430,7 +433,7 @@ workload = { kind = "bulk" }
     done = goodqueue("run", str(file), "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done
     rows = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("port")]
-    # In the order of the scenario; port 11 has the data and ports 12 to 15 the ACKs.
+    # Rows are in the order of the scenario; port 11 has the data, and ports 12 to 15 have the ACKs.
     assert len(rows) == 20
     assert {"port11", "port12", "port15.reverse"} <= set(rows)
     assert "... and 12 links that are used less" in done.stdout
@@ -468,9 +471,7 @@ workload = { kind = "bulk", size = "500kB" }
     assert "has no queue: its rate is unlimited" in size.stderr
 
 
-def test_a_file_that_is_not_there_is_said_in_the_words_of_the_system(
-    small: Path, tmp_path: Path
-) -> None:
+def test_a_missing_file_is_reported_in_the_systems_words(small: Path, tmp_path: Path) -> None:
     missing = tmp_path / "none" / "a.pcap"
     for command in (("run", small, "--pcap", f"before:bottleneck={missing}"), ("analyze", missing)):
         message = refused(goodqueue(*command))
@@ -507,10 +508,10 @@ def test_reproduce_says_what_finished_when_interrupted(
     assert {"tolerance", "weak"} <= set(answer["cells"][0])
 
 
-def test_what_is_lost_is_not_said_to_be_kept(
+def test_an_interrupt_without_a_cache_says_that_results_are_lost(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A cache that cannot be made, since its place is a file's, keeps nothing."""
+    """The cache cannot be made because a file has its name, so nothing is kept."""
 
     def interrupted(*_arguments: object) -> None:
         raise KeyboardInterrupt
@@ -524,14 +525,14 @@ def test_what_is_lost_is_not_said_to_be_kept(
     assert "what had finished is lost" in capsys.readouterr().err
 
 
-def test_a_table_in_a_pipe_is_as_wide_as_it_needs() -> None:
+def test_a_table_in_a_pipe_is_not_cut() -> None:
     link = ("--rate", "2Gbps", "--rtt", "100ms", "--flows", "2000", "--max-loss", "1%")
     printed = goodqueue("size", *link, "--quick").stdout
     assert "fluid_stability (most)  " in printed
     assert max(map(len, printed.splitlines())) > 120
 
 
-def test_a_file_is_whole_and_a_pipe_is_a_pipe(tmp_path: Path) -> None:
+def test_a_file_is_replaced_whole_and_a_pipe_is_written_to_directly(tmp_path: Path) -> None:
     target, link = tmp_path / "page.html", tmp_path / "link.html"
     target.write_text("before")
     link.symlink_to(target)

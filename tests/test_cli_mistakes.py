@@ -1,4 +1,4 @@
-"""Mistakes on the command line and in files: one message each, exit code 2, nothing run."""
+"""Mistakes on the command line and in files give one message and exit code 2, and run nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("good", "bad", "column", "part"), MISTAKES)
-def test_mistakes_in_a_file(small: Path, good: str, bad: str, column: int, part: str) -> None:
+def test_a_mistake_in_a_file_is_located_and_explained(
+    small: Path, good: str, bad: str, column: int, part: str
+) -> None:
     assert good in SMALL
     small.write_text(SMALL.replace(good, bad, 1))
     line = SMALL[: SMALL.index(good)].count("\n") + 1
@@ -48,13 +50,13 @@ def test_a_missing_key_is_named(small: Path) -> None:
     [b"\xff\xfe\x00", b"[" * 10_000_000, b"a = " * 1000, b"\x00" * 10, b"", b"{}", b"=" * 500],
     ids=["utf-16", "brackets", "chain", "nul", "empty", "braces", "equals"],
 )
-def test_files_that_are_no_scenarios(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_scenario_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bad.toml"
     path.write_bytes(content)
     assert "bad.toml" in refused(goodqueue("run", path))
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert "nowhere.toml" in refused(goodqueue("run", tmp_path / "nowhere.toml"))
     assert "directory" in refused(goodqueue("run", tmp_path)).lower()
 
@@ -71,12 +73,14 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         (["--series"], "--out"),
     ],
 )
-def test_mistakes_in_options(small: Path, arguments: list[str], part: str) -> None:
+def test_a_mistake_in_an_option_is_refused_with_the_option(
+    small: Path, arguments: list[str], part: str
+) -> None:
     assert part in refused(goodqueue("run", small, *arguments))
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["run"]])
-def test_mistakes_in_commands(arguments: list[str]) -> None:
+def test_an_unknown_command_and_a_missing_argument_are_refused(arguments: list[str]) -> None:
     refused(goodqueue(*arguments))
 
 

@@ -1,4 +1,4 @@
-"""Studies on a Dask cluster of real processes: the same table, whoever dies meanwhile."""
+"""Studies on a Dask cluster of real processes give the same table, even if processes die."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def study(duration: str = "5s") -> Study:
 
 
 class Machines:
-    """A scheduler and its workers, each a process of its own."""
+    """A scheduler and its workers, each in a process of its own."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -95,7 +95,7 @@ class Machines:
 
 @contextmanager
 def connected(machines: Machines, threads: int) -> Iterator[Cluster]:
-    """The cluster once so many workers have joined."""
+    """Yields the cluster once this many workers have joined."""
     from goodqueue.study.cluster import Cluster
 
     deadline = time.monotonic() + 60
@@ -121,7 +121,7 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 
 
 def what_counts(results: Results) -> pl.DataFrame:
-    """The table without what may differ: how long a run took, and where."""
+    """Returns the table without columns that may differ: the time of a run, and its host."""
     return results.wide().drop("wall_s", "host")
 
 
@@ -175,14 +175,14 @@ def test_a_worker_that_dies_costs_only_what_it_was_running(
 
 
 class Deadly:
-    """A scenario that takes the whole worker with it."""
+    """A scenario that kills its worker process."""
 
     def with_seed(self, seed: int) -> Deadly:
         os._exit(seed)
 
 
 def test_a_run_that_kills_its_worker_fails_alone(machines: Machines) -> None:
-    machines.add(3)  # it takes one with it, and then, alone, another
+    machines.add(3)  # the run kills two of them: one with other runs, and then one alone
     good = study().plan.variants[0]
     deadly = Variant(9, {}, Deadly(), b"")  # type: ignore[arg-type]
     runs = [run_of(good, seed) for seed in range(8)]
@@ -196,7 +196,7 @@ def test_a_run_that_kills_its_worker_fails_alone(machines: Machines) -> None:
     assert "died" in str(failed[0].error)
 
 
-def test_a_scheduler_that_goes_is_told_and_the_rest_done_elsewhere(
+def test_a_lost_scheduler_is_reported_and_the_study_finishes_without_it(
     tmp_path: Path, machines: Machines
 ) -> None:
     machines.add(1)
@@ -220,7 +220,7 @@ def test_a_scheduler_that_goes_is_told_and_the_rest_done_elsewhere(
     assert len(results) == 60
 
 
-def test_no_scheduler_is_one_sentence() -> None:
+def test_a_missing_scheduler_gives_one_sentence() -> None:
     from goodqueue.study.cluster import Cluster
 
     with pytest.raises(RequestError, match="nobody answers there; start one") as error:
@@ -231,7 +231,7 @@ def test_no_scheduler_is_one_sentence() -> None:
             Cluster(nonsense)
 
 
-def test_a_scheduler_without_workers_is_one_sentence(
+def test_a_scheduler_without_workers_gives_one_sentence(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from goodqueue.study import cluster

@@ -1,4 +1,4 @@
-"""The follow-up with a "clustering buffer": its claims, against closed forms and simpler models."""
+"""Claims of the follow-up with a "clustering buffer", against closed forms and simpler models."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ def summary(scenario: str, **settings: str) -> dict[str, dict[str, dict[str, flo
     return found
 
 
-def test_the_shortest_round_trip_is_twice_what_is_printed(runner: Runner) -> None:
+def test_the_shortest_round_trip_is_twice_the_printed_one(runner: Runner) -> None:
     cells = experiment(NAME, "shortest-rtt").reproduce(runner).cells
     assert [cell.ours.mean for cell in cells] == pytest.approx([0.048, 0.024], abs=1e-6)
     assert [cell.verdict for cell in cells] == [Verdict.NOT, Verdict.MATCHES]
     assert cells[0].note.endswith("it matches")
-    # 83 bytes cross a link of 0.5 Mb/s and two of 2 Mb/s, there and back.
+    # Each way, 83 bytes cross one link of 0.5 Mb/s and two of 2 Mb/s.
     sent = 83 * 8 * (2 / 0.5e6 + 4 / 2e6)
     assert cells[0].variants["at 2 and 0.5 Mb/s"].mean == pytest.approx(0.048 + sent, abs=1e-6)
 
 
-def test_38500_frames_do_not_pass_half_a_megabit() -> None:
+def test_half_a_megabit_a_second_cannot_carry_38500_frames() -> None:
     limit = 0.5e6 * 180 / (8 * 583)
     sent = summary("window.toml")["flows"]["bulk"]["packets_sent"]
     assert 0.99 * limit < sent < limit + 101
@@ -77,12 +77,13 @@ def test_goodput_falls_with_the_buffer_where_the_link_is_slow_and_the_server_ans
         assert all(bool(cell.note) == (verdict is Verdict.NOT) for cell in row)
         sinks = [cell.variants["a server that only receives"].mean for cell in row]
         assert max(sinks) < 1.01 * min(sinks)
-        # A sink takes more: no ACK of the sender's shares the queue with its data.
+        # With a sink goodput is higher, because no ACKs of the sender share the queue with its
+        # data.
         assert min(sinks) > max(cell.ours.mean for cell in row)
 
 
-def test_experiment_1_has_the_ceiling_of_its_echoes() -> None:
-    # A buffer that never fills: 583 bytes of data and 47 of the ACK of its echo share the link.
+def test_goodput_in_experiment_1_is_limited_by_the_acks_of_echoes() -> None:
+    # The buffer never fills. 583 bytes of data and 47 of the ACK of its echo share the link.
     found = summary(
         "bulk.toml", topology__bottleneck__rate="100kbps", topology__queue__limit="500p"
     )
@@ -91,7 +92,7 @@ def test_experiment_1_has_the_ceiling_of_its_echoes() -> None:
     assert goodput == pytest.approx(12_500 * 536 / 630, rel=0.003)
 
 
-def test_a_static_policy_is_separate_buffers() -> None:
+def test_a_static_policy_equals_separate_buffers() -> None:
     text = folder(NAME).joinpath("memory.toml").read_text("utf-8")
     own = text.replace('pool = "memory"', 'queue = { limit = "5830B" }')
     begin, end = own.index("[[topology.pool]]"), own.index("[[topology.link]]")
@@ -108,31 +109,31 @@ def test_a_link_that_is_busy_alone_holds_half_of_the_memory() -> None:
         flow__bulk__count="1",
         duration="120s",
     )
-    # Choudhury and Hahne: a share of alpha / (1 + alpha). A frame of 583 bytes is admitted if with
-    # it the link holds at most what was free before.
+    # Choudhury and Hahne: the link holds a share of alpha / (1 + alpha) of the memory. A frame of
+    # 583 bytes is admitted if the link then holds no more than was free before.
     held = found["links"]["slow1"]["max_backlog_bytes"]
     assert (23_320 - 583) / 2 - 583 < held <= (23_320 + 583) / 2
 
 
 @pytest.mark.parametrize("increase", [1.0, 0.25])
-def test_a_friendly_pair_loses_one_packet_in_a_tooth(increase: float) -> None:
+def test_a_tcp_friendly_pair_loses_packets_as_the_square_root_law_says(increase: float) -> None:
     stream = Stream(increase, friendly_decrease(increase), 60, 0.1, 5)
     assert friendly_increase(stream.decrease) == pytest.approx(increase)
-    # Mathis: R T = sqrt(1.5/p).
+    # The square-root law (Mathis): R T = sqrt(1.5/p).
     assert stream.apart == pytest.approx(60**2 / 1.5, abs=0.5)
 
 
-def test_the_law_and_a_round_trip_are_what_a_saw_tooth_takes(runner: Runner) -> None:
+def test_a_saw_tooth_needs_the_laws_buffer_and_up_to_two_round_trips(runner: Runner) -> None:
     streams = [Stream(one, friendly_decrease(one), 320, 0.1, 5) for one in (1.0, 0.5)]
     found = smoothed(runner, [(stream, 1) for stream in streams])
     for stream, one in zip(streams, found, strict=True):
         assert one.window == pytest.approx(320, rel=0.02)
         beyond = one.buffer - smoothing_packets(one.window, stream.increase, stream.decrease)
-        # Repair in order holds back what comes in a round trip, and less than two.
+        # In-order delivery delays the data of one to two round trips during a repair.
         assert 0 < beyond < 2 * one.window
 
 
-def test_the_exponents_are_those_claimed(runner: Runner) -> None:
+def test_the_fitted_exponents_are_the_claimed_ones(runner: Runner) -> None:
     small = SawTooth(increases=(1.0, 0.25), rates=(400, 1600), rtts_s=(0.1, 0.2))
     cells = {(cell.quantity, cell.row["of"]): cell for cell in small.reproduce(runner).cells}
     for of, claimed in (("increase a", 1), ("rate R", 2), ("round-trip time T", 2)):
@@ -146,7 +147,10 @@ def test_the_exponents_are_those_claimed(runner: Runner) -> None:
 
 
 def fluid(increase: float, losses: int, random: np.random.Generator) -> float:
-    """What a fluid AIMD of a mean window of 20 takes: no packets, recovery or timeouts."""
+    """Returns the smoothing buffer of a fluid AIMD stream with a mean window of 20 packets.
+
+    The fluid model has no packets, no loss recovery and no timeouts.
+    """
     decrease, chance = friendly_decrease(increase), 1.5 / 20**2
     window, sent = 20.0, [0.0]
     times = round(losses / chance / 20)
@@ -159,17 +163,18 @@ def fluid(increase: float, losses: int, random: np.random.Generator) -> float:
 
 
 @pytest.mark.parametrize("increase", [1.0, 0.25])
-def test_what_chance_takes_does_not_know_the_increase(increase: float) -> None:
+def test_random_losses_need_a_buffer_that_does_not_depend_on_the_increase(increase: float) -> None:
     random = np.random.default_rng(1)
     values = [fluid(increase, 300, random) for _ in range(150)]
-    # The fall of a bridge is Rayleigh's: its deviation is 0.52 of its mean. Four standard errors,
-    # and a tenth for a stream that is no longer than 300 losses.
+    # The largest fall of a Brownian bridge has a Rayleigh distribution, whose standard deviation is
+    # 0.52 of its mean. The tolerance is four standard errors, and a tenth because the stream has
+    # only 300 losses.
     assert fmean(values) == pytest.approx(
         BY_CHANCE * math.sqrt(300), rel=4 * 0.52 / math.sqrt(150) + 0.1
     )
 
 
-def test_simulated_streams_take_what_chance_says(runner: Runner) -> None:
+def test_simulated_streams_with_random_losses_need_the_predicted_buffer(runner: Runner) -> None:
     for stream, values in Chance(losses=(300,), replicates=12).sizes(runner).items():
         chance = BY_CHANCE * math.sqrt(stream.losses)
         assert fmean(values) == pytest.approx(chance, rel=4 * 0.52 / math.sqrt(12) + 0.1)
@@ -177,7 +182,7 @@ def test_simulated_streams_take_what_chance_says(runner: Runner) -> None:
 
 
 @pytest.mark.parametrize("router", [20, 160])
-def test_behind_a_router_that_stays_busy_a_loaded_round_trip_is_stored(router: int) -> None:
+def test_behind_a_busy_router_the_buffer_holds_one_loaded_round_trip(router: int) -> None:
     found = summary(
         "router.toml",
         flow__stream__tcp__congestion_control__alpha="0.25",
@@ -185,12 +190,12 @@ def test_behind_a_router_that_stays_busy_a_loaded_round_trip_is_stored(router: i
         flow__stream__tcp__initial_ssthresh=f"{round(0.846 * (80 + router))}p",
         topology__bottleneck__queue__limit=f"{router}p",
     )
-    # Repair takes a round trip with a full queue, and three more for the duplicate ACKs.
+    # A repair takes a round trip with a full queue, and three packets more for the duplicate ACKs.
     stored = found["flows"]["stream"]["smoothing_buffer_bytes"] / 1000
     assert stored == pytest.approx(80 + router + 4, abs=1)
 
 
-def test_a_fit_finds_what_made_the_points_and_its_intervals_hold_it_in_95_of_100() -> None:
+def test_a_fit_finds_the_true_parameters_and_95_of_100_intervals_hold_them() -> None:
     random = np.random.default_rng(1)
     points = np.linspace(1, 9, 20)[None, :]
 
@@ -205,5 +210,5 @@ def test_a_fit_finds_what_made_the_points_and_its_intervals_hold_it_in_95_of_100
         noisy = power(points, 3, 1.5) * np.exp(random.normal(0, 0.1, 20))
         exponent = fit(power, points, list(noisy), (1, 1))[1]
         held += exponent.low <= 1.5 <= exponent.high
-    # Four standard deviations of 400 with 95 %.
+    # The tolerance is four standard deviations of the number of 400 intervals that hold, at 95 %.
     assert abs(held - 380) < 4 * math.sqrt(400 * 0.95 * 0.05)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 LIMIT = "topology.bottleneck.queue.limit"
 JITTER = ("--set", "flow.upload.start_jitter=1s", "--set", "flow.probe.start_jitter=1s")
-STUDENT_OF_FOUR = 3.182  # two-sided 95 %, three degrees of freedom, as printed in every table
-ROUNDING = 1 / 64  # of quantiles: docs/results.md
+STUDENT_OF_FOUR = 3.182  # two-sided 95 % quantile, 3 degrees of freedom, from printed tables
+ROUNDING = 1 / 64  # rounding of quantiles: docs/results.md
 FRAME_S = 583 * 8 / 1e6  # 536 bytes, 40 of headers and 7 of framing at 1 Mb/s
 
 
@@ -58,9 +58,7 @@ def test_a_setting_may_hold_commas() -> None:
         (Interval(5.0, math.inf), "no difference shown"),
     ],
 )
-def test_a_difference_is_found_if_its_interval_leaves_out_zero(
-    interval: Interval, word: str
-) -> None:
+def test_a_difference_is_found_if_its_interval_excludes_zero(interval: Interval, word: str) -> None:
     assert finding(interval) == word
 
 
@@ -100,7 +98,7 @@ def check_interval(figure: dict[str, Any], slack: float) -> None:
 
 
 def test_quantiles_of_neighbouring_bins_do_not_differ() -> None:
-    """A bin is 1/32 of an octave wide: values that are nearly equal may lie in two of them."""
+    """A bin is 1/32 of an octave wide, so nearly equal values may lie in two bins."""
     lower, upper = [0.0640] * 5, [0.0660] * 5
     quantile = Figure("p99_queueing_delay_s", "queueing delay, p99", "s")
     one = difference(quantile, upper, lower)
@@ -112,7 +110,7 @@ def test_quantiles_of_neighbouring_bins_do_not_differ() -> None:
     assert finding(other.interval) == "higher"
 
 
-def test_a_seed_without_a_figure_takes_no_part() -> None:
+def test_a_seed_without_a_figure_is_left_out() -> None:
     figure = Figure("jain_index", "Jain's index", "")
     one = difference(figure, [0.5, math.nan, 0.75], [0.25, 0.5, 0.5])
     assert one is not None
@@ -120,14 +118,14 @@ def test_a_seed_without_a_figure_takes_no_part() -> None:
     assert difference(figure, [math.nan], [1.0]) is None
 
 
-def test_means_over_time_weigh_how_long_each_value_held() -> None:
+def test_means_over_time_weight_each_value_by_its_duration() -> None:
     times, means = time_means(np.array([1.0, 2.0, 5.0]), np.array([4, 1, 0]), 6.0, 2)
     assert times == [3.0, 6.0]
-    # In 0 to 3: 0 for 1 s, 4 for 1 s, 1 for 1 s. In 3 to 6: 1 for 2 s, 0 for 1 s.
+    # From 0 to 3 s: 0 for 1 s, 4 for 1 s, 1 for 1 s. From 3 to 6 s: 1 for 2 s, 0 for 1 s.
     assert means == pytest.approx([5 / 3, 2 / 3])
 
 
-def test_files_that_hold_the_same_do_not_differ(
+def test_files_with_the_same_contents_show_no_difference(
     small: Path, tmp_path: Path, store: list[str]
 ) -> None:
     other = tmp_path / "other.toml"
@@ -150,7 +148,7 @@ def test_tables_name_every_side_and_say_what_differs(small: Path, store: list[st
     )
 
 
-def test_seeds_that_change_nothing_are_said_to(small: Path, store: list[str]) -> None:
+def test_a_side_that_no_seed_changes_is_reported(small: Path, store: list[str]) -> None:
     variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
     done = goodqueue("compare", small, *variants, "--replicates", 3, *store)
     assert done.returncode == 0, done.stderr
@@ -173,7 +171,9 @@ def test_pictures_overlay_the_first_seed(small: Path, tmp_path: Path, store: lis
     assert again.returncode == 0, again.stderr
 
 
-def test_what_cannot_be_compared_is_refused(small: Path, tmp_path: Path, store: list[str]) -> None:
+def test_scenarios_that_cannot_be_compared_are_refused(
+    small: Path, tmp_path: Path, store: list[str]
+) -> None:
     assert "--variant" in refused(goodqueue("compare", small, *store))
     one = refused(goodqueue("compare", small, "--variant", f"{LIMIT}=5p", *store))
     assert "--variant ''" in one

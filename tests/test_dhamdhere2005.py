@@ -1,4 +1,4 @@
-"""The figures of Dhamdhere, Jiang and Dovrolis, against what the paper's text states."""
+"""The figures of Dhamdhere, Jiang and Dovrolis, against the statements of the paper's text."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def mix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mix]:
     store.close()
 
 
-def test_loss_of_the_three_rules_is_of_the_stated_size(mix: Mix) -> None:
+def test_the_three_rules_have_the_stated_loss(mix: Mix) -> None:
     curves = figures.losses(mix, "fig6", 0.9, (100, 300)).curves
-    # "About 4 %" and "about 10 %" at 300 flows, "near 1 %" for BSCL.
+    # The paper: "about 4 %" and "about 10 %" at 300 flows, and "near 1 %" for BSCL.
     assert curves["C T"][300].mean == pytest.approx(4, abs=1)
     assert curves["C T / sqrt(N)"][300].mean == pytest.approx(10, abs=2)
     assert curves["C T / sqrt(N)"][100].mean > 2
@@ -55,7 +55,7 @@ def test_loss_of_the_three_rules_is_of_the_stated_size(mix: Mix) -> None:
     assert curves["BSCL"][300].mean == pytest.approx(1, abs=0.5)
 
 
-def test_loss_bursts_are_shorter_than_there_are_flows(mix: Mix) -> None:
+def test_loss_bursts_have_fewer_packets_than_there_are_flows(mix: Mix) -> None:
     curves = figures.fig1(mix, (100,), rates=(45e6,)).curves
     for label in ("45 Mb/s, mean", "45 Mb/s, median"):
         assert 40 < curves[label][100].mean < 70
@@ -75,7 +75,7 @@ def test_the_traffic_is_that_of_the_scenario() -> None:
     load = float(flows["short"]["workload"]["load"].removesuffix("kbps"))
     short = float(ours["flow.short.workload.load"].removesuffix("bps"))
     assert short == pytest.approx(1000 * load, rel=2e-3)
-    # The other shares, as the scenario's own comment has them.
+    # The values for other shares are those in the scenario's own comment.
     for share, remote, window in ((0.95, 1_000_000, 5840), (0.8, 4_000_000, 20_440)):
         other = dict(Traffic(36, share).overrides())
         assert other["topology.link.remote.rate"] == f"{remote}bps"
@@ -93,10 +93,10 @@ def test_local_flows_are_spread_over_the_sources(flows: int) -> None:
     assert json.loads(leaves)[0] == f"leaf{sources[0]}"
 
 
-def test_bscls_buffer_follows_from_what_it_is_told() -> None:
+def test_bscls_buffer_follows_from_its_parameters() -> None:
     traffic = Traffic(300)
     told = figures.sized(traffic, 165)
-    # (22): 8.7 packets a flow, less C_e T_e.
+    # By (22) the buffer is 8.7 packets per flow, less C_e T_e.
     assert told.packets == int(8.7 * 300 - traffic.link.local_bdp_packets)
     fewer = figures.sized(traffic, 165, (0.8, 1, 1))
     assert fewer.traffic == traffic
@@ -106,7 +106,7 @@ def test_bscls_buffer_follows_from_what_it_is_told() -> None:
 
 
 class Threshold:
-    """Busy from so many packets on."""
+    """A link that meets the aim from this many packets on."""
 
     seeds = 1
 
@@ -137,7 +137,10 @@ def test_the_search_brackets_the_least_buffer(least: int, start: float) -> None:
 
 
 class Rising:
-    """Busy for 98 % from a buffer of each seed's own, by a straight line in its logarithm."""
+    """A link that each seed keeps busy for 98 % from a different buffer on.
+
+    The utilisation is a straight line in the logarithm of the buffer.
+    """
 
     seeds = 4
     needs = (90.0, 100.0, 104.0, 110.0)
@@ -155,7 +158,7 @@ class Rising:
 def test_the_smallest_buffer_has_the_interval_of_what_seeds_need() -> None:
     found = figures.smallest(cast("Mix", Rising()), {Traffic(2): 100.0}, [figures.BUSY])[0][2]
     expected = t_interval(Rising.needs)
-    # Interpolation is in the logarithm, as the line is.
+    # The interpolation is exact, because it is also in the logarithm.
     assert found.mean == pytest.approx(expected.mean)
     assert found.half_width == pytest.approx(expected.half_width)
 
@@ -173,7 +176,7 @@ def said(name: str) -> list[Claim]:
 
 
 def verdicts(figure: Figure, name: str) -> dict[tuple[str, str, str], object]:
-    """By the first words of the claim, the curve and the flows."""
+    """Returns findings by the first words of the claim, the curve and the flows."""
     return {
         (cell.quantity.strip('"')[:30], cell.row["curve"], cell.row["flows"]): cell.finding
         for cell in cells(figure, said(name))
@@ -211,7 +214,7 @@ def test_the_interval_of_the_mean_decides(mean: float, half: float, expected: Fi
     assert judged.finding is opposite[expected]
 
 
-def test_about_a_number_leaves_its_share_open_and_not_its_last_digit_too() -> None:
+def test_about_a_number_allows_a_share_of_it_and_no_rounding_on_top() -> None:
     def found(ct: float, root: float) -> list[Finding | None]:
         curves = {"C T": {300: ct}, "C T / sqrt(N)": {300: root}, "BSCL": {300: 1.0}}
         return [
@@ -219,13 +222,13 @@ def test_about_a_number_leaves_its_share_open_and_not_its_last_digit_too() -> No
         ]
 
     assert found(3.9, 10.9) == [Finding.HOLDS] * 2
-    # "4" was once taken for 2.9 to 5.55.
+    # The bound on "4" used to be 2.9 to 5.55.
     for ct in (2.95, 3.3, 4.7, 5.5):
         assert found(ct, 11.6) == [Finding.UNREPRODUCED] * 2
     assert found(3.4, 8.5) == [Finding.UNDECIDED] * 2
 
 
-def test_figure_7_is_not_passed_by_the_data_of_figure_6() -> None:
+def test_the_claims_of_figure_7_do_not_hold_for_the_data_of_figure_6() -> None:
     ours = {50: 1.22, 100: 1.11, 200: 1.29, 300: 1.43, 400: 1.65}
     rules = {"C T": ours, "C T / sqrt(N)": ours, "BSCL": ours, "BSCL, 90 % local": ours}
     found = verdicts(made("fig7", rules), "fig7")
@@ -233,14 +236,14 @@ def test_figure_7_is_not_passed_by_the_data_of_figure_6() -> None:
         same = [finding for key, finding in found.items() if key[0] == start]
         assert len(same) == 5
         assert Finding.HOLDS not in same, start
-    # Kept with 90 % and violated with 80 %: that is what it speaks of.
+    # The claim says that the bound is kept with 90 % and violated with 80 %.
     more = rules | {"BSCL": {100: 1.5}, "BSCL, 90 % local": {100: 1.0}}
     found = verdicts(made("fig7", more), "fig7")
     assert found["BSCL violates the bound on los", "BSCL", "100"] is Finding.HOLDS
     assert found["BSCL loses more than with 90 %", "BSCL", "100"] is Finding.HOLDS
 
 
-def test_claims_are_of_what_is_derived_from_curves() -> None:
+def test_a_claim_can_bound_ratios_differences_and_slopes() -> None:
     points = {
         "ours": {2: 4.0, 5: 9.0, 7: 3.0, 10: 6.0},
         "model": {2: 2.0, 5: 3.0, 7: 3.0, 10: 4.0},
@@ -263,10 +266,10 @@ def test_claims_are_of_what_is_derived_from_curves() -> None:
     assert values(slope=True, **{"from": 7}) == {"7 to 10": pytest.approx(1)}
 
 
-def test_what_follows_from_two_curves_has_the_error_of_both() -> None:
+def test_a_value_derived_from_two_curves_has_the_error_of_both() -> None:
     curves = {"ours": {10: Interval(200, 6)}, "model": {10: Interval(100, 4)}}
     (ratio,) = claim(over="model", between=[0, 1]).judged(curves)
-    # 3 % and 4 %: 5 % together.
+    # Relative errors of 3 % and 4 % are 5 % together.
     assert (ratio.value.mean, ratio.value.half_width) == pytest.approx((2, 0.1))
     (difference,) = claim(less="model", between=[0, 1]).judged(curves)
     assert difference.value.mean == 100
@@ -278,7 +281,8 @@ def test_differences_are_taken_seed_by_seed() -> None:
     (found,) = claim(less="model", between=[0, 1]).judged(
         {"ours": {10: Sample.of(ours)}, "model": {10: Sample.of(model)}}
     )
-    # 0.5, 0.6 and 0.4: 0.5, with t_2 = 4.303 times 0.1 / sqrt(3).
+    # The differences are 0.5, 0.6 and 0.4. Their mean is 0.5, with a half width of t_2 = 4.303
+    # times 0.1 / sqrt(3).
     assert found.value.mean == pytest.approx(0.5)
     assert found.value.half_width == pytest.approx(4.303 * 0.1 / math.sqrt(3), rel=1e-3)
     assert found.finding is Finding.HOLDS
@@ -298,7 +302,7 @@ def test_every_claim_says_whether_its_bound_was_set_before_data() -> None:
     assert claim(outside=[1, 2]).asked("%") == "not 1 to 2 %, set after data"
 
 
-def test_every_claim_speaks_of_curves_that_there_are(mix: Mix) -> None:
+def test_every_claim_names_existing_curves(mix: Mix) -> None:
     known = {*FIGURES, *SHARES, "table1", "captures"}
     assert set(stated()) == known
     curves = {
@@ -313,7 +317,7 @@ def test_every_claim_speaks_of_curves_that_there_are(mix: Mix) -> None:
 
 
 def test_no_claim_is_judged_where_an_error_leaves_the_buffer_as_it_is() -> None:
-    # From about 30 flows on loss decides, and L nothing: the run is the same.
+    # From about 30 flows on the bound on loss decides and L has no effect, so the run is the same.
     for name in ("fig9-loss", "fig9-utilization"):
         for one in said(name):
             if any(curve.startswith("L") for curve in one.curves):
@@ -329,7 +333,7 @@ def test_section_iii_has_local_flows_only() -> None:
         "local"
     }
     assert alone.link.local_rate_bps == alone.link.rate_bps
-    # Network and TCP are those of the mix.
+    # The network and TCP are those of the mix.
     one, other = (
         tomllib.loads((PAPER / name).read_text("utf-8")) for name in ("local.toml", "mix.toml")
     )
@@ -344,7 +348,7 @@ class Asked(Exception):  # noqa: N818 - it ends a run, and is no error
 
 
 class Asking:
-    """Runs nothing."""
+    """A mix that runs nothing, but reports the traffic that it is asked for."""
 
     seeds = 1
 
@@ -380,12 +384,12 @@ def test_table_1_is_judged_by_a_stated_bound() -> None:
         for cell in Table1().reproduce(cast("Runner", None)).cells
     }
     assert len(found) == 2 * 19 + 2
-    # 62 packets for 282, and the least at 40 flows in place of 17.
+    # BSCL's buffer is 62 packets in place of 282, and it is smallest at 40 flows in place of 17.
     cell = found["buffer by BSCL", "40"]
     assert (cell.ours.mean, cell.published, cell.verdict) == (62, "282", Verdict.NOT)
     assert cell.asked == "in shape: 212 to 352"
     assert found['"BSCL\'s buffer is least at 17 flows"', "17"].finding is Finding.UNREPRODUCED
-    # 8.7 packets a flow, less 90 % of 50 Mb/s for 88.6 ms.
+    # The buffer is 8.7 packets per flow, less 90 % of 50 Mb/s over 88.6 ms.
     assert found["buffer by BSCL", "100"].ours.mean == int(
         870 - 45e6 * Traffic(100).link.harmonic_rtt_s / 12e3
     )
@@ -435,7 +439,7 @@ def test_section_vi_runs_from_captures_to_loss_and_keeps_what_it_estimated(tmp_p
     }
     loss, busy = (f"{what} with BSCL, 90 % local" for what in ("Loss", "Utilisation"))
     told = "Estimates from captures over the scenario's, 90 % local"
-    # The second run's buffer follows from the captures of the first, not from the scenario.
+    # The buffer of the second run follows from the captures of the first and not from the scenario.
     assert 0.8 < ours[told, "N"] < 1.2
     assert 0.7 < ours[told, "T_e"] < 1.3
     assert ours[told, "N"] != 1
@@ -448,7 +452,7 @@ def test_section_vi_runs_from_captures_to_loss_and_keeps_what_it_estimated(tmp_p
     assert len(kept) == 2
     assert not list((tmp_path / "store").rglob("*.pcapng"))
     assert reproduced() == (found, took)
-    # Other estimates, another buffer.
+    # Other estimates give another buffer.
     for path in kept:
         known = json.loads(path.read_text())
         known["link"]["flows"] *= 2

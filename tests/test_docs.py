@@ -1,6 +1,6 @@
-"""The documentation's examples give the output they show.
+"""The examples in the documentation print the output that they show.
 
-`UPDATE_DOCS=1 pytest tests/test_docs.py` writes the output there.
+`UPDATE_DOCS=1 pytest tests/test_docs.py` rewrites the output in the pages.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ CODE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n
 
 
 def run_block(block: re.Match[str], cache: Path) -> str:
-    """The block with what its command prints now, through its filter if it has one.
+    """Returns the block with the current output of its command, through its filter if it has one.
 
-    Runs that a user has kept would hide what they yield now: they are kept in `cache`.
+    The runs are stored in `cache`, because results in a user's own cache would hide changes.
     """
     arguments, narrowed = block["arguments"], block["filter"] or ""
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,4 +1,4 @@
-"""The formats of pictures, and their captions in the image or beside it."""
+"""The formats of pictures, and captions in the image or beside it."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def test_a_run_is_drawn_in_the_formats_asked_for(small: Path, tmp_path: Path) ->
     assert (out / "rtt.pdf").read_bytes().startswith(b"%PDF")
     assert "<svg" in (out / "rtt.svg").read_text()
     assert f"{out}/rtt.svg" in done.stdout.split("pictures: ")[1].splitlines()[0]
-    # A directory with such pictures is a result, which the next one may replace.
+    # A directory with such pictures is a result, which a later run may replace.
     assert goodqueue("run", small, "--out", out).returncode == 0
     assert not (out / "rtt.svg").exists()
 
 
-def test_a_caption_left_out_is_beside_the_image(small: Path, tmp_path: Path) -> None:
+def test_a_caption_left_out_of_the_image_is_in_captions_txt(small: Path, tmp_path: Path) -> None:
     heights = {}
     for flag in ("--caption", "--no-caption"):
         out = tmp_path / flag
@@ -91,7 +91,7 @@ def test_a_page_has_its_captions_once() -> None:
     assert delay.figure(50).texts[0].get_text().startswith("Share of the packets")
 
 
-def test_what_cannot_be_drawn_is_refused(small: Path, tmp_path: Path) -> None:
+def test_formats_that_cannot_be_drawn_are_refused(small: Path, tmp_path: Path) -> None:
     assert "png, svg, pdf" in refused(
         goodqueue("run", small, "--out", tmp_path / "out", "--format", "svg,gif")
     )

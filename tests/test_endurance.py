@@ -1,4 +1,4 @@
-"""A study that is killed again and again ends as one that was left in peace."""
+"""A study that is killed again and again ends like one that runs undisturbed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers in devices' own units, and flags as links."""
+"""Buffers in the units of devices, and links from the flags of the command line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from goodqueue.sizing.export import checks, exports
 from goodqueue.sizing.question import Bounds, Question
 
 
-def test_units_of_devices() -> None:
+def test_a_buffer_is_exported_in_the_units_of_each_device() -> None:
     linux, shaped, cisco, junos, switch = exports(100, 1500, 50e6)
     assert linux.lines == ("tc qdisc replace dev DEV root bfifo limit 151400",)
     assert "100 x (1500 B IP + 14 B Ethernet) = 151400 B" in linux.arithmetic
     assert all("rate 50000000bit" in line and "limit 151400" in line for line in shaped.lines)
     assert "  queue-limit 100 packets" in cisco.lines
-    # 100 x 1518 B x 8 / 50 Mb/s = 24,288 us.
+    # 100 packets of 1518 bytes take 24,288 µs at 50 Mb/s.
     assert junos.lines[1].endswith("buffer-size temporal 24288")
     assert switch.lines[0].startswith("151800 B")
     for export in (linux, shaped, cisco, junos, switch):
@@ -35,7 +35,7 @@ def test_flags_become_a_link() -> None:
     assert (len(link.rtts_s), link.rtts_s[0], link.rtts_s[-1]) == (18, 0.020, 0.534)
     assert link.local_share == pytest.approx(0.9)
     assert (link.max_loss_rate, link.max_delay_s) == (0.01, 0.5)
-    # 50 Mb/s x 277 ms / 12,000 bit.
+    # The BDP is 50 Mb/s times 277 ms over 12,000 bits.
     assert link.bdp_packets == pytest.approx(1154.2, abs=0.1)
 
 

@@ -1,4 +1,4 @@
-"""Full disks, folders that cannot be written: one message, exit code 2, nothing half-written."""
+"""Full disks and read-only folders give one message and exit code 2, and no partial output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ mount -o remount,size=16m "$DISK"
 "$@" >second.out 2>second.err; echo $? >second.code
 cp -r "$DISK" second
 """
-"""Runs a command on a small disk, and again when the disk is larger."""
+"""Script that runs a command on a small disk, and again on a larger disk."""
 
 STUDY = """\
 schema_version = 1
@@ -56,7 +56,7 @@ tcp = { profile = "linux" }
 
 
 def on_disk(size: str, disk: Path, *command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command with a disk of its own in place of a folder, where the system allows it."""
+    """Runs a command with a small disk of its own mounted on a folder, if the system allows it."""
     disk.mkdir(exist_ok=True)
     words = ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", size, str(disk), *map(str, command)]
     environment = {**os.environ, "DISK": str(disk)}
@@ -78,7 +78,7 @@ def on_disk(size: str, disk: Path, *command: object, cwd: Path) -> subprocess.Co
 
 
 def one_message(error: str) -> None:
-    """Asserts that an error is one message, on what the disk lacks."""
+    """Asserts that an error is a single message about the disk."""
     assert error.startswith("error: "), error
     assert "Traceback" not in error
     assert error.count("error:") == 1
@@ -108,7 +108,7 @@ def test_a_sweep_goes_on_where_the_disk_was_full(tmp_path: Path, size: str) -> N
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A capture that is not packed."""
+    """Returns an uncompressed capture."""
     packed = ROOT / "tests/data/captures/reno-before.pcap.xz"
     file = tmp_path_factory.mktemp("capture") / "reno.pcap"
     file.write_bytes(lzma.decompress(packed.read_bytes()))
@@ -117,7 +117,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a study."""
+    """Returns the folder of a finished study."""
     folder = tmp_path_factory.mktemp("recorded") / "runs"
     Study(STUDY).run(folder)
     return folder
@@ -142,7 +142,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("size", "words"), COMMANDS)
-def test_a_full_disk_is_one_message(
+def test_a_full_disk_gives_one_message_and_no_partial_file(
     tmp_path: Path, capture: Path, recorded: Path, size: str, words: Sequence[object]
 ) -> None:
     disk = tmp_path / "disk"
@@ -181,7 +181,7 @@ def test_a_repair_on_a_full_disk_leaves_the_ledger_as_it_was(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("words", [("--version",), ("schema",)])
-def test_an_answer_that_cannot_be_printed_is_one_message(words: Sequence[object]) -> None:
+def test_an_answer_that_cannot_be_printed_gives_one_message(words: Sequence[object]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [COMMAND, *map(str, words)],
@@ -197,7 +197,7 @@ def test_an_answer_that_cannot_be_printed_is_one_message(words: Sequence[object]
 
 @pytest.fixture
 def read_only(tmp_path: Path) -> Path:
-    """A folder in which nothing can be written, even by root."""
+    """Returns a folder in which nothing can be written, even by root."""
     if os.geteuid() == 0:
         return Path("/proc/sys/kernel")
     folder = tmp_path / "closed"
@@ -217,7 +217,7 @@ def read_only(tmp_path: Path) -> Path:
         ("results", "CLOSED/all", "--merge", "RECORDED"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_one_message(
+def test_a_folder_that_cannot_be_written_gives_one_message(
     tmp_path: Path, capture: Path, recorded: Path, read_only: Path, words: Sequence[object]
 ) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
@@ -235,7 +235,7 @@ def test_a_place_that_cannot_be_written_is_one_message(
 
 
 def test_a_store_that_can_only_be_read_is_read(tmp_path: Path, recorded: Path) -> None:
-    # Mounted read-only, since root may write whatever the permissions say.
+    # The disk is mounted read-only, because root may write whatever the permissions are.
     disk = tmp_path / "disk"
     script = (
         'cp -r "$1" "$DISK/runs"; mount -o remount,ro "$DISK"\n'

@@ -1,4 +1,4 @@
-"""The tables of Gijsbers and Akkoorath, and what a real sink shows of the paper's headline."""
+"""The tables of Gijsbers and Akkoorath, and the paper's main claim with a real sink."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 
 def cells(runner: Runner, table: str, quantity: str = "") -> list[Cell]:
-    """What the table prints, not what the paper concludes from it."""
+    """Returns the cells that the table prints, without conclusions."""
     found = experiment("gijsbers2011", table).reproduce(runner).cells
     return [
         cell
@@ -35,13 +35,13 @@ def cells(runner: Runner, table: str, quantity: str = "") -> list[Cell]:
     ]
 
 
-def test_all_of_table_1_comes_out_as_printed(runner: Runner) -> None:
+def test_every_cell_of_table_1_matches(runner: Runner) -> None:
     found = cells(runner, "table1")
     assert len(found) == 12
     assert all(cell.verdict is Verdict.MATCHES for cell in found)
 
 
-def test_table_2_comes_out_but_for_two_misprints(runner: Runner) -> None:
+def test_table_2_matches_except_for_two_misprints(runner: Runner) -> None:
     others = {
         (cell.row["buffer_frames"], cell.quantity): cell
         for cell in cells(runner, "table2")
@@ -64,7 +64,8 @@ def test_goodput_does_not_fall_with_the_buffer_into_a_sink(
     echoed = [cell.ours.mean for cell in goodput]
     assert min(echoed) < 0.975 * echoed[0], "the paper's headline"
     into_sink = [cell.variants[variant].mean for cell in goodput]
-    # A flow of 1000 s loses what one overshoot of slow start costs, 30 s behind the largest buffer.
+    # A flow of 1000 s loses the time of one overshoot in slow start: 30 s behind the largest
+    # buffer.
     assert min(into_sink) > 0.98 * into_sink[0]
     if variant == "sink":
         assert max(into_sink) - min(into_sink) < 0.006 * max(into_sink)
@@ -83,14 +84,14 @@ def test_shapes_hold_at_any_phase(runner: Runner, name: str) -> None:
         assert cell.shape, (cell.quantity, cell.row)
 
 
-def test_nagles_infinite_buffer_delivers_nothing_in_time_and_a_finite_one_the_rest(
+def test_nagles_infinite_buffer_delivers_everything_late_and_a_finite_one_nothing(
     runner: Runner,
 ) -> None:
     late, lost = (cells(runner, "infinite", quantity) for quantity in ("too late", "dropped"))
     for one, other in zip(late, lost, strict=True):
         load = float(one.row["load_percent"]) / 100
         assert one.ours.mean == (100 if load > 1 else 0)
-        # A buffer of 100 frames drops what the link does not carry.
+        # A buffer of 100 frames drops the traffic that the link cannot carry.
         expected = 100 * max(1 - 1 / load, 0)
         assert other.variants["100 frames"].mean == pytest.approx(expected, abs=0.1)
         assert one.variants["100 frames"].mean == 0

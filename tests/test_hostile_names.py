@@ -1,4 +1,4 @@
-"""Names and titles that mean something to mathtext, SVG or HTML are shown as they stand."""
+"""Names and titles with a meaning in mathtext, SVG or HTML are shown unchanged."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_picture_of_a_run_takes_any_name(flow: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_texts_of_a_picture_stand_as_they_are(name: str, tmp_path: Path) -> None:
+def test_texts_of_a_picture_are_drawn_unchanged(name: str, tmp_path: Path) -> None:
     seen: list[Axes] = []
 
     def draw(panels: list[Axes]) -> None:

@@ -10,7 +10,7 @@ from goodqueue.intervals import Interval, t_interval
 
 
 def test_half_width_follows_the_printed_t_table() -> None:
-    # t(0.975) is 2.776 for 4 degrees of freedom; this sample has standard deviation sqrt(2.5).
+    # t(0.975) is 2.776 for 4 degrees of freedom; the sample has a standard deviation of sqrt(2.5).
     interval = t_interval([1, 2, 3, 4, 5])
     assert interval.mean == 3
     assert interval.half_width == pytest.approx(2.776 * math.sqrt(2.5 / 5), rel=2e-4)
@@ -18,7 +18,8 @@ def test_half_width_follows_the_printed_t_table() -> None:
 
 
 def test_ends_stay_within_the_range_of_the_quantity() -> None:
-    # t(0.975) is 12.706 for 1 degree of freedom: shares of 97 % and 100 % reach beyond both ends.
+    # t(0.975) is 12.706 for 1 degree of freedom, so the interval of 97 % and 100 % exceeds the
+    # range at its upper end.
     values = [0.97, 1.0]
     share = t_interval(values).within(0, 1)
     half = 12.706 * 0.03 / 2

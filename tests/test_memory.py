@@ -1,4 +1,4 @@
-"""Memory is foretold, bounded and never a reason to abort; threads are no more than make sense."""
+"""The memory of a run is predicted and limited, and threads are limited to a useful number."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ print(json.dumps([foretold, 1024 * (after - before)]))
 @pytest.mark.parametrize(
     ("links", "flows", "duration"), [(1, 5000, "200ms"), (200, 500, "100ms")], ids=["flows", "hops"]
 )
-def test_what_a_run_takes_is_foretold(
+def test_the_memory_of_a_run_is_predicted(
     tmp_path: Path, links: int, flows: int, duration: str
 ) -> None:
     scenario = tmp_path / "s.toml"
@@ -51,7 +51,7 @@ def test_what_a_run_takes_is_foretold(
     assert foretold <= 3 * taken
 
 
-def test_what_series_take_is_foretold(tmp_path: Path) -> None:
+def test_the_memory_of_series_is_predicted(tmp_path: Path) -> None:
     scenario = tmp_path / "s.toml"
     scenario.write_text(SMALL.replace("20s", "8000s"))
     foretold, taken = peak(scenario, "series")
@@ -60,7 +60,7 @@ def test_what_series_take_is_foretold(tmp_path: Path) -> None:
 
 
 def peak(scenario: Path, what: str) -> tuple[int, int]:
-    """Bytes that a run was foretold to take, and those that it took at its peak."""
+    """Returns the predicted memory of a run and its measured peak, in bytes."""
     done = subprocess.run(
         [sys.executable, "-c", PEAK, scenario, what],
         capture_output=True,
@@ -83,7 +83,7 @@ def test_a_run_that_would_not_fit_is_refused_with_the_arithmetic(tmp_path: Path)
     assert fitting is not None, message
     raised = re.search(r"--memory (\d+)GiB", message)
     assert raised is not None, message
-    # Both remedies help.
+    # Both remedies in the message are sufficient.
     fewer = load(large(1000, int(fitting[1].replace(",", ""))))
     assert needed(parts(fewer)) <= 8 << 30
     assert needed(parts(load(large(1000, 100_000)))) <= int(raised[1]) << 30
@@ -109,8 +109,8 @@ def test_a_limit_is_a_size(small: Path, size: str) -> None:
     assert "--memory" in refused(goodqueue("run", small, "--memory", size))
 
 
-def test_a_run_that_records_too_much_is_stopped_on_the_way(small: Path) -> None:
-    # What sessions send is not foretold, so it must be watched.
+def test_a_run_that_records_too_much_is_stopped(small: Path) -> None:
+    # The data of web sessions are not predicted, so their memory must be watched during the run.
     text = small.read_text().replace("20s", "1000000s").replace("1Mbps", "100Mbps")
     text = text.replace("2Mbps", "200Mbps")
     session = '{ kind = "web", think = "1ms" }'
@@ -155,11 +155,11 @@ def test_runs_wait_until_there_is_room() -> None:
         thread.join(20)
     assert most == 2
     with Room(1).of(scenario, series=False):
-        pass  # one alone always runs: whether it may was judged before
+        pass  # a run always starts if no other runs; `check` has judged its size before
 
 
 @pytest.mark.usefixtures("small")
-def test_threads_without_use_are_not_started(tmp_path: Path) -> None:
+def test_no_more_threads_are_started_than_are_useful(tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text('schema_version = 1\nscenario = "small.toml"\nseeds = [1]\n')
     done = goodqueue("sweep", study, "--jobs", 100_000, "--out", tmp_path / "runs")

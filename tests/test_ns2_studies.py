@@ -1,4 +1,4 @@
-"""Two ns-2 studies of buffer sizes: the set-up, what ns-2 was recorded to do, and their claims."""
+"""Two ns-2 studies of buffer sizes: their set-up, recorded figures of ns-2, and their claims."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def one(seed: int, settings: dict[str, object]) -> Figures:
 
 
 def limits(buffer: int) -> dict[str, dict[str, str]]:
-    """Queues with ns-2's `queue-limit` at so much."""
+    """Returns queues that correspond to an ns-2 `queue-limit` of `buffer`."""
     return {
         "drop_tail": {"limit": f"{buffer - 1}p"},
         "red": {"kind": "ns2_red", "limit": f"{500 * buffer}B"},
@@ -55,7 +55,7 @@ def runs(
     queue: str = "drop_tail",
     recovery: str = "sack",
 ) -> list[Figures]:
-    """Runs with ns-2's `queue-limit` at so much."""
+    """Returns the runs with an ns-2 `queue-limit` of `buffer`."""
     link = "topology.link.bottleneck"
     settings: dict[str, object] = {
         f"{link}.rate": rate,
@@ -79,7 +79,7 @@ def throughput(*cell: str | int, **more: str) -> float:
 
 
 class TestSetUp:
-    def test_both_simulators_are_told_of_the_same_network(self) -> None:
+    def test_both_simulators_have_the_same_network(self) -> None:
         script = (ROOT / "tools/ns2/lossy-link.tcl").read_text(encoding="utf-8")
         ours = tomllib.loads(FITTED.read_text(encoding="utf-8"))
         found = re.search(r"\{from to delay\} \{(.+?)\}", script)
@@ -102,7 +102,7 @@ class TestSetUp:
         assert '"$ftp stop"' in script
         assert f"at {float(ours['duration'].removesuffix('s'))} " in script
 
-    def test_every_cell_of_ns_2_and_ours_is_the_same_link(self) -> None:
+    def test_every_cell_has_the_same_link_in_both_simulators(self) -> None:
         for table in tables():
             # Runs of a cell differ in nothing but the seed.
             plain = {place: run for place, name, run in table.runs() if name == PLAIN}
@@ -127,7 +127,7 @@ class TestSetUp:
 
 
 def sample() -> list[tuple[str, str, str, str, str]]:
-    """Cells from every corner: paper, table, half, rate, buffer."""
+    """Cells from all corners of the tables: paper, table, half, rate, buffer."""
     return [
         ("ahmad2020", "table3", "existing", "0.05", "2"),
         ("ahmad2020", "table3", "proposed", "0.5", "5"),
@@ -141,7 +141,7 @@ def sample() -> list[tuple[str, str, str, str, str]]:
 
 
 @pytest.mark.parametrize(("paper", "table", "half", "rate", "buffer"), sample())
-def test_ours_agrees_with_what_ns_2_was_recorded_to_do(
+def test_our_figures_agree_with_recorded_figures_of_ns_2(
     paper: str, table: str, half: str, rate: str, buffer: str
 ) -> None:
     path = ROOT / f"python/goodqueue/papers/{paper}/{table}-ns2.csv"
@@ -173,14 +173,14 @@ WITHOUT_LOSS = [
     ("50kbps", 5, "red", "sack", 403.429248, 28.064251, 1),
     ("500kbps", 5, "red", "sack", 47.157048, 415.362635, 0),
 ]
-"""What `ns lossy-link.tcl loss=0 end=124` prints. Nothing is left to chance: with other buffers the
-phase of ns-2's clock moves a timeout by a tick, or RED draws."""
+"""Figures that `ns lossy-link.tcl loss=0 end=124` prints. These runs do not depend on chance. With
+other buffers the phase of ns-2's clock moves a timeout by a tick, or RED draws random numbers."""
 
 
 @pytest.mark.parametrize(
     ("rate", "buffer", "queue", "recovery", "delay_ms", "throughput_kbps", "lost"), WITHOUT_LOSS
 )
-def test_without_random_loss_ours_is_ns_2_to_the_digit(  # noqa: PLR0913, PLR0917
+def test_without_random_loss_our_figures_equal_those_of_ns_2(  # noqa: PLR0913, PLR0917
     rate: str,
     buffer: int,
     queue: str,
@@ -197,21 +197,21 @@ def test_without_random_loss_ours_is_ns_2_to_the_digit(  # noqa: PLR0913, PLR091
         "tcp.recovery": recovery,
     }
     run = one(1, settings)
-    # A microsecond, to which ns-2's trace is printed.
+    # The trace of ns-2 is printed to a microsecond.
     assert run["delay_ms"] == pytest.approx(delay_ms, abs=1e-3)
-    # The SYN's 40 bytes count in ours.
+    # Our throughput includes the 40 bytes of the SYN.
     assert run["throughput_kbps"] == pytest.approx(throughput_kbps, abs=0.003)
     assert run["lost"] == lost
 
 
 class TestClaims:
-    """What explains the studies' conclusions; docs/ahmad2020.md and docs/wisdom2021.md."""
+    """Explanations of the studies' conclusions; see docs/ahmad2020.md and docs/wisdom2021.md."""
 
-    def test_throughput_falls_with_the_buffer_by_what_datagrams_no_longer_lose(self) -> None:
+    def test_a_larger_buffer_costs_throughput_equal_to_the_datagrams_it_saves(self) -> None:
         small, large = (throughput("50kbps", "1%", buffer) for buffer in (5, 10))
         assert large < 0.98 * small
-        # Both share a link that is full either way: a datagram has 1000 bytes, TCP's payload is
-        # 552 of 592.
+        # TCP and datagrams share a link that is full for both buffers: a datagram has 1000 bytes,
+        # and TCP's payload is 552 of 592.
         saved = mean("lost", "50kbps", "1%", 5) - mean("lost", "50kbps", "1%", 10)
         taken = saved * 8 / 122 * 552 / 592
         assert small - large == pytest.approx(taken, abs=0.01 * small)
@@ -241,7 +241,7 @@ class TestClaims:
 
 
 def checks(difference: float) -> list[Check]:
-    """A figure of each column; ours is off by that many of ns-2's standard errors."""
+    """Returns a check of each column; ours is off by this many of ns-2's standard errors."""
     row = {"scheme": "existing", "rate_mbps": "0.05", "buffer": "5", "recovery": "sack"}
     theirs = Spread.of_seeds([90.0, 100.0, 110.0])
     ours = Spread.exact(100.0 + difference * 10 / math.sqrt(3))
@@ -264,12 +264,12 @@ class TestValidation:
         assert verdict([*checks(0.1), *checks(3.01)[:2]]) == []
         assert verdict(checks(1.0)) == ["the studies' figures are 5.8 % apart on average"]
 
-    def test_the_section_counts_and_names_what_is_off(self) -> None:
+    def test_the_section_counts_and_names_figures_that_disagree(self) -> None:
         text = section([*checks(0.0), *checks(3.01)[:1]], range(1, 11))
         assert "**12 of 13 means of delay and throughput agree**" in text
         assert "* ahmad2020 table3 existing 0.05 Mb/s 5: delay_ms 117.38, ns-2 100.00" in text
 
-    def test_what_ns_2_gives_is_kept_beside_the_tables(
+    def test_figures_of_ns_2_are_stored_beside_the_tables(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)

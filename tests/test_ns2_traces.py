@@ -1,4 +1,4 @@
-"""Traces in ns-2's format: beside ns-2's own, and by the one-liners that people use on them."""
+"""Traces in ns-2's format, compared with ns-2's own, and read by scripts in common use."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_trace_is_the_one_that_ns2_writes(tmp_path: Path) -> None:
     subprocess.run([NS2, DATA / "dumbbell.tcl", theirs], check=True, cwd=tmp_path)
     ours = tmp_path / "out.tr"
     goodqueue.run(DUMBBELL, trace={"tr": ours})
-    # Its TCP says that it reduced its window (A) even to who does not understand ECN.
+    # TCP in ns-2 sets the flag for a reduced window (A) even without ECN.
     expected = theirs.read_text().replace("---A---", "-------").splitlines()
     assert len(expected) > 40_000
     assert ours.read_text().splitlines() == expected
@@ -63,7 +63,7 @@ def awk(program: str, trace: Path) -> float:
 
 
 @pytest.mark.skipif(not AWK, reason="awk is not installed")
-def test_one_liners_of_the_literature_give_our_figures(tmp_path: Path) -> None:
+def test_common_one_line_scripts_give_our_figures(tmp_path: Path) -> None:
     trace = tmp_path / "out.tr"
     result = goodqueue.run(DUMBBELL, trace={"tr": trace})
     flows, link = result.summary["flows"], result.summary["links"]["bottleneck"]
@@ -87,7 +87,7 @@ def test_a_directory_holds_every_trace(tmp_path: Path) -> None:
     windows = result.series.windows.filter(flow="ftp")
     for line in (folder / "cwnd-ftp.dat").read_text().splitlines():
         time, segments = map(float, line.split())
-        # The window from then on.
+        # A line has the window from its time on.
         held = windows.filter(windows["time_s"] <= time)["cwnd_bytes"][-1]
         assert segments == pytest.approx(held / 960)
     lines = (folder / "queue.dat").read_text().splitlines()
@@ -96,7 +96,7 @@ def test_a_directory_holds_every_trace(tmp_path: Path) -> None:
     assert queue == list(zip(backlog["time_s"], backlog["backlog_packets"], strict=True))
 
 
-def test_what_nam_plays_is_what_the_trace_says(tmp_path: Path) -> None:
+def test_the_nam_file_has_the_events_of_the_trace(tmp_path: Path) -> None:
     traces = {"tr": tmp_path / "out.tr", "nam": tmp_path / "out.nam"}
     goodqueue.run(DUMBBELL, trace=traces)
     played = []
@@ -114,8 +114,8 @@ def test_what_nam_plays_is_what_the_trace_says(tmp_path: Path) -> None:
 GNUPLOT = shutil.which("gnuplot")
 FITTED = ROOT / "python/goodqueue/papers/ahmad2020/fitted.toml"
 
-# Figure 4 of Ahmad, Wisdom, Isaac and Arinze (2020), as far as it can be read: the first datagram
-# is lost before the queue, the next four pass.
+# Figure 4 of Ahmad, Wisdom, Isaac and Arinze (2020), as far as it is legible: the first datagram is
+# lost before the queue, and the next four pass.
 FIGURE_4 = """\
 + 0.1 1 4 cbr 1000 ------- 2 1.0 7.0 0 0
 - 0.1 1 4 cbr 1000 ------- 2 1.0 7.0 0 0
@@ -156,7 +156,7 @@ r 1.70204 1 4 cbr 1000 ------- 2 1.0 7.0 4 4
 """
 
 
-def test_a_published_trace_comes_out_character_for_character(tmp_path: Path) -> None:
+def test_a_published_trace_is_reproduced_character_for_character(tmp_path: Path) -> None:
     done = command("reproduce", "ahmad2020", "table4", "--traces", tmp_path / "cell")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "cell").iterdir()} == {
@@ -190,20 +190,20 @@ def test_any_row_of_the_ns_2_studies_has_traces(paper: str, table: str, tmp_path
     assert done.returncode == 0, done.stderr
     (cell,) = json.loads(done.stdout)["cells"]
     assert cell["cell"] == "scheme existing, rate_mbps 0.05, buffer 10, seed 3"
-    # A datagram of 1000 bytes every 0.4 s, from 0.1 s to 124 s.
+    # A datagram of 1000 bytes is sent every 0.4 s, from 0.1 s to 124 s.
     lines = [line.split() for line in (tmp_path / "out.tr").read_text().splitlines()]
     sent = [line for line in lines if line[0] == "+" and line[2:5] == ["1", "4", "cbr"]]
     assert len(sent) == 310
-    # SYN, segments and datagrams cross the link, no more than it carries from 0.1 s to 124 s.
+    # The SYN, segments and datagrams cross the link, at no more than its rate from 0.1 s to 124 s.
     taken = [line for line in lines if line[0] == "-" and line[2:4] == ["4", "5"]]
     assert {line[5] for line in taken} <= {"40", "592", "1000"}
     assert sum(int(line[5]) for line in taken) * 8 <= 0.05e6 * 123.9 + 1000 * 8
     waiting = [float(line.split()[1]) for line in (tmp_path / "queue.dat").read_text().splitlines()]
-    # RED counts 5000 bytes before an arrival: nine packets of 592, or fewer with datagrams.
+    # RED holds 5000 bytes before an arrival: nine packets of 592, or fewer with datagrams.
     assert 5 <= max(waiting) <= 9
 
 
-def test_rows_that_fit_have_a_directory_each(tmp_path: Path) -> None:
+def test_each_selected_row_has_a_directory(tmp_path: Path) -> None:
     rows = ["--row", "link=0.05 Mb/s", "--row", "loss_percent=5", "--row", "buffer=3"]
     one = command("reproduce", "ahmad2020", "conclusions", "--traces", tmp_path / "one", *rows)
     assert one.returncode == 0, one.stderr
@@ -230,7 +230,7 @@ def test_nam_shows_hosts_that_send_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("paper", ["ahmad2020", "wisdom2021"])
-def test_every_experiment_of_the_ns_2_studies_names_traces_that_there_are(
+def test_every_experiment_of_the_ns_2_studies_names_existing_traces(
     paper: str, tmp_path: Path
 ) -> None:
     for one in experiments(paper):
@@ -281,8 +281,8 @@ def test_a_data_file_of_flent_holds_goodput_and_pings(tmp_path: Path) -> None:
     for name, flow in (("TCP upload BE::1", "ftp"), ("TCP download BE::1", "down")):
         raw = data["raw_values"][name]
         megabits = sum(point["val"] for point in raw) * 0.2
-        # Payload that arrived, duplicates and what came before a hole included: no less than
-        # goodput, and no more than all that arrived.
+        # Flent counts payload that arrived, including duplicates and data before a gap was filled:
+        # at least goodput, and at most the throughput.
         assert flows[flow]["goodput_bps"] * 20e-6 <= megabits + 0.2
         assert megabits <= flows[flow]["throughput_bps"] * 20e-6
     pings = [point["val"] for point in data["raw_values"]["Ping (ms) ICMP"]]

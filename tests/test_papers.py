@@ -1,4 +1,4 @@
-"""Published tables: the comparison itself, the data, and the tables beside other simulations."""
+"""Published tables: the comparison itself, the data, and tables beside other simulations."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ def test_a_tolerance_widens_both_ends_by_a_share_of_what_is_printed() -> None:
 
 def test_the_interval_over_seeds_holds_one_more_run_in_95_of_100() -> None:
     normal = NormalDist()
-    # Known deviation: mean +- 1.96 s; of 12 values Student widens it by t_11 sqrt(1 + 1/12) / 1.96.
+    # For a known deviation the interval is the mean ± 1.96 s; for 12 values Student's is wider by
+    # t_11 sqrt(1 + 1/12) / 1.96.
     values = [normal.inv_cdf((place + 0.5) / 12) for place in range(12)]
     deviation = math.sqrt(sum(value**2 for value in values) / 11)
     spread = Spread.of_seeds(values)
@@ -113,7 +114,7 @@ def test_the_verdict_is_the_strongest_that_holds() -> None:
     assert cell(None, shape=None).verdict is None
 
 
-def test_a_match_with_a_wide_interval_is_said_to_say_little() -> None:
+def test_a_match_with_a_wide_interval_has_a_warning() -> None:
     for low, high, weak in ((9, 11, False), (7.5, 12.5, False), (7, 13, True)):
         one = Cell({}, "", "", 0, "10", Spread(10, low, high))
         assert one.verdict is Verdict.MATCHES
@@ -156,7 +157,7 @@ def test_a_misprint_says_whether_it_matches_as_it_should_read() -> None:
         ("dips", [5, 2, 3, 4], {"at": 3}, False),
     ],
 )
-def test_shapes(
+def test_each_shape_test_accepts_its_shape_and_rejects_others(
     test: str, values: list[float], parameters: dict[str, float], *, holds: bool
 ) -> None:
     assert TESTS[test](values, [1, 2, 3, 4], **parameters) is holds
@@ -184,7 +185,7 @@ def test_weak_matches_are_counted_apart_in_every_summary(
     assert "<td>1</td><td>2</td><td>0</td><td>0</td>" in page
 
 
-def test_a_control_is_held_against_the_same_published_figures() -> None:
+def test_a_control_is_compared_with_the_same_published_figures() -> None:
     wrong = {"twice the loss": Spread(20, 19, 21)}
     cells = [
         Cell({}, "delay", "ms", 0, printed, Spread(10, 9, 11), shape=True, controls=wrong)
@@ -197,7 +198,7 @@ def test_a_control_is_held_against_the_same_published_figures() -> None:
     assert (lost.ours, lost.ours_weak, lost.matches, lost.weak) == (0, 1, 1, 0)
 
 
-def test_a_run_that_stands_in_two_tables_counts_once() -> None:
+def test_a_run_that_appears_in_two_tables_counts_once() -> None:
     table4, table5 = (
         next(one for one in TABLES if (one.paper, one.name) == ("gijsbers2011", name))
         for name in ("table4", "table5")
@@ -210,7 +211,7 @@ def test_a_run_that_stands_in_two_tables_counts_once() -> None:
         ]
     )
     assert len(once([(table4, first), (table5, again)])) == 2
-    # Alone it counts in full.
+    # The repeated cell counts if its table is tallied alone.
     assert len(once([(table5, again)])) == 2
 
 
@@ -232,7 +233,7 @@ def test_a_conclusion_is_a_bound_on_the_ratio_of_rows_that_differ_in_one_key() -
     assert [cell.row for cell in only.cells(samples, "", {})] == [{"rate": "2"}]
 
 
-def test_a_conclusion_may_be_of_means_over_a_key() -> None:
+def test_a_conclusion_may_compare_means_over_a_key() -> None:
     samples = [
         Sample({"half": half, "buffer": buffer}, Spread.of_seeds(values), printed)
         for half, buffer, values, printed in (
@@ -244,7 +245,7 @@ def test_a_conclusion_may_be_of_means_over_a_key() -> None:
     better = Conclusion("better", "x", "half", "right", "left", least=1, average="buffer")
     (found,) = better.cells(samples, "", {})
     assert (found.row, found.published, found.verdict) == ({}, "0.250", Finding.CONTRADICTED)
-    # Seed by seed the rows of the left add up to 40.
+    # The rows of the left half add up to 40 under every seed.
     assert (found.ours.low, found.ours.mean, found.ours.high) == (0.5, 0.5, 0.5)
 
 
@@ -273,11 +274,12 @@ def test_the_interval_of_a_ratio_is_students_of_pairs() -> None:
     above, below = [206.0, 194.0, 206.0, 194.0], [104.0, 104.0, 96.0, 96.0]
     times = ratio(Spread.of_seeds(above), Spread.of_seeds(below))
     assert times.mean == 2.0
-    # 3 and 4 % to either side are 5 % together, by sqrt(4/3) in a sample of 4; t of 3 is 3.182.
+    # Errors of 3 and 4 % are 5 % together, times sqrt(4/3) for a sample of 4; the quantile of t
+    # with 3 degrees of freedom is 3.182.
     half = 3.1824 * 0.05 * math.sqrt(4 / 3) / math.sqrt(4)
     assert math.log(times.high / 2) == pytest.approx(half, rel=1e-3)
     assert math.log(2 / times.low) == pytest.approx(half, rel=1e-3)
-    # Runs that differ by the same share under every seed have an exact ratio.
+    # If two figures differ by the same factor under every seed, their ratio is exact.
     twice = ratio(Spread.of_seeds(above), Spread.of_seeds([value / 2 for value in above]))
     assert (twice.low, twice.high) == (2.0, 2.0)
     assert ratio(Spread.exact(0.0), Spread.of_seeds(below)) == Spread.exact(0.0)
@@ -296,14 +298,14 @@ def test_the_interval_of_a_ratio_holds_it_in_95_of_100(common: float) -> None:
         )
         times = ratio(above, below)
         held += times.low <= 0.5 <= times.high
-    # Four standard deviations of 1000 with 95 %.
+    # The tolerance is four standard deviations of the number of 1000 intervals that hold, at 95 %.
     assert abs(held - 950) < 4 * math.sqrt(1000 * 0.95 * 0.05)
 
 
 @pytest.mark.parametrize(
     ("name", "low", "high"), [("ahmad2020", 0.870, 1.025), ("wisdom2021", 0.874, 0.977)]
 )
-def test_by_their_own_tables_the_proposed_buffers_have_not_more_throughput(
+def test_the_papers_own_tables_show_no_more_throughput_for_the_proposed_buffers(
     name: str, low: float, high: float
 ) -> None:
     one = next(one for one in TABLES if (one.paper, one.name) == (name, "proposed"))
@@ -362,9 +364,9 @@ class TestData:
 
 
 @pytest.mark.parametrize("name", ["ahmad2020", "gijsbers2011", "wisdom2021"])
-def test_the_page_has_the_conclusions_that_come_out(name: str, tmp_path: Path) -> None:
+def test_the_page_has_the_current_conclusions(name: str, tmp_path: Path) -> None:
     page = (ROOT / paper(name).page).read_text(encoding="utf-8")
-    # Other tests are about these, whose runs take long.
+    # These tables take long to run and have tests of their own.
     long = ("distances", "controls", "conclusions of (table3|proposed|cure.)")
     page = re.sub(rf"<!-- ({'|'.join(long)}) -->", "", page)
     assert "<!-- conclusions of" in page
@@ -377,7 +379,7 @@ Cells = list[dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cells]:
-    """The cells of a table of Gijsbers and Akkoorath, run once."""
+    """Returns a function for the cells of a table of Gijsbers and Akkoorath, which runs once."""
     store = tmp_path_factory.mktemp("papers") / "store"
 
     @cache
@@ -395,7 +397,7 @@ def test_ours_agrees_with_an_independent_simulation_to_a_printed_digit(
     table: str, tmp_path: Path
 ) -> None:
     data = tomllib.loads(PAPERS.joinpath("gijsbers2011", f"{table}.toml").read_text("utf-8"))
-    # The phases that it ran.
+    # The other simulation used the same 30 phases.
     data |= {"open": data["open"] | {"count": 30}, "variant": [], "conclusion": []}
     one = TableExperiment("gijsbers2011", table, data)
     with closing(Store.open(tmp_path / "store")) as store:
@@ -432,7 +434,7 @@ def test_only_these_cells_of_tables_4_and_5_do_not_match(
     ]
 
 
-def test_what_there_is_is_listed() -> None:
+def test_every_paper_is_listed() -> None:
     done = goodqueue("reproduce", "--list")
     assert all(name in done.stdout for name in papers())
     listed = json.loads(goodqueue("reproduce", "--list", "--json").stdout)["experiments"]
@@ -442,7 +444,7 @@ def test_what_there_is_is_listed() -> None:
 @pytest.mark.parametrize(
     "arguments", [[], ["nobody1999"], ["gijsbers2011", "table9"], ["gijsbers2011", "--all"]]
 )
-def test_what_cannot_be_reproduced_is_refused(arguments: list[str]) -> None:
+def test_a_wrong_choice_of_experiments_is_refused(arguments: list[str]) -> None:
     refused(goodqueue("reproduce", *arguments))
 
 
@@ -461,7 +463,7 @@ def test_a_report_is_one_page_and_a_second_call_runs_nothing(tmp_path: Path) -> 
         assert ledger.execute("SELECT identity, wall_s FROM runs").fetchall() == taken
 
 
-def test_pictures_of_a_report_are_kept_until_what_they_show_changes(tmp_path: Path) -> None:
+def test_pictures_of_a_report_are_cached_until_their_cells_change(tmp_path: Path) -> None:
     store, page = tmp_path / "store", tmp_path / "papers.html"
     arguments = ("reproduce", "gijsbers2011", "table1", "--store", store, "--report", page)
     goodqueue(*arguments)

@@ -1,4 +1,4 @@
-"""Pictures: that they are drawn, that thinning hides nothing, and that output is whole."""
+"""Pictures are drawn, thinning hides no extremes, and output is written whole."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_throughput_is_that_of_the_bottleneck() -> None:
     result = goodqueue.run(SMALL, throughput=True)
     assert result.throughput is not None
     assert result.throughput["flow"].unique().to_list() == ["upload"], "pings are left out"
-    # 536 bytes of payload in a frame of 583, at 1 Mb/s; the ping takes less than a hundredth.
+    # The payload is 536 bytes of a frame of 583 at 1 Mb/s; the ping takes less than a hundredth.
     settled = result.throughput.filter(pl.col("time_s") > 5)["throughput_bps"]
     assert settled.mean() == pytest.approx(1e6 * 536 / 583, rel=0.01)
     binned, length_s = in_bins(result.throughput, 30)
@@ -88,7 +88,7 @@ def test_the_throughput_is_that_of_the_bottleneck() -> None:
     assert goodqueue.run(SMALL).throughput is None
 
 
-def test_throughput_is_of_flows_whose_data_go_to_the_server() -> None:
+def test_throughput_covers_only_flows_that_send_to_the_server() -> None:
     home = goodqueue.load(ROOT / "scenarios" / "home-web.toml")
     assert flows_measured(home) == ["upload", "call"], "not the pages, downloads and pings"
     assert flows_measured(goodqueue.load(ROOT / "scenarios" / "which-queue.toml")) == [
@@ -96,27 +96,27 @@ def test_throughput_is_of_flows_whose_data_go_to_the_server() -> None:
     ]
 
 
-def test_round_trip_times_are_those_of_pings_if_there_are_any() -> None:
+def test_round_trip_times_of_pings_are_preferred() -> None:
     result = goodqueue.run(SMALL, series=True)
     assert rtt_flows(result) == ["probe"]
     alone = SMALL.split('[[flow]]\nname = "probe"')[0]
     assert rtt_flows(goodqueue.run(alone, series=True)) == ["upload"]
 
 
-def test_a_threshold_is_promised_only_once_there_is_one() -> None:
+def test_the_caption_mentions_a_threshold_only_if_it_is_drawn() -> None:
     for size, promised in (("5kB", False), ("500kB", True)):
         result = goodqueue.run(SMALL, set={"flow.upload.workload.size": size}, series=True)
         captions = {picture.name: picture.caption for picture in pictures(result, "bottleneck")}
         assert ("slow-start threshold" in captions["cwnd"]) == promised
 
 
-def test_without_series_there_is_the_delay_alone() -> None:
+def test_without_series_only_the_delay_is_drawn() -> None:
     assert [p.name for p in pictures(goodqueue.run(SMALL), "bottleneck")] == ["delay-cdf"]
     kept = pictures(goodqueue.run(SMALL, throughput=True), "bottleneck")
     assert [p.name for p in kept] == ["throughput", "delay-cdf"]
 
 
-def test_many_flows_are_drawn_in_part_and_said_to_be(tmp_path: Path) -> None:
+def test_only_some_of_many_flows_are_drawn_and_the_caption_says_so(tmp_path: Path) -> None:
     many = SMALL.replace('name = "upload"', 'name = "upload"\ncount = 9')
     drawn = pictures(goodqueue.run(many, series=True), "bottleneck")
     windows = next(picture for picture in drawn if picture.name == "cwnd")
@@ -126,7 +126,7 @@ def test_many_flows_are_drawn_in_part_and_said_to_be(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flows", [0, 3])
 @pytest.mark.parametrize("recommended", [None, 4])
-def test_an_answer_is_drawn_with_and_without_a_buffer_that_serves(
+def test_an_answer_is_drawn_with_and_without_a_sufficient_buffer(
     tmp_path: Path, recommended: int | None, flows: int
 ) -> None:
     link = Link(10e6, (0.04,), flows, max_loss_rate=0.05, max_delay_s=0.5)

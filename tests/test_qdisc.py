@@ -1,4 +1,4 @@
-"""Queues of Linux's tc as ours, and ours as its commands."""
+"""Translation between queue commands of Linux's tc and queues of a scenario."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def test_a_line_of_tc_becomes_a_queue_of_a_scenario_and_a_line_again() -> None:
     assert json.loads(goodqueue("qdisc", "parse", command, "--json").stdout)["queue"] == queue
 
 
-def test_what_a_line_does_not_show_is_said() -> None:
+def test_settings_that_a_line_of_tc_lacks_are_reported() -> None:
     line = "qdisc red 8001: root refcnt 2 limit 200000b min 20000b max 40000b ecn"
     done = goodqueue("qdisc", "parse", line)
     assert "Note: avpkt is not shown: 1000 B assumed." in done.stdout
 
 
-def test_what_has_no_equivalent_is_refused_with_the_reason() -> None:
+def test_options_without_an_equivalent_are_refused_with_the_reason() -> None:
     done = goodqueue("qdisc", "parse", "qdisc htb 1: root refcnt 2")
     assert (done.returncode, done.stdout) == (2, "")
     assert "htb is a hierarchy of classes" in done.stderr

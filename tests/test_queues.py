@@ -27,7 +27,7 @@ tcp = { profile = "rfc" }
 
 
 class DropTail:
-    """Ten packets, first in, first out."""
+    """A FIFO of ten packets."""
 
     limit = 10
 
@@ -57,14 +57,14 @@ class DropTail:
 
 
 class Stack(DropTail):
-    """Last in, first out: not what a queue may do to a flow."""
+    """A last-in, first-out queue, which breaks the order of a flow."""
 
     def next(self) -> Packet:
         return self.waiting.pop()
 
 
 class Marker(DropTail):
-    """Marks what arrives when something waits, or drops it at random."""
+    """A queue that marks an arrival if packets wait, or drops it at random."""
 
     def enqueue(self, context: QueueContext, packet: Packet) -> None:
         marked = bool(self.waiting) and context.mark(packet)
@@ -75,21 +75,21 @@ class Marker(DropTail):
 
 
 class Greedy(DropTail):
-    """Counts no bytes."""
+    """A queue that reports no bytes."""
 
     def backlog(self) -> tuple[int, int]:
         return len(self.waiting), 0
 
 
 class Broken(DropTail):
-    """Raises."""
+    """A queue that raises an exception."""
 
     def next(self) -> Packet:
         raise ZeroDivisionError("a mistake of its author")
 
 
 class Lazy(DropTail):
-    """Rests a millisecond after each packet, and says so."""
+    """A queue that pauses a millisecond after each packet, and announces when it is ready."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class Lazy(DropTail):
 
 
 class Timeless(Lazy):
-    """Never says when."""
+    """A queue that pauses, but never announces when it is ready."""
 
     def next_ready(self, now_s: float) -> float | None:
         return math.nan if super().next_ready(now_s) else None

@@ -1,7 +1,7 @@
-"""What is made of captures of real Linux TCP, beside what was configured and measured there.
+"""Analysis of captures of real Linux TCP, compared with the configuration and with measurements.
 
-docs/traces.md says how they were made. Bounds are those that the estimates are meant to keep: 10 %
-for the link, and 10 % or 5 ms for round-trip times (Jiang and Dovrolis 2002).
+docs/traces.md describes how they were made. The bounds are those that the estimates should keep: 10
+% for the link, and 10 % or 5 ms for round-trip times (Jiang and Dovrolis 2002).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FRAME = 1514
 
 @dataclass(frozen=True)
 class Scene:
-    """A pair of captures and the truth about it."""
+    """A pair of captures and the true values."""
 
     truth: dict[str, Any]
     pair: Analysis
@@ -37,17 +37,17 @@ class Scene:
 
     @property
     def rate_bps(self) -> float:
-        """What the bottleneck sends; like tc, we count frames with Ethernet's header."""
+        """Rate of the bottleneck in b/s; frames are counted with Ethernet's header, as in tc."""
         return float(self.truth["bottleneck"]["rate_bps"])
 
     @property
     def buffer_bytes(self) -> float:
-        """What fits its limit: whole frames of full size."""
+        """Buffer in bytes: the whole frames of full size that fit its limit."""
         return float(self.truth["bottleneck"]["limit_bytes"] // FRAME * FRAME)
 
     @property
     def drops(self) -> int:
-        """What tc counted."""
+        """Number of drops that tc counted."""
         return int(self.truth["bottleneck"]["counted"]["drops"])
 
 
@@ -80,7 +80,7 @@ def test_rate_buffer_and_losses_are_those_configured(scene: Scene) -> None:
     assert link["queue_kind"] == "fifo"
 
 
-def test_one_capture_before_the_queue_tells_the_same_from_acks(scene: Scene) -> None:
+def test_one_capture_before_the_queue_gives_the_same_from_acks(scene: Scene) -> None:
     link = scene.before.summary["link"]
     assert link["rate_bps"] == pytest.approx(scene.rate_bps, rel=0.1)
     assert link["buffer"]["bytes"] == pytest.approx(scene.buffer_bytes, rel=0.1)
@@ -91,30 +91,31 @@ def test_one_capture_before_the_queue_tells_the_same_from_acks(scene: Scene) -> 
 def test_synchronization_is_a_share(scene: Scene) -> None:
     for told in (scene.pair, scene.before, scene.after):
         assert 0.0 < told.summary["bursts"]["synchronization"] <= 1.0
-    if len(scene.truth["flows"]) == 1:  # what is lost is lost by the one that is there
+    if len(scene.truth["flows"]) == 1:  # if there is only one flow, it has all the losses
         assert scene.pair.summary["bursts"]["synchronization"] == 1.0
 
 
-def test_one_capture_behind_the_queue_tells_rate_and_losses(
+def test_one_capture_behind_the_queue_gives_rate_and_losses(
     scene: Scene, unpacked: Callable[[str], Path]
 ) -> None:
     link = scene.after.summary["link"]
     assert link["rate_bps"] == pytest.approx(scene.rate_bps, rel=0.1)
     visible = scene.drops
-    if not scene.truth["offloads"]:  # each frame is one segment: the files themselves tell
+    if not scene.truth["offloads"]:  # each frame is one segment, so the captures show every loss
         name = scene.truth["scene"]
         before, after = (segments(unpacked(f"{name}-{tap}")) for tap in ("before", "after"))
-        # A segment that was lost, sent again and lost again left one gap there, not two.
+        # A segment that was lost twice left one gap in the capture behind the queue, not two.
         visible = sum(count > after[segment] for segment, count in before.items())
     assert link["lost_packets"] == pytest.approx(visible, rel=0.1)
-    # Of what came before the queue, which is what passed and what did not.
+    # The loss rate refers to the packets that arrived at the queue: those that passed and those
+    # that were lost.
     pair = scene.pair.summary["link"]
     assert link["loss_rate"] == pytest.approx(link["lost_packets"] / link["packets"])
     assert link["packets"] == pytest.approx(pair["packets"], rel=0.02)
     assert link["goodput_bps"] == pytest.approx(pair["goodput_bps"], rel=0.005)
 
 
-def test_what_passed_is_told_without_contradiction(scene: Scene) -> None:
+def test_counts_of_passed_packets_do_not_contradict_each_other(scene: Scene) -> None:
     for told in (scene.pair, scene.before, scene.after):
         link = told.summary["link"]
         assert link["goodput_bps"] <= link["throughput_bps"]
@@ -122,13 +123,13 @@ def test_what_passed_is_told_without_contradiction(scene: Scene) -> None:
 
 
 def segments(path: Path) -> Counter[bytes]:
-    """How often each segment of data is in a capture: addresses, ports and sequence number."""
+    """Counts each segment of data in a capture, by addresses, ports and sequence number."""
     data, found, place = path.read_bytes(), Counter[bytes](), 24
     while place < len(data):
         kept = int.from_bytes(data[place + 8 : place + 12], "little")
         frame = data[place + 16 : place + 16 + kept]
         is_tcp = frame[12:14] == b"\x08\x00" and frame[23] == 6
-        if is_tcp and int.from_bytes(frame[16:18]) > 40 + 40:  # more than headers can be
+        if is_tcp and int.from_bytes(frame[16:18]) > 40 + 40:  # longer than all headers together
             found[frame[26:42]] += 1
         place += 16 + kept
     return found
@@ -148,7 +149,7 @@ def test_flows_are_those_of_iperf(scene: Scene) -> None:
         assert flow["retransmissions"] == pytest.approx(
             truth["retransmitted_segments"], rel=0.1, abs=1
         )
-        assert flow["mss_bytes"] == 1448  # 1500 - 40 - 12 of timestamps, whatever the offloads
+        assert flow["mss_bytes"] == 1448  # 1500 - 40 - 12 bytes of timestamps, for any offload
         if truth["pace_bps"]:
             assert flow["class"] == "application"
         elif truth["window_bytes"] < 10_000:
@@ -158,6 +159,6 @@ def test_flows_are_those_of_iperf(scene: Scene) -> None:
 
 
 def flow_of(flows: pl.DataFrame, truth: dict[str, Any]) -> pl.DataFrame:
-    """The flow's data; iperf3's control connection is another."""
+    """Returns the row of the flow with the data; iperf3's control connection is another flow."""
     name = f"{truth['sender']} > {truth['receiver']}/tcp"
     return flows.filter(pl.col("name") == name)

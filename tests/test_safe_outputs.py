@@ -1,4 +1,4 @@
-"""No command destroys what it reads, follows a link out of a folder, or fills a foreign one."""
+"""No command overwrites its inputs, follows a link out of a folder, or adds to a foreign folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ seeds = [1]
 
 
 def study_of(small: Path) -> Path:
-    """The path of a study of the small scenario, in a folder of its own."""
+    """Returns the path of a study of the small scenario, in a folder of its own."""
     study = small.parent / "study" / "study.toml"
     study.parent.mkdir()
     study.write_text(STUDY)
@@ -34,7 +34,7 @@ LONG = ("--set", "duration=1000000s")
 
 
 def other_names(file: Path) -> list[Path]:
-    """The same file by itself, by a detour, through a symbolic link and as a hard link."""
+    """Returns names of the same file: its own, a detour, a symbolic link and a hard link."""
     (file.parent / "sub").mkdir()
     soft, hard = file.parent / "soft", file.parent / "hard"
     soft.symlink_to(file)
@@ -88,7 +88,7 @@ def test_an_input_in_a_directory_that_is_replaced_is_refused(small: Path, tmp_pa
     assert (out / "scenario.toml").read_bytes() == resolved
 
 
-def test_two_outputs_are_two_files(small: Path, tmp_path: Path) -> None:
+def test_two_outputs_with_the_same_file_are_refused(small: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "a.pcapng", tmp_path / "." / "x" / ".." / "a.pcapng"
     (tmp_path / "x").mkdir()
     done = goodqueue("run", small, *LONG, "--pcap", f"sender={first}", "--pcap", f"after={second}")
@@ -175,7 +175,7 @@ def test_devices_and_new_files_are_no_inputs(tmp_path: Path) -> None:
         check_apart([file], {"--out/": tmp_path})
 
 
-def test_a_folder_is_empty_or_ours(tmp_path: Path) -> None:
+def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
     check_folder(tmp_path / "new", ["*.dat"])
     check_folder(tmp_path, ["*.dat"])
     (tmp_path / "a.dat").write_text("x")

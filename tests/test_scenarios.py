@@ -1,4 +1,4 @@
-"""The ready scenarios: that they run, what they cost, and that their page has them all."""
+"""The ready scenarios run, cost little, and are all listed on their page."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 FILES = sorted((ROOT / "scenarios").glob("*.toml"))
 
 MOST_EVENTS = 4_000_000
-"""Of one run: below a second or two on one core, whatever else the machine does."""
+"""Largest number of events in one run, which takes a second or two on one core."""
 
 MORE_EVENTS = {"many-flows": 8_000_000}
-"""Of the one whose point is how many flows there are."""
+"""Larger limits for scenarios whose purpose is their number of flows."""
 
 LARGEST_PICTURE_BYTES = 150_000
 
@@ -56,7 +56,8 @@ def test_a_picture_is_small_and_says_what_the_page_says(name: str) -> None:
     assert imread(path)[..., :3].min() < 0.2, "something is drawn"
     page = (ROOT / PAGE).read_text(encoding="utf-8")
     (caption,) = re.findall(rf"^!\[(.+)\]\(img/scenarios/{name}\.png\)$", page, re.MULTILINE)
-    # The caption travels in the picture: as Latin-1 where that has all its letters, or else UTF-8.
+    # The caption is stored in the picture: as Latin-1 if all its letters are in Latin-1, else as
+    # UTF-8.
     assert caption.encode() in content or caption.encode("latin-1") in content
 
 

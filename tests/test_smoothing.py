@@ -1,4 +1,4 @@
-"""`goodqueue smoothing`: closed forms, simulations beside them, and what is refused."""
+"""`goodqueue smoothing`: closed forms, simulations beside them, and refusals."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Answer = dict[str, Any]
 
 
 def answer(tmp_path: Path, *arguments: object) -> tuple[Answer, dict[str, Answer]]:
-    """What the command prints as JSON, and its buffers by where they come from."""
+    """Returns the JSON output of the command, and its buffers by their source."""
     done = goodqueue("smoothing", *arguments, "--json", XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 0, done.stderr
     found: Answer = json.loads(done.stdout)
     return found, {one["by"]: one for one in found["buffers"]}
 
 
-def test_the_law_is_that_of_the_saw_tooth_in_every_unit(tmp_path: Path) -> None:
-    # 3.2 Mb/s and 100 ms are 40 packets of 1000 B. The area of the saw-tooth above its mean is
-    # b^2 W^2 / (2 a (2 - b)^2).
+def test_the_law_equals_the_area_of_the_saw_tooth_in_every_unit(tmp_path: Path) -> None:
+    # 3.2 Mb/s times 100 ms is 40 packets of 1000 B. The area of the saw-tooth above its mean is b^2
+    # W^2 / (2 a (2 - b)^2).
     stream = ("--rate", "3.2Mbps", "--rtt", "100ms", "--duration", "60s", "--quick")
     for typed, a, b in (((), 1, 0.5), (("--alpha", "0.25", "--beta", "20%"), 0.25, 0.2)):
         found, buffers = answer(tmp_path, *stream, *typed)
@@ -50,47 +50,48 @@ def test_the_law_is_that_of_the_saw_tooth_in_every_unit(tmp_path: Path) -> None:
         described = found["stream"]
         assert (described["alpha"], described["beta"]) == (a, b)
         assert described["bdp_packets"] == pytest.approx(40)
-        # W^2 = a (2 - b) / (2 b p).
+        # The window of the saw-tooth is W^2 = a (2 - b) / (2 b p).
         assert described["packets_per_loss"] == pytest.approx(
             1600 * 2 * b / (a * (2 - b)), rel=1e-3
         )
 
 
-def test_the_default_pair_is_as_fast_as_reno(tmp_path: Path) -> None:
+def test_the_default_decrease_makes_the_pair_as_fast_as_reno(tmp_path: Path) -> None:
     stream = ("--rate", "3.2Mbps", "--rtt", "100ms", "--duration", "60s", "--quick")
     _, buffers = answer(tmp_path, *stream, "--alpha", "0.5")
-    # a (R T)^2 / 18.
+    # For the TCP-friendly pair the law is a (R T)^2 / 18.
     assert buffers[THEORY[0]]["packets"] == pytest.approx(0.5 * 1600 / 18)
 
 
-def test_simulations_take_what_theory_says(tmp_path: Path) -> None:
-    # 16 Mb/s and 160 ms are 320 packets.
+def test_simulated_streams_need_the_buffer_of_theory(tmp_path: Path) -> None:
+    # 16 Mb/s times 160 ms is 320 packets.
     stream = ("--rate", "16Mbps", "--rtt", "160ms", "--duration", "260s", "--replicates", "4")
     _, buffers = answer(tmp_path, *stream)
     law, foot, anywhere = (buffers[by]["packets"] for by in (THEORY[0], FOOT, ANYWHERE))
-    # Repair in order holds back what comes in a round trip, and less than two.
+    # In-order delivery delays the data of one to two round trips during a repair.
     assert law < foot < law + 2 * 320
-    # Who begins nearer to the peak has played less than had come.
+    # A stream that starts nearer to the peak has played less than had arrived.
     assert anywhere < foot
     assert buffers[FOOT]["low"] is None
     assert buffers[ANYWHERE]["low"]["packets"] < anywhere < buffers[ANYWHERE]["high"]["packets"]
 
 
-def test_losses_at_random_take_what_the_formula_says(tmp_path: Path) -> None:
-    # 20 packets in a round trip, a loss every 267: 300 of them.
+def test_random_losses_need_the_buffer_of_the_formula(tmp_path: Path) -> None:
+    # There are 20 packets in a round trip and 267 packets between losses: 300 losses.
     stream = ("--rate", "1.6Mbps", "--rtt", "100ms", "--duration", "400s", "--replicates", "12")
     found, buffers = answer(tmp_path, *stream)
     assert found["stream"]["losses"] == pytest.approx(300, abs=1)
     formula = buffers[THEORY[1]]["packets"]
     assert formula == pytest.approx(math.sqrt(math.pi / 8 * 300) * 400 / 3, rel=0.01)
-    # The fall of a bridge is Rayleigh's: its deviation is 0.52 of its mean.
+    # The largest fall of a Brownian bridge has a Rayleigh distribution: its deviation is 0.52 of
+    # its mean.
     slack = 4 * 0.52 / math.sqrt(12) + 0.1
     assert buffers[RANDOM]["packets"] == pytest.approx(formula, rel=slack)
     interval = buffers[RANDOM]["low"]["packets"], buffers[RANDOM]["high"]["packets"]
     assert interval[0] < buffers[RANDOM]["packets"] < interval[1]
 
 
-def test_of_a_scenario_the_law_is_that_of_its_flow(tmp_path: Path) -> None:
+def test_the_law_of_a_scenario_uses_the_parameters_of_its_flow(tmp_path: Path) -> None:
     control = '{ kind = "gaimd", alpha = 0.25, beta = 0.3 }'
     settings = {
         "topology.bottleneck.loss": "{ probability = 0.002 }",
@@ -110,7 +111,7 @@ def test_of_a_scenario_the_law_is_that_of_its_flow(tmp_path: Path) -> None:
     ]
     stored = [flow["stream"]["smoothing_buffer_bytes"] for flow in flows]
     assert buffers["simulated"]["bytes"] == pytest.approx(sum(stored) / 3)
-    # 20 s at the 8 Mb/s of its ladder.
+    # A stream plays 20 s at the 8 Mb/s of its ladder.
     assert stream["rate_bps"] * stream["duration_s"] == pytest.approx(160e6, rel=0.01)
 
 
@@ -136,7 +137,7 @@ DESCRIBED = ("--rate", "3Mbps", "--rtt", "100ms", "--duration", "60s")
         ((ROOT / "scenarios/s3.toml",), "video"),
     ],
 )
-def test_what_cannot_be_answered_is_refused(arguments: tuple[object, ...], said: str) -> None:
+def test_a_question_without_an_answer_is_refused(arguments: tuple[object, ...], said: str) -> None:
     done = goodqueue("smoothing", *arguments)
     refused(done)
     assert said in " ".join(done.stderr.split())

@@ -1,4 +1,4 @@
-"""Stopping rules: that the intervals at which one stops hold the mean as often as they say."""
+"""Stopping rules: the intervals at which a study stops hold the mean as often as they promise."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 def test_the_interval_ends_where_the_mixture_of_t_densities_says(
     count: int, confidence: float
 ) -> None:
-    # The scale-invariant data of n normal values are one t statistic, noncentral with sqrt(n) δ.
+    # The scale-invariant statistic of n normal values is one t statistic, noncentral with sqrt(n)
+    # δ.
     values = np.random.default_rng(count).normal(3, 2, count)
     interval = anytime_interval(values.tolist(), confidence)
     statistic = (values.mean() - interval.low) / (values.std(ddof=1) / math.sqrt(count))
@@ -49,7 +50,7 @@ def holds_zero(interval: Interval) -> bool:
     return interval.low <= 0 <= interval.high
 
 
-def test_all_intervals_of_a_sequence_hold_the_mean_together() -> None:
+def test_all_intervals_of_a_sequence_hold_the_mean_with_the_confidence() -> None:
     samples = np.random.default_rng(7).normal(0, 1, (400, 60)).tolist()
     ever_missed = sum(
         any(
@@ -71,7 +72,7 @@ def test_stopping_at_a_width_keeps_the_coverage(name: str, half_width: float) ->
 
 
 @pytest.mark.parametrize("name", ["uniform", "exponential"])
-def test_students_t_does_not(name: str) -> None:
+def test_stopping_at_a_width_of_students_t_loses_coverage(name: str) -> None:
     samples, mean, deviation = textbook(name, 400)
     assert coverage(t_interval, samples, mean, 0.6 * deviation).share < 0.93
 
@@ -85,7 +86,7 @@ def test_the_order_of_the_values_does_not_matter_to_a_bit(
     assert anytime_interval(shuffled) == anytime_interval(values)
 
 
-def test_few_values_have_no_end_and_equal_ones_no_width() -> None:
+def test_few_values_have_an_infinite_interval_and_equal_ones_no_width() -> None:
     assert anytime_interval([1.0]).half_width == math.inf
     assert anytime_interval([1.0, 2.0, 3.0]).half_width == math.inf
     assert anytime_interval([0.1] * 10).half_width == 0, "though 10 x 0.1 / 10 rounds"
@@ -100,7 +101,7 @@ Columns = list[dict[str, list[float]]]
 
 
 def play(spec: StopSpec, columns: Columns) -> tuple[list[int], list[list[int]]]:
-    """How many replicates of each variant the rule asks for in all, and in each round."""
+    """Returns the replicates of each variant that the rule asks for: in all, and by round."""
     rule, counts = SequentialRule(spec), [0] * len(columns)
     rounds: list[list[int]] = []
     while True:
@@ -158,8 +159,8 @@ def test_budgets_are_kept() -> None:
     assert counts == [17, 17, 17]
 
 
-def test_values_that_do_not_differ_are_believed_late() -> None:
-    # A loss in one run of twenty: the first replicates show none, and would end with a width of 0.
+def test_equal_values_end_a_study_only_after_many_replicates() -> None:
+    # One run of twenty has a loss: the first replicates show none, and would end with a width of 0.
     columns: Columns = [{"loss": [0.0] * 100}]
     spec = StopSpec({"loss": Bound(0.01, False)}, max_replicates=100)
     assert play(spec, columns)[0] == [LEAST_UNCHANGED]
@@ -167,7 +168,7 @@ def test_values_that_do_not_differ_are_believed_late() -> None:
     assert play(spec, columns)[0] == [100]
 
 
-def test_missing_figures_are_left_out_and_made_up_for() -> None:
+def test_missing_figures_are_left_out_and_replaced_by_more_replicates() -> None:
     values = noisy(4, 300)
     holed = [math.nan if place % 3 == 0 else value for place, value in enumerate(values)]
     spec = StopSpec({"delay": Bound(2.0, False)})
@@ -182,7 +183,7 @@ def added(values: list[float], others: list[float]) -> list[float]:
     return [value + other for value, other in zip(values, others, strict=True)]
 
 
-def test_a_bound_on_differences_from_a_baseline() -> None:
+def test_a_rule_may_bound_the_differences_from_a_baseline() -> None:
     shared = noisy(5, 400, 10)
     columns: Columns = [
         {"delay": shared},
@@ -196,7 +197,7 @@ def test_a_bound_on_differences_from_a_baseline() -> None:
     assert play(alone, columns)[0] == [400, 400, 400]
 
 
-def test_pairs_under_common_random_numbers_tell_more_than_their_sides() -> None:
+def test_differences_under_common_random_numbers_have_narrower_intervals() -> None:
     seeds = range(20)
     common = noisy(5, 20)
     first = dict(zip(seeds, common, strict=True))

@@ -1,4 +1,4 @@
-"""What ends a run from outside: Ctrl-C at any time, a full disk; and what it shows meanwhile."""
+"""Events that end a run from outside (Ctrl-C, a full disk), and the progress shown before."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ count = 4
 workload = { kind = "bulk" }
 tcp = { receive_window = "1GB" }
 """
-"""A simulated millisecond of it takes as long as a minute of an ordinary scenario."""
+"""A scenario whose simulated millisecond takes as long as a minute of an ordinary scenario."""
 
 MOST_WAIT_S = 3.0
-"""A second is promised; a machine that does other things, too, may take longer."""
+"""Longest wait in s. The documentation promises one second, but other load may delay the
+machine."""
 
 
 def large(links: int, flows: int) -> str:
-    """A chain whose network takes seconds to build: every flow crosses every link."""
+    """Returns a chain that takes seconds to build, because every flow crosses every link."""
     link = '[[topology.link]]\nrate = "10Gbps"\ndelay = "10us"\nqueue = { limit = "100p" }\n'
     flow = f'[[flow]]\nname = "bulk"\ncount = {flows}\nworkload = {{ kind = "bulk" }}\n'
     head = 'schema_version = 1\nduration = "2s"\n[topology]\nshape = "chain"\n'
@@ -50,7 +51,7 @@ def large(links: int, flows: int) -> str:
 
 
 def interrupted(arguments: list[object], after_s: float, folder: Path) -> tuple[float, str]:
-    """Sends SIGINT after so long; returns how long the command took to end, and its words."""
+    """Sends SIGINT after `after_s`; returns the seconds until the command ends, and its output."""
     with subprocess.Popen(
         [COMMAND, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -85,7 +86,8 @@ def test_ctrl_c_ends_a_run_of_a_fast_link_within_a_second(
 
 def test_ctrl_c_ends_the_building_of_a_large_network(tmp_path: Path) -> None:
     scenario = tmp_path / "large.toml"
-    # 40 million steps of routes, which take far longer to build than the start of the program.
+    # The routes have 40 million steps, which take far longer to build than the program takes to
+    # start.
     scenario.write_text(large(400, 50_000))
     took, words = interrupted(["run", scenario, "--memory", "50GiB"], 2.5, tmp_path)
     assert took < MOST_WAIT_S
@@ -116,14 +118,14 @@ def test_a_run_shows_its_progress_on_a_terminal_alone(tmp_path: Path) -> None:
     assert ANSI not in done.stdout
 
 
-def test_a_run_of_less_than_a_second_shows_none(tmp_path: Path) -> None:
+def test_a_run_of_less_than_a_second_shows_no_progress(tmp_path: Path) -> None:
     scenario = tmp_path / "short.toml"
     scenario.write_text(SMALL.replace("20s", "1s"))
     assert "s left" not in on_terminal("run", scenario)
 
 
 def in_small_disk(folder: Path, size: str, command: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command with a file system of this size mounted on a folder, for it alone."""
+    """Runs a command with a file system of this size mounted on a folder, visible to it alone."""
     unshare = shutil.which("unshare")
     if unshare is None:
         pytest.skip("no unshare(1) to mount a small disk with")
@@ -144,14 +146,14 @@ def test_a_capture_stops_before_the_disk_is_full(tmp_path: Path) -> None:
     done = in_small_disk(disk, "256m", f"{COMMAND} run {scenario} --pcap before={disk}/b.pcapng")
     assert done.returncode == 2, done
     assert done.stdout == "left:\n"
-    # The estimate comes first if the run has taken a second by then.
+    # If the run has taken a second by then, the estimate is printed first.
     last = done.stderr[done.stderr.index("error: ") :]
     assert re.match(r"error: the run was stopped at \d+%, before the disk of ", last)
     assert "help: make room" in last
     assert last.count("error: ") == 1
 
 
-def test_a_disk_that_is_full_already_is_said_once(tmp_path: Path) -> None:
+def test_a_disk_that_is_already_full_gives_one_message(tmp_path: Path) -> None:
     scenario, disk = tmp_path / "s.toml", tmp_path / "disk"
     disk.mkdir()
     scenario.write_text(SMALL.replace("20s", "1000s"))
@@ -178,7 +180,7 @@ def test_the_size_of_traces_is_estimated(tmp_path: Path) -> None:
     assert f"trace before: {capture} (" in done.stdout
 
 
-def test_progress_is_told_as_the_share_that_is_done() -> None:
+def test_progress_is_reported_as_the_share_that_is_done() -> None:
     told: list[tuple[float, float]] = []
     watch = Watch(memory=1 << 60, progress=lambda share, seconds: told.append((share, seconds)))
     for share in (0.0, 0.5, 1.0):
@@ -187,8 +189,8 @@ def test_progress_is_told_as_the_share_that_is_done() -> None:
     assert all(seconds >= 0 for _, seconds in told)
 
 
-def test_a_run_goes_on_at_the_pace_of_the_end_of_its_trial() -> None:
-    # Nothing happens in the first half of the trial, and then 1 % of the run takes 0.1 s.
+def test_the_cost_of_a_run_follows_the_pace_at_the_end_of_its_trial() -> None:
+    # Nothing happens in the first half of the trial; after it 1 % of the run takes 0.1 s.
     points = [(0.0, 0.0), (0.1, 0.5), (0.2, 0.51), (0.3, 0.52), (0.4, 0.53)]
     assert cost_of(1.0, points) == pytest.approx(1.0 + 0.4 + 47 * 0.1)
     assert cost_of(1.0, [(0.0, 0.0), (0.2, 1.0)]) == pytest.approx(1.2)

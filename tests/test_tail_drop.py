@@ -1,4 +1,4 @@
-"""The user-space bottleneck of the recordings: its queue, without devices."""
+"""The queue of the user-space bottleneck that recorded Linux, tested without devices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tail_drop(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_the_limit_counts_packets_beside_the_one_in_service(tail_drop: ModuleType) -> None:
     queue = tail_drop.Queue(rate_bps=10e6, limit=2, window=(0.0, 1.0))
-    # 1500 bytes take 1.2 ms.
+    # A packet of 1500 bytes takes 1.2 ms.
     ends = [queue.arrive(0.0, FULL) for _ in range(3)]
     assert ends == pytest.approx([0.0012, 0.0024, 0.0036])
     assert queue.arrive(0.0011, FULL) is None

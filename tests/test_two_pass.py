@@ -1,4 +1,4 @@
-"""BSCL from captures of the run before keeps its bound on loss in the run after."""
+"""BSCL sized from captures of one run keeps its bound on loss in the next run."""
 
 from __future__ import annotations
 
@@ -18,31 +18,33 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_hundred_flows_lose_what_they_may(tmp_path: Path) -> None:
+def test_a_hundred_flows_keep_the_bound_on_loss(tmp_path: Path) -> None:
     traffic = Traffic(100)
     found = estimate(traffic, 1)
     (case,) = sizes(traffic, [found])[ESTIMATES]
     store = Store.open(tmp_path / "store")
     again = Mix(Runner(store, Threads())).figures([(case, 2)])[case, 2]
     store.close()
-    # Half a point over the bound: behind the buffer that follows from the truth it is 1.14 %.
+    # The bound is exceeded by at most half a point; with the buffer from true values loss is 1.14
+    # %.
     assert again["loss_rate"] <= 0.01 + 0.005
     assert again["utilization"] >= 0.98
     known, estimated = traffic.link, found.link
-    # Flows start within a tenth of the run, and some short or remote ones may pass for local.
+    # Flows start within a tenth of the run, and some short or remote flows may be taken for local.
     assert abs(estimated.flows / known.flows - 1) <= 0.2
     assert abs(estimated.harmonic_rtt_s / known.harmonic_rtt_s - 1) <= 0.15
     assert abs(estimated.local_rate_bps / known.local_rate_bps - 1) <= 0.1
 
 
-def test_the_overshoot_of_the_start_is_no_part_of_the_burst() -> None:
+def test_the_burst_length_excludes_the_overshoot_of_slow_start() -> None:
     found = estimate(Traffic(10), 1)
     assert found.burst == pytest.approx(found.truth, rel=0.25)
-    # Nor of the mean that the capture itself tells: with the start it is 94.
+    # The mean burst from the capture does not include the overshoot either; with the start it would
+    # be 94.
     assert found.link.synchronization * found.link.flows == pytest.approx(found.truth, rel=0.25)
 
 
-def test_estimates_are_judged_by_the_truth() -> None:
+def test_estimates_are_judged_by_the_runs_from_true_values() -> None:
     def runs(loss: float, busy: float) -> Second:
         one = {"loss_rate": loss, "utilization": busy}
         return Second([100, 100], [one, one])

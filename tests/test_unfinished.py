@@ -1,4 +1,4 @@
-"""What killed writers leave behind, and what those who are alive are still writing."""
+"""Leftovers of killed writers are removed, and files that are being written are kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ with getattr(outdir, sys.argv[1])(target) as path:
 
 @contextmanager
 def writer(how: str, target: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process, in the middle of writing; a line lets it go on."""
+    """Yields another process that is writing; it goes on when it reads a line."""
     command = [sys.executable, "-c", WRITER, how, str(target)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -50,7 +50,7 @@ def names(folder: Path) -> list[str]:
 
 
 def fill(path: Path) -> None:
-    """Writes until the disk is full."""
+    """Fails as if the disk were full."""
     path.write_text("half")
     raise OSError(28, "No space left on device", str(path))
 
@@ -95,7 +95,7 @@ def test_two_writers_at_once_leave_each_other_alone(tmp_path: Path, how: str) ->
     assert (target if target.is_file() else target / MARKER).read_text() == "from the other"
 
 
-def test_clearing_all_the_time_takes_nothing_from_a_writer(tmp_path: Path) -> None:
+def test_constant_clearing_removes_nothing_of_a_live_writer(tmp_path: Path) -> None:
     ended = threading.Event()
 
     def clear() -> None:
@@ -115,8 +115,8 @@ def test_clearing_all_the_time_takes_nothing_from_a_writer(tmp_path: Path) -> No
     assert all((tmp_path / f"{number}.txt").read_text() == str(number) for number in range(200))
 
 
-def test_results_that_were_to_be_replaced_come_back(tmp_path: Path) -> None:
-    # A writer that was killed between moving the old ones away and the new ones in.
+def test_results_that_a_killed_writer_moved_away_are_restored(tmp_path: Path) -> None:
+    # The writer was killed after it moved the old results away and before it moved the new ones in.
     gone = tmp_path / f".out-abcd1234{REPLACED}"
     (gone / OLD).mkdir(parents=True)
     (gone / OLD / MARKER).write_text("old")
@@ -125,7 +125,7 @@ def test_results_that_were_to_be_replaced_come_back(tmp_path: Path) -> None:
     assert (tmp_path / "out" / MARKER).read_text() == "old"
 
 
-def test_files_that_only_look_alike_stay(tmp_path: Path) -> None:
+def test_files_with_similar_names_are_kept(tmp_path: Path) -> None:
     for name in (f"notes-abcd1234{ENDING}", f".notes{ENDING}", ".notes-abcd1234"):
         (tmp_path / name).write_text("mine")
     before = names(tmp_path)

@@ -1,4 +1,4 @@
-"""The comparison with ns-2, without ns-2."""
+"""The comparison with ns-2, tested without ns-2."""
 
 import os
 import subprocess
@@ -30,12 +30,12 @@ def figures(**changed: float) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_both_simulators_are_told_of_the_same_link(case: Case) -> None:
+def test_both_simulators_have_the_same_link(case: Case) -> None:
     scenario = tomllib.loads((ROOT / case.scenario).read_text(encoding="utf-8"))
     link, flow = scenario["topology"]["bottleneck"], scenario["flow"][0]
     rtt = flow["rtt"] if isinstance(flow["rtt"], dict) else {"from": flow["rtt"], "classes": 1}
     unit = {"Mbps": "", "Gbps": "000"}[link["rate"][-4:]]
-    # ns-2's limit counts the packet in transmission.
+    # The limit in ns-2 includes the packet in transmission.
     assert link["queue"]["limit"] == f"{int(case.ns2['buffer']) - 1}p"
     assert link["rate"][:-4] + unit == case.ns2["rate"]
     assert str(flow["count"]) == case.ns2["flows"]
@@ -56,16 +56,18 @@ def test_both_simulators_are_told_of_the_same_link(case: Case) -> None:
         (figures(loss_rate=0.0111), False),
     ],
 )
-def test_criteria_without_spread(ours: dict[str, float], agrees: bool) -> None:
+def test_without_spread_each_figure_is_judged_by_its_tolerance(
+    ours: dict[str, float], agrees: bool
+) -> None:
     comparison = Comparison(CASES[0], "Sack1", [figures()] * 3, [ours] * 3)
     assert (not verdict([comparison])) is agrees
 
 
-def test_spread_widens_what_is_allowed_by_three_standard_errors() -> None:
+def test_the_tolerance_includes_three_standard_errors() -> None:
     theirs = [figures(mean_backlog_packets=backlog) for backlog in (97.0, 100.0, 103.0)]
     ours = [figures(mean_backlog_packets=backlog) for backlog in (97.0, 100.0, 103.0)]
     check = Comparison(CASES[0], "Sack1", theirs, ours).check("mean_backlog_packets")
-    # Standard deviation 3 over 3 seeds, twice: 5 + 3 · sqrt(3 + 3).
+    # The standard deviation is 3 over 3 seeds on both sides: 5 + 3 · sqrt(3 + 3).
     assert check.allowed == pytest.approx(5 + 3 * 6**0.5)
 
 
@@ -79,21 +81,21 @@ def test_linux_was_recorded_fifteen_times() -> None:
     assert len(recordings) == 15
     cubic = recordings["cubic, 1 x 133"]
     assert [repeat["drops"] for repeat in cubic.repeats] == [38, 39, 40]
-    # A quarter of 39, and two standard deviations of 1.
+    # The tolerance is a quarter of 39, and two standard deviations of 1.
     assert cubic.allowed("drops") == pytest.approx(9.75 + 2)
-    # BBR is allowed twice as much; short buffers, two points of utilisation.
+    # BBR is allowed twice as much; for short buffers that is twice two points of utilisation.
     assert recordings["bbr, 1 x 8"].allowed("utilization") == pytest.approx(0.04)
 
 
 @pytest.mark.parametrize(("drops", "agrees"), [(50.7, True), (50.8, False), (27.2, False)])
-def test_linux_criteria(drops: float, agrees: bool) -> None:
+def test_a_recording_of_linux_is_judged_by_its_tolerance(drops: float, agrees: bool) -> None:
     cubic = next(row for row in linux.recordings() if row.name == "cubic, 1 x 133")
     ours = {"utilization": 1.0, "mean_queue_packets": 109.4, "drops": drops}
     assert (not linux.verdict([linux.Comparison(cubic, [ours])])) is agrees
 
 
 def deep(**changes: float) -> list[dict[str, float]]:
-    """Two runs of ours beside 40 flows and 1745 packets; their losses differ by 0.002."""
+    """Returns two runs of ours beside 40 flows and 1745 packets; their losses differ by 0.002."""
     kept = {"utilization": 1.0, "loss": 0.028973, "mean_queue_packets": 1579.24} | changes
     return [kept | {"loss": kept["loss"] + sign * 0.001} for sign in (-1, 1)]
 
@@ -107,7 +109,7 @@ def test_linux_was_recorded_behind_deep_buffers() -> None:
         "bbr, 8 x 67",
     ]
     cubic = recordings["cubic, 40 x 1745"]
-    # 4171 of 143964 arrivals in 98 s after 60 s, at 17 Mb/s and 100 ms.
+    # 4171 of 143964 arrivals were dropped in 98 s after 60 s, at 17 Mb/s and 100 ms.
     assert cubic.figures["loss"] == pytest.approx(4171 / 143964, abs=1e-6)
     assert cubic.overrides["duration"] == "158s"
     assert cubic.overrides["topology.bottleneck.delay"] == "50000us"
@@ -117,7 +119,7 @@ def test_linux_was_recorded_behind_deep_buffers() -> None:
     ("ours", "agrees"),
     [
         (deep(), True),
-        # A tenth of the loss and two standard deviations of 0.001 sqrt(2).
+        # The tolerance is a tenth of the loss and two standard deviations of 0.001 sqrt(2).
         (deep(loss=0.028973 * 1.1 + 0.0028), True),
         (deep(loss=0.028973 * 1.1 + 0.0029), False),
         (deep(loss=0.0100), False),
@@ -125,7 +127,9 @@ def test_linux_was_recorded_behind_deep_buffers() -> None:
         (deep(mean_queue_packets=1.051 * 1579.24), False),
     ],
 )
-def test_criteria_behind_deep_buffers(ours: list[dict[str, float]], agrees: bool) -> None:
+def test_a_recording_behind_deep_buffers_is_judged_by_its_tolerance(
+    ours: list[dict[str, float]], agrees: bool
+) -> None:
     cubic = next(row for row in linux_deep.recordings() if row.limit == 1745)
     comparison = linux_deep.Comparison(cubic, ours)
     assert (not linux_deep.verdict([comparison])) is agrees
@@ -146,9 +150,7 @@ def test_a_missing_ns2_is_named() -> None:
 
 
 @pytest.mark.parametrize("part", ["linux", "ns3", "ns3-queues", "sizing", "root-n"])
-def test_ns2_is_not_asked_for_where_it_is_not_run(
-    part: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_without_ns2_does_not_require_it(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PATH", "/nonexistent")
     assert part in PARTS

@@ -1,4 +1,4 @@
-"""Parking lots and slow ways back beside ns-2, without ns-2."""
+"""The comparison of parking lots and slow reverse links with ns-2, tested without ns-2."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ NS2 = {
         "link1.reverse.mean_backlog_packets": (96.431, 1.225),
     },
 }
-"""Mean of ns-2.35's seeds 1 to 10, and how far the criterion lets ours be from it."""
+"""Mean of ns-2.35's seeds 1 to 10, and the difference that the criterion allows."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_ours_agrees_with_what_ns_2_was_recorded_to_do(case: Case) -> None:
+def test_our_figures_agree_with_recorded_figures_of_ns_2(case: Case) -> None:
     runs = [run_goodqueue(case, seed) for seed in range(1, 5)]
     for figure, (mean, allowed) in NS2.get(case.name, {}).items():
         assert fmean(run[figure] for run in runs) == pytest.approx(mean, abs=allowed), figure
 
 
 def default(key: str) -> str:
-    """What tools/ns2/chain.tcl takes for a key that is not given."""
+    """Returns the default of tools/ns2/chain.tcl for a key."""
     script = (ROOT / "tools/ns2/chain.tcl").read_text(encoding="utf-8")
     found = re.search(rf"\b{key} (\S+)", script[script.index("array set opt") :])
     assert found is not None
@@ -63,7 +63,7 @@ def default(key: str) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_both_simulators_are_told_of_the_same_links(case: Case) -> None:
+def test_both_simulators_have_the_same_links(case: Case) -> None:
     resolved = tomllib.loads(load(case.scenario, set=dict(case.changes), seed=1).resolved_toml())
     topology, flows = resolved["topology"], resolved["flow"]
     links = topology["link"] if topology["shape"] == "chain" else [topology["bottleneck"]]
@@ -74,7 +74,7 @@ def test_both_simulators_are_told_of_the_same_links(case: Case) -> None:
     mbps = [f"{float(rate) * 1000:g}kbps" for rate in told("rates").split(",")]
     assert [kbps(link["rate"]) for link in links] == mbps
     for link in links:
-        # ns-2's limit counts the packet in transmission.
+        # The limit in ns-2 includes the packet in transmission.
         assert link["queue"]["limit"] == f"{int(told('buffer')) - 1}p"
         assert link["delay"] == told("delay") + "ms"
     if case.backward:
@@ -90,19 +90,19 @@ def test_both_simulators_are_told_of_the_same_links(case: Case) -> None:
 
 
 def kbps(rate: str) -> str:
-    """A rate in kb/s."""
+    """Formats a rate in kb/s."""
     number, unit = re.fullmatch(r"([\d.]+)(\w+)", rate).groups()  # type: ignore[union-attr]
     return f"{float(number) * {'kbps': 1, 'Mbps': 1000}[unit]:g}kbps"
 
 
 def comparison(ours: float) -> Comparison:
-    """Two seeds of ns-2 that differ by 2 in each figure, and one of ours."""
+    """Returns a comparison of two seeds of ns-2 that differ by 2, and one seed of ours."""
     case = CASES[3]
     theirs = [dict.fromkeys(case.figures, value) for value in (9.0, 11.0)]
     return Comparison(case, theirs, [dict.fromkeys(case.figures, ours)])
 
 
-def test_ours_must_lie_where_ns_2s_seeds_lie() -> None:
+def test_our_mean_must_lie_in_the_range_of_ns_2s_runs() -> None:
     # Two values 2 apart have a standard deviation of 1.414; Student's quantile is 12.706.
     allowed = 1.1 * 12.706 * 2**0.5
     assert verdict([comparison(10.0 + 0.999 * allowed)]) == []
@@ -111,7 +111,7 @@ def test_ours_must_lie_where_ns_2s_seeds_lie() -> None:
     assert "link1.reverse: loss, %" in "; ".join(misses)
 
 
-def test_the_section_marks_what_does_not_agree() -> None:
+def test_the_section_marks_figures_that_disagree() -> None:
     text = section([comparison(10.0), comparison(31.0)], range(1, 3))
     assert "**1 of 2 agree.**" in text
     assert text.count("**no**") == len(CASES[3].figures)

@@ -1,4 +1,4 @@
-"""The comparison with ns-3, without ns-3."""
+"""The comparison with ns-3, tested without ns-3."""
 
 import json
 import tomllib
@@ -29,7 +29,7 @@ def _in_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_both_simulators_are_told_of_the_same_link(case: Case) -> None:
+def test_both_simulators_have_the_same_link_and_control(case: Case) -> None:
     told = dict(argument.removeprefix("--").split("=") for argument in case.arguments)
     scenario = tomllib.loads(load(ns3.SCENARIO, set=case.overrides).resolved_toml())
     (flow,), link = scenario["flow"], scenario["topology"]["bottleneck"]
@@ -57,7 +57,9 @@ def test_both_simulators_are_told_of_the_same_link(case: Case) -> None:
         (figures(loss_rate=0.01101), False),
     ],
 )
-def test_criteria_without_spread(ours: dict[str, float], agrees: bool) -> None:
+def test_without_spread_each_figure_is_judged_by_its_tolerance(
+    ours: dict[str, float], agrees: bool
+) -> None:
     comparison = Comparison(CASES[0], [figures()] * 3, [ours] * 3)
     assert (not ns3.verdict([comparison])) is agrees
     assert ("**no**" in ns3_report.section([comparison], range(1, 4))) is not agrees
@@ -68,7 +70,7 @@ def test_three_standard_errors_widen_backlog_and_loss_but_not_goodput() -> None:
         figures(goodput_bps=1e6 + at, mean_backlog_packets=100 + at) for at in (-3.0, 0.0, 3.0)
     ]
     comparison = Comparison(CASES[0], spread, spread)
-    # Standard deviation 3 over 3 seeds, twice: 10 + 3 · sqrt(3 + 3).
+    # The standard deviation is 3 over 3 seeds on both sides: 10 + 3 · sqrt(3 + 3).
     assert comparison.allowed("mean_backlog_packets") == pytest.approx(10 + 3 * 6**0.5)
     assert comparison.allowed("goodput_bps") == pytest.approx(0.03 * 1e6)
 
@@ -80,24 +82,24 @@ def test_no_loss_on_either_side_agrees_and_on_one_side_does_not() -> None:
     assert "BBR: loss rate 0.01, ns-3 0, allowed ± 0" in failure
 
 
-def test_what_the_program_prints_is_read() -> None:
+def test_figures_are_read_from_the_programs_output() -> None:
     said = figures() | {"arrivals": 10, "reasons": {"Overlimit drop": 1}}
     assert ns3.figures(json.dumps(said) + "\n") == figures()
 
 
 @pytest.mark.parametrize("text", ["", "terminate called", '{"utilization": 1.0}'])
-def test_anything_else_is_an_error(text: str) -> None:
+def test_output_without_figures_is_an_error(text: str) -> None:
     with pytest.raises(Ns3Error, match="printed no figures"):
         ns3.figures(text)
 
 
-def test_a_program_that_fails_is_quoted() -> None:
+def test_the_error_quotes_a_program_that_fails() -> None:
     command = ["sh", "-c", "echo 5 packets came >&2; exit 3"]
     with pytest.raises(Ns3Error, match="5 packets came"):
         ns3.output(command)
 
 
-def test_the_program_is_built_once_for_each_source(
+def test_the_program_is_built_once_per_source(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     source = tmp_path / "dumbbell.cc"
@@ -132,6 +134,6 @@ def test_a_missing_compiler_or_library_is_named(
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.shown], ids=lambda case: case.name)
-def test_every_picture_is_there_and_says_what_it_shows(case: Case) -> None:
+def test_every_picture_exists_and_has_a_caption(case: Case) -> None:
     assert (ns3_pictures.FOLDER / f"{ns3_pictures.name(case)}.png").is_file()
     assert case.name in ns3_pictures.CAPTIONS

@@ -1,4 +1,4 @@
-"""The comparison of queue disciplines with ns-3, without ns-3."""
+"""The comparison of queue disciplines with ns-3, tested without ns-3."""
 
 import json
 import tomllib
@@ -24,7 +24,7 @@ def _in_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_both_simulators_are_told_of_the_same_link_and_load(case: Case) -> None:
+def test_both_simulators_have_the_same_link_and_load(case: Case) -> None:
     told = dict(argument.removeprefix("--").split("=") for argument in case.arguments)
     scenario = tomllib.loads(load(ns3.SCENARIO, set=case.overrides).resolved_toml())
     (flow,), link = scenario["flow"], scenario["topology"]["bottleneck"]
@@ -37,7 +37,7 @@ def test_both_simulators_are_told_of_the_same_link_and_load(case: Case) -> None:
         assert flow["tcp"]["ecn"] == "rfc3168"
         assert told["ecn"] == "true"
     else:
-        # 1500 bytes a packet, a tenth of the rate a flow.
+        # A packet has 1500 bytes, and a flow has a tenth of the rate.
         milliseconds = 10 * 1500 * 8 / (int(told["datagrams"]) * 1000)
         assert flow["workload"]["interval"] == f"{milliseconds:.0f}ms"
 
@@ -54,7 +54,9 @@ def test_both_simulators_are_told_of_the_same_link_and_load(case: Case) -> None:
         (figures(mean_backlog_packets=89.9), False),
     ],
 )
-def test_criteria_without_spread(ours: dict[str, float], agrees: bool) -> None:
+def test_without_spread_each_figure_is_judged_by_its_tolerance(
+    ours: dict[str, float], agrees: bool
+) -> None:
     comparison = Comparison(CASES[0], [figures()] * 3, [ours] * 3)
     assert (not ns3_queues.verdict([comparison])) is agrees
     assert ("**no**" in ns3_queues.section([comparison], range(1, 4))) is not agrees

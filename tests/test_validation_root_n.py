@@ -1,4 +1,4 @@
-"""The buffer for 99 % utilisation against the number of flows, in small."""
+"""The buffer for 99 % utilisation against the number of flows, on a small scale."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def test_the_buffer_falls_with_the_root_of_the_flows_and_bursts_are_noticed(tmp_path: Path) -> None:
-    """16 and 64 flows on a link of 100 Mb/s; and 64 that do not pace.
+    """The cases are 16 and 64 flows on a link of 100 Mb/s, and 64 flows that do not pace.
 
-    The exponent is -1/2 once the buffer that packets need whatever windows do is taken off. Over
-    16 seeds it is -0.34 (-0.38 to -0.31) without that: the rule has no packets in it.
+    The exponent is -1/2 once the buffer that packets need in any case is subtracted. Without the
+    subtraction it is -0.34 (-0.38 to -0.31) over 16 seeds, because the rule ignores packets.
     """
     regular = out_of_step(100e6, (16, 64))
     bursts = [case for case in cases_that_fail() if case.name == "in bursts"]
@@ -48,11 +48,11 @@ def test_the_buffer_falls_with_the_root_of_the_flows_and_bursts_are_noticed(tmp_
 
 
 def test_a_crossing_is_interpolated_in_logarithms() -> None:
-    # Idle in inverse proportion to the buffer's square: 4 % at 100, 1 % at 200.
+    # The idle share is inversely proportional to the square of the buffer: 4 % at 100, 1 % at 200.
     curve = {limit: 1 - 0.04 * (100 / limit) ** 2 for limit in (100, 300, 900)}
     assert crossing(curve, 0.99) == pytest.approx(200)
     assert crossing(curve, 0.96) == pytest.approx(100)
-    # Beyond the ends the last line goes on.
+    # Beyond the ends the last line is extended.
     assert crossing(curve, 0.9999) == pytest.approx(2000)
     assert crossing(curve, 0.84) == pytest.approx(50)
 

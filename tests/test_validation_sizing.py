@@ -1,4 +1,4 @@
-"""Recommendations on random links, five of those of `make validate` with short replicates."""
+"""Recommendations on random links: five of those of `make validate`, with short replicates."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ HURT = [Target("p99_delay_s", 0.1, at_least=False)]
 
 
 def test_five_links_are_confirmed_by_other_seeds(tmp_path: Path) -> None:
-    """At least 4 of 5.
+    """Four of five recommendations or more must be confirmed.
 
-    Where the 45 of 50 that are asked for are right, that happens in 92 % of all choices of five
-    links (binomial), and in 19 % where only half are. Nothing is left to chance from one run of
-    this test to the next: links and seeds are fixed.
+    If the required 45 of 50 are right, this holds for 92 % of all choices of five links (binomial),
+    and if only half are right, for 19 %. Links and seeds are fixed, so the test has the same
+    outcome each time.
     """
     checked = check_links(5, most_packets=15_000, folder=tmp_path)
     print(describe(checked, 15_000))
@@ -40,7 +40,7 @@ def test_links_are_those_of_the_seed() -> None:
 
 
 class Straight:
-    """Utilisation and delay that rise with the limit, with noise."""
+    """A sampler of utilisation and delay that rise with the limit, with noise."""
 
     def __init__(
         self, serves_from: int, late_above: float = math.inf, spread: float = 0.001
@@ -73,7 +73,7 @@ def test_a_scan_finds_where_a_curve_crosses_its_bound() -> None:
     assert found.runs == sum(straight.runs.values())
 
 
-def test_only_what_is_in_question_gets_more_replicates() -> None:
+def test_only_undecided_limits_get_more_replicates() -> None:
     straight = Straight(104, spread=0.02)
     points = around(104, 400)
     scan(straight, points, HELPED, HURT)
@@ -81,13 +81,13 @@ def test_only_what_is_in_question_gets_more_replicates() -> None:
     assert straight.runs[104] == MOST_REPLICATES
 
 
-def test_what_serves_too_late_does_not_serve() -> None:
+def test_a_limit_beyond_the_bound_on_delay_does_not_meet_the_targets() -> None:
     found = scan(Straight(104, late_above=50), around(104, 400), HELPED, HURT)
     assert found.least is None
     assert not found.shown
 
 
-def test_a_scan_is_without_gaps_near_the_answer_and_looks_everywhere_if_there_is_none() -> None:
+def test_a_scan_has_no_gaps_near_the_answer_and_covers_all_limits_without_one() -> None:
     everything = grid(400)
     at = everything.index(104)
     points = around(104, 50)

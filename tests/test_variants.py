@@ -1,4 +1,4 @@
-"""Flows that lose chosen packets, against what ns-2 did with them; runs without ns-2."""
+"""Flows that lose chosen packets, compared with recorded runs of ns-2."""
 
 import csv
 from dataclasses import dataclass, replace
@@ -19,9 +19,9 @@ from goodqueue.validation.variants import (
     verdict,
 )
 
-# From ns-2.35 (Debian 2.35+dfsg-5), `ns tools/ns2/drops.tcl tcp=AGENT drops=N,N,... ...`: how many
-# transmissions in five seconds, the sum of their times since the start, and each retransmission as
-# microseconds:packet.
+# The file has records of ns-2.35 (Debian 2.35+dfsg-5), `ns tools/ns2/drops.tcl tcp=AGENT
+# drops=N,N,... ...`: the number of transmissions in five seconds, the sum of their times since the
+# start, and each retransmission as microseconds:packet.
 RECORDED = Path(__file__).with_name("data") / "ns2-drops.csv"
 
 
@@ -35,13 +35,13 @@ def _case(row: dict[str, str]) -> Case:
     return Case(row["agent"], drops, row["limited_transmit"] == "1", row["settings"])
 
 
-def test_every_case_is_recorded() -> None:
+def test_every_case_has_a_recorded_run_of_ns2() -> None:
     assert set(recorded()) == set(CASES)
     assert len(CASES) == 64
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_transmissions_are_those_of_ns2(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transmissions_equal_those_of_ns2(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[1])
     ns2, ours = recorded()[case], run_goodqueue(case)
     assert len(ours) == int(ns2["transmissions"])
@@ -63,31 +63,33 @@ SENT = [Transmission(0, 0), Transmission(200_880, 1), Transmission(200_880, 2)]
         (SENT[:2], 2, False),
     ],
 )
-def test_criteria(ours: list[Transmission], first: int | None, agrees: bool) -> None:
+def test_a_case_agrees_if_packets_are_equal_and_times_are_near(
+    ours: list[Transmission], first: int | None, agrees: bool
+) -> None:
     comparison = Comparison(CASES[0], SENT, ours)
     assert comparison.first_difference == first
     assert comparison.agrees is agrees
     assert (not verdict([comparison])) is agrees
 
 
-def test_both_simulators_are_told_the_same() -> None:
+def test_both_simulators_get_the_same_losses_and_recovery() -> None:
     case = replace(CASES[0], agent="Sack1", drops=(14, 28), limited_transmit=True)
     assert case.ns2_arguments[1:4] == ["tcp=Sack1", "drops=14,28", "limited_transmit=1"]
     assert case.overrides["topology.link.slow.drop_list"] == (14, 28)
     assert case.overrides["tcp.recovery"] == "sack"
 
 
-# From ns-2.35, `ns tools/ns2/drops.tcl tcp=AGENT drops=N,N,... buffer=N`: how many transmissions
-# in five seconds, the sum of their times since the start, and, with `trace=slow`, each loss at the
-# slow link as microseconds:packet. Patterns of losses are random. A `queue-limit` of 5 overflows,
-# one of 20 does not.
+# The file has records of ns-2.35, `ns tools/ns2/drops.tcl tcp=AGENT drops=N,N,... buffer=N`: the
+# number of transmissions in five seconds, the sum of their times since the start, and, with
+# `trace=slow`, each loss at the slow link as microseconds:packet. Patterns of losses are random. A
+# queue with a `queue-limit` of 5 overflows, and one with 20 does not.
 OVERFLOWS = Path(__file__).with_name("data") / "ns2-overflows.csv"
 WITH_ROOM, TOO_SHORT = 20, 5
 
 
 @dataclass(frozen=True)
 class Overflow:
-    """One run of ns-2 with a queue of `buffer` packets, the one in service included."""
+    """One run of ns-2 with a queue of `buffer` packets, which include the packet in service."""
 
     case: Case
     buffer: int
@@ -115,7 +117,7 @@ def _overflow(row: dict[str, str]) -> Overflow:
 
 @dataclass(frozen=True)
 class Ours:
-    """Our run of it: when the sender sends, and what happens to data at the slow link."""
+    """Our run of the same case: the sender's transmissions, and events of data at the slow link."""
 
     sent_us: list[int]
     events: pl.DataFrame
@@ -140,7 +142,7 @@ def simulated(recorded: Overflow) -> Ours:
     return Ours([round((time - sent[0]) * 1e6) for time in sent], columns)
 
 
-def test_random_losses_are_those_of_ns2_where_no_queue_overflows(
+def test_transmissions_equal_those_of_ns2_if_no_queue_overflows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(Path(__file__).parents[1])
@@ -153,10 +155,10 @@ def test_random_losses_are_those_of_ns2_where_no_queue_overflows(
         assert (len(ours.sent_us), sum(ours.sent_us)) == (ns2.transmissions, ns2.sum_us)
 
 
-def test_where_a_queue_overflows_a_tie_may_decide_who_is_lost(
+def test_a_different_loss_in_an_overflow_is_due_to_a_tie(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """ns-2 goes by rounding errors where an arrival and the end of a transmission fall together."""
+    """If an arrival and the end of a transmission coincide, rounding errors decide in ns-2."""
     monkeypatch.chdir(Path(__file__).parents[1])
     alike = 0
     for ns2 in overflows(TOO_SHORT):

@@ -1,4 +1,4 @@
-"""The comparison of queue disciplines."""
+"""The comparison of queue disciplines on one bottleneck."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from goodqueue import load
 from goodqueue.which_queue import CASES, PAGE, SCENARIO, Case, compare, figures
 
 
-def test_figures_are_those_of_the_run() -> None:
+def test_figures_are_computed_from_the_summary() -> None:
     summary: dict[str, Any] = {
         "links": {
             "bottleneck": {"utilization": 0.5, "p99_queueing_delay_s": 0.025, "loss_rate": 0.01}
@@ -27,7 +27,7 @@ def test_figures_are_those_of_the_run() -> None:
         },
     }
     found = figures(summary)
-    # Jain's index of 3 and 1: 16 / (2 · 10).
+    # Jain's index of 3 and 1 is 16 / (2 · 10).
     assert found == pytest.approx(
         {
             "utilization": 50,

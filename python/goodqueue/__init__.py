@@ -1,4 +1,4 @@
-"""How much buffer does a link need?
+"""Simulates TCP and router queues to find out how much buffer a link needs.
 
     import goodqueue
     result = goodqueue.run("scenario.toml", set={"topology.bottleneck.queue.limit": "50p"})
@@ -6,7 +6,7 @@
     result.links, result.flows          # polars frames
     goodqueue.Study("study.toml").run("runs").means("bottleneck.utilization")
 
-`goodqueue.ScenarioError` tells file, line and remedy of a mistake.
+A mistake in a scenario raises `goodqueue.ScenarioError`, which names its file, line and remedy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "schema",
 ]
 
-# Frames take a quarter of a second to import, which `goodqueue --help` must not wait for.
+# Importing the frames takes a quarter of a second, so `goodqueue --help` must not import them.
 _HOMES = {
     "QueueDiscipline": "goodqueue.queues",
     "QueueReport": "goodqueue.queues",

@@ -1,4 +1,4 @@
-"""What scripts call: load a scenario, run it."""
+"""The functions that scripts call: load a scenario and run it."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NamedText:
-    """The text of a scenario, and what messages call it in place of a file."""
+    """The text of a scenario, and the name by which messages call it."""
 
     text: bytes
     name: str
 
 
 Source = str | PathLike[str] | Mapping[str, Any] | NamedText
-"""A scenario: the path of its file, its text (recognised by its line breaks, or with a name), or a
-mapping."""
+"""A scenario: the path of its file, its text (recognised by its line breaks, or given with a name),
+or a mapping."""
 
 Overrides = Mapping[str, object] | Sequence[tuple[str, str]]
 
 
 HEADERS = "128B"
-"""A size that all headers of a frame fit in."""
+"""Size of a captured frame that all headers fit in."""
 
 MOST_BYTES = 1 << 20
-"""The largest file that the parser takes for a scenario."""
+"""Largest scenario file that the parser accepts, in bytes."""
 
 
 def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _core.Scenario:  # noqa: A002
-    """Reads a scenario and checks all of it.
+    """Reads and checks a scenario.
 
     Args:
         source: the path of a scenario file, its text, or a mapping of the same shape.
-        set: values that replace the file's, by path, such as
-            `{"topology.bottleneck.queue.limit": "50p"}`.
+        set: values that replace the file's, by path, such as `{"topology.bottleneck.queue.limit":
+            "50p"}`.
         seed: replaces the scenario's seed.
 
     Raises:
-        ScenarioError: with place, mistake and remedy.
+        ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
     """
     scenario = _core.Scenario.parse(*text_of(source), overrides(set))
     return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
@@ -86,34 +86,34 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
 
     Args:
         source: the path of a scenario file, its text, or a mapping of the same shape.
-        set: values that replace the file's, by path, such as
-            `{"topology.bottleneck.queue.limit": "50p"}`.
+        set: values that replace the file's, by path, such as `{"topology.bottleneck.queue.limit":
+            "50p"}`.
         seed: replaces the scenario's seed.
-        series: whether to record backlog, windows and round-trip times over time; None for what
-            the scenario's `record` table says.
-        packets: whether to record every packet event; None likewise.
-        throughput: whether to record the throughput of flows (`Result.throughput`).
+        series: if True, backlog, windows and round-trip times are recorded over time; None for the
+            scenario's `record` table.
+        packets: if True, every packet event is recorded; None for the scenario's `record` table.
+        throughput: if True, the throughput of flows is recorded (`Result.throughput`).
         queues: queue disciplines in Python, by link, in place of the scenario's. They are slow, a
             few microseconds per packet, and must pass `goodqueue.check_queue`.
-        trace: traces to write (docs/traces.md): files by name, or a directory for all of them.
-            Names are `sender`, `receiver`, `before`, `after` (captures; with a colon of one flow or
-            another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`, `cwnd:FLOW`,
-            `throughput:FLOW`, `ping:FLOW`, `queue:LINK` and `flent`.
-        snap: frames in captures are cut to this size; by default to one that all headers fit in.
+        trace: traces to write (docs/traces.md): a file for each trace name, or a directory for all
+            traces. Names are `sender`, `receiver`, `before`, `after` (captures; a colon selects one
+            flow, or another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`,
+            `cwnd:FLOW`, `throughput:FLOW`, `ping:FLOW`, `queue:LINK` and `flent`.
+        snap: size to which captured frames are cut; by default a size that all headers fit in.
         memory: the most memory that the run may take, as in `8GiB`; by default three quarters of
-            the machine's. What it will take is known before it begins, and watched while it runs.
-        progress: is called some times a second with the share of the run that is done and the
-            seconds that it took.
-        notice: is called once, after a second, with a sentence on how large the traces will be.
+            the machine's. The need is estimated before the run and watched during it.
+        progress: called some times a second with the share of the run that is done and the seconds
+            that it took.
+        notice: called once, after a second, with a sentence that estimates the size of the traces.
         engine: `packets` simulates every packet; `hybrid` lets windows and queue change
             continuously between losses (docs/hybrid.md), and has no series, packets, throughput,
             traces or queues in Python; `auto` is the latter where packets would take more than a
             minute and the two were shown to agree.
 
     Raises:
-        ScenarioError: with place, mistake and remedy.
-        RequestError: if the run does not fit into memory, or its traces on the disk; or if the
-            hybrid engine cannot do what is asked.
+        ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
+        RequestError: if the run does not fit into memory, or its traces on the disk, or if
+            the hybrid engine cannot do what is asked.
         OSError: if a trace cannot be written.
     """
     from goodqueue.result import Result
@@ -150,7 +150,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of scenario files."""
+    """Returns the JSON Schema of scenario files."""
     parsed: dict[str, Any] = json.loads(_core.schema())
     return parsed
 
@@ -163,13 +163,13 @@ def _checked_seed(seed: int) -> int:
 
 
 def overrides(pairs: Overrides) -> list[tuple[str, str]]:
-    """Values by path, as one would type them."""
+    """Returns overrides as pairs of a path and a value, as `--set` takes them."""
     items = tuple(pairs.items()) if isinstance(pairs, Mapping) else pairs
     return [(path, _plain(value)) for path, value in items]
 
 
 def text_of(source: Source) -> tuple[bytes, str]:
-    """The bytes of a file, and what to call them in messages."""
+    """Returns the bytes of a scenario and the name by which messages call it."""
     if isinstance(source, NamedText):
         return source.text, source.name
     if isinstance(source, Mapping):
@@ -193,7 +193,7 @@ def text_of(source: Source) -> tuple[bytes, str]:
 
 
 def _plain(value: object) -> str:
-    """A value as one would type it after `--set key=`: a text needs no quotes there."""
+    """Formats a value for `--set key=`, where a text needs no quotes."""
     return value if isinstance(value, str) else _toml(value)
 
 
@@ -202,12 +202,12 @@ def _key(key: object) -> str:
 
 
 def _toml(value: object) -> str:
-    """A value as TOML on one line."""
+    """Formats a value as TOML on one line."""
     match value:
         case bool():
             return str(value).lower()
         case int() | float():
-            return repr(value)  # nan and inf are what TOML calls them too
+            return repr(value)  # TOML also writes nan and inf
         case str():
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case Mapping():

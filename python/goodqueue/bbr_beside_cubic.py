@@ -1,4 +1,4 @@
-"""BBR beside CUBIC in deep buffers: the table of docs/congestion-controls.md.
+"""Measures BBR's share beside CUBIC in deep buffers: the table of docs/congestion-controls.md.
 
 `python -m goodqueue.bbr_beside_cubic` makes all runs and writes the table.
 """
@@ -28,9 +28,9 @@ BEGIN, END = "<!-- bbr beside cubic: begin -->\n", "<!-- bbr beside cubic: end -
 RTT_S = 0.040
 BDP_PACKETS = 10e6 * RTT_S / 8 / 1500
 PROBE_INTERVAL_S = 10
-"""How often BBR measures the shortest round trip, by default."""
+"""Time between two of BBR's measurements of the shortest round trip, by default, in s."""
 PROBE_S = 0.2
-"""How long it keeps four segments in flight for that, beside a round trip."""
+"""Time for which BBR keeps four segments in flight to measure it, in s; a round trip is added."""
 
 SCENARIO = f"""
 schema_version = 1
@@ -62,7 +62,7 @@ tcp = {{ congestion_control = "cubic" }}
 """
 
 BUFFERS = (2, 4, 8, 16, 32)
-"""In bandwidth-delay products."""
+"""Buffers in bandwidth-delay products."""
 
 LATE = (("flow.0.start", "60s"),)
 EARLY = (("duration", "400s"), ("warmup", "100s"))
@@ -70,7 +70,7 @@ EARLY = (("duration", "400s"), ("warmup", "100s"))
 
 @dataclass(frozen=True)
 class Case:
-    """Changes to the base case (16 CUBIC flows, BBR from the start) by the name of their row."""
+    """Changes to the base case (16 CUBIC flows, BBR from the start), with the name of their row."""
 
     name: str
     others: tuple[tuple[str, str], ...]
@@ -90,12 +90,13 @@ CASES = (
 
 
 def model(buffer_bdp: float, probe_interval_s: float = PROBE_INTERVAL_S) -> float:
-    """BBR's share of the link by the model of Ware and others (IMC 2019), for one BBR flow.
+    """Returns BBR's share of the link by the model of Ware and others (IMC 2019), for one BBR flow.
 
-    While BBR measures the round trip, only the others' packets wait, a part p of the buffer Q. BBR
-    then keeps 2·b·(p·Q/C + RTT) in flight, and the link serves each by what it has there:
-    p = 1/2 - 1/(2X) - 4/Q for a buffer of X bandwidth-delay products. For each measurement BBR is
-    silent while the queue drains, for a round trip and for 0.2 s.
+    While BBR measures the round trip, only packets of the other flows wait: a part p of the buffer
+    Q. BBR then keeps 2·b·(p·Q/C + RTT) in flight, where b is its estimate of the bandwidth. The
+    link serves each flow in proportion to its packets there: p = 1/2 - 1/(2X) - 4/Q for a buffer of
+    X bandwidth-delay products. In each measurement BBR is silent while the queue drains, for a
+    round trip, and for 0.2 s.
     """
     packets = buffer_bdp * BDP_PACKETS
     theirs = max(0.0, 0.5 - 1 / (2 * buffer_bdp) - 4 / packets)
@@ -104,7 +105,7 @@ def model(buffer_bdp: float, probe_interval_s: float = PROBE_INTERVAL_S) -> floa
 
 
 def share(case: Case, buffer_bdp: int, seed: int, cancel: Cancel) -> float:
-    """BBR's share of all goodput in one run."""
+    """Returns BBR's share of all goodput in one run."""
     limit = ("topology.bottleneck.queue.limit", f"{buffer_bdp}bdp")
     outcome = load(SCENARIO, set=[limit, *case.others], seed=seed).run(cancel=cancel)
     flows = Result(outcome, "").summary["flows"]
@@ -115,7 +116,7 @@ def share(case: Case, buffer_bdp: int, seed: int, cancel: Cancel) -> float:
 def measure(
     cases: Sequence[Case], buffers: Sequence[int], replicates: int
 ) -> list[tuple[str, list[float]]]:
-    """For each case the mean share at each buffer."""
+    """Returns for each case the mean share at each buffer."""
     seeds = range(1, replicates + 1)
     with workers() as threads, progress() as bar:
         shown = bar.add_task("BBR", total=len(cases) * len(buffers))
@@ -134,7 +135,7 @@ def measure(
 
 
 def table(rows: Sequence[tuple[str, list[float]]], buffers: Sequence[int], replicates: int) -> str:
-    """The model and the rows as Markdown, in per cent."""
+    """Returns the model and the rows as a Markdown table, in percent."""
     rows = [
         ("model", [model(bdp) for bdp in buffers]),
         ("model, probe every 30 s", [model(bdp, 30) for bdp in buffers]),

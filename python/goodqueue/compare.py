@@ -1,8 +1,8 @@
-"""Scenarios side by side: the main figures of each, and paired differences from the first.
+"""Compares scenarios: the main figures of each, and paired differences from the first.
 
 Every side is run under the same seeds. A difference is taken seed by seed, and its interval is
-Student's t interval of those differences: what a seed does to both sides alike cancels out.
-Intervals of quantiles are wider by what quantiles are rounded.
+Student's t interval of these differences, in which effects of a seed common to both sides cancel
+out. Intervals of quantiles also include the rounding of quantiles.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ Unit = Literal["share", "s", "bps", ""]
 Finding = Literal["higher", "lower", "no difference shown"]
 
 ROUNDING = 1 / 64
-"""Quantiles are read off histograms, and each is within this share of a value that was measured."""
+"""Relative rounding of quantiles: they are read off histograms, within this share of a measured
+value."""
 
 AS_WRITTEN = "as written"
-"""What a variant without settings is called."""
+"""Name of a variant without settings."""
 
 OF_THE_LINK: tuple[tuple[str, str, Unit], ...] = (
     ("utilization", "utilisation", "share"),
@@ -46,8 +47,8 @@ class Side:
     """One of the scenarios that are compared.
 
     Attributes:
-        name: what tables and pictures call it.
-        scenario: what is run.
+        name: name in tables and pictures.
+        scenario: the scenario that is run.
         link: the link whose figures are compared.
     """
 
@@ -58,12 +59,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure that sides are compared by.
+    """A figure by which sides are compared.
 
     Attributes:
-        key: its name in JSON, with its unit.
-        title: its name in tables, without its unit.
-        unit: the unit of its values.
+        key: name in JSON, with the unit.
+        title: name in tables, without the unit.
+        unit: unit of the values.
     """
 
     key: str
@@ -72,17 +73,17 @@ class Figure:
 
     @property
     def rounding(self) -> float:
-        """The share of a value by which it may be off, since it is read off a histogram."""
+        """Relative rounding error of a value, for figures that are read off a histogram; else 0."""
         return ROUNDING if re.search(r"(^|\.)p\d+_", self.key) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A figure under several seeds, or the differences of one between two sides.
+    """The values of a figure under several seeds, or its differences between two sides.
 
     Attributes:
-        values: one for each seed that has the figure, by rising seed.
-        interval: their mean and its 95 % interval, with room for the rounding of quantiles.
+        values: one value for each seed that has the figure, in ascending order of the seeds.
+        interval: their mean and its 95 % interval, widened by the rounding of quantiles.
     """
 
     values: tuple[float, ...]
@@ -91,14 +92,14 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a comparison yielded.
+    """The result of a comparison.
 
     Attributes:
-        sides: what was compared; the first is what the others are compared with.
-        seeds: the seeds that every side was run under.
+        sides: the sides; all others are compared with the first.
+        seeds: the seeds under which every side was run.
         figures: the figures that at least one side has.
-        means: of each side the figures that it has.
-        differences: of each side but the first, the figures that both have: its own less the
+        means: for each side, the figures that it has.
+        differences: for each side but the first, the figures that both have: its value less the
             first's, seed by seed.
     """
 
@@ -110,7 +111,7 @@ class Comparison:
 
     @property
     def unchanging(self) -> list[str]:
-        """The sides that have the same figures under each of several seeds."""
+        """Names of the sides whose figures are the same under each of several seeds."""
         return [
             side.name
             for side, means in zip(self.sides, self.means, strict=True)
@@ -118,7 +119,7 @@ class Comparison:
         ]
 
     def as_dict(self) -> dict[str, object]:
-        """The comparison as `--json` prints it."""
+        """Returns the comparison as `--json` prints it."""
         return {
             "schema_version": 1,
             "seeds": list(self.seeds),
@@ -145,7 +146,7 @@ class Comparison:
 
 
 def compare(sides: Sequence[Side], runner: Runner, replicates: int) -> Comparison:
-    """Runs every side under the same seeds, beginning with that of the first scenario."""
+    """Runs every side under the same seeds, which begin with that of the first scenario."""
     seeds = tuple(seed_after(sides[0].scenario.seed, more) for more in range(replicates))
     figures: dict[Figure, None] = {}
     metrics: list[dict[Figure, str]] = []
@@ -185,7 +186,7 @@ def compare(sides: Sequence[Side], runner: Runner, replicates: int) -> Compariso
 
 
 def finding(difference: Interval) -> Finding:
-    """What the 95 % interval of a difference shows: its sign, if zero lies outside."""
+    """Returns the sign of a difference, if its 95 % interval excludes zero."""
     if difference.low > 0:
         return "higher"
     return "lower" if difference.high < 0 else "no difference shown"
@@ -195,7 +196,7 @@ def split_settings(text: str) -> list[tuple[str, str]]:
     """Splits `key=value[,key=value]` at the commas that no bracket and no quotes enclose.
 
     Raises:
-        RequestError: of a part without an equals sign.
+        RequestError: if a part has no equals sign or no key.
     """
     parts, depth, quote, begun = [], 0, "", 0
     for place, letter in enumerate(text):
@@ -224,7 +225,7 @@ def split_settings(text: str) -> list[tuple[str, str]]:
 
 
 def names_of(variants: Sequence[Sequence[tuple[str, str]]]) -> list[str]:
-    """What each variant is called: its settings, with the ends of keys that tell them apart."""
+    """Returns a name for each variant: its settings, with keys cut to their distinctive ends."""
     keys = {key for settings in variants for key, _ in settings}
 
     def short(key: str) -> str:
@@ -241,7 +242,7 @@ def names_of(variants: Sequence[Sequence[tuple[str, str]]]) -> list[str]:
 
 
 def _metrics(side: Side) -> dict[Figure, str]:
-    """The names of the metrics of a side's figures."""
+    """Returns the name of the metric for each figure that a side has."""
     known = set(side.scenario.metric_names())
     wanted: list[tuple[Figure, tuple[str, ...]]] = [
         (Figure(key, title, unit), (f"{side.link}.{key}",)) for key, title, unit in OF_THE_LINK
@@ -264,15 +265,16 @@ def _metrics(side: Side) -> dict[Figure, str]:
 
 
 def _groups(scenario: Scenario) -> list[tuple[str, bool]]:
-    """The groups of flows in the file: name, and whether they are pings."""
+    """Returns the name of each group of flows in the file, and True if its flows are pings."""
     flows = tomllib.loads(scenario.resolved_toml()).get("flow", [])
     return [(flow["name"], flow["workload"]["kind"] == "ping") for flow in flows]
 
 
 def difference(figure: Figure, own: Sequence[float], first: Sequence[float]) -> Sample | None:
-    """The differences of a figure, seed by seed; None if no seed has the figure on both sides.
+    """Returns the differences of a figure, seed by seed; None if no seed has it on both sides.
 
-    Two quantiles that are equal may differ by the rounding of both.
+    The interval includes the rounding of both sides, because equal quantiles may be rounded
+    differently.
     """
     pairs = [
         (one, other) for one, other in zip(own, first, strict=True) if math.isfinite(one - other)
@@ -282,12 +284,11 @@ def difference(figure: Figure, own: Sequence[float], first: Sequence[float]) -> 
 
 
 def sample(values: Sequence[float], slack: float) -> Sample | None:
-    """A sample without the seeds that have no such figure; None if no seed has it.
+    """Returns a sample of the seeds that have the figure; None if no seed has it.
 
     Args:
-        values: one for each seed.
-        slack: by how much the mean may be off for another reason than chance; the interval is
-            wider by that on either side.
+        values: one value for each seed; NaN for a seed without the figure.
+        slack: error of the mean that is not due to chance; it widens the interval on either side.
     """
     present = tuple(value for value in values if math.isfinite(value))
     if not present:
@@ -297,13 +298,13 @@ def sample(values: Sequence[float], slack: float) -> Sample | None:
 
 
 def _size(values: Sequence[float]) -> float:
-    """The mean magnitude of the values that there are."""
+    """Returns the mean magnitude of the finite values; 0 if there are none."""
     present = [abs(value) for value in values if math.isfinite(value)]
     return sum(present) / len(present) if present else 0.0
 
 
 def _plain(one: Sample) -> dict[str, object]:
-    """A sample as JSON has it; an interval without end has no ends."""
+    """Returns a sample as a dictionary for JSON; the ends of an infinite interval are None."""
     ends = math.isfinite(one.interval.half_width)
     return {
         "mean": one.interval.mean,

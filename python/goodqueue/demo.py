@@ -1,4 +1,4 @@
-"""The demonstration behind `make demo`: a published study again, then its buffer sized."""
+"""The demonstration behind `make demo`: reproduces a published study, then sizes its buffer."""
 
 from __future__ import annotations
 

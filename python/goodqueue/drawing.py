@@ -1,4 +1,4 @@
-"""How pictures are written: in which formats, and whether the caption is in the image."""
+"""Options of pictures: their formats, and the caption in the image."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FORMATS: tuple[Format, ...] = ("png", "svg", "pdf")
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What `--format` and `--no-caption` say.
+    """The values of `--format` and `--no-caption`.
 
     Attributes:
-        formats: the formats that each picture is written in.
-        caption: whether the caption stands in the image, below the axes. It is in captions.txt in
-            any case.
+        formats: the formats in which each picture is written.
+        caption: True if the caption is drawn in the image, below the axes. It is always written to
+            captions.txt.
     """
 
     formats: tuple[Format, ...] = ("png",)

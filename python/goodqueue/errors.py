@@ -1,4 +1,4 @@
-"""What can be wrong with what a user asks."""
+"""Exceptions about requests that cannot be met, whose texts are messages for the user."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import re
 class ScenarioError(ValueError):
     """A mistake in a scenario file, an override or a value with a unit.
 
-    Its text is the whole message: place, what is wrong, and what to write instead.
+    Its text is the whole message: the place, the mistake and the remedy.
 
     Attributes:
-        file: the file, or the override, that holds the mistake.
-        line: line in the file, from 1, if the mistake is in a line.
+        file: the file or the override that holds the mistake.
+        line: line in the file, from 1; None if the mistake concerns no single line.
         column: column in that line, from 1.
         key: path of the key, such as `topology.bottleneck.rate`; empty for the file as a whole.
-        message: what is wrong.
-        help: what to write instead.
+        message: the mistake.
+        help: the remedy.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - raised by the bindings with all they know
@@ -41,18 +41,18 @@ class ScenarioError(ValueError):
 
 
 class RequestError(ValueError):
-    """A request that cannot be met whatever the scenario: said before anything runs."""
+    """A request that cannot be met, whatever the scenario; raised before anything runs."""
 
 
 class DamageError(RequestError):
-    """What a study recorded is damaged on the disk: said in place of figures that may be wrong."""
+    """Damage of a study's files on the disk; raised instead of figures that may be wrong."""
 
 
 def os_error(error: BaseException) -> OSError | None:
-    """What the system refused, if an exception comes of that.
+    """Returns the operating system's error behind an exception; None if it has none.
 
-    polars has exceptions of its own for what the system refuses: it names the number in the text,
-    or calls it an error of transport.
+    polars raises exceptions of its own for such errors: their text has the number of the error, or
+    calls it a transport error.
     """
     if isinstance(error, OSError) and error.errno is not None:
         return error
@@ -66,14 +66,14 @@ def os_error(error: BaseException) -> OSError | None:
 
 
 class RuleError(AssertionError):
-    """A queue discipline broke a rule that all must keep.
+    """A violation of a rule that all queue disciplines must keep.
 
     Attributes:
         rule: the rule: Conservation, Backlog, Account, FlowOrder, WorkConservation, Readiness,
             Replay, Marks or Contents.
-        load: the load under which it happened.
-        call: the call of `enqueue` or `dequeue`, counted from 1, at which it was seen.
-        message: what was seen.
+        load: the load under which the violation occurred.
+        call: the call of `enqueue` or `dequeue`, counted from 1, that showed it.
+        message: description of the violation.
     """
 
     def __init__(self, rule: str, load: str, call: int, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Runs as data files of Flent (format 4), so that Flent plots them as its own measurements."""
+"""Data files of Flent (format 4) from runs, which Flent plots like its own measurements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goodqueue._core import Scenario
 
 STEP_S = 0.2
-"""Flent's usual step, and that of the core's throughput."""
+"""Flent's usual step in s, which is also that of the core's throughput."""
 
 Values = list[float | None]
 
@@ -29,10 +29,10 @@ class Test:
     """A test that Flent ships.
 
     Attributes:
-        name: Flent's name of it.
-        upload: the name of its uploads, where `{}` is a number from 1.
-        download: likewise.
-        parameters: its test parameters.
+        name: Flent's name of the test.
+        upload: names of its uploads, where `{}` is a number from 1.
+        download: names of its downloads, where `{}` is a number from 1.
+        parameters: parameters of the test.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Test:
 
 
 def test_for(uploads: int, downloads: int) -> Test:
-    """The test that has so many flows each way."""
+    """Returns the test that has these numbers of uploads and downloads."""
     both = {"upload_streams": str(uploads), "download_streams": str(downloads)}
     if downloads == 0:
         return Test("tcp_nup", "TCP upload::{}", "", {"upload_streams": str(uploads)})
@@ -54,7 +54,7 @@ def test_for(uploads: int, downloads: int) -> Test:
 
 
 def bulk_flows(scenario: Scenario) -> tuple[list[str], list[str]]:
-    """Uploads and downloads."""
+    """Returns the names of the uploads, and the names of the downloads."""
     link = scenario.links[0]
     bulk = [(name, way) for name, kind, way in scenario.flows() if kind == "bulk"]
     uploads = [name for name, way in bulk if link in way]
@@ -63,9 +63,9 @@ def bulk_flows(scenario: Scenario) -> tuple[list[str], list[str]]:
 
 
 class FlentFile:
-    """What Flent would have measured of a run: goodput of bulk flows, and pings.
+    """The data that Flent would have measured in a run: goodput of bulk flows, and pings.
 
-    Bulk flows over the first link are uploads, those over its other direction downloads.
+    Bulk flows over the first link are uploads, those over its reverse direction downloads.
 
     Raises:
         RequestError: if there are neither.
@@ -88,14 +88,14 @@ class FlentFile:
         self._ping = next((name for name, kind, _ in scenario.flows() if kind == "ping"), None)
 
     def traces(self, folder: Path) -> list[tuple[str, Path]]:
-        """The columns that it is made of, as files of a folder."""
+        """Returns the traces that the file is made from, with a file for each in `folder`."""
         wanted = [f"throughput:{flow}" for flow in self._flows.values()]
         if self._ping is not None:
             wanted.append(f"ping:{self._ping}")
         return [(trace, folder / f"{place}.dat") for place, trace in enumerate(wanted)]
 
     def write(self, folder: Path) -> None:
-        """Writes the file from the columns of a run that is over."""
+        """Writes the file from the traces of a finished run."""
         columns = [_read(file) for _, file in self.traces(folder)]
         series = {
             name: ([(time, bits * 1e-6) for time, bits in column], "Mbits/s")
@@ -107,7 +107,7 @@ class FlentFile:
 
 
 def _numbered(pattern: str, number: int) -> str:
-    """`rrul_be` numbers its flows from the second on."""
+    """Returns the name of a flow; `rrul_be` numbers its flows from the second on."""
     return pattern.format("" if pattern.endswith("BE{}") and number == 1 else number)
 
 
@@ -167,10 +167,10 @@ def _document(
 
 
 def _on_grid(points: Sequence[tuple[float, float]], steps: int) -> Values:
-    """The mean of each step's values; None where there is none."""
+    """Returns the mean of the values in each step; None for a step without values."""
     held: list[list[float]] = [[] for _ in range(steps)]
     for time, value in points:
-        # A value at the end of a step belongs to it.
+        # A value at the end of a step belongs to that step.
         place = math.ceil(time / STEP_S - 1e-9) - 1
         held[max(place, 0)].append(value)
     return [_mean(values) for values in held]

@@ -1,4 +1,4 @@
-"""Intervals from independent replicates: of their mean, and of one more of them."""
+"""Intervals from independent replicates: for their mean, and for one further replicate."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Interval:
 
     Attributes:
         mean: the mean.
-        half_width: half the width of the interval; infinite where it has no end.
-        least: the least value that the quantity can have.
-        most: the largest value that the quantity can have.
+        half_width: half the width of the interval; infinite if the spread is unknown.
+        least: smallest value that the quantity can have.
+        most: largest value that the quantity can have.
     """
 
     mean: float
@@ -29,39 +29,39 @@ class Interval:
 
     @property
     def low(self) -> float:
-        """The lower end, within the range of the quantity if the interval has an end."""
+        """The lower end; a finite end is kept within the range of the quantity."""
         low = self.mean - self.half_width
         return max(low, self.least) if math.isfinite(low) else low
 
     @property
     def high(self) -> float:
-        """The upper end, within the range of the quantity if the interval has an end."""
+        """The upper end; a finite end is kept within the range of the quantity."""
         high = self.mean + self.half_width
         return min(high, self.most) if math.isfinite(high) else high
 
     @property
     def clipped(self) -> bool:
-        """Returns True if an end would leave the range of the quantity, and is moved to it."""
+        """True if an end was moved to the limit of the quantity's range."""
         low, high = self.mean - self.half_width, self.mean + self.half_width
         return math.isfinite(self.half_width) and (low < self.least or high > self.most)
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The lower and the upper end; None twice where the interval has no end."""
+        """The lower and the upper end; both None if the interval is infinite."""
         return (self.low, self.high) if math.isfinite(self.half_width) else (None, None)
 
     def within(self, least: float, most: float) -> Interval:
-        """The same interval of a quantity that has this range."""
+        """Returns the same interval for a quantity with this range."""
         return replace(self, least=least, most=most)
 
     def text(
         self, show: Callable[[float], str], show_half: Callable[[float], str] | None = None
     ) -> str:
-        """The interval as printed.
+        """Formats the interval.
 
-        `mean ± half width`, or `mean (low to high)` where an end is clipped, or the mean alone
-        where the interval has no end. `show` formats the mean and the ends, `show_half` the half
-        width, by default as `show` does.
+        The text is `mean ± half width`, or `mean (low to high)` if an end is clipped, or the mean
+        alone if the interval is infinite. `show` formats the mean and the ends, `show_half` the
+        half width; it defaults to `show`.
         """
         if not math.isfinite(self.half_width):
             return show(self.mean)
@@ -71,9 +71,9 @@ class Interval:
 
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Student's t interval of the mean of independent values, two-sided.
+    """Returns Student's two-sided t interval of the mean of independent values.
 
-    A single value has no known spread, and so an interval without end.
+    The interval of a single value is infinite, because its spread is unknown.
     """
     if len(values) < 2:
         return Interval(fmean(values), math.inf)
@@ -82,20 +82,20 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
 
 
 def prediction_half_width(deviation: float, count: int, confidence: float = 0.95) -> float:
-    """How far from the mean of so many normal values one more lies at most, so probably.
+    """Returns the half width of Student's prediction interval for one further normal value.
 
-    Student's: t s sqrt(1 + 1/n), of n >= 2 values whose standard deviation is s.
+    It is t s sqrt(1 + 1/n), from n >= 2 values with standard deviation s.
     """
     return _quantile(count, confidence) * deviation * math.sqrt(1 + 1 / count)
 
 
 def t_quantile(freedom: float, confidence: float = 0.95) -> float:
-    """Student's t, two-sided, for so many degrees of freedom."""
-    from scipy.special import stdtrit  # a fifth of a second to import, so not before it is used
+    """Returns the two-sided quantile of Student's t distribution, by degrees of freedom."""
+    from scipy.special import stdtrit  # takes a fifth of a second, so it is imported late
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
 
 
 def _quantile(count: int, confidence: float) -> float:
-    """Student's, two-sided, of so many values."""
+    """Returns the two-sided quantile of Student's t distribution for a sample of `count` values."""
     return t_quantile(count - 1, confidence)

@@ -1,4 +1,4 @@
-"""Memory that a run needs, estimated before it starts, and the limit on it."""
+"""The memory that a run needs, estimated before it starts, and the limit on it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from goodqueue.engines import Engine
 
 USUAL_SHARE = 0.75
-"""The share of the machine's memory that runs may take unless `--memory` says otherwise."""
+"""Share of the machine's memory that runs may take, unless `--memory` sets a limit."""
 
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 RECORDS = {"packets in time series", "recorded hops of packets"}
 
 BY_FLOW = {"flows", "links of routes"}
-"""Parts that are there once for each flow, or some times."""
+"""Kinds of parts whose number is proportional to the number of flows."""
 
 REMEDIES = {
     "flows": "have fewer flows (at most {flows:,})",
@@ -42,12 +42,12 @@ REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Memory that one kind of part takes.
+    """The memory for all parts of one kind.
 
     Attributes:
-        what: what it is, in the plural.
-        count: how many there are.
-        bytes_each: bytes that each takes.
+        what: name of the kind, in the plural.
+        count: number of parts.
+        bytes_each: bytes that each part takes.
     """
 
     what: str
@@ -56,12 +56,12 @@ class Part:
 
     @property
     def total(self) -> int:
-        """Bytes of all of them."""
+        """Bytes of all parts of the kind."""
         return self.count * self.bytes_each
 
     @property
     def is_record(self) -> bool:
-        """Whether it is recorded during the run, and turned into tables afterwards."""
+        """True if the part is recorded during the run and turned into tables afterwards."""
         return self.what in RECORDS
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Part:
 
 @cache
 def machine_bytes() -> int:
-    """Bytes of memory that this process may use: the machine's, or its control group's."""
+    """Returns the bytes of memory that this process may use: the machine's or its cgroup's."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for name in CGROUP_LIMITS:
         try:
@@ -84,7 +84,7 @@ def machine_bytes() -> int:
 
 
 def limit_of(text: str | None) -> int:
-    """Bytes that runs may take, as `--memory` says or else a share of the machine's."""
+    """Returns the limit of `--memory` in bytes; without one, a share of the machine's memory."""
     if text is None:
         return int(USUAL_SHARE * machine_bytes())
     limit = _core.parse_size("--memory", text)
@@ -100,7 +100,14 @@ def parts(
     packets: bool | None = None,
     engine: Engine = "packets",
 ) -> list[Part]:
-    """What a run takes, the most first; what is recorded is as the scenario says unless given."""
+    """Returns the parts of a run's memory, largest first.
+
+    Args:
+        scenario: the scenario.
+        series: if True, time series are recorded; None for the scenario's own setting.
+        packets: if True, packet events are recorded; None for the scenario's own setting.
+        engine: the engine that runs the scenario.
+    """
     made = [
         Part(*part) for part in scenario.memory(series=series, packets=packets, engine=engine)
     ]
@@ -108,15 +115,15 @@ def parts(
 
 
 def needed(made: Iterable[Part]) -> int:
-    """Bytes of all parts."""
+    """Returns the bytes of all parts."""
     return sum(part.total for part in made)
 
 
 def check(made: Sequence[Part], limit: int, what: str = "this run") -> None:
-    """Refuses a run that would not fit.
+    """Refuses a run that does not fit into memory.
 
     Raises:
-        RequestError: with the arithmetic and the nearest remedy.
+        RequestError: if the run needs more than the limit; the message has the sum and the remedy.
     """
     total = needed(made)
     if total <= limit:
@@ -139,7 +146,7 @@ def check(made: Sequence[Part], limit: int, what: str = "this run") -> None:
 def check_runs(
     scenarios: Iterable[Scenario], limit: int, *, series: bool = False, engine: Engine = "packets"
 ) -> None:
-    """Refuses runs of which one alone does not fit.
+    """Refuses runs if one of them alone does not fit into memory.
 
     Raises:
         RequestError: as `check` does.
@@ -149,10 +156,10 @@ def check_runs(
 
 
 class Room:
-    """Memory that runs side by side share: one that does not fit now waits for others to end."""
+    """Memory shared by concurrent runs: a run that does not fit waits for others to end."""
 
     def __init__(self, limit: int) -> None:
-        """Takes the bytes that all of them may have."""
+        """Takes the number of bytes that all runs together may have."""
         self._limit = limit
         self._taken = 0
         self._change = threading.Condition()
@@ -161,7 +168,7 @@ class Room:
     def of(
         self, scenario: Scenario, *, series: bool, engine: Engine = "packets"
     ) -> Iterator[None]:
-        """Waits until there is room for a run, or no other run is under way."""
+        """Waits until there is room for a run, or no other run is in progress."""
         wanted = needed(parts(scenario, series=series, packets=False, engine=engine))
         with self._change:
             self._change.wait_for(lambda: not self._taken or self._taken + wanted <= self._limit)
@@ -184,7 +191,7 @@ def resident_bytes() -> int | None:
 
 
 def size(count: float) -> str:
-    """Bytes in a unit that suits."""
+    """Formats a number of bytes in a suitable unit."""
     for factor, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= factor:
             return f"{count / factor:.3g} {unit}"

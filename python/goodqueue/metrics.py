@@ -1,14 +1,15 @@
-"""What the name of a metric says of its values: whether they are shares, and where they can lie."""
+"""Properties of metrics that follow from their names: shares, and ranges of values."""
 
 from __future__ import annotations
 
 import math
 
 SHARES = ("utilization", "loss_rate", "_share", "_fraction", "_synchronization")
-"""How the names of shares end."""
+"""Endings of the names of shares."""
 
 LOSSES = ("up_loss", "down_loss", "voice_loss")
-"""Shares as well: what games and calls lose. The name `drops_link_loss` is of a count."""
+"""Further shares: the losses of games and calls. The name `drops_link_loss` is a count and not one
+of them."""
 
 
 def is_share(name: str) -> bool:
@@ -17,7 +18,7 @@ def is_share(name: str) -> bool:
 
 
 def range_of(name: str) -> tuple[float, float]:
-    """The least and the largest value that a metric can have: no metric is negative."""
+    """Returns the smallest and the largest value that a metric can have; none is negative."""
     if is_share(name) or "jain" in name.rpartition(".")[2]:
         return 0.0, 1.0
     return 0.0, math.inf

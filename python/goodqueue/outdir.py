@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MARKER = "summary.json"
-"""The file that says a directory holds results of ours, which newer ones may replace."""
+"""File that marks a directory of results, which newer results may replace."""
 
 LITTLE = 64 * 1024
-"""A write that fails with no more bytes left on the disk fails for lack of room."""
+"""Free space, in bytes, below which a failed write is taken for a full disk."""
 
 FILES = "files"
-"""What a directory of whole files is called until they are in place."""
+"""Name of the directory that holds files until all of them are moved into place."""
 
 _PICTURES = (
     *("backlog", "cwnd", "delay-cdf", "rtt", "throughput", "curve", "pareto"),
@@ -48,22 +48,23 @@ _OURS = {
     *("queueing-delays.parquet", "packets.parquet"),
     *("flows.parquet", "rtts.parquet", "losses.parquet", "bursts.parquet", "series.parquet"),
 }
-"""Every file that a command writes. A directory that holds any other is not ours to replace."""
+"""Every file that a command writes. A directory with any other file is not replaced."""
 
 
 def check_apart(inputs: Iterable[str | Path], outputs: Mapping[str, Path | None]) -> None:
-    """Refuses an output that would take the place of an input, or of another output.
+    """Refuses an output that would replace an input, or another output.
 
-    Files are compared by their resolved paths, and by device and inode: another name of the same
-    file is the same file. A directory that is replaced as a whole holds what lies in it.
+    Files are compared by their resolved paths, and by device and inode, so that another name of the
+    same file counts as the same file. A directory that is replaced as a whole includes the files in
+    it.
 
     Args:
         inputs: files that the command reads.
-        outputs: files and directories that it writes, by the option that names them; an option
-            that ends in a slash names a directory that is replaced.
+        outputs: files and directories that it writes, by the option that names them; an option that
+            ends in a slash names a directory that is replaced.
 
     Raises:
-        RequestError: with the option and the file.
+        RequestError: if there is such an output; the message names the option and the file.
     """
     read = [Path(path) for path in inputs if Path(path).exists()]
     written: dict[str, Path] = {}
@@ -97,21 +98,21 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _is_special(target: Path) -> bool:
-    """Whether it is a device or a pipe, which keeps nothing that could be lost."""
+    """Returns True for a device or a pipe, which has no contents to lose."""
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
 def check_folder(folder: Path, ours: Sequence[str]) -> None:
-    """Refuses to add files to a directory that holds others than these, or symbolic links.
+    """Refuses to add files to a directory that holds other files, or symbolic links.
 
-    A file that is written through a symbolic link lands elsewhere.
+    Writing through a symbolic link would change a file elsewhere.
 
     Args:
-        folder: the directory, which need not be there.
-        ours: patterns of the names that the command gives its files.
+        folder: the directory, which need not exist.
+        ours: patterns of the names of the command's files.
 
     Raises:
-        RequestError: with the file that is in the way.
+        RequestError: if the directory holds such a file or link; the message names it.
     """
     if folder.exists() and not folder.is_dir():
         raise RequestError(f"{folder} is not a directory; name a new one")
@@ -126,10 +127,10 @@ def check_folder(folder: Path, ours: Sequence[str]) -> None:
 
 
 def check_links(folder: Path) -> None:
-    """Refuses a directory in which a symbolic link stands where a file would be written.
+    """Refuses a directory that holds a symbolic link.
 
     Raises:
-        RequestError: with the link.
+        RequestError: if there is one; the message names the link.
     """
     if not folder.is_dir():
         return
@@ -143,7 +144,7 @@ def check_links(folder: Path) -> None:
 
 
 def check_output(target: Path) -> None:
-    """Refuses a place where results could not go, before any time is spent on them."""
+    """Refuses a directory to which results cannot be written, before any time is spent on them."""
     held = {path.name for path in target.iterdir()} if target.is_dir() else set()
     if held and (MARKER not in held or not held <= _OURS):
         foreign = min(held - _OURS, default=min(held))
@@ -160,7 +161,7 @@ def check_output(target: Path) -> None:
 
 
 def check_file(target: Path) -> None:
-    """Refuses a place where a file could not go, before any time is spent on what it will hold."""
+    """Refuses a file that cannot be written, before any time is spent on its contents."""
     if target.is_dir():
         raise RequestError(f"{target} is a directory; name a file")
     parent = target.resolve().parent
@@ -182,18 +183,18 @@ def _check_writable(folder: Path, target: Path) -> None:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[Path]:
-    """Gives a path to write to, and puts it in place of `target` once it is on the disk.
+    """Yields a path to write to, and moves it to `target` once it is on the disk.
 
-    If writing fails, `target` keeps what it held. A device or a pipe is written to as it is.
+    If writing fails, `target` keeps its contents. A device or a pipe is written to directly.
 
     Raises:
-        OSError: naming `target`, of what the system refuses.
+        OSError: if the system refuses; it names `target`.
     """
     with _naming(target):
         if not _is_replaced(target):
             yield target
             return
-        beside = target.resolve()  # a link stays one
+        beside = target.resolve()  # a symbolic link is kept as a link
         clear_leftovers(beside.parent, beside.name)
         with unfinished_file(beside) as path, _naming(target):
             yield path
@@ -211,9 +212,9 @@ def _is_replaced(target: Path) -> bool:
 
 @contextmanager
 def whole_directory(target: Path) -> Iterator[Path]:
-    """Gives a directory to fill, and puts it in place of `target` once it is filled.
+    """Yields a directory to fill, and moves it to `target` once it is filled.
 
-    Until then `target` keeps what it held; if filling fails, it keeps it for good.
+    Until then `target` keeps its contents; if filling fails, it keeps them for good.
     """
     check_output(target)
     with _naming(target):
@@ -229,10 +230,10 @@ def whole_directory(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_files(folder: Path) -> Iterator[Path]:
-    """Gives a directory to fill, and puts what it then holds into `folder`, file by file.
+    """Yields a directory to fill, and moves its files into `folder` one by one.
 
     Raises:
-        OSError: naming `folder`, of what the system refuses; nothing is put there then.
+        OSError: if the system refuses; it names `folder`, and no file is moved.
     """
     with _naming(folder):
         clear_leftovers(folder)
@@ -245,7 +246,7 @@ def whole_files(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _naming(target: Path) -> Iterator[None]:
-    """Names the target in what the system refuses, whichever library met with it."""
+    """Names the target in an error of the operating system, whichever library raised it."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""One self-contained page of HTML: nothing beside it is needed to read or repeat it."""
+"""A self-contained HTML page, which needs no other file to be read or repeated."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def write(
     """Writes a page, whole or not at all.
 
     Args:
-        title: of the page, as text.
-        heading: above all, as text.
-        body: what it shows, as HTML.
-        command: the arguments that yield it, after `goodqueue`.
-        path: the page.
+        title: title of the page, as text.
+        heading: heading of the page, as text.
+        body: contents, as HTML.
+        command: the arguments after `goodqueue` that the page was made with.
+        path: file of the page.
     """
     parts = [
         "<!doctype html>",
@@ -56,13 +56,13 @@ def write(
         f"<p>goodqueue {escape(_core.version())}, results version {_core.results_version()}.</p>",
         "</html>",
     ]
-    # A page takes no control characters, however they are written.
+    # HTML allows no control characters, not even as character references.
     page = "\n".join(parts)
     write_whole(path, "".join(c for c in page if c.isprintable() or c in "\n\t"))
 
 
 def figure(picture: Picture) -> str:
-    """A picture and its caption, to stand in a page."""
+    """Returns a picture with its caption as HTML."""
     with tempfile.TemporaryDirectory() as folder:
         image = base64.b64encode(picture.save(Path(folder), caption=False).read_bytes()).decode()
     caption = escape(picture.caption)

@@ -1,4 +1,4 @@
-"""Runs on threads. The core releases the interpreter's lock, so threads run side by side."""
+"""Calls on threads, which run in parallel because the core releases the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ T = TypeVar("T")
 
 
 def available_processors() -> int:
-    """Processors that this process may use."""
+    """Returns the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 JOBS_PER_PROCESSOR = 4
-"""More threads than this for each processor only take memory."""
+"""Largest useful number of threads per processor; more would only take memory."""
 
 
 def jobs_of(wanted: int | None) -> int:
-    """How many threads to use: those wanted or one per processor, as far as that makes sense.
+    """Returns the number of threads to use: the number wanted, up to a limit, or one per processor.
 
-    A note on standard error says where it is fewer than wanted.
+    If it is lower than wanted, a note on stderr says so.
 
     Args:
-        wanted: the number that `--jobs` gives, if any.
+        wanted: the number that `--jobs` gives; None if it is not given.
     """
     processors = available_processors()
     most = JOBS_PER_PROCESSOR * processors
@@ -49,7 +49,7 @@ def jobs_of(wanted: int | None) -> int:
 
 
 class Workers:
-    """Threads that run calls. Each call is given the switch by which an interrupt stops it."""
+    """Threads that run calls; each call gets the switch by which an interrupt stops it."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self._pool = pool
@@ -62,9 +62,9 @@ class Workers:
 
 @contextmanager
 def workers(jobs: int | None = None) -> Iterator[Workers]:
-    """So many threads, or one per processor.
+    """Yields threads: as many as `jobs`, or one per processor.
 
-    On any exception, Ctrl-C too, what is under way is stopped and what has not started never does.
+    On any exception, including Ctrl-C, running calls are stopped and waiting calls are cancelled.
     """
     pool = ThreadPoolExecutor(jobs_of(jobs))
     threads = Workers(pool)

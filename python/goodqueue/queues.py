@@ -1,4 +1,4 @@
-"""Queue disciplines of one's own, in Python: docs/queues/own.md has an example."""
+"""Queue disciplines written in Python by the user; docs/queues/own.md has an example."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
 
 
 class QueueDiscipline(Protocol):
-    """A queue of packets waiting for a link; the packet in transmission has left it.
+    """A queue of packets waiting for a link; it does not include the packet in transmission.
 
-    A queue that holds packets back (a shaper) also has `next_ready(now_s) -> float | None`: when
-    `dequeue` may next give one, in seconds, and None when nothing waits.
+    A queue that delays packets (a shaper) also has `next_ready(now_s) -> float | None`. It returns
+    the time, in seconds, at which `dequeue` may next return a packet, and None if no packet waits.
     """
 
     def enqueue(self, context: QueueContext, packet: Packet) -> object:
         """Takes a packet, or drops it or others through the context."""
 
     def dequeue(self, context: QueueContext) -> Packet | None:
-        """Gives the next packet to transmit, if one may go now."""
+        """Returns the next packet to transmit; None if none may be sent now."""
 
     def backlog(self) -> tuple[int, int]:
-        """Packets waiting, and their bytes as `context.frame_bytes` counts them."""
+        """Returns the number of waiting packets and their `context.frame_bytes` in total."""
 
 
 QueueFactory = Callable[[], QueueDiscipline]
-"""Makes an empty queue: the class itself, if it can be called without arguments."""
+"""Function that makes an empty queue: the class itself, if it can be called without arguments."""
 
 
 @dataclass(frozen=True)
 class QueueReport:
-    """What happened while a queue discipline was tried, in packets.
+    """Counts of packets in a trial of a queue discipline.
 
     Attributes:
-        offered: that arrived at the queue.
-        sent: that it gave to the link.
-        dropped: that it dropped.
-        marked: marks that it set.
+        offered: packets that arrived at the queue.
+        sent: packets that the queue gave to the link.
+        dropped: packets that the queue dropped.
+        marked: packets that the queue marked.
     """
 
     offered: int
@@ -62,13 +62,15 @@ def check_queue(
 
     Args:
         factory: makes an empty queue. Queues are copied with `copy.deepcopy`.
-        work_conserving: whether it claims never to leave the link idle while something waits.
-        largest_packet: the largest IP packet it is offered, in bytes, from 40 to 65,535.
-        seed: of the packets and of the queue's random stream.
+        work_conserving: True if the discipline claims never to leave the link idle while packets
+            wait.
+        largest_packet: largest IP packet that is offered, in bytes, from 40 to 65,535.
+        seed: seed of the packets and of the queue's random stream.
 
     Raises:
-        RuleError: names the first rule that it broke and says how.
-        ValueError: for a packet size out of range.
+        RuleError: if the queue broke a rule; the message names the first and describes the
+            violation.
+        ValueError: if the packet size is out of range.
     """
     if not 40 <= largest_packet <= 65_535:
         raise ValueError(f"largest_packet is {largest_packet}: write 40 to 65535 bytes")

@@ -1,4 +1,4 @@
-"""Results of a run as polars frames. Every column carries its unit in its name."""
+"""Results of a run as polars frames. The name of every column includes its unit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goodqueue._core import Outcome, Table
 
 
-# What the numbers in the core's columns of the same name stand for, in order.
+# Meaning of the numbers 0, 1, 2, … in the core's column of each name.
 KINDS = {
     "event": ["sent", "arrived", "dropped", "service_started", "delivered", "marked"],
     "direction": ["forward", "reverse"],
@@ -28,15 +28,17 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Series:
-    """What changed when, recorded only when asked for.
+    """Quantities of a run over time; they exist only if recording was requested.
 
     Attributes:
-        backlog: `link`, `time_s`, `backlog_packets`, `backlog_bytes`, at each change.
-        windows: `flow`, `time_s`, `cwnd_bytes`, `ssthresh_bytes` (null if there is none yet),
-            `in_flight_bytes`, at each change.
-        rtt: `flow`, `time_s`, `rtt_s`, for each sample.
-        limits: `flow`, `time_s`, `limited_by`: what the sender of a bulk flow waits for from then
-            on (nothing, handshake, congestion, receiver_window, application), at each change.
+        backlog: columns `link`, `time_s`, `backlog_packets`, `backlog_bytes`; a row for each
+            change.
+        windows: columns `flow`, `time_s`, `cwnd_bytes`, `ssthresh_bytes` (null before the first
+            value), `in_flight_bytes`; a row for each change.
+        rtt: columns `flow`, `time_s`, `rtt_s`; a row for each RTT sample.
+        limits: columns `flow`, `time_s`, `limited_by`; a row for each change of the factor that
+            limits the sender of a bulk flow (nothing, handshake, congestion, receiver_window,
+            application).
     """
 
     backlog: pl.DataFrame
@@ -46,14 +48,14 @@ class Series:
 
 
 class Result:
-    """What one run yielded.
+    """The results of one run.
 
     Attributes:
         summary: every figure, by link and by flow; docs/results.md describes each key.
-        scenario: the scenario that was run, with every key written out, as TOML.
-        throughput: the payload of TCP or UDP that reached the server, if it was recorded: `flow`,
-            `time_s` (the end of an interval of 0.2 s), `throughput_bps` (over the interval). It has
-            at most 64 flows: those whose data go to the server.
+        scenario: the scenario that was run, as TOML with every key written out.
+        throughput: TCP or UDP payload that reached the server, if it was recorded, with the columns
+            `flow`, `time_s` (end of an interval of 0.2 s) and `throughput_bps` (mean over the
+            interval). It covers at most 64 flows, all of which send data to their server.
     """
 
     def __init__(
@@ -66,25 +68,29 @@ class Result:
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """One row per link and direction: `link` and the figures of the summary.
+        """A frame with one row per link and direction: `link` and the figures of the summary.
 
-        `shares` is a list of pairs: `group`, `share`.
+        The column `shares` holds lists of pairs: `group`, `share`.
         """
         return _summary_frame(self.summary["links"], "link")
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """One row per flow: `flow` and the figures of the summary.
+        """A frame with one row per flow: `flow` and the figures of the summary.
 
-        `losses_at` and `marks_at` are lists of pairs: `link`, `packets`.
+        The columns `losses_at` and `marks_at` hold lists of pairs: `link`, `packets`.
         """
         return _summary_frame(self.summary["flows"], "flow")
 
     def classes(self, link: str) -> pl.DataFrame:
-        """What limits each TCP flow, as seen from a link: `flow`, `class`.
+        """Returns the factor that limits each TCP flow, as seen from a link: `flow`, `class`.
 
-        `class` is `local` if the flow is limited by congestion at this link, `remote` if at another
-        (null if no link dropped or marked its data), `window` or `size`.
+        The class is `local` if congestion at this link limits the flow, and `remote` if congestion
+        at another link does. It is null if no link dropped or marked the flow's data. Otherwise it
+        is `window` or `size`.
+
+        Raises:
+            RequestError: if there is no such link.
         """
         links = self.summary["links"]
         if link not in links:
@@ -100,15 +106,15 @@ class Result:
 
     @cached_property
     def delays(self) -> pl.DataFrame:
-        """How many packets waited how long: `link`, `queueing_delay_s`, `packets`.
+        """The distribution of queueing delays: `link`, `queueing_delay_s`, `packets`.
 
-        Delays are binned; each bin is within 1.6 % of the delays in it.
+        Delays are binned; the value of a bin is within 1.6 % of every delay in it.
         """
         return self._frame(self._outcome.delays())
 
     @cached_property
     def series(self) -> Series | None:
-        """What changed when, if it was recorded."""
+        """Quantities over time; None if they were not recorded."""
         if not self._outcome.has_series:
             return None
         return Series(
@@ -120,12 +126,12 @@ class Result:
 
     @cached_property
     def packets(self) -> pl.DataFrame | None:
-        """Every packet event at links, access links included, and at hosts, if recorded.
+        """Every packet event at links (access links included) and at hosts; None if not recorded.
 
-        `time_s`, `event`, `link` (null at hosts), `flow`, `direction`, `number` (of the packet in
-        its flow and direction, from 0), `size_bytes` (IP), `sequence`, `payload_bytes` and
-        `acknowledgement` (null unless TCP), `drop_reason` (null unless dropped or marked),
-        `waited_s` (null unless service started).
+        The columns are `time_s`, `event`, `link` (null at hosts), `flow`, `direction`, `number` (of
+        the packet in its flow and direction, from 0), `size_bytes` (IP), `sequence`,
+        `payload_bytes` and `acknowledgement` (null unless TCP), `drop_reason` (null unless dropped
+        or marked), and `waited_s` (null unless service started).
         """
         return self._frame(self._outcome.packets()) if self._outcome.has_packets else None
 
@@ -149,7 +155,7 @@ BY_NAME = {
     "losses_at": ("link", "packets", pl.Int64),
     "marks_at": ("link", "packets", pl.Int64),
 }
-"""Figures of the summary that have a name for each value: as columns, lists of pairs."""
+"""Figures of the summary that map names to values; as columns they hold lists of pairs."""
 
 
 def _summary_frame(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:

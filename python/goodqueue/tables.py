@@ -1,4 +1,4 @@
-"""Columns that the core hands over, as polars frames."""
+"""Conversion of the core's tables to polars frames."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 
 def frame(table: Table, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
-    """The columns as a frame, with nulls for what is absent and names for numbers.
+    """Returns a table of the core as a frame.
+
+    Missing values become nulls, and numbers that stand for names become these names.
 
     Args:
-        table: numpy type and bytes of each column; -1 and NaN stand for what is absent.
-        names: what the numbers of a column stand for, in order, by column.
+        table: numpy type and bytes of each column; -1 and NaN mark missing values.
+        names: for each column of numbers, the names that 0, 1, 2, … stand for.
     """
     columns = {}
     for column, (kind, data) in table.items():
@@ -30,5 +32,5 @@ def frame(table: Table, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
 
 
 def _present(values: pl.Series) -> pl.Series:
-    """Whole numbers with nulls for what is absent."""
+    """Returns a column of integers with nulls in place of -1."""
     return values if not values.len() or values.min() != -1 else values.set(values == -1, None)

@@ -1,4 +1,4 @@
-"""The throughput of flows over time, as the core writes it down while a run goes on."""
+"""The throughput of flows over time, which the core writes to files during a run."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from goodqueue._core import Scenario
 
 BIN_S = 0.2
-"""The throughput trace has one value for each interval of this length."""
+"""Length of the intervals of the throughput trace, in s; each has one value."""
 
 TO_THE_SERVER = {"bulk", "echo", "transfers", "cbr", "poisson", "bursts", "on_off", "voice"}
-"""Workloads whose data go to the server. The trace counts nothing of the other direction."""
+"""Workloads whose data go to the server. The trace does not count the other direction."""
 
 MOST_MEASURED = 64
-"""Flows whose throughput is written down: each of them keeps a file open."""
+"""Largest number of flows whose throughput is recorded, because each keeps a file open."""
 
 SCHEMA = {"time_s": pl.Float64, "throughput_bps": pl.Float64}
 
 
 class Throughput:
-    """The files of a run's flows.
+    """The throughput files of a run's flows.
 
     Attributes:
-        traces: the trace of each flow and its file, for the core.
+        traces: name and file of each flow's trace, for the core.
     """
 
     def __init__(self, flows: list[str], folder: Path) -> None:
@@ -41,7 +41,7 @@ class Throughput:
         self.traces = [(f"throughput:{flow}", file) for flow, file in self._files.items()]
 
     def frame(self) -> pl.DataFrame:
-        """`flow`, `time_s` (the end of each interval of 0.2 s), `throughput_bps` over it."""
+        """Returns `flow`, `time_s` (end of an interval of 0.2 s) and `throughput_bps` (over it)."""
         parts = [pl.DataFrame(schema={"flow": pl.String, **SCHEMA})]
         for flow, file in self._files.items():
             if file.stat().st_size:
@@ -52,7 +52,7 @@ class Throughput:
 
 @contextmanager
 def measured(scenario: Scenario, *, wanted: bool) -> Iterator[Throughput | None]:
-    """Gives the files to write; they are there until the end of the block. None if not wanted."""
+    """Yields the files to record, which exist until the end of the block; None if not wanted."""
     if not wanted:
         yield None
         return
@@ -61,10 +61,10 @@ def measured(scenario: Scenario, *, wanted: bool) -> Iterator[Throughput | None]
 
 
 def flows_measured(scenario: Scenario) -> list[str]:
-    """The flows whose throughput is of interest: at most 64, in the order of the file.
+    """Returns the flows whose throughput is recorded: at most 64, in the order of the file.
 
-    Their data go from the client to the server. Bulk flows of a finite size count only if there
-    are no others.
+    Their data go from the client to the server. Bulk flows of a finite size count only if there are
+    no others.
     """
     groups = tomllib.loads(scenario.resolved_toml()).get("flow", [])
     names = [name for name, _, _ in scenario.flows()]
@@ -82,7 +82,7 @@ def flows_measured(scenario: Scenario) -> list[str]:
 
 
 def in_bins(frame: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
-    """The sum over the flows, in at most so many equal intervals, and the length of these in s."""
+    """Returns the sum over the flows in at most `most` equal intervals, and their length in s."""
     total = frame.group_by("time_s").agg(pl.col("throughput_bps").sum()).sort("time_s")
     each = max(1, math.ceil(total.height / most))
     bins = total.group_by(pl.int_range(pl.len()) // each, maintain_order=True)

@@ -1,4 +1,4 @@
-"""Which traces of a run go into which files."""
+"""Files of the traces that a run writes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from goodqueue._core import Scenario
 
 Traces = Mapping[str, "str | PathLike[str]"]
-"""Files by the names of their traces."""
+"""File of each trace, by the name of the trace."""
 
 MOST_WINDOWS = 8
-"""How many flows' windows a directory of traces holds."""
+"""Largest number of flows whose windows are written to a directory of traces."""
 
 OURS = ("*.pcapng", "*.tr", "*.nam", "*.dat", "*.flent.gz", "plot.gp", "*.svg")
-"""Files of a directory of traces, with the pictures that `plot.gp` makes."""
+"""Patterns of the files in a directory of traces, including the pictures that `plot.gp` makes."""
 
 POINTS = ("sender", "receiver", "before", "after")
 
@@ -33,7 +33,11 @@ POINTS = ("sender", "receiver", "before", "after")
 def opened(
     wanted: Traces | str | PathLike[str], scenario: Scenario
 ) -> Iterator[list[tuple[str, Path]]]:
-    """What the core is to write for a run; what is made of that is made when the run is over."""
+    """Yields the traces that the core writes for a run.
+
+    After the run the files that are made from them are written: `flent`, and `plot.gp` in a
+    directory.
+    """
     files = files_of(wanted, scenario)
     if not isinstance(wanted, Mapping):
         check_folder(Path(wanted), OURS)
@@ -51,12 +55,12 @@ def opened(
 
 
 def folders_of(traces: Iterable[tuple[str, Path]]) -> list[Path]:
-    """The folders that these files are in, each once."""
+    """Returns the folders of these files, each once."""
     return list(dict.fromkeys(file.resolve().parent for _, file in traces))
 
 
 def files_of(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[str, Path]:
-    """Traces and where they go: those of a mapping, or every one there is, in a directory."""
+    """Returns the file of each trace: those of a mapping, or all possible traces in a directory."""
     if isinstance(wanted, Mapping):
         return {name: Path(file) for name, file in wanted.items()}
     folder = Path(wanted)
@@ -73,7 +77,7 @@ def files_of(wanted: Traces | str | PathLike[str], scenario: Scenario) -> dict[s
 
 
 def files_read(scenario: Scenario) -> list[str]:
-    """The files that a scenario names, such as rates measured over time."""
+    """Returns the files that a scenario names, such as rates measured over time."""
     found: list[str] = []
 
     def walk(value: object) -> None:
@@ -92,13 +96,13 @@ def files_read(scenario: Scenario) -> list[str]:
 
 
 def _shown(scenario: Scenario) -> list[str]:
-    """The flows whose windows are written down."""
+    """Returns the flows whose windows are written."""
     bulk = [name for name, kind, _ in scenario.flows() if kind == "bulk"]
     return bulk[:MOST_WINDOWS]
 
 
 def _script(scenario: Scenario) -> str:
-    """The script of a directory with every trace."""
+    """Returns the gnuplot script of a directory with every trace."""
     windows = {flow: f"cwnd-{flow}.dat" for flow in _shown(scenario)}
     return gnuplot(scenario.links[0], "queue.dat", windows)
 
@@ -108,7 +112,7 @@ def gnuplot(link: str, queue: str, windows: Mapping[str, str]) -> str:
 
     Args:
         link: the link whose queue is drawn.
-        queue: the file of packets waiting there.
+        queue: the file with the link's waiting packets over time.
         windows: the files of congestion windows, by the names of flows.
     """
     lines = [

@@ -1,9 +1,9 @@
-"""Where a writer puts what is not whole yet, and how the next one clears what a killed one left.
+"""Unfinished files and directories, and the removal of those that killed processes left behind.
 
-An unfinished file or directory stands beside its target, under a name that only goodqueue gives.
-Its writer holds a lock on it, which the system takes away when the process ends, however it ends.
-Whatever is not locked belongs to nobody and can go. Where there are no such locks (Windows, some
-network file systems) leftovers stay.
+An unfinished file or directory is next to its target, under a name that only goodqueue uses. Its
+writer holds a lock on it, which the system releases when the process ends for any reason. Whatever
+is not locked is a leftover and may be removed. On systems without such locks (Windows, some network
+file systems) leftovers remain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ENDING = ".goodqueue-unfinished"
 REPLACED = ".goodqueue-replaced"
-"""Ending of the directory that holds what a new directory is about to take the place of."""
+"""Ending of the directory that holds the previous contents while a new directory replaces them."""
 
 OLD = "old"
 SCRATCH = "goodqueue-scratch"
@@ -36,7 +36,7 @@ SCRATCH = "goodqueue-scratch"
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[Path]:
-    """Gives a path to write to, and puts it in place of `target` once it is on the disk."""
+    """Yields a path to write to, and moves it to `target` once it is on the disk."""
 
     def make() -> Path:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}-", suffix=ENDING, dir=target.parent)
@@ -56,7 +56,7 @@ def unfinished_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def unfinished_directory(target: Path, ending: str = ENDING) -> Iterator[Path]:
-    """Gives a directory beside `target`. Whatever is left of it at the end goes."""
+    """Yields a directory next to `target`; it is removed at the end, if it still exists."""
 
     def make() -> Path:
         return Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=ending, dir=target.parent))
@@ -72,7 +72,7 @@ def unfinished_directory(target: Path, ending: str = ENDING) -> Iterator[Path]:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Gives a directory among the system's temporary ones, for this call only."""
+    """Yields a temporary directory that exists for this call only."""
     target = Path(tempfile.gettempdir()) / SCRATCH
     clear_leftovers(target.parent, SCRATCH)
     with unfinished_directory(target) as path:
@@ -80,11 +80,11 @@ def scratch() -> Iterator[Path]:
 
 
 def clear_leftovers(folder: Path, name: str = "") -> None:
-    """Clears what killed writers left in a folder; what others are writing stays.
+    """Removes what killed writers left in a folder; files that are being written are kept.
 
     Args:
         folder: the folder.
-        name: only what was to become this file or directory; empty for all.
+        name: name of the target whose leftovers are removed; empty for all targets.
     """
     made = re.compile(rf"\.{re.escape(name) or '.*'}-\w{{8}}({ENDING}|{REPLACED})")
     with suppress(OSError):
@@ -111,7 +111,7 @@ def _clear(path: Path) -> None:
 
 
 def _put_back(path: Path) -> None:
-    """Restores what was moved away for a new directory that then never came."""
+    """Restores a directory that was moved away for a replacement that never came."""
     if not path.name.endswith(REPLACED):
         return
     target = path.with_name(path.name.removesuffix(REPLACED)[1:-9])
@@ -121,7 +121,7 @@ def _put_back(path: Path) -> None:
 
 @contextmanager
 def _held(make: Callable[[], Path]) -> Iterator[Path]:
-    """Makes something and holds the lock on it."""
+    """Makes a file or directory and holds the lock on it."""
     while True:
         path = make()
         try:
@@ -139,7 +139,7 @@ def _held(make: Callable[[], Path]) -> Iterator[Path]:
 
 
 def _lock(path: Path, *, wait: bool) -> int | None:
-    """Opens and locks; None where that is not possible."""
+    """Opens and locks a path; returns None if that is not possible."""
     if not LOCKS:
         return None
     handle = os.open(path, os.O_RDONLY)

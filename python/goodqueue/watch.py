@@ -1,4 +1,4 @@
-"""Watches a run: how far it is, whether memory lasts, and whether traces fit on the disk."""
+"""Watches a run: its progress, its memory, and the space for its traces on the disk."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ESTIMATE_S = 1.0
-"""How long a run must have taken before its traces' size is estimated."""
+"""Time that a run must have taken before the size of its traces is estimated, in s."""
 
 KEPT_FREE_BYTES = 64 * 1024 * 1024
 KEPT_FREE_SHARE = 0.05
-"""Room that traces leave on their disk: the lesser of so many bytes and this share of the disk."""
+"""Space that traces leave free on their disk: the smaller of this many bytes and this share of the
+disk."""
 
 CALLS_AHEAD = 4
-"""There is also room for what is written until the watch has been called so often again."""
+"""Number of further calls of the watch for whose traces there must also be space."""
 
 
 class Watch:
-    """Is called some times a second while a run goes on; ends it by raising.
+    """A callable that the core calls some times a second during a run; it ends the run by raising.
 
     Attributes:
-        traces_bytes: what traces had taken when it was last called.
+        traces_bytes: size of all traces at the last call, in bytes.
     """
 
     def __init__(
@@ -43,27 +44,27 @@ class Watch:
         """Sets the bounds.
 
         Args:
-            memory: bytes that the process may have in memory.
-            recording: whether the run records what will be held once more, as tables.
-            folders: where traces are written.
-            tell: is told once how large the traces will be.
-            progress: is told the share that is done and the seconds that it took.
+            memory: bytes of memory that the process may have.
+            recording: True if the run records data that are copied into tables afterwards.
+            folders: folders to which traces are written.
+            tell: called once with a sentence that estimates the size of the traces.
+            progress: called with the share that is done and the seconds that it took.
         """
         self.traces_bytes = 0
         self._begun = time.monotonic()
         before = resident_bytes() or 0
         self._limit = memory
-        # What has grown since then will be there twice.
+        # The growth since then will exist twice.
         self._most = (memory + before) // 2 if recording else memory
         self._folders = list(folders)
         self._tell = tell
         self._progress = progress
 
     def __call__(self, share: float, written: int) -> None:
-        """Looks after a run that has done this share and written so many bytes of traces.
+        """Checks a run that has done this share and written this many bytes of traces.
 
         Raises:
-            RequestError: if the run must end because memory or disk do not last.
+            RequestError: if the run must end because memory or disk space would run out.
         """
         seconds = time.monotonic() - self._begun
         grown, self.traces_bytes = written - self.traces_bytes, written

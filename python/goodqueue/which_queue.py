@@ -1,4 +1,4 @@
-"""Every queue discipline on one bottleneck: the table and the picture of docs/which-queue.md.
+"""Compares every queue discipline on one bottleneck: table and picture of docs/which-queue.md.
 
 `make which-queue` (or `python -m goodqueue.which_queue`) runs all of them and writes both.
 """
@@ -29,9 +29,9 @@ PICTURE = Path("docs/img/which-queue.svg")
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->"
 
 BASE_RTT_S = 0.040
-"""Of the ping and of the short flows."""
+"""Base RTT of the ping and of the short flows, in s."""
 FIRST_SHORT_FLOW = 60
-"""Short flows from this number on begin after the warm-up."""
+"""Number of the first short flow that begins after the warm-up."""
 
 EF_FIRST = [0 if code_point == 46 else 1 for code_point in range(64)]
 SCALABLE = {"tcp.ecn": "dctcp", "tcp.congestion_control": "dctcp"}
@@ -39,7 +39,7 @@ SCALABLE = {"tcp.ecn": "dctcp", "tcp.congestion_control": "dctcp"}
 
 @dataclass(frozen=True)
 class Case:
-    """A queue to try: its name, its table, and what else differs."""
+    """A queue to try: its name, its table, and the other settings that differ."""
 
     name: str
     queue: str
@@ -87,7 +87,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Row:
-    """What a queue made of the traffic, with 95 % intervals over the replicates."""
+    """The figures of a queue, with 95 % intervals over the replicates."""
 
     name: str
     utilization: Interval
@@ -99,7 +99,7 @@ class Row:
 
 
 def figures(summary: dict[str, Any]) -> dict[str, float]:
-    """What one run says about its queue."""
+    """Returns the figures of one run."""
     link, flows = summary["links"]["bottleneck"], summary["flows"]
     long = [flow["goodput_bps"] for name, flow in flows.items() if name.startswith("long.")]
     names = (name for name in flows if name.startswith("web."))
@@ -111,20 +111,20 @@ def figures(summary: dict[str, Any]) -> dict[str, float]:
         "ping_ms": 1000 * (flows["ping"]["p99_rtt_s"] - BASE_RTT_S),
         "web_ms": 1000 * fmean(times),
         "loss": 100 * link["loss_rate"],
-        # Jain's index: 1 if all have the same, 1/n if one has all.
+        # Jain's index is 1 if all flows have the same rate, and 1/n if one flow has all.
         "fairness": sum(long) ** 2 / (len(long) * sum(rate * rate for rate in long)),
     }
 
 
 def one(case: Case, seed: int, cancel: Cancel) -> dict[str, float]:
-    """One run of a case."""
+    """Returns the figures of one run of a case."""
     overrides = [("topology.bottleneck.queue", case.queue), *case.others]
     outcome = load(SCENARIO, set=overrides, seed=seed).run(cancel=cancel)
     return figures(Result(outcome, "").summary)
 
 
 def compare(cases: Sequence[Case] = CASES, replicates: int = 20) -> list[Row]:
-    """Runs every case under so many seeds."""
+    """Runs every case under seeds 1 to `replicates`."""
     with workers() as threads, progress() as bar:
         shown = bar.add_task("queues", total=len(cases))
         runs = [
@@ -141,7 +141,7 @@ def compare(cases: Sequence[Case] = CASES, replicates: int = 20) -> list[Row]:
 
 
 def table(rows: Sequence[Row], replicates: int) -> str:
-    """The rows as Markdown."""
+    """Returns the rows as a Markdown table."""
     lines = [
         "| queue | utilisation, % | p99 delay, ms | ping, ms | 50 kB, ms | loss, % | fairness |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -160,7 +160,7 @@ def table(rows: Sequence[Row], replicates: int) -> str:
 
 
 def show(interval: Interval, digits: int) -> str:
-    """A mean and its interval."""
+    """Formats a mean and its interval."""
     return f"{interval.mean:.{digits}f} ± {interval.half_width:.{digits}f}"
 
 

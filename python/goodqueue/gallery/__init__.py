@@ -1,1 +1,1 @@
-"""The ready scenarios' pictures: `python -m goodqueue.gallery` draws those of docs/scenarios.md."""
+"""Pictures of the ready scenarios: `python -m goodqueue.gallery` draws them for its page."""

@@ -42,29 +42,29 @@ DRAWN: dict[str, Callable[[], Picture | Claim]] = {
     "tiny-buffer": claims.tiny_buffer,
     "short-flows": claims.short_flows,
 }
-"""Every scenario of the gallery, by the name of its file."""
+"""Function that draws each scenario of the gallery, by the name of the scenario's file."""
 
 
 DPI = 110
-"""Small files, and still sharp in a page."""
+"""Resolution at which files are small and pictures still sharp in a page."""
 
 
 def with_caption(page: str, name: str, caption: str) -> str:
-    """The page with the caption as what its picture of that name shows, for who cannot see."""
+    """Returns the page with the caption as alternative text of a picture, for screen readers."""
     target = f"](img/scenarios/{name}.png)"
     before, after = page.split(target)
     return before[: before.rindex("![")] + f"![{caption}" + target + after
 
 
 def with_table(page: str, name: str, table: str) -> str:
-    """The page with the table of that name."""
+    """Returns the page with a scenario's table replaced."""
     begin, end = f"<!-- table of {name}: begin -->\n", f"<!-- table of {name}: end -->"
     before, rest = page.split(begin)
     return before + begin + table + end + rest.split(end)[1]
 
 
 def main() -> None:
-    """Runs and draws what was asked for."""
+    """Runs and draws the scenarios named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*DRAWN, []], metavar="scenario")
     names = parser.parse_args().names or list(DRAWN)

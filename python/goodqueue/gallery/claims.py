@@ -1,4 +1,4 @@
-"""Two claims that papers quote, with intervals: pictures and tables of docs/scenarios.md."""
+"""Pictures and tables of two claims that papers quote, with intervals, for docs/scenarios.md."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ SEEDS = 10
 LIMIT = "topology.bottleneck.queue.limit"
 PACKETS = (5, 10, 15, 20, 40, 80)
 WINDOWS = {"46336B": "windows of 32 segments", "1448kB": "windows of 1,000 segments"}
-"""With the first they ask for less than the link has, with the second for all they can get."""
+"""Labels of the receive windows. The smaller window asks for less than the link's rate; the larger
+lets a flow use the whole link."""
 
 SIZES = {"14600B": 14.6, "50kB": 50, "100kB": 100, "300kB": 300, "1MB": 1000}
-"""Of short transfers, with their kilobytes; the first is some ten segments."""
+"""Size of the short transfers in kB, by its text in the scenario; the smallest is ten segments."""
 
 WHOLE = 1_250_000
 BUFFERS = {25: WHOLE // 5, 100: WHOLE // 10}
-"""By the number of long flows, C·T/√N in bytes."""
+"""C·T/√N in bytes, by the number of long flows."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A picture and a table of the same runs."""
+    """A picture and a table that show the same runs."""
 
     picture: Picture
     table: str
 
 
 def tiny_settings(window: str, paced: str) -> list[dict[str, str]]:
-    """Of one kind of senders, by buffer."""
+    """Returns the overrides for one kind of sender, one for each buffer."""
     fixed = {"tcp.receive_window": window, "tcp.pacing": paced}
     return [fixed | {LIMIT: f"{limit}p"} for limit in PACKETS]
 
 
 def short_settings(count: int, limit: int) -> list[dict[str, str]]:
-    """Of one number of long flows and one buffer, by size of the transfers."""
+    """Returns the overrides for a number of long flows and a buffer, one for each transfer size."""
     fixed = {"flow.long.count": str(count), LIMIT: f"{limit}B"}
     return [fixed | {"flow.short.workload.size": size} for size in SIZES]
 
@@ -68,7 +69,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def tiny_buffer() -> Claim:
-    """Utilisation and loss of paced and of bursty senders in tiny buffers."""
+    """Draws utilisation and loss of paced and of bursty senders in tiny buffers."""
     show = Shown("tiny-buffer")
     senders = {"paced": "true", "bursty": "false"}
     runs = {
@@ -117,7 +118,7 @@ def tiny_buffer() -> Claim:
 
 
 def short_flows() -> Claim:
-    """Times of short transfers behind C·T and C·T/√N."""
+    """Draws the times of short transfers behind buffers of C·T and C·T/√N."""
     show = Shown("short-flows")
     runs = {
         (count, limit): show.replicates(short_settings(count, limit), SEEDS)

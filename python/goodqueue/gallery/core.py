@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def backbone() -> Picture:
-    """Utilisation and loss about the square-root rule."""
+    """Draws utilisation and loss for buffers around that of the square-root rule."""
     show = Shown("backbone")
     shares = (0.125, 0.25, 0.5, 1, 2, 8, 32)
     settings = [{"topology.bottleneck.queue.limit": f"{round(395_000 * s)}B"} for s in shares]
@@ -43,7 +43,7 @@ def backbone() -> Picture:
 
 
 def satellite() -> Picture:
-    """Windows of senders that take a loss for congestion, and of one that does not."""
+    """Draws the windows of CUBIC, which reacts to random loss, and of BBR, which does not."""
     show = Shown("satellite")
     cases = {
         "cubic": {},
@@ -72,7 +72,7 @@ def satellite() -> Picture:
 
 
 def three_bottlenecks() -> Picture:
-    """Who goes far gives way three times, unless flows are served in turn."""
+    """Draws the goodput of flows across one link and across three, by drop tail and fq_codel."""
     show = Shown("three-bottlenecks")
     runs = show.replicates([{}, {"topology.queue": '{kind="fq_codel"}'}])
     rows = {"all three links": "through", "back": "on-back", "middle": "on-middle"}
@@ -99,7 +99,7 @@ def three_bottlenecks() -> Picture:
 
 
 def partition_aggregate() -> Picture:
-    """The time of an answer against the number of servers."""
+    """Draws the time of an answer against the number of servers."""
     show = Shown("partition-aggregate")
     servers = (8, 16, 32, 64, 128)
     cases = {
@@ -144,7 +144,7 @@ def partition_aggregate() -> Picture:
 
 
 def shared_buffer() -> Picture:
-    """Two overloaded ports take a third of the memory each."""
+    """Draws the backlog of three ports of a switch with shared memory, two of them overloaded."""
     show = Shown("shared-buffer")
     run = show.run({"record.access": "true"})
     names = ("first", "second", "third")

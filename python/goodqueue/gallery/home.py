@@ -1,4 +1,4 @@
-"""Pictures of links that people have at home and at work."""
+"""Pictures of links at home and at work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EVENINGS = {
 
 
 def bufferbloat() -> Picture:
-    """A queue of 100 packets and one of 8."""
+    """Draws the backlog and a ping behind queues of 100 and of 8 packets."""
     show = Shown("bufferbloat")
     large, small = show.run(), show.run({"topology.bottleneck.queue.limit": "8p"})
     link = [run.summary["links"]["bottleneck"]["utilization"] * 100 for run in (large, small)]
@@ -61,7 +61,7 @@ def bufferbloat() -> Picture:
 
 
 def home_web() -> Picture:
-    """What people wait for at home, before and after."""
+    """Draws the waiting times of a household with drop tail and with fq_codel."""
     show = Shown("home-web")
     runs = show.replicates([{}, FAIR])
     rows = {
@@ -90,7 +90,7 @@ def home_web() -> Picture:
 
 
 def evening() -> Picture:
-    """A phone uploads its pictures while others play, watch and read."""
+    """Draws the backlog and a ping while a phone uploads pictures and others use the link."""
     show = Shown("evening")
     runs = {name: show.run({QUEUE: up, QUEUES_DOWN: down}) for name, (up, down) in EVENINGS.items()}
     flows = [run.summary["flows"] for run in runs.values()]
@@ -118,7 +118,7 @@ def evening() -> Picture:
 
 
 def adsl() -> Picture:
-    """A download before and during an upload."""
+    """Draws the rate of a download and a ping, before and during an upload."""
     show = Shown("adsl")
     tail, fair = show.run(packets=True), show.run(FAIR, packets=True)
     rates = [run.summary["flows"]["download"]["goodput_bps"] / 1e6 for run in (tail, fair)]
@@ -149,7 +149,7 @@ LIMITS = (10, 20, 40, 80, 160, 320, 640)
 
 
 def office() -> Picture:
-    """Calls and pages against the limit of a FIFO."""
+    """Draws the quality of calls and the time of web pages against the limit of a FIFO."""
     show = Shown("office")
     runs = show.replicates([{f"{QUEUE}.limit": f"{limit}p"} for limit in LIMITS])
     (fair,) = show.replicates([FAIR])
@@ -188,7 +188,7 @@ def office() -> Picture:
 
 
 def cellular() -> Picture:
-    """A queue that fills whenever the radio fades."""
+    """Draws the backlog and a ping on a radio link whose rate varies."""
     show = Shown("cellular")
     runs = [show.run(), show.run({QUEUE: '{kind="codel"}'})]
     rates = [run.summary["flows"]["download"]["goodput_bps"] / 1e6 for run in runs]
@@ -213,7 +213,7 @@ def cellular() -> Picture:
 
 
 def wifi() -> Picture:
-    """A limit in packets, and queues that know time."""
+    """Draws a ping behind a limit in packets and behind fq_codel, which controls the delay."""
     show = Shown("wifi")
     cases = {
         "drop tail, cubic": {},
@@ -242,7 +242,7 @@ def wifi() -> Picture:
 
 
 def cable_modem() -> Picture:
-    """PIE beside two FIFOs."""
+    """Draws the distribution of the queueing delay behind PIE and behind two FIFOs."""
     show = Shown("cable-modem")
     inner = f"{QUEUE}.queue"
     cases = {

@@ -1,4 +1,4 @@
-"""Pictures of published studies' traffic."""
+"""Pictures of the traffic in published studies."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SHARES = {
         "flow.short.workload.load": "108.2kbps",
     },
 }
-"""The overrides that scenarios/bscl-mix.toml names, by the share of what is not local."""
+"""Overrides listed in scenarios/bscl-mix.toml, by the share of the traffic that is not local."""
 
 PARTS = {"remote": 0.4, "windowed": 0.4, "short": 0.2}
-"""Of that share."""
+"""Fraction of that share for each kind of flow."""
 
 
 def bscl_mix() -> Picture:
-    """The mix as designed and as it comes out."""
+    """Draws the throughput of the mix's parts, as designed and as measured."""
     show = Shown("bscl-mix")
     runs = show.replicates(list(SHARES.values()), seeds=3)
 
@@ -62,7 +62,7 @@ def bscl_mix() -> Picture:
 
 
 def gijsbers_ping() -> Picture:
-    """Their Figure 2: a ping against four buffers."""
+    """Draws Figure 2 of Gijsbers and Akkoorath: a ping behind four buffers."""
     show = Shown("gijsbers-ping")
     limits = (10, 50, 100, 500)
     runs = [show.run({"topology.queue.limit": f"{m}p", "duration": "100s"}) for m in limits]
@@ -91,11 +91,11 @@ TABLE_3 = {
     250: (43933, 9196),
     500: (47969, 5139),
 }
-"""Buffer in frames: goodput at server 1 and at server 2 in bytes a second, as printed."""
+"""Printed goodput at server 1 and at server 2, in bytes a second, by the buffer in frames."""
 
 
 def gijsbers_periodic() -> Picture:
-    """Their Table 3: goodput of both flows against the buffer."""
+    """Draws Table 3 of Gijsbers and Akkoorath: the goodput of both flows against the buffer."""
     show = Shown("gijsbers-periodic")
     settings = [
         {"topology.queue.limit": f"{m}p", "flow.periodic.start_jitter": "3s"} for m in TABLE_3
@@ -149,7 +149,7 @@ def gijsbers_periodic() -> Picture:
 
 
 def red_study() -> Picture:
-    """Goodput and response time against the buffer, for three shares of random loss."""
+    """Draws goodput and response time against the buffer, for three rates of random loss."""
     show = Shown("red-study")
     limits = (5, 7, 10, 15, 30, 50)
     lines: dict[str, list[Line]] = {"goodput": [], "response": []}

@@ -1,4 +1,4 @@
-"""Runs of a ready scenario, and what the pictures take from them."""
+"""Runs of a ready scenario, and the curves that pictures draw from them."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 SCENARIOS = Path("scenarios")
 
 Take = Callable[[dict[str, Any]], float]
-"""What takes one number from a summary."""
+"""Function that takes one number from a summary."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A scenario by the name of its file."""
+    """A ready scenario, by the name of its file."""
 
     name: str
 
     def run(self, overrides: Mapping[str, str] | None = None, *, packets: bool = False) -> Result:
-        """One run with its series."""
+        """Runs the scenario once and returns the result with its series over time."""
         scenario = load(SCENARIOS / f"{self.name}.toml", set=overrides or {})
         return Result(scenario.run(series=True, packets=packets), scenario.resolved_toml())
 
     def replicates(
         self, settings: Sequence[Mapping[str, str]], seeds: int = 5
     ) -> list[list[dict[str, Any]]]:
-        """Summaries of every setting, each under so many seeds from 1 on."""
+        """Returns the summaries of every setting under seeds 1 to `seeds`."""
         with workers() as threads:
             futures = [
                 [threads.submit(partial(self._summary, setting, seed)) for seed in seed_list(seeds)]
@@ -57,7 +57,7 @@ class Shown:
 
 
 def seed_list(seeds: int) -> range:
-    """Seeds count from 1."""
+    """Returns the seeds 1 to `seeds`."""
     return range(1, seeds + 1)
 
 
@@ -67,24 +67,24 @@ def swept(
     runs: Sequence[Sequence[dict[str, Any]]],
     figure: Take,
 ) -> Line:
-    """A figure's mean and 95 % interval over the replicates of each setting."""
+    """Returns a line of a figure's means with 95 % intervals, one point for each setting."""
     intervals = [of(summaries, figure) for summaries in runs]
     return Line(label, x, [i.mean for i in intervals], errors=[i.half_width for i in intervals])
 
 
 def of(summaries: Sequence[dict[str, Any]], figure: Take) -> Interval:
-    """A figure's mean and 95 % interval over replicates."""
+    """Returns the mean of a figure over replicates, with its 95 % interval."""
     return t_interval([figure(summary) for summary in summaries])
 
 
 def group(summary: dict[str, Any], prefix: str, key: str) -> list[float]:
-    """A figure of every flow whose name begins so and that has it."""
+    """Returns a figure of every flow whose name begins with `prefix`, if the flow has it."""
     flows = [flow for name, flow in summary["flows"].items() if name.startswith(prefix)]
     return [flow[key] for flow in flows if flow[key] is not None]
 
 
 def backlog(result: Result, link: str, label: str, unit: str = "packets") -> Line:
-    """What waited at a link, over time: packets, or kilobytes if the unit is `bytes`."""
+    """Returns the backlog of a link over time, in packets, or in kB if the unit is `bytes`."""
     assert result.series is not None
     own = thin(result.series.backlog.filter(pl.col("link") == link), f"backlog_{unit}")
     scale = 1 if unit == "packets" else 1000
@@ -93,7 +93,7 @@ def backlog(result: Result, link: str, label: str, unit: str = "packets") -> Lin
 
 
 def round_trips(result: Result, flow: str, label: str, until_s: float = 1e9) -> Line:
-    """Round-trip times of a flow in ms, over time."""
+    """Returns the round-trip times of a flow over time, in ms."""
     assert result.series is not None
     rtt = result.series.rtt
     own = thin(rtt.filter((pl.col("flow") == flow) & (pl.col("time_s") <= until_s)), "rtt_s")
@@ -101,14 +101,14 @@ def round_trips(result: Result, flow: str, label: str, until_s: float = 1e9) -> 
 
 
 def window(result: Result, flow: str, label: str) -> Line:
-    """The congestion window of a flow in kB, over time."""
+    """Returns the congestion window of a flow over time, in kB."""
     assert result.series is not None
     own = thin(result.series.windows.filter(pl.col("flow") == flow), "cwnd_bytes")
     return Line(label, own["time_s"].to_list(), (own["cwnd_bytes"] / 1000).to_list(), form="steps")
 
 
 def arrival_rate(result: Result, flow: str, label: str, bin_s: float = 0.5) -> Line:
-    """Payload of a flow that reached its server's host, in Mb/s over time."""
+    """Returns the payload of a flow that reaches its server's host, in Mb/s over time."""
     assert result.packets is not None
     got = result.packets.filter(
         (pl.col("flow") == flow)
@@ -122,7 +122,7 @@ def arrival_rate(result: Result, flow: str, label: str, bin_s: float = 0.5) -> L
 
 
 def waited(result: Result, link: str, label: str) -> Line:
-    """Per cent of a link's packets that waited no longer than so many ms."""
+    """Returns the share of a link's packets, in percent, with at most each queueing delay in ms."""
     delays = result.delays.filter(pl.col("link") == link).sort("queueing_delay_s")
     share = delays["packets"].cum_sum() / delays["packets"].sum() * 100
     return Line(label, (delays["queueing_delay_s"] * 1000).to_list(), share.to_list())

@@ -1,1 +1,1 @@
-"""Published experiments as data, and what compares them with runs of ours."""
+"""Published experiments as data, and the code that compares them with our own runs."""

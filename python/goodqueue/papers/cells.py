@@ -1,4 +1,4 @@
-"""A published figure beside ours, and what is to be thought of it."""
+"""Published figures beside our own figures, with a verdict on each pair."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What is to be thought of a published figure."""
+    """The verdict on a published figure."""
 
     MATCHES = "matches"
     SHAPE = "matches in shape"
@@ -25,10 +25,11 @@ class Verdict(StrEnum):
 
 
 class Finding(StrEnum):
-    """What is to be thought of a conclusion of a paper, for a pair of rows.
+    """The verdict on a paper's conclusion, for one pair of rows.
 
-    `UNREPRODUCED`: the paper's figures bear it out, ours do not. `CONTRADICTED`: neither do.
-    `ELSEWHERE`: it fails under conditions of which the paper prints no figures.
+    `UNREPRODUCED`: the paper's own figures support the conclusion, ours do not. `CONTRADICTED`:
+    neither the paper's figures nor ours support it. `ELSEWHERE`: the conclusion fails under
+    conditions for which the paper prints no figures.
     """
 
     HOLDS = "holds"
@@ -43,14 +44,15 @@ WEAK = "a match with an interval wider than half of our mean, which says little"
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A figure of ours: its mean over runs, and where one run lies, 95 times in 100.
+    """One of our figures: its mean over runs, and the 95 % prediction interval for one run.
 
     Attributes:
-        mean: over the runs.
+        mean: mean over the runs.
         low: lower end of the prediction interval for one run.
-        high: its upper end.
-        error: standard error of the mean; 0 where nothing is left to chance.
-        values: of the runs, in the order of seeds or phases; none where they are not known.
+        high: upper end of the prediction interval for one run.
+        error: standard error of the mean; 0 for a figure that does not depend on chance.
+        values: value of each run, in the order of seeds or phases; empty if the values are not
+            known.
     """
 
     mean: float
@@ -61,12 +63,17 @@ class Spread:
 
     @classmethod
     def exact(cls, value: float) -> Spread:
-        """A figure that nothing left open changes."""
+        """Returns the spread of a figure that is the same in every run."""
         return cls(value, value, value)
 
     @classmethod
     def of_seeds(cls, values: Sequence[float], least: float = -math.inf) -> Spread:
-        """Student's prediction interval over independent seeds; no value is below `least`."""
+        """Returns Student's prediction interval over independent seeds.
+
+        Args:
+            values: the figure under each seed.
+            least: smallest value that the figure can have; the interval is cut there.
+        """
         if len(values) == 1:
             return cls.exact(values[0])
         made = cls.of_sample(fmean(values), stdev(values), len(values), least)
@@ -76,7 +83,14 @@ class Spread:
     def of_sample(
         cls, mean: float, deviation: float, count: int, least: float = -math.inf
     ) -> Spread:
-        """The same from the mean and the standard deviation of so many."""
+        """Returns Student's prediction interval from the mean and standard deviation of a sample.
+
+        Args:
+            mean: mean of the sample.
+            deviation: standard deviation of the sample.
+            count: size of the sample.
+            least: smallest value that the figure can have; the interval is cut there.
+        """
         if count == 1:
             return cls.exact(mean)
         half = prediction_half_width(deviation, count)
@@ -85,17 +99,20 @@ class Spread:
 
     @classmethod
     def of_range(cls, values: Sequence[float]) -> Spread:
-        """The range, which needs no law: n values hold one more with probability (n-1)/(n+1).
+        """Returns the range of the values as the interval, which assumes no distribution.
 
-        The error is that of independent values; of evenly spaced phases it is an upper bound.
+        The range of n independent values contains one more value with probability (n-1)/(n+1). The
+        standard error is that of independent values; for evenly spaced phases it is an upper bound.
         """
         error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
         return cls(fmean(values), min(values), max(values), error, tuple(values))
 
     def explains(self, printed: str, tolerance: float = 0.0) -> bool:
-        """Whether some value in here, rounded or cut to the printed digits, is printed so.
+        """Returns True if a value in the interval, rounded or cut to its digits, reads as printed.
 
-        `tolerance` widens it at both ends by that share of the printed figure.
+        Args:
+            printed: the published figure, as printed.
+            tolerance: share of the published figure by which both ends of the interval are widened.
         """
         unit, value, slack = printed_unit(printed), float(printed), 1e-9
         more = abs(tolerance * value)
@@ -104,24 +121,24 @@ class Spread:
         )
 
     def text(self, digits: int) -> str:
-        """From where to where; one figure if both are printed the same."""
+        """Formats the ends of the interval, or a single number if both ends print the same."""
         low, high = f"{self.low:.{digits}f}", f"{self.high:.{digits}f}"
         return low if low == high else f"{low} .. {high}"
 
 
 def printed_unit(printed: str) -> float:
-    """What one in the last printed digit is worth."""
+    """Returns the value of one unit in the last printed digit."""
     return float(10.0 ** -len(printed.partition(".")[2]))
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The same figure by somebody else's simulator.
+    """The same figure from another simulator.
 
     Attributes:
-        label: whose.
-        spread: its mean, NaN if only the range is known, and the interval or range of its runs.
-        agrees: whether ours agrees with it; None if that is not judged.
+        label: name of the simulator.
+        spread: mean of its runs (NaN if only their range is known), and their interval or range.
+        agrees: True if our figure agrees with it; None if agreement is not judged.
     """
 
     label: str
@@ -131,11 +148,11 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is known about a figure that does not match.
+    """An explanation of a figure that does not match.
 
     Attributes:
-        text: why, in a sentence without a full stop.
-        reads: what a misprint should read, if it is one.
+        text: the reason, as a sentence without a full stop.
+        reads: correct reading of a misprinted figure; None if the figure is no misprint.
     """
 
     text: str
@@ -147,23 +164,23 @@ class Cell:
     """One published figure beside ours.
 
     Attributes:
-        row: its row: values of the key columns, as printed.
-        quantity: what it is.
-        unit: its unit; "" for counts and shares.
-        digits: decimals to print.
-        published: as printed; None where the paper prints no number.
+        row: values of the key columns of its row, as printed.
+        quantity: name of the quantity.
+        unit: unit of the quantity; "" for counts and shares.
+        digits: number of decimals to print.
+        published: the published figure, as printed; None if the paper prints no number.
         ours: our figure.
-        shape: whether the tests of the shape that it is part of hold; None if there are none.
-        tolerance: what the interval is widened by, as a share of the published figure.
-        remark: what is known if it does not match.
-        beside: other simulators' figures.
-        variants: ours under other settings, or measured in another way, by name.
+        shape: True if the tests of its row's shape hold; None if there are no such tests.
+        tolerance: share of the published figure by which the interval is widened.
+        remark: explanation that is printed if the figure does not match.
+        beside: figures of other simulators.
+        variants: our figures under other settings, or measured by another method, by name.
         controls: figures of models that are wrong on purpose, by name.
-        finding: the verdict on a conclusion; None of a figure.
-        repeats: the experiment of the same paper in which the same run is a cell already; "" if
-            there is none.
-        asked: the bound that decides between the verdicts, in words; "" if none is stated. Where
-            there is a finding too, the ends of `ours` are those of the mean's 95 % interval.
+        finding: the verdict on a conclusion; None if the cell is a figure.
+        repeats: experiment of the same paper that already has a cell for the same run; "" if none
+            has.
+        asked: the bound that decides between the verdicts, in words; "" if no bound is given. If
+            the cell also has a finding, the ends of `ours` are those of the mean's 95 % interval.
     """
 
     row: Mapping[str, str]
@@ -184,7 +201,7 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict | Finding | None:
-        """None if nothing was published that could match."""
+        """The verdict on the cell; None if nothing was published that could match."""
         if self.finding is not None:
             return self.finding
         if self.published is not None and self.ours.explains(self.published, self.tolerance):
@@ -195,7 +212,7 @@ class Cell:
 
     @property
     def note(self) -> str:
-        """What is known about a figure that does not match as printed."""
+        """The remark on a figure that does not match as printed; "" if there is none."""
         if self.remark is None or self.verdict is Verdict.MATCHES:
             return ""
         if self.remark.reads is None:
@@ -206,29 +223,30 @@ class Cell:
 
     @property
     def interval_of(self) -> str:
-        """Head of the column with the ends of `ours`."""
+        """Heading of the column that shows the ends of `ours`."""
         return "one run lies in" if self.finding is None else "95 % interval"
 
     @property
     def weak(self) -> bool:
-        """Whether it matches, of an interval wider than half of our mean."""
+        """True if the figure matches, but its interval is wider than half of our mean."""
         width = self.ours.high - self.ours.low
         return self.verdict is Verdict.MATCHES and width > abs(self.ours.mean) / 2
 
     def controlled(self, name: str) -> Cell:
-        """The same published figure beside that of a model that is wrong on purpose.
+        """Returns the cell with the figure of a control, a model that is wrong on purpose, as ours.
 
-        Shapes are not tested of it: it matches, weakly or not, or does not.
+        The shape is not tested for a control: its figure matches, matches weakly, or does not
+        match.
         """
         return replace(self, ours=self.controls[name], shape=None, controls={})
 
     @property
     def said(self) -> str:
-        """The note, or that a match says little."""
+        """The note, or a warning that the match is weak."""
         return WEAK if self.weak else self.note
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the cell as a dictionary that JSON can hold."""
         return {
             "row": dict(self.row),
             "quantity": self.quantity,
@@ -258,12 +276,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """What an experiment came to.
+    """The outcome of an experiment.
 
     Attributes:
         cells: published figures beside ours.
-        sentences: what must be said with them: what was left open, what the intervals are.
-        pictures: draws them; called only where somebody looks at them.
+        sentences: sentences printed with the cells: what the paper leaves open, and what the
+            intervals mean.
+        pictures: function that draws the pictures; it is called only if they are wanted.
     """
 
     cells: Sequence[Cell]
@@ -272,7 +291,7 @@ class Reproduction:
 
 
 def remarks(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
-    """What people are told of cells, each sentence once, with the cells it is said of."""
+    """Groups cells by the remark that is printed about them; each remark is printed once."""
     said: dict[str, list[Cell]] = {}
     for cell in cells:
         if cell.said:

@@ -1,8 +1,9 @@
-"""What a paper concludes, as data: a bound on how many times one figure is another.
+"""Conclusions of a paper, as data: each bounds the ratio of two figures.
 
-The two figures stand in rows that differ in one key. The bound is judged for every such pair, under
-every variant, so that it is seen under which conditions it holds. It is judged by the 95 % interval
-of the ratio of two means: an interval that straddles a bound decides nothing.
+The two figures are in rows that differ in one key. The bound is judged for every such pair of rows
+under every variant, which shows the conditions under which it holds. The 95 % interval of the ratio
+of the two means decides. If an end of the bound lies within the interval, the conclusion is
+undecided.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ if TYPE_CHECKING:
 
 
 DIGITS = 3
-"""Of a ratio."""
+"""Number of decimals of a ratio."""
 
 FAILS = frozenset({Finding.UNREPRODUCED, Finding.CONTRADICTED, Finding.ELSEWHERE})
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A row that conclusions speak of.
+    """One row to which conclusions refer.
 
     Attributes:
-        row: its keys.
+        row: values of its keys.
         ours: our figure.
-        printed: the paper's figure; None where it did not run the row or prints none.
+        printed: the paper's figure; None if the paper did not run the row or prints no figure.
     """
 
     row: Mapping[str, str]
@@ -42,19 +43,19 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """A `[[conclusion]]`.
+    """One `[[conclusion]]` of a paper's data.
 
     Attributes:
-        says: what the paper says, in a few words.
-        column: whose figures it speaks of.
-        along: the key that differs.
-        of: its value in the row of the first figure.
-        over: its value in the row of the second, by which the first is divided.
-        least: the least ratio with which it holds.
-        most: the largest.
-        row: values of keys that it is restricted to.
-        because: what is known where it does not hold.
-        average: the key over whose values both figures are averaged first; "" for none.
+        says: the paper's words, shortened.
+        column: column of the figures that are compared.
+        along: the key in which the two rows differ.
+        of: value of that key in the row of the dividend.
+        over: value of that key in the row of the divisor.
+        least: smallest ratio for which the conclusion holds.
+        most: largest ratio for which the conclusion holds.
+        row: values of other keys to which the conclusion is restricted.
+        because: explanation that is printed where the conclusion does not hold.
+        average: key over whose values both figures are averaged first; "" for none.
     """
 
     says: str
@@ -70,7 +71,7 @@ class Conclusion:
 
     @property
     def bound(self) -> str:
-        """The ratios with which it holds."""
+        """The ratios for which the conclusion holds, in words."""
         if math.isinf(self.most):
             return f"at least {self.least:g}"
         if math.isinf(self.least):
@@ -78,11 +79,11 @@ class Conclusion:
         return f"{self.least:g} to {self.most:g}"
 
     def finding(self, times: Spread, printed: float | None) -> Finding:
-        """The verdict on a ratio of ours.
+        """Returns the verdict on one of our ratios.
 
         Args:
-            times: its mean and the ends of its 95 % interval.
-            printed: the ratio of the paper's own figures; None outside of what it ran.
+            times: mean of the ratio, and the ends of its 95 % interval.
+            printed: ratio of the paper's own figures; None if the paper did not run these rows.
         """
         if self.least <= times.low and times.high <= self.most:
             return Finding.HOLDS
@@ -97,12 +98,12 @@ class Conclusion:
     def cells(
         self, samples: Sequence[Sample], quantity: str, under: Mapping[str, str]
     ) -> Iterator[Cell]:
-        """The ratio of every pair of rows, and whether it holds there.
+        """Yields the ratio of every pair of rows with its verdict.
 
         Args:
             samples: the rows.
-            quantity: what the ratio is, in words.
-            under: what else is said of the rows.
+            quantity: description of the ratio, in words.
+            under: further keys of the cells, such as the variant.
         """
         groups: dict[tuple[tuple[str, str], ...], dict[str, list[Sample]]] = {}
         for one in samples:
@@ -135,7 +136,7 @@ class Conclusion:
 
 
 def _averaged(samples: Sequence[Sample]) -> Sample:
-    """The mean of rows, seed by seed."""
+    """Returns the mean of several rows, taken seed by seed."""
     if len(samples) == 1:
         return samples[0]
     spreads = [one.ours for one in samples]
@@ -149,8 +150,9 @@ def _averaged(samples: Sequence[Sample]) -> Sample:
 def ratio(above: Spread, below: Spread) -> Spread:
     """Returns the ratio of two means, with Student's 95 % interval of its logarithm.
 
-    Runs of the same seed are a pair, since they share what chance draws: what counts is how far
-    their shares of the two means differ. Where nothing is left to chance the ratio is exact.
+    Runs with the same seed form a pair, because they share their random numbers. The standard error
+    is therefore that of the difference, seed by seed, between the values as shares of their means.
+    If neither figure depends on chance, the ratio is exact.
     """
     mean = above.mean / below.mean
     if not above.values or not below.values or not above.mean:

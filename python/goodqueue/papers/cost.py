@@ -1,7 +1,8 @@
-"""What experiments cost, for `--list`: `python -m goodqueue.papers.cost [DIR]`.
+"""Prints the run time of each experiment, for `--list`: `python -m goodqueue.papers.cost [DIR]`.
 
-Prints what each is said to take beside what its runs took when they were run, on two cores. DIR is
-where they are kept, as with `goodqueue reproduce --store`; times of a busy machine say nothing.
+Each line has the time that the experiment announces beside the time that its runs took on two
+cores. DIR is the folder of stored runs, as in `goodqueue reproduce --store`. Times measured on a
+busy machine are not representative.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ CORES = 2
 
 
 class Noting(Runner):
-    """Notes what it is asked for."""
+    """A runner that records the identity of every run it is asked for."""
 
     def __init__(self, store: Store) -> None:
-        """Takes where results are kept."""
+        """Takes the store that holds the results."""
         super().__init__(store, Threads(None))
         self.asked: set[bytes] = set()
 
     def figures(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float]]:
-        """The metrics of each run."""
+        """Returns the metrics of each run, and records the run."""
         self.asked.update(run.identity for run in runs)
         return super().figures(runs, metrics)
 
@@ -52,7 +53,7 @@ def costs(store: Store) -> None:
 
 
 def main(folder: str | None = None) -> None:
-    """Of the user's runs, or of those kept in a folder."""
+    """Prints the costs of the user's runs, or of the runs stored in a folder."""
     with user_store("papers", None if folder is None else Path(folder)) as store:
         costs(store)
 

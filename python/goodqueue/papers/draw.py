@@ -1,6 +1,6 @@
 """Draws experiments for the documentation: `python -m goodqueue.papers.draw PAPER EXPERIMENT ...`.
 
-In the root of the source tree; pictures go to docs/img/PAPER.
+Run it in the root of the source tree. The pictures are written to docs/img/PAPER.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from goodqueue.study.threads import Threads
 
 
 def main(paper: str, names: list[str]) -> None:
-    """Draws the pictures of these experiments."""
+    """Draws the pictures of a paper's experiments."""
     folder = Path("docs/img") / paper
     folder.mkdir(parents=True, exist_ok=True)
     with user_store("papers") as store:

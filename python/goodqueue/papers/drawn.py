@@ -1,6 +1,6 @@
-"""Pictures of experiments, kept beside their runs: they take longer than all that they show.
+"""Pictures of experiments, cached beside their runs because drawing takes longer than the rest.
 
-A picture is drawn anew when a cell of its experiment has changed, or anything that draws.
+A picture is drawn again if a cell of its experiment has changed, or any source that draws it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 FOLDER = "pictures"
 
 SOURCES = ("papers", "plots", "gallery", "sizing")
-"""Where what draws is, and the data that it draws from."""
+"""Folders with the code that draws, and with the data that it draws from."""
 
 
 def drawn(one: Experiment, done: Reproduction, store: Path) -> str:
-    """The pictures of an experiment, to stand in a page."""
+    """Returns the pictures of an experiment as HTML, drawn or from the cache."""
     folder = store / FOLDER
     folder.mkdir(exist_ok=True)
     page = folder / f"{one.paper}-{one.name}.html"
@@ -42,7 +42,7 @@ def drawn(one: Experiment, done: Reproduction, store: Path) -> str:
 
 
 def _key(done: Reproduction) -> str:
-    """Says whether pictures would be the same."""
+    """Returns a hash that changes whenever the pictures would change."""
     cells = json.dumps([cell.as_dict() for cell in done.cells])
     return hashlib.sha256(f"{_sources()} {cells}".encode()).hexdigest()
 

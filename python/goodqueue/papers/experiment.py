@@ -1,8 +1,8 @@
-"""Papers, and what can be reproduced of them.
+"""Papers and their experiments.
 
-A paper is a folder here with a `paper.toml`. Each TOML file beside it that names published figures
-is an experiment (see `table.py`); figures that are curves are computed by modules, which the
-package's `experiments()` returns.
+A paper is a folder beside this module with a `paper.toml`. Each other TOML file of the folder that
+names published figures is an experiment (see `table.py`). Curves are computed by modules instead;
+the `experiments()` of the paper's package returns them.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ class Experiment(Protocol):
 
     @property
     def paper(self) -> str:
-        """The folder of its paper."""
+        """Name of the paper's folder."""
         ...
 
     @property
     def name(self) -> str:
-        """Such as `table4`."""
+        """Name of the experiment, such as `table4`."""
         ...
 
     @property
     def title(self) -> str:
-        """What it shows, in a line."""
+        """Description of the experiment, in one line."""
         ...
 
     @property
     def seconds(self) -> float:
-        """How long all its runs take on two cores, about."""
+        """Approximate time that all its runs take on two cores, in seconds."""
         ...
 
     def reproduce(self, runner: Runner) -> Reproduction:
-        """Runs what is not known yet and sets ours beside the published figures."""
+        """Runs what the store lacks and compares our figures with the published ones."""
         ...
 
 
@@ -61,11 +61,11 @@ class Paper:
     """A publication.
 
     Attributes:
-        name: its folder here, with hyphens for underscores.
-        title: as printed.
-        authors: as printed.
-        page: the page about it in the documentation.
-        year: of publication; None if that is not known.
+        name: name of its folder here, with hyphens for underscores.
+        title: title, as printed.
+        authors: authors, as printed.
+        page: the documentation page about the paper.
+        year: year of publication; None if it is not known.
     """
 
     name: str
@@ -76,12 +76,12 @@ class Paper:
 
     @property
     def by(self) -> str:
-        """Whose it is, and when it was published."""
+        """The authors, and the year of publication if it is known."""
         return self.authors if self.year is None else f"{self.authors}, {self.year}"
 
 
 def papers() -> list[str]:
-    """The papers that have anything to reproduce."""
+    """Returns the names of all papers that have experiments, sorted."""
     return sorted(
         entry.name.replace("_", "-")
         for entry in PAPERS.iterdir()
@@ -90,7 +90,7 @@ def papers() -> list[str]:
 
 
 def paper(name: str) -> Paper:
-    """What is known of a paper.
+    """Returns the description of a paper.
 
     Raises:
         RequestError: if there is no such paper.
@@ -102,9 +102,9 @@ def paper(name: str) -> Paper:
 
 @cache
 def experiments(name: str) -> Sequence[Experiment]:
-    """What can be reproduced of a paper: tables, figures and what else there is, by number.
+    """Returns the experiments of a paper: tables, then figures, then others, sorted by number.
 
-    The same ones at each call: figures ask for the tables that they show.
+    Every call returns the same objects, because figures use the results of their tables.
 
     Raises:
         RequestError: if there is no such paper.
@@ -122,10 +122,10 @@ def experiments(name: str) -> Sequence[Experiment]:
 
 
 def experiment(name: str, wanted: str) -> Experiment:
-    """One experiment of a paper.
+    """Returns one experiment of a paper.
 
     Raises:
-        RequestError: if there is none of that name.
+        RequestError: if the paper has no experiment of that name.
     """
     known = {one.name: one for one in experiments(name)}
     if wanted not in known:
@@ -134,13 +134,13 @@ def experiment(name: str, wanted: str) -> Experiment:
 
 
 def _nearest(wanted: str, known: Sequence[str]) -> str:
-    """What may have been meant, and all there is."""
+    """Returns the nearest known name, if one is near, and the list of all known names."""
     meant = [f"did you mean {name!r}? " for name in get_close_matches(wanted, known, 1)]
     return f"{''.join(meant)}there is {', '.join(known)}"
 
 
 def _place(one: Experiment) -> tuple[int, list[str | int]]:
-    """Tables first, then figures; numbers in names by their value."""
+    """Returns the sort key of an experiment: tables, then figures, then others, by number."""
     parts = re.split(r"(\d+)", one.name)
     return (
         0 if one.name.startswith("table") else 1 if one.name.startswith("fig") else 2,

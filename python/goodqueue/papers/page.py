@@ -1,14 +1,14 @@
 """Writes the tables of a paper's page: `python -m goodqueue.papers.page PAPER ...`.
 
-In the root of the source tree. A page says where a table goes and which one it is, in comments that
-nobody sees who reads it:
+Run it in the root of the source tree. HTML comments in the page, which its readers do not see, mark
+the place and the kind of each table:
 
-    <!-- distances -->                    paper, other simulators and ours, for all tables
-    <!-- controls -->                     what models that are wrong on purpose match
+    <!-- distances -->                    distances between the paper, other simulators and ours
+    <!-- controls -->                     matches of models that are wrong on purpose
     <!-- figures of EXPERIMENT -->        our figures over the last key of the rows
-    <!-- conclusions of EXPERIMENT -->    where what the paper concludes holds, and where not
-    <!-- counts -->                       how many cells of each experiment have each verdict
-    <!-- claims -->                       every claim with its bound, and what it is judged by
+    <!-- conclusions of EXPERIMENT -->    rows in which each conclusion of the paper holds or fails
+    <!-- counts -->                       number of cells of each experiment with each verdict
+    <!-- claims -->                       every claim, its bound, and the means that decide it
     <!-- end -->
 """
 
@@ -43,11 +43,11 @@ MARKED = re.compile(
 )
 
 MOST_NAMED = 3
-"""More ratios of a group are given from where to where."""
+"""Largest number of ratios of a group that are listed; of more, only the range is printed."""
 
 
 def filled(text: str, name: str, runner: Runner) -> str:
-    """The text of a paper's page with the tables that it asks for."""
+    """Returns the text of a paper's page with its marked tables filled in."""
 
     def table(found: re.Match[str]) -> str:
         match found["what"]:
@@ -70,7 +70,7 @@ def filled(text: str, name: str, runner: Runner) -> str:
 
 
 def distances(name: str, runner: Runner) -> Iterator[Line]:
-    """How far the paper, another simulator and ours are apart, by table and quantity."""
+    """Yields the distances between the paper, another simulator and ours, by table and quantity."""
     tables = _compared(name, runner)
     theirs = tables["all"][0].beside[0].label
     heads = ["", "paper and ours", f"paper and {theirs}", f"{theirs} and ours"]
@@ -84,7 +84,7 @@ def distances(name: str, runner: Runner) -> Iterator[Line]:
 
 
 def _compared(name: str, runner: Runner) -> dict[str, Sequence[Cell]]:
-    """Cells by table, and all of them."""
+    """Returns the cells by table, and all cells under the key `all`."""
     tables = {
         one.name.replace("table", "Table "): one.reproduce(runner).cells
         for one in experiments(name)
@@ -94,7 +94,7 @@ def _compared(name: str, runner: Runner) -> dict[str, Sequence[Cell]]:
 
 
 def wrong_models(name: str, runner: Runner) -> Iterator[Line]:
-    """How often ours matches, and a model that is wrong on purpose, by quantity."""
+    """Yields the number of matches of our model and of each wrong model, by quantity."""
     yield [
         "wrong on purpose",
         "quantity",
@@ -124,7 +124,7 @@ def _distances(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def figures(one: TableExperiment, runner: Runner) -> Iterator[Line]:
-    """A line for every group of rows, a column for every value of the last key."""
+    """Yields a line for every group of rows, with a column for every value of the last key."""
     *groups, axis = one.keys
     quantities = one.columns.values()
     rows: dict[tuple[str, ...], dict[str, Line]] = {}
@@ -141,7 +141,7 @@ def figures(one: TableExperiment, runner: Runner) -> Iterator[Line]:
 
 
 def conclusions(one: TableExperiment, runner: Runner) -> Iterator[Line]:
-    """Every conclusion with the ratios with which it holds, and with which it does not."""
+    """Yields every conclusion with the ratios for each verdict."""
     cells = [cell for cell in one.reproduce(runner).cells if cell.finding is not None]
     shown = [each for each in Finding if any(cell.finding is each for cell in cells)]
     yield ["it says, and what is asked of a ratio", *map(str, shown)]
@@ -153,7 +153,7 @@ def conclusions(one: TableExperiment, runner: Runner) -> Iterator[Line]:
 
 
 def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
-    """Ratios, grouped by the first key of their rows; intervals where they decide."""
+    """Formats ratios, grouped by the first key of their rows; undecided ones with intervals."""
     said = []
     for first, group in groupby(cells, key=lambda cell: _places(one, cell.row, [*cell.row][:1])):
         members = list(group)
@@ -169,7 +169,7 @@ def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
 
 
 def _rest(one: TableExperiment, cell: Cell) -> str:
-    """What else is said of a ratio: its other keys, and the interval of one that is undecided."""
+    """Returns the other keys of a ratio, and its interval if it is undecided."""
     said = [*_places(one, cell.row, [*cell.row][1:])]
     if cell.finding is Finding.UNDECIDED:
         said.append(cell.ours.text(cell.digits))
@@ -177,11 +177,11 @@ def _rest(one: TableExperiment, cell: Cell) -> str:
 
 
 OURS = '"ours: '
-"""How a claim begins that is not the paper's."""
+"""Prefix of a claim that this project makes, and not the paper."""
 
 
 def counts(name: str, runner: Runner) -> Iterator[Line]:
-    """A line for each experiment, one for all, and one for claims that are not the paper's."""
+    """Yields a line for each experiment, one for all, and one for claims of this project."""
     found = {one.name: list(one.reproduce(runner).cells) for one in experiments(name)}
     every = [cell for cells in found.values() for cell in cells]
     found["all"] = every
@@ -197,7 +197,7 @@ def counts(name: str, runner: Runner) -> Iterator[Line]:
 
 
 def claims(name: str, runner: Runner) -> Iterator[Line]:
-    """A line for each claim: the means that it is judged by, under what came of each."""
+    """Yields a line for each claim: the means that decide it, in the column of their verdict."""
     yield ["", "claim", "asked", *map(str, Finding)]
     yield ["---"] * (3 + len(Finding))
     for one in experiments(name):
@@ -208,7 +208,7 @@ def claims(name: str, runner: Runner) -> Iterator[Line]:
 
 
 def _means(cells: Sequence[Cell], wanted: Finding) -> str:
-    """The means of those with a finding, by curve if the claim speaks of several."""
+    """Formats the means with one verdict, by curve if the claim concerns several curves."""
     several = len({cell.row.get("curve") for cell in cells}) > 1
     said = []
     chosen = [cell for cell in cells if cell.finding is wanted]

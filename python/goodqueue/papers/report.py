@@ -1,4 +1,4 @@
-"""Reproductions as a page: counts, tables, pictures."""
+"""An HTML page about reproductions: counts of verdicts, tables and pictures."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def write(
     """Writes the page, whole or not at all.
 
     Args:
-        found: experiments and what they came to.
-        path: the page.
-        command: the arguments that yielded them, after `goodqueue`.
-        store: where runs are kept, and beside them pictures.
+        found: experiments and their outcomes.
+        path: file of the page.
+        command: the arguments after `goodqueue` that the page was made with.
+        store: folder of the stored runs, which also holds the cached pictures.
     """
     body = [f"<p>{LEGEND}</p>", f"<p>{tally.LEGEND}</p>", _counts(found), _controls(found)]
     for name, group in groupby(found, key=lambda pair: pair[0].paper):

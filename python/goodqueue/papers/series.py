@@ -1,4 +1,4 @@
-"""What a table's runs do over time, as pictures: the first run of every row again, recorded."""
+"""Pictures over time of a table's runs: the first run of every row is repeated and recorded."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def over_time(
     name: str, title: str, entry: Mapping[str, Any], rows: Mapping[str, Scenario]
 ) -> Picture:
-    """A panel for each row: round-trip times of a flow, or what waits at a link.
+    """Draws a panel for each row: the round-trip times of a flow, or the backlog of a link.
 
     Args:
         name: file name without its ending.
-        title: above the first panel.
-        entry: from the data: `flow` or `link`, and `until`, how many seconds are shown.
-        rows: a scenario for each row, by its label.
+        title: title above the first panel.
+        entry: entry of the data: `flow` or `link`, and `until`, the length shown in seconds.
+        rows: a scenario for each row, by the row's label.
     """
     with ThreadPoolExecutor(available_processors()) as pool:
         results = list(pool.map(_record, rows.values()))
@@ -67,7 +67,7 @@ def _caption(entry: Mapping[str, Any]) -> str:
 
 
 def labels(rows: Sequence[Mapping[str, str]], keys: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The rows by their keys, with units."""
+    """Returns a label for each row: its key values with their units."""
     return [
         ", ".join(f"{row[key]} {entry.get('unit', '')}".strip() for key, entry in keys.items())
         for row in rows

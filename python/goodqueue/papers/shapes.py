@@ -1,7 +1,8 @@
-"""Named tests of the shape of a row of figures: what a picture shows without its numbers.
+"""Named tests of the shape of a row of figures, for pictures that print no numbers.
 
-Each takes the figures in ascending order of the axis, that axis, and the parameters in the data,
-and says whether the shape holds. They are applied to our means and to the published figures alike.
+Each test takes the figures in ascending order of the axis, the positions on that axis, and its
+parameters from the data. It returns True if the figures have the shape. The tests are applied both
+to our means and to the published figures.
 """
 
 from __future__ import annotations
@@ -16,24 +17,27 @@ if TYPE_CHECKING:
 
 
 def rises(values: Sequence[float], _axis: Sequence[float], slack: float = 0.0) -> bool:
-    """No figure is below the one before by more than the slack, a share; and the last is above."""
+    """Returns True if the last figure exceeds the first, and no step falls by more than the slack.
+
+    The slack is a share of the figure before the step.
+    """
     return values[-1] > values[0] and all(
         after >= before - slack * abs(before) for before, after in pairwise(values)
     )
 
 
 def falls(values: Sequence[float], axis: Sequence[float], slack: float = 0.0) -> bool:
-    """The mirror of `rises`."""
+    """Returns True if the figures fall: the mirror image of `rises`."""
     return rises([-value for value in values], axis, slack)
 
 
 def flat(values: Sequence[float], _axis: Sequence[float], within: float) -> bool:
-    """Largest and smallest are within that share of the largest."""
+    """Returns True if the largest and the smallest differ by at most that share of the largest."""
     return max(values) - min(values) <= within * abs(max(values))
 
 
 def saturates(values: Sequence[float], axis: Sequence[float], at: float, within: float) -> bool:
-    """From `at` on all are within that share of the last, and before it none is."""
+    """Returns True if exactly the figures from `at` on are within that share of the last figure."""
     last = values[-1]
     return all(
         (abs(value - last) <= within * abs(last)) == (where >= at)
@@ -42,22 +46,22 @@ def saturates(values: Sequence[float], axis: Sequence[float], at: float, within:
 
 
 def grows_by(values: Sequence[float], _axis: Sequence[float], least: float, most: float) -> bool:
-    """The last is so many times the first."""
+    """Returns True if the ratio of the last figure to the first lies between `least` and `most`."""
     return least <= values[-1] / values[0] <= most
 
 
 def stays_below(values: Sequence[float], _axis: Sequence[float], most: float) -> bool:
-    """All are at most that."""
+    """Returns True if no figure exceeds `most`."""
     return max(values) <= most
 
 
 def stays_above(values: Sequence[float], _axis: Sequence[float], least: float) -> bool:
-    """All are at least that."""
+    """Returns True if no figure is less than `least`."""
     return min(values) >= least
 
 
 def collapses(values: Sequence[float], axis: Sequence[float], after: float, to: float) -> bool:
-    """Up to `after` all are above that share of the first; beyond it they fall below it."""
+    """Returns True if figures up to `after` exceed `to` times the first, and no later one does."""
     return all(
         (value > to * values[0]) == (where <= after)
         for value, where in zip(values, axis, strict=True)
@@ -65,14 +69,14 @@ def collapses(values: Sequence[float], axis: Sequence[float], after: float, to: 
 
 
 def zero_until(values: Sequence[float], axis: Sequence[float], last: float) -> bool:
-    """Nothing up to there, and something from there on."""
+    """Returns True if the figures are 0 up to `last` on the axis, and positive beyond it."""
     return all((value > 0) == (where > last) for value, where in zip(values, axis, strict=True))
 
 
 def knee(
     values: Sequence[float], axis: Sequence[float], at: float, below: float, above: float
 ) -> bool:
-    """Before that place all are at most `below`, from it on all are at least `above`."""
+    """Returns True if figures before `at` are at most `below`, and the others at least `above`."""
     return all(
         value >= above if where >= at else value <= below
         for value, where in zip(values, axis, strict=True)
@@ -80,13 +84,13 @@ def knee(
 
 
 def peaks(values: Sequence[float], axis: Sequence[float], at: float, slack: float = 0.0) -> bool:
-    """The largest, or one within that share of it, is at that place of the axis."""
+    """Returns True if the figure at `at` is the largest, or within `slack` (a share) of it."""
     there = dict(zip(axis, values, strict=True))[at]
     return there >= max(values) * (1 - slack)
 
 
 def dips(values: Sequence[float], axis: Sequence[float], at: float, slack: float = 0.0) -> bool:
-    """The smallest, or one within that share of it, is at that place of the axis."""
+    """Returns True if the figure at `at` is the smallest, or within `slack` (a share) of it."""
     there = dict(zip(axis, values, strict=True))[at]
     return there <= min(values) * (1 + slack)
 
@@ -108,4 +112,4 @@ TESTS: dict[str, Test] = {
         dips,
     )
 }
-"""By the names that data use."""
+"""Tests by the names that the data use."""

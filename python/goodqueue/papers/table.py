@@ -1,8 +1,8 @@
-"""A published table as data: its rows as overrides of a scenario, its columns as sums of metrics.
+"""A published table as data: rows override keys of a scenario, columns combine metrics of a run.
 
-What its TOML file may say is listed in docs/papers.md. Every cell of the published CSV is a cell of
-the comparison; a cell that is empty was not printed. A column that the CSV lacks was drawn, not
-printed: its cells are judged by their shape alone.
+docs/papers.md lists the keys of its TOML file. Every cell of the published CSV is a cell of the
+comparison; an empty cell was not printed. A column that the CSV lacks was drawn in a picture and
+not printed, so its cells are judged by their shape alone.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
 Row = dict[str, str]
 Figures = dict[str, float]
 Spreads = dict[tuple[int, str], dict[str, Spread]]
-"""By the place of a row and a variant every quantity, under its column."""
+"""Every quantity, by the name of its column, for each pair of a row's index and a variant."""
 
 PLAIN = ""
-"""The variant that is compared with the paper."""
+"""Name of the variant that is compared with the paper."""
 
 AS_RUN = "as fitted"
-"""Name of the plain model beside variants, unless the file names it (`plain`)."""
+"""Label of the plain model where variants are listed beside it; the file may replace it
+(`plain`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,12 @@ class Quantity:
     """A figure computed from the metrics of a run.
 
     Attributes:
-        label: what it is.
-        unit: its unit.
-        sum: metrics whose values are added up; one without a sample counts 0.
-        per: metrics by whose sum that is divided, if any.
+        label: name of the figure.
+        unit: unit of the figure.
+        sum: metrics whose values are added up; a metric without a value counts as 0.
+        per: metrics whose sum is the divisor; empty for none.
         scale: factor from the unit of the metrics to `unit`.
-        digits: decimals to print.
+        digits: number of decimals to print.
     """
 
     label: str
@@ -69,7 +70,7 @@ class Quantity:
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> Quantity:
-        """From a `[[column]]`."""
+        """Reads a quantity from a `[[column]]`."""
         return cls(
             entry["label"],
             entry["unit"],
@@ -80,7 +81,7 @@ class Quantity:
         )
 
     def of(self, figures: Figures) -> float:
-        """The figure of one run."""
+        """Returns the figure of one run; NaN if its divisor is 0."""
         value = self.scale * _total(self.sum, figures)
         if not self.per:
             return value
@@ -90,16 +91,16 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """What the paper leaves open, and the values of it that are run.
+    """A condition that the paper leaves open, and the values of it that are run.
 
     Attributes:
-        kind: `seeds`; `phases`, evenly spaced values of a span; or `none`.
-        label: what is open.
-        count: how many are run.
-        why: how the interval over them is meant.
-        first: the first value of the span.
-        span: from the first to the last value, in the unit that `set` gives it.
-        set: overrides in which `{}` is the value.
+        kind: `seeds`; `phases`, which are evenly spaced values of a span; or `none`.
+        label: name of the open condition.
+        count: number of values that are run.
+        why: sentence about the meaning of the interval over these values.
+        first: start of the span.
+        span: length of the span, in the unit that `set` gives it.
+        set: overrides of the scenario in which `{}` is replaced by the value.
     """
 
     kind: str
@@ -120,11 +121,11 @@ class Open:
 
     @property
     def seeds(self) -> range:
-        """The seeds that each value is run under."""
+        """The seeds under which each value is run."""
         return range(1, 1 + (self.count if self.kind == "seeds" else 1))
 
     def spread(self, values: Sequence[float]) -> Spread:
-        """A figure over what is open."""
+        """Returns the spread of a figure over the open condition."""
         match self.kind:
             case "seeds":
                 # Tables print counts, shares, times and rates: none is negative.
@@ -137,14 +138,14 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A cell whose run is written as what its authors worked with.
+    """A cell whose run is written as trace files of the kind that the authors used.
 
     Attributes:
-        row: its key columns.
-        seed: of the run.
-        why: why this seed; "" where it is the first.
-        scenario: what is run.
-        files: names of files by the traces that they hold.
+        row: values of its key columns.
+        seed: seed of the run.
+        why: reason for this seed; "" if it is the default.
+        scenario: the scenario that is run.
+        files: file name for each trace.
     """
 
     row: Mapping[str, str]
@@ -155,11 +156,11 @@ class Traced:
 
     @property
     def name(self) -> str:
-        """A name for its directory."""
+        """A name for the directory of its files."""
         return "-".join(re.sub(r"[^\w.]+", "_", value) for value in self.row.values())
 
     def write(self, target: Path) -> str:
-        """Runs it and writes the files and a script for gnuplot; returns what was run."""
+        """Runs the cell, writes the traces and a gnuplot script, and describes what was run."""
         check_folder(target, [*self.files.values(), "plot.gp", "*.svg"])
         target.mkdir(parents=True, exist_ok=True)
         files = {trace: target / file for trace, file in self.files.items()}
@@ -176,12 +177,12 @@ class Traced:
 
 
 def folder(paper: str) -> Traversable:
-    """Where a paper's data are: the name of a package has no hyphens."""
+    """Returns the folder of a paper's data; hyphens become underscores, as in the package name."""
     return files(__package__).joinpath(paper.replace("-", "_"))
 
 
 class TableExperiment:
-    """A published table or figure and how to run it."""
+    """A published table or figure with the scenario and settings that reproduce it."""
 
     def __init__(self, paper: str, name: str, data: Mapping[str, Any]) -> None:
         self.paper, self.name = paper, name
@@ -207,11 +208,11 @@ class TableExperiment:
 
     @property
     def is_compared(self) -> bool:
-        """Whether means of another simulator stand beside ours."""
+        """True if our means are also compared with those of another simulator."""
         return any("standard_errors" in other for other in self._data.get("beside", ()))
 
     def runs(self) -> Iterator[tuple[int, str, Run]]:
-        """Every run with the place of its row and its variant."""
+        """Yields every run with the index of its row and the name of its variant."""
         texts = {
             name: self._folder.joinpath(variant.get("scenario", self._data["scenario"]))
             for name, variant in self.models.items()
@@ -238,19 +239,21 @@ class TableExperiment:
                         yield place, name, run_of(made, seed)
 
     def _filled(self, template: str, model: str, row: Row) -> str:
-        """An override of a variant as it is, one of a control with the columns of the row."""
+        """Returns an override: unchanged for a variant, filled in from the row for a control."""
         return template if model in self.variants else template.format(**row)
 
     def traced(self, wanted: Sequence[str], seed: int | None = None) -> list[Traced]:
-        """The cells whose traces are written.
+        """Returns the cells whose traces are to be written.
 
         Args:
-            wanted: `KEY=VALUE` of the rows' keys, all of which must fit; `all` for every row. If
-                there are none, the cell that `[traces]` names, or every row if it names none.
-            seed: of the runs; None for the one that `[traces]` names for its cell, and else 1.
+            wanted: `KEY=VALUE` conditions on the rows' keys, all of which a row must meet; `all`
+                selects every row. If empty, the cell that `[traces]` names is selected, or every
+                row if it names none.
+            seed: seed of the runs; None for the seed that `[traces]` gives for its cell, and 1
+                otherwise.
 
         Raises:
-            RequestError: if the table has no such rows, or its runs no traces.
+            RequestError: if the table has no such rows, or its file no table `[traces]`.
         """
         traces = self._data.get("traces")
         if traces is None:
@@ -278,7 +281,7 @@ class TableExperiment:
         return found
 
     def _wanted(self, texts: Sequence[str]) -> dict[str, str]:
-        """Values of keys, as typed."""
+        """Returns the values of keys that the conditions `KEY=VALUE` ask for."""
         found = {}
         for text in texts:
             if text == "all":
@@ -290,12 +293,12 @@ class TableExperiment:
         return found
 
     def _known(self) -> str:
-        """The values of every key."""
+        """Lists the known values of every key, in words."""
         values = {key: ", ".join(dict.fromkeys(row[key] for row in self.rows)) for key in self.keys}
         return "; ".join(f"{key} is one of {those}" for key, those in values.items())
 
     def reproduce(self, runner: Runner) -> Reproduction:
-        """Runs what is not known yet and sets ours beside the published figures."""
+        """Runs what the store lacks and compares our figures with the published ones."""
         if runner not in self._done:
             spreads = self._spreads(runner)
             cells = self._cells(spreads)
@@ -305,7 +308,7 @@ class TableExperiment:
         return self._done[runner]
 
     def concluded(self, spreads: Spreads) -> Iterator[Cell]:
-        """What the paper concludes, under every variant."""
+        """Yields a cell for each conclusion of the paper, under every variant."""
         printed = {one.column: self._printed(one.column) for one in self.conclusions}
         for one in self.conclusions:
             quantity = self._quantity(one)
@@ -323,7 +326,10 @@ class TableExperiment:
                 yield from one.cells(samples, quantity, under)
 
     def _printed(self, column: str) -> list[float | None]:
-        """What the paper prints of a column, for every row: here, or in tables that it repeats."""
+        """Returns the paper's figures of a column for every row; None where it prints none.
+
+        The figures are in this table's CSV, or in the tables that `[[printed]]` names.
+        """
         if column in self.rows[0]:
             texts = [row[column] for row in self.rows]
         else:
@@ -341,7 +347,7 @@ class TableExperiment:
         return [float(text) if text else None for text in texts]
 
     def _quantity(self, one: Conclusion) -> str:
-        """A conclusion and how it is tested, in words."""
+        """Describes a conclusion and its test, in words."""
         key, label = self.keys[one.along], self.columns[one.column].label
         at = f"{key['label']} {one.of} over {one.over} {key.get('unit', '')}".strip()
         if one.average:
@@ -349,7 +355,7 @@ class TableExperiment:
         return f'"{one.says}": {label}, {at}, {one.bound}'
 
     def _spreads(self, runner: Runner) -> Spreads:
-        """Of each row and variant every quantity, under its label."""
+        """Returns the spread of every quantity for each row and variant."""
         quantities = self._quantities()
         metrics = list(
             dict.fromkeys(name for one in quantities.values() for name in (*one.sum, *one.per))
@@ -369,7 +375,7 @@ class TableExperiment:
         }
 
     def _quantities(self) -> dict[str, Quantity]:
-        """By published column, and by column and label what is measured in a second way."""
+        """Returns the quantities by published column, and those measured a second time (`also`)."""
         found = dict(self.columns)
         for entry in self._data["column"]:
             if "also" in entry:
@@ -416,7 +422,7 @@ class TableExperiment:
         return cells
 
     def remark(self, row: Row, column: str) -> Remark | None:
-        """The first remark that speaks of a cell."""
+        """Returns the first remark that applies to a cell; None if none does."""
         for entry in self._data.get("remark", ()):
             of_row = all(row[key] == value for key, value in entry.get("row", {}).items())
             if of_row and entry.get("column", column) == column:
@@ -424,13 +430,13 @@ class TableExperiment:
         return None
 
     def repeats(self, row: Row) -> str:
-        """The experiment in which the run of a row stands already."""
+        """Returns the experiment that already has the run of a row; "" if none has."""
         entries = self._data.get("repeat", ())
         found = (entry["of"] for entry in entries if entry["row"].items() <= row.items())
         return str(next(found, ""))
 
     def published_shapes(self) -> Iterator[tuple[str, bool]]:
-        """Every test of a shape, and whether the published figures have it."""
+        """Yields the name of every shape test, and True if the published figures pass it."""
         for entry in self._data.get("shape", ()):
             if entry["column"] not in self.rows[0]:
                 continue
@@ -439,12 +445,12 @@ class TableExperiment:
                 yield f"{entry['column']} {entry['test']}", self._holds(entry, places, values)
 
     def _reads(self, row: Row, column: str) -> str:
-        """A published figure, as it should read if it is a misprint."""
+        """Returns a published figure; a misprint is replaced by what it should read."""
         remark = self.remark(row, column)
         return row[column] if remark is None or remark.reads is None else remark.reads
 
     def _shapes(self, column: str, means: Sequence[float]) -> list[bool | None]:
-        """For every row whether the shapes hold that it is part of."""
+        """Returns for every row True if all its shape tests hold; None if it has no test."""
         found: list[bool | None] = [None] * len(self.rows)
         for entry in self._data.get("shape", ()):
             if entry["column"] != column:
@@ -456,7 +462,7 @@ class TableExperiment:
         return found
 
     def _groups(self, entry: Mapping[str, Any]) -> Iterator[list[int]]:
-        """Places of rows that differ only in the axis, in ascending order of it."""
+        """Yields the indices of rows that differ only in the axis, in ascending order along it."""
         along = self._along(entry)
         others = [key for key in self.keys if key != along]
 
@@ -489,7 +495,7 @@ class TableExperiment:
         return next(entry for entry in self._data["column"] if entry["published"] == column)
 
     def _read(self, name: str) -> list[Row]:
-        """The rows of a CSV, in the order of the published one."""
+        """Returns the rows of a CSV file, in the order of the published one."""
         found = list(csv.DictReader(self._folder.joinpath(name).read_text("utf-8").splitlines()))
         if name == self._data["published"]:
             return found
@@ -525,17 +531,17 @@ class TableExperiment:
 
 
 class _Other:
-    """Somebody else's figures, a row for each of ours."""
+    """Figures of another simulator, one row for each of ours."""
 
     def __init__(self, rows: Sequence[Row], data: Mapping[str, Any]) -> None:
         self._rows, self._data = rows, data
 
     def beside(self, place: int, column: str, ours: Spread) -> Beside | None:
-        """Theirs of a cell, if they have it."""
+        """Returns the other simulator's figure for a cell; None if it has none."""
         row, label = self._rows[place], self._data["label"]
         if f"{column}_min" in row:
             low, high = float(row[f"{column}_min"]), float(row[f"{column}_max"])
-            # Of a range nobody knows the mean.
+            # The mean of a published range is unknown.
             return Beside(label, Spread(low if low == high else math.nan, low, high))
         if f"{column}_mean" not in row:
             return None

@@ -1,4 +1,4 @@
-"""Counts of verdicts, for every summary: on the terminal, in JSON, on a page."""
+"""Counts of verdicts, for the terminal, JSON and the HTML page."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ LEGEND = (
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many cells have each verdict.
+    """The number of cells with each verdict.
 
     Attributes:
-        matches: published figures that match, weak matches apart.
-        weak: published figures that match, of an interval wider than half of our mean.
+        matches: published figures that match, without weak matches.
+        weak: published figures that match, but with an interval wider than half of our mean.
         shape: figures that match in shape only.
         fails: figures that do not match.
-        findings: conclusions, by what was found.
+        findings: number of conclusions with each finding.
     """
 
     matches: int
@@ -60,7 +60,7 @@ class Tally:
         return ", ".join(f"{count} {label}" for label, count in self.every.items() if count)
 
     def as_dict(self) -> dict[str, int]:
-        """For JSON."""
+        """Returns the counts as a dictionary that JSON can hold."""
         return {label.replace(" ", "_"): count for label, count in self.every.items()}
 
 
@@ -79,15 +79,15 @@ def tally(cells: Sequence[Cell]) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A model that is wrong on purpose, beside ours: matches of a quantity.
+    """Matches of a control, a model that is wrong on purpose, beside those of our model.
 
     Attributes:
-        name: what is wrong.
-        quantity: the quantity of the cells; "" for those of all.
-        cells: how many published figures both are held against.
-        ours: matches of our model, weak ones apart.
+        name: name of the control, which says what is wrong.
+        quantity: quantity of the cells; "" for all quantities together.
+        cells: number of published figures that both models are compared with.
+        ours: matches of our model, without weak ones.
         ours_weak: weak matches of our model.
-        matches: matches of the control, weak ones apart.
+        matches: matches of the control, without weak ones.
         weak: weak matches of the control.
     """
 
@@ -101,7 +101,7 @@ class Control:
 
 
 def controls(cells: Sequence[Cell]) -> Iterator[Control]:
-    """What each control of these cells matches, by quantity."""
+    """Yields the matches of each control of these cells, by quantity."""
     for name in dict.fromkeys(name for cell in cells for name in cell.controls):
         members = [cell for cell in cells if name in cell.controls and cell.published is not None]
         for quantity in dict.fromkeys(cell.quantity for cell in members):
@@ -109,7 +109,7 @@ def controls(cells: Sequence[Cell]) -> Iterator[Control]:
 
 
 def of_all(cells: Sequence[Cell]) -> Iterator[Control]:
-    """What each control of these cells matches, all quantities together."""
+    """Yields the matches of each control of these cells, over all quantities together."""
     for name in dict.fromkeys(name for cell in cells for name in cell.controls):
         members = [cell for cell in cells if name in cell.controls and cell.published is not None]
         yield _control(name, "", members)
@@ -122,7 +122,7 @@ def _control(name: str, quantity: str, cells: Sequence[Cell]) -> Control:
 
 
 def once(found: Sequence[tuple[Experiment, Reproduction]]) -> list[Cell]:
-    """The cells of experiments, each run once: without those that repeat one of another."""
+    """Returns the cells of all experiments without those that repeat a cell of another."""
     names = {(one.paper, one.name) for one, _ in found}
     return [
         cell for one, done in found for cell in done.cells if (one.paper, cell.repeats) not in names

@@ -1,1 +1,1 @@
-"""The real ns-2 and recordings of Linux beside goodqueue: what `make validate` runs."""
+"""Comparison of goodqueue with ns-2, ns-3 and recordings of Linux, run by `make validate`."""

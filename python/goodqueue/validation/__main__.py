@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 SEEDS = 10
 QUICK_SEEDS = 3
 OF_NS2 = {"links", "variants", "red", "chains", "papers-ns2"}
-"""The parts that run ns-2."""
+"""Names of the parts that run ns-2."""
 
 REPORT = Path("docs/validation.md")
 
 
 def missing(only: str | None) -> list[str]:
-    """What is needed and not there, each with the way to get it."""
+    """Returns the prerequisites that are missing, each with the command that installs it."""
     lacks = []
     if only is None or only in OF_NS2:
         if shutil.which("ns") is None:
@@ -47,7 +47,7 @@ def missing(only: str | None) -> list[str]:
 
 
 def write(parts: dict[str, Part], only: str | None) -> None:
-    """Writes the report, or one section of it, and the pictures of ns-3 if that was run."""
+    """Writes the report, or one section of it, and ns-3's pictures if that part was run."""
     from goodqueue.validation import ns3, ns3_pictures
     from goodqueue.validation.parts import replaced
 

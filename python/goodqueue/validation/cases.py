@@ -1,4 +1,4 @@
-"""What is compared: scenarios, TCP variants, criteria, and figures recorded elsewhere."""
+"""Inputs of the comparison with ns-2: links, TCP variants, criteria, and recorded figures."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ METRICS = (
 )
 
 RELATIVE_TOLERANCE = {"mean_backlog_packets": 0.05, "loss_rate": 0.10}
-"""Share of ns-2's figure by which ours may differ, beside three standard errors."""
+"""Relative difference from ns-2's figure that is allowed in addition to three standard errors."""
 
 UTILIZATION_TOLERANCE = 0.005
-"""Half a point."""
+"""Allowed difference in utilisation: half a percentage point."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Case:
     """One link with its flows, for both simulators.
 
     Attributes:
-        name: as in the scenario's file name.
-        ns2: what tools/ns2/dumbbell.tcl is told; `buffer` is ns-2's queue-limit, our limit + 1.
+        name: name of the scenario file, in capitals.
+        ns2: settings of tools/ns2/dumbbell.tcl; `buffer` is ns-2's queue-limit, our limit + 1.
         judged: the figures that have to agree.
-        variants: ns-2's agents that are compared beside Sack1.
-        ns3: figures of ns-3.
+        variants: ns-2's agents that are compared in addition to Sack1.
+        ns3: figures recorded from ns-3.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Case:
 
 
 RECOVERY = {"Sack1": "sack", "Newreno": "newreno", "Reno": "reno", "Tahoe": "tahoe"}
-"""Our recovery for each of ns-2's agents."""
+"""Our loss recovery that corresponds to each of ns-2's agents."""
 
 _ALL = ("utilization", "mean_backlog_packets", "loss_rate")
 _VARIANTS = ("Newreno", "Reno", "Tahoe")
 
-# ns-3.44, NewReno with SACK and classic recovery, one seed each.
+# The recorded figures are from ns-3.44, NewReno with SACK and classic recovery, one seed each.
 CASES = (
     Case(
         "S1",

@@ -1,4 +1,4 @@
-"""Several links, and slow ways back, beside ns-2: runs, criteria, part of the report."""
+"""Several links, and slow reverse links, compared with ns-2: runs, criteria, part of the report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ METRICS = {
     "loss_rate": ("loss, %", 100.0, 4),
     "mean_backlog_packets": ("mean backlog, packets", 1.0, 3),
 }
-"""Every kind of figure: its name, the factor to its unit, and digits. All have to agree."""
+"""Name, factor to the printed unit and digits of each figure; all figures have to agree."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Case:
 
     Attributes:
         name: heading in the report.
-        scenario: our file.
-        ns2: what tools/ns2/chain.tcl is told.
-        changes: what changes in our file.
-        links: ours, in order; ns-2's are link1, link2 …
-        sets: of flows.
-        backward: whether the ways back are compared, too.
+        scenario: our scenario file.
+        ns2: settings of tools/ns2/chain.tcl.
+        changes: overrides of our scenario file.
+        links: our links, in order; ns-2's are link1, link2 …
+        sets: names of the sets of flows.
+        backward: True if the reverse links are compared, too.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Case:
 
     @property
     def figures(self) -> list[str]:
-        """What is compared: a set or a link, and the figure, joined by a point."""
+        """Names of the compared figures: a set or a link, and the figure, joined by a point."""
         directions = ["", ".reverse"] if self.backward else [""]
         places = [
             f"link{number}{direction}"
@@ -100,7 +100,7 @@ def _links(key: str, value: str) -> dict[str, object]:
 
 _REVERSE = "topology.bottleneck.reverse"
 
-# ns-2's buffer counts the packet in transmission.
+# The buffer of ns-2 includes the packet in transmission.
 CASES = (
     _parking_lot("Parking lot: 10, 9.7 and 10.3 Mb/s, 83 waiting", "10,9.7,10.3", 84, {}),
     _parking_lot("Parking lot: 20 waiting", "10,9.7,10.3", 21, _links("queue.limit", "20p")),
@@ -130,27 +130,27 @@ class Comparison:
     ours: Sequence[Figures]
 
     def checks(self) -> list[SpreadCheck]:
-        """Every figure of both."""
+        """Returns the check of every figure."""
         return [SpreadCheck(figure, self.ns2, self.ours) for figure in self.case.figures]
 
     @property
     def agrees(self) -> bool:
-        """Whether every figure does."""
+        """True if every figure agrees."""
         return all(check.agrees for check in self.checks())
 
 
 def arguments(case: Case) -> list[str]:
-    """What ns-2 is told, but for the seed."""
+    """Returns the arguments of ns-2, without the seed."""
     return [SCRIPT, *(f"{key}={value}" for key, value in case.ns2.items())]
 
 
 def run_ns2(case: Case, seed: int, _cancel: Cancel) -> Figures:
-    """One run of ns-2."""
+    """Returns the figures of one run of ns-2."""
     return ns2_figures(arguments(case), seed, case.figures)
 
 
 def run_goodqueue(case: Case, seed: int, cancel: Cancel | None = None) -> Figures:
-    """One run of ours."""
+    """Returns the figures of one run of goodqueue."""
     scenario = load(case.scenario, set=dict(case.changes), seed=seed)
     summary = json.loads(scenario.run(cancel=cancel).summary_json())
     measured = {}
@@ -181,7 +181,7 @@ def submit(
 
 
 def verdict(comparisons: Sequence[Comparison]) -> list[str]:
-    """The figures that do not agree, in words."""
+    """Describes each figure that does not agree."""
     return [
         f"{comparison.case.name}: {_name(check.metric)} {_mean(check.metric, check.ours)}, "
         f"ns-2 {_mean(check.metric, check.theirs)}, allowed ± {_text(check.metric, check.allowed)}"
@@ -192,7 +192,7 @@ def verdict(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def section(comparisons: Sequence[Comparison], seeds: range) -> str:
-    """The part of the report."""
+    """Returns this part of the report, as Markdown."""
     met = sum(comparison.agrees for comparison in comparisons)
     commands = []
     for case in CASES:

@@ -1,4 +1,4 @@
-"""Means, standard errors and verdicts."""
+"""Means, standard errors and verdicts of a comparison with ns-2."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 WIDER = 1.1
-"""By how much the interval of ns-2's seeds is widened: a tenth."""
+"""Factor by which the interval of ns-2's seeds is widened."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Estimate:
 
 
 def estimate(runs: Sequence[Figures], metric: str) -> Estimate:
-    """One figure over seeds."""
+    """Returns the mean and standard error of one figure over runs with different seeds."""
     values = [run[metric] for run in runs]
     error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return Estimate(fmean(values), error)
@@ -38,12 +38,12 @@ def estimate(runs: Sequence[Figures], metric: str) -> Estimate:
 
 @dataclass(frozen=True)
 class SpreadCheck:
-    """One figure of ours against where ns-2's seeds lie.
+    """The comparison of our mean with the range of ns-2's runs, for one figure.
 
     Attributes:
-        metric: its name.
-        theirs: runs of ns-2, one per seed.
-        ours: runs of ours.
+        metric: name of the figure.
+        theirs: figures of ns-2's runs, one per seed.
+        ours: figures of our runs, one per seed.
     """
 
     metric: str
@@ -52,26 +52,26 @@ class SpreadCheck:
 
     @property
     def difference(self) -> float:
-        """The mean of ours less that of theirs."""
+        """Our mean less ns-2's."""
         return estimate(self.ours, self.metric).mean - estimate(self.theirs, self.metric).mean
 
     @property
     def allowed(self) -> float:
-        """Half of the range in which 95 % of ns-2's seeds lie, and a tenth more."""
+        """Half of the range that holds 95 % of ns-2's runs, widened by a tenth."""
         values = [run[self.metric] for run in self.theirs]
         of_mean = t_interval(values).half_width
         return WIDER * of_mean * math.sqrt(len(values))
 
     @property
     def agrees(self) -> bool:
-        """Whether the mean of our runs lies in that range of ns-2's mean."""
-        # Where ns-2's seeds do not differ at all, equal but for rounding.
+        """True if our mean differs from ns-2's by no more than `allowed`."""
+        # If ns-2's seeds do not differ at all, only a rounding error is allowed.
         return abs(self.difference) <= self.allowed + 1e-9
 
 
 @dataclass(frozen=True)
 class Check:
-    """One figure of ours against ns-2's."""
+    """The comparison of our mean with ns-2's, for one figure."""
 
     metric: str
     theirs: Estimate
@@ -79,7 +79,7 @@ class Check:
 
     @property
     def difference(self) -> float:
-        """Ours less theirs."""
+        """Our mean less ns-2's."""
         return self.ours.mean - self.theirs.mean
 
     @property
@@ -92,7 +92,7 @@ class Check:
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference is allowed."""
+        """True if the difference is no more than `allowed`."""
         return abs(self.difference) <= self.allowed
 
 
@@ -103,9 +103,9 @@ class Comparison:
     Attributes:
         case: the link.
         agent: ns-2's agent.
-        ns2: runs of ns-2, one per seed.
-        ours: runs under the `ns2` profile.
-        rfc: runs under the `rfc` profile, where they were made.
+        ns2: figures of ns-2's runs, one per seed.
+        ours: figures of our runs under the `ns2` profile.
+        rfc: figures of our runs under the `rfc` profile; empty if there were none.
     """
 
     case: Case
@@ -115,9 +115,9 @@ class Comparison:
     rfc: Sequence[Figures] = ()
 
     def check(self, metric: str) -> Check:
-        """One figure of both."""
+        """Returns the comparison of one figure."""
         return Check(metric, estimate(self.ns2, metric), estimate(self.ours, metric))
 
     def checks(self) -> list[Check]:
-        """The figures that have to agree."""
+        """Returns the comparisons of the figures that have to agree."""
         return [self.check(metric) for metric in self.case.judged]

@@ -1,4 +1,4 @@
-"""ns-3 beside goodqueue: the links, the runs of either, and what has to agree."""
+"""Comparison with ns-3: links, runs of both simulators, and criteria."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ BUILT = Path("target/ns3")
 MODULES = ("core", "network", "internet", "point-to-point", "traffic-control", "applications")
 METRICS = ("utilization", "goodput_bps", "mean_backlog_packets", "loss_rate")
 TOLERANCE = {"goodput_bps": 0.03, "mean_backlog_packets": 0.10, "loss_rate": 0.10}
-"""Share of ns-3's figure by which ours may differ."""
+"""Relative difference from ns-3's figure that counts as agreement."""
 WITH_ERRORS = ("mean_backlog_packets", "loss_rate")
-"""What three standard errors of the difference are added to."""
+"""Figures whose tolerance also includes three standard errors of the difference."""
 
 
 _SSTHRESH = "--ns3::TcpSocket::InitialSlowStartThreshold=584000"  # 400 segments
 
 
 class Ns3Error(RuntimeError):
-    """ns-3 did not build, did not run, or not as expected."""
+    """ns-3 could not be built, failed, or printed something unexpected."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,17 @@ class Case:
     """One link with its flows, for both simulators.
 
     Attributes:
-        name: in tables.
-        rate: of the bottleneck, Mb/s.
-        rtt: base round-trip time, ms.
-        buffer: packets that may wait.
-        flows: how many.
-        duration: of a run, s.
-        ns3: what else tools/ns3/dumbbell.cc is told.
-        ours: what else changes in scenarios/ns3.toml.
-        seeds: at most so many runs of each; one flow may leave nothing to chance.
-        shown: seconds that the picture shows, if there is one.
+        name: name in tables.
+        rate: rate of the bottleneck, in Mb/s.
+        rtt: base round-trip time, in ms.
+        buffer: limit of the queue, in packets.
+        flows: number of flows.
+        duration: length of a run, in s.
+        ns3: further arguments of tools/ns3/dumbbell.cc.
+        ours: further overrides of scenarios/ns3.toml.
+        seeds: largest number of runs of each simulator; runs of one flow may hardly depend on the
+            seed.
+        shown: interval that the picture shows, in s; None if there is no picture.
     """
 
     name: str
@@ -72,13 +73,13 @@ class Case:
 
     @property
     def arguments(self) -> list[str]:
-        """What ns-3 is told, but for the seed."""
+        """The arguments of the program for ns-3, without the seed."""
         link = ("flows", "rate", "rtt", "buffer", "duration")
         return [f"--{key}={getattr(self, key)}" for key in link] + [_SSTHRESH, *self.ns3]
 
     @property
     def overrides(self) -> dict[str, object]:
-        """What changes in the scenario."""
+        """The overrides of the scenario."""
         return {
             "topology.bottleneck.rate": f"{self.rate}Mbps",
             "topology.bottleneck.queue.limit": f"{self.buffer}p",
@@ -89,7 +90,8 @@ class Case:
         }
 
 
-# ns-3 tells controls the smoothed round trip as the latest one; a gain of 1 makes them the same.
+# ns-3 passes the smoothed RTT to congestion controls as the latest one; with a gain of 1 they are
+# equal.
 _EXACT_RTT = "--ns3::RttMeanDeviation::Alpha=1"
 _BBR = ("--control=TcpBbr", _EXACT_RTT)
 _VEGAS = ("--control=TcpVegas", _EXACT_RTT)
@@ -131,21 +133,21 @@ class Comparison:
     ours: Sequence[Figures]
 
     def theirs(self, metric: str) -> Estimate:
-        """ns-3's figure over seeds."""
+        """Returns the estimate of ns-3's figure over seeds."""
         return estimate(self.ns3, metric)
 
     def figure(self, metric: str) -> Estimate:
-        """Our figure over seeds."""
+        """Returns the estimate of our figure over seeds."""
         return estimate(self.ours, metric)
 
     def allowed(self, metric: str) -> float:
-        """The largest difference that counts as agreement, in the unit of the figure."""
+        """Returns the largest difference that counts as agreement, in the unit of the figure."""
         theirs, ours = self.theirs(metric), self.figure(metric)
         errors = 3 * math.hypot(theirs.error, ours.error) if metric in WITH_ERRORS else 0.0
         return TOLERANCE[metric] * theirs.mean + errors
 
     def agrees(self, metric: str) -> bool:
-        """Whether the difference is allowed; utilisation is for information."""
+        """Returns True if the difference is allowed; utilisation is not judged."""
         if metric not in TOLERANCE:
             return True
         difference = abs(self.figure(metric).mean - self.theirs(metric).mean)
@@ -153,7 +155,7 @@ class Comparison:
 
 
 def missing() -> list[str]:
-    """What is needed and not there, each with the way to get it."""
+    """Returns the prerequisites that are missing, each with the command that installs it."""
     compiler = shutil.which("g++")
     if compiler is None:
         return ["`g++` (Debian: apt-get install g++)"]
@@ -167,7 +169,7 @@ def missing() -> list[str]:
 
 
 def version() -> str:
-    """The version of Debian's package, if ns-3 came in one."""
+    """Returns the version of Debian's ns-3 package, if it is installed."""
     query = shutil.which("dpkg-query")
     if query is None:
         return "of unknown version"
@@ -177,13 +179,13 @@ def version() -> str:
 
 
 def build_command(program: Path) -> list[str]:
-    """How the program for ns-3 is built."""
+    """Returns the command that builds the program for ns-3."""
     libraries = [f"-lns3-{module}" for module in MODULES]
     return ["g++", "-O2", "-std=c++17", "-o", str(program), str(SOURCE), *libraries]
 
 
 def build() -> Path:
-    """Builds the program for ns-3 unless this source was built against this version before."""
+    """Builds the program for ns-3, unless it exists for this source and this version of ns-3."""
     told = SOURCE.read_bytes() + version().encode()
     program = BUILT / f"dumbbell-{hashlib.sha256(told).hexdigest()[:16]}"
     if not program.exists():
@@ -195,7 +197,7 @@ def build() -> Path:
 
 
 def output(command: Sequence[str]) -> str:
-    """What a command prints; Ctrl-C reaches it by itself."""
+    """Runs a command and returns its output; Ctrl-C also reaches the command."""
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     if run.returncode != 0:
         said = (run.stderr or run.stdout).strip() or f"exit code {run.returncode}"
@@ -204,7 +206,7 @@ def output(command: Sequence[str]) -> str:
 
 
 def figures(text: str) -> Figures:
-    """What the program for ns-3 printed."""
+    """Reads the figures from the output of the program for ns-3."""
     try:
         said: dict[str, Any] = json.loads(text)
         return {metric: float(said[metric]) for metric in METRICS}
@@ -213,12 +215,12 @@ def figures(text: str) -> Figures:
 
 
 def run_ns3(program: Path, case: Case, seed: int, _cancel: Cancel) -> Figures:
-    """One run of ns-3."""
+    """Returns the figures of one run of ns-3."""
     return figures(output([str(program), *case.arguments, f"--seed={seed}"]))
 
 
 def run_ours(case: Case, seed: int, cancel: Cancel) -> Figures:
-    """One run of ours."""
+    """Returns the figures of one run of goodqueue."""
     scenario = load(SCENARIO, set=case.overrides, seed=seed)
     summary = json.loads(scenario.run(cancel=cancel).summary_json())
     link, flows = summary["links"]["bottleneck"], summary["flows"].values()
@@ -245,7 +247,7 @@ def submit(
 
 
 def verdict(comparisons: Sequence[Comparison]) -> list[str]:
-    """The criteria that do not hold, in words."""
+    """Describes each criterion that does not hold."""
     return [
         f"ns-3, {comparison.case.name}: {metric.replace('_', ' ')} "
         f"{comparison.figure(metric).mean:.5g}, ns-3 {comparison.theirs(metric).mean:.5g}, "

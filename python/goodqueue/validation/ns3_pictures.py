@@ -1,4 +1,4 @@
-"""Windows and backlogs of both simulators over time, one over the other."""
+"""Pictures of congestion windows and backlogs over time, from both simulators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FOLDER = Path("docs/img")
 MSS = 1460
 STEP = 0.005
-"""Between two samples of ns-3's curves, s."""
+"""Interval between two samples of ns-3's curves, in s."""
 SEED = 1
 
 CAPTIONS = {
@@ -36,16 +36,16 @@ CAPTIONS = {
     "Vegas": "One flow of Vegas over 10 Mb/s and 40 ms: slow start overshoots, then the window "
     "falls by a segment per round trip until no more than four packets wait.",
 }
-"""What each picture shows."""
+"""Caption of each picture."""
 
 
 def name(case: Case) -> str:
-    """The file of a case's picture, without its ending."""
+    """Returns the file name of a case's picture, without its ending."""
     return f"ns3-{case.name.lower()}"
 
 
 def pictures(program: Path) -> list[Path]:
-    """Runs the cases that are shown once more, with curves, and draws them."""
+    """Runs the cases that have a picture again, with curves, and draws them."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     return [_picture(program, case).save(FOLDER) for case in CASES if case.shown is not None]
 
@@ -103,13 +103,13 @@ def _our_curves(case: Case) -> dict[str, pl.DataFrame]:
 
 
 def _shortened(case: Case, *curves: str) -> Case:
-    """No longer than what is shown."""
+    """Returns the case with a duration no longer than the picture shows."""
     assert case.shown is not None
     return replace(case, duration=case.shown[1], ns3=(*case.ns3, *curves))
 
 
 def _cut(case: Case, line: pl.DataFrame, column: str) -> pl.DataFrame:
-    """What is shown of a line, its last value held to the end."""
+    """Returns the part of a line that the picture shows; its last value extends to the end."""
     assert case.shown is not None
     begin, end = case.shown
     line = thin(line.filter(pl.col("time_s").is_between(begin, end)), column)

@@ -1,4 +1,4 @@
-"""ns-3's queue discs beside ours: runs, criteria, part of the report."""
+"""Comparison with ns-3's queue discs: runs, criteria, part of the report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS = {
 }
 UTILIZATION_TOLERANCE = 0.005
 TOLERANCE = 0.10
-"""Share of ns-3's figure by which ours may differ, beside three standard errors."""
+"""Relative difference from ns-3's figure that is allowed in addition to three standard errors."""
 MAX_SEEDS = 5
 
 _LINK = {"flows": 10, "rate": 20, "rtt": 80, "buffer": 1000, "duration": 100}
@@ -57,13 +57,13 @@ _DATAGRAMS_OURS: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One discipline under one load, for both simulators.
+    """One queue discipline under one load, for both simulators.
 
     Attributes:
-        name: in tables.
+        name: name in tables.
         disc: ns-3's class.
-        queue: our parameters.
-        ecn: whether TCP with ECN sends, and marks replace drops; else datagrams.
+        queue: parameters of our queue.
+        ecn: True if TCP with ECN sends and marks replace drops; False if datagrams are sent.
         known: figures that are known not to agree.
     """
 
@@ -75,7 +75,7 @@ class Case:
 
     @property
     def arguments(self) -> list[str]:
-        """What ns-3 is told, but for the seed."""
+        """The arguments of the program for ns-3, without the seed."""
         link = [f"--{key}={value}" for key, value in _LINK.items()]
         ecn = "true" if self.ecn else "false"
         disc = [f"--queue={self.disc}", f"--ns3::{self.disc}::UseEcn={ecn}"]
@@ -83,14 +83,14 @@ class Case:
 
     @property
     def overrides(self) -> dict[str, object]:
-        """What changes in the scenario."""
+        """The overrides of the scenario."""
         queue = {**self.queue, "limit": "1000p", "ecn": self.ecn}
         load_of = _TCP_OURS if self.ecn else _DATAGRAMS_OURS
         return {**_LINK_OURS, **load_of, "topology.bottleneck.queue": queue}
 
 
-# What waits in ns-3's device has left the queue disc: our delays are longer by one packet's time,
-# 1502 bytes at 20 Mb/s.
+# A packet in ns-3's device has left the queue disc already, so our queueing delays are longer by
+# the time of one packet: 1502 bytes at 20 Mb/s.
 _LIKE_CODEL = {"target": "5.6008ms", "mtu": "1499B", "next_mark": "from_now"}
 _CODEL = ("CoDelQueueDisc", {"kind": "codel", **_LIKE_CODEL})
 _PIE = ("PieQueueDisc", {"kind": "pie", "flavour": "ns3", "target": "15.6008ms"})
@@ -121,23 +121,23 @@ class Comparison:
     ours: Sequence[Figures]
 
     def difference(self, metric: str) -> float:
-        """Ours less theirs."""
+        """Returns our mean less ns-3's."""
         return estimate(self.ours, metric).mean - estimate(self.ns3, metric).mean
 
     def allowed(self, metric: str) -> float:
-        """The largest difference that counts as agreement."""
+        """Returns the largest difference that counts as agreement, in the unit of the figure."""
         if metric == "utilization":
             return UTILIZATION_TOLERANCE
         theirs, ours = estimate(self.ns3, metric), estimate(self.ours, metric)
         return TOLERANCE * theirs.mean + 3 * math.hypot(theirs.error, ours.error)
 
     def agrees(self, metric: str) -> bool:
-        """Whether the difference is allowed."""
+        """Returns True if the difference is allowed."""
         return abs(self.difference(metric)) <= self.allowed(metric)
 
 
 def figures(text: str) -> Figures:
-    """What the program for ns-3 printed."""
+    """Reads the figures from the output of the program for ns-3."""
     try:
         said: dict[str, Any] = json.loads(text)
         return {
@@ -150,12 +150,12 @@ def figures(text: str) -> Figures:
 
 
 def run_ns3(program: Path, case: Case, seed: int, _cancel: Cancel) -> Figures:
-    """One run of ns-3."""
+    """Returns the figures of one run of ns-3."""
     return figures(output([str(program), *case.arguments, f"--seed={seed}"]))
 
 
 def run_ours(case: Case, seed: int, cancel: Cancel) -> Figures:
-    """One run of ours."""
+    """Returns the figures of one run of goodqueue."""
     scenario = load(SCENARIO, set=case.overrides, seed=seed)
     link = json.loads(scenario.run(cancel=cancel).summary_json())["links"]["bottleneck"]
     return {
@@ -180,7 +180,7 @@ def submit(
 
 
 def verdict(comparisons: Sequence[Comparison], *, known: bool = False) -> list[str]:
-    """The criteria that do not hold, in words: the known ones, or all others."""
+    """Describes each criterion that does not hold: the known ones, or all others."""
     return [
         f"ns-3, {comparison.case.name}: {COLUMNS[metric][0]} {_figure(metric, comparison.ours)}, "
         f"ns-3 {_figure(metric, comparison.ns3)}, allowed ± {_allowed(metric, comparison)}"
@@ -191,7 +191,7 @@ def verdict(comparisons: Sequence[Comparison], *, known: bool = False) -> list[s
 
 
 def section(comparisons: Sequence[Comparison], seeds: range) -> str:
-    """The part of the report."""
+    """Returns this part of the report, as Markdown."""
     columns = ["load", "", *(heading for heading, _, _ in COLUMNS.values())]
     rows = [row for comparison in comparisons for row in _rows(comparison)]
     lines = [columns, ["---"] * len(columns), *rows]

@@ -62,7 +62,7 @@ READING = """\
 
 
 def section(comparisons: Sequence[Comparison], seeds: range) -> str:
-    """The part of the report."""
+    """Returns this part of the report, as Markdown."""
     failures = ns3.verdict(comparisons)
     outcome = "Every criterion holds." if not failures else "Not all agree: " + "; ".join(failures)
     lines = ["| " + " | ".join(["", "", *HEADINGS]) + " |", "|" + " --- |" * (len(HEADINGS) + 2)]
@@ -128,7 +128,7 @@ def _commands(cases: Sequence[Case]) -> str:
 
 
 def _shell(value: object) -> str:
-    """A value after `--set key=`, quoted where a shell would take it apart."""
+    """Formats a value for `--set key=`, quoted if a shell would split it."""
     if not isinstance(value, dict):
         return str(value)
     pairs = ", ".join(f'{key} = "{item}"' for key, item in value.items())

@@ -1,7 +1,7 @@
-"""Two ns-2 studies of buffer sizes, cell by cell beside ns-2: runs, criteria, part of the report.
+"""Comparison of two ns-2 studies of buffer sizes with ns-2, for each cell of their tables.
 
-`python -m goodqueue.validation.papers` runs ns-2 and keeps its means and deviations beside the
-published tables, where `goodqueue reproduce` finds them.
+`python -m goodqueue.validation.papers` runs ns-2 and stores its means and standard deviations
+beside the published tables, where `goodqueue reproduce` reads them.
 """
 
 from __future__ import annotations
@@ -35,35 +35,36 @@ if TYPE_CHECKING:
 SCRIPT = "tools/ns2/lossy-link.tcl"
 
 STUDIES = {"ahmad2020": "DropTail", "wisdom2021": "RED"}
-"""The queue of each study, as ns-2 calls it."""
+"""ns-2's name for the queue of each study."""
 
 LOSS = {"table3": "0.01", "table4": "0.02", "table5": "0.05"}
 
 AGENTS = {"sack": "Sack1", "reno": "Reno"}
 
 COLUMNS = {"delay_ms": 2, "throughput_kbps": 2, "lost": 1}
-"""What is compared, as in the published tables, and digits to print."""
+"""Compared columns of the published tables, with the number of digits to print."""
 
 RELATIVE, ERRORS = 0.05, 3
-"""Means agree within that share of ns-2's, or within so many standard errors of the difference."""
+"""Means agree if they differ by no more than this share of ns-2's mean, or by no more than this
+many standard errors of the difference."""
 
 MOST_MISSES = 2
-"""Of 414 means of delay and throughput so many may be further apart."""
+"""Largest number of the 414 means of delay and throughput that may disagree."""
 
 MEAN_DIFFERENCE = 0.03
-"""And so far apart they may be on average."""
+"""Largest mean relative difference between the two simulators."""
 
 RECORDED_SEEDS = range(1, 31)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One row of a published table for both simulators.
+    """One row of a published table, for both simulators.
 
     Attributes:
-        study: its paper.
-        table: where it stands.
-        row: its texts, by column.
+        study: name of its paper.
+        table: name of its table.
+        row: texts of the row, by column.
     """
 
     study: str
@@ -72,7 +73,7 @@ class Cell:
 
     @property
     def arguments(self) -> list[str]:
-        """What ns-2 is told, but for the seed."""
+        """The arguments of ns-2, without the seed."""
         return [
             SCRIPT,
             f"queue={STUDIES[self.study]}",
@@ -84,7 +85,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """In words."""
+        """A description of the cell for messages."""
         row = self.row
         return f"{self.study} {self.table} {row['scheme']} {row['rate_mbps']} Mb/s {row['buffer']}"
 
@@ -100,29 +101,29 @@ class Check:
 
     @property
     def difference(self) -> float:
-        """Ours less ns-2's."""
+        """Our mean less ns-2's."""
         return self.ours.mean - self.theirs.mean
 
     @property
     def allowed(self) -> float:
-        """How far apart they may be."""
+        """The largest difference that counts as agreement, in the unit of the figure."""
         errors = ERRORS * math.hypot(self.ours.error, self.theirs.error)
         return max(RELATIVE * abs(self.theirs.mean), errors)
 
     @property
     def agrees(self) -> bool:
-        """Whether they are not."""
+        """True if the difference is no more than `allowed`."""
         return abs(self.difference) <= self.allowed
 
 
 def tables() -> list[TableExperiment]:
-    """The tables of both studies."""
+    """Returns the tables of both studies."""
     found = [experiment(study, table) for study in STUDIES for table in LOSS]
     return [table for table in found if isinstance(table, TableExperiment)]
 
 
 def run_ns2(cell: Cell, seed: int, _cancel: Cancel) -> Figures:
-    """One run of ns-2."""
+    """Returns the figures of one run of ns-2."""
     return ns2_figures(cell.arguments, seed, COLUMNS)
 
 
@@ -135,7 +136,7 @@ def submit(threads: Workers, seeds: range) -> list[tuple[Cell, list[Future[Figur
 
 
 def ours() -> dict[tuple[str, str, str], list[Spread]]:
-    """By paper, table and column our figure of every row; of as many seeds as the tables say."""
+    """Returns our figures of every row by paper, table and column, over the seeds of the tables."""
     found: dict[tuple[str, str, str], list[Spread]] = {}
     with user_store("papers") as store:
         runner = Runner(store, Threads(None))
@@ -148,7 +149,7 @@ def ours() -> dict[tuple[str, str, str], list[Spread]]:
 
 
 def compare(theirs: Iterable[tuple[Cell, Sequence[Figures]]]) -> list[Check]:
-    """Every figure of every cell."""
+    """Compares every figure of every cell."""
     left = {key: iter(spreads) for key, spreads in ours().items()}
     return [
         Check(cell, column, _spread(runs, column), next(left[cell.study, cell.table, column]))
@@ -162,12 +163,12 @@ def _spread(runs: Sequence[Figures], column: str) -> Spread:
 
 
 def judged(checks: Iterable[Check]) -> list[Check]:
-    """Those that decide: delays and throughputs."""
+    """Returns the checks that count for the verdict: those of delay and throughput."""
     return [check for check in checks if check.column != "lost"]
 
 
 def misses(checks: Iterable[Check]) -> list[str]:
-    """The figures that do not agree, in words."""
+    """Describes each figure that does not agree."""
     return [
         f"{check.cell.name}: {check.column} {check.ours.mean:.{COLUMNS[check.column]}f}, ns-2 "
         f"{check.theirs.mean:.{COLUMNS[check.column]}f}, allowed ± "
@@ -178,12 +179,12 @@ def misses(checks: Iterable[Check]) -> list[str]:
 
 
 def mean_difference(checks: Iterable[Check]) -> float:
-    """Mean absolute difference, as a share of ns-2's."""
+    """Returns the mean absolute difference as a share of ns-2's means."""
     return fmean(abs(check.difference / check.theirs.mean) for check in checks)
 
 
 def verdict(checks: Sequence[Check]) -> list[str]:
-    """The criteria that do not hold, in words."""
+    """Describes each criterion that does not hold."""
     deciding = judged(checks)
     found = misses(deciding)
     apart = mean_difference(deciding)
@@ -194,7 +195,7 @@ def verdict(checks: Sequence[Check]) -> list[str]:
 
 
 def section(checks: Sequence[Check], seeds: range) -> str:
-    """The part of the report."""
+    """Returns this part of the report, as Markdown."""
     deciding = judged(checks)
     lines = ["| table | figures | that agree | delay | throughput | datagrams lost |"]
     lines += ["| --- | --- | --- | --- | --- | --- |"]
@@ -236,7 +237,7 @@ def _seeds_of_ours() -> int:
 
 
 def record(theirs: Iterable[tuple[Cell, Sequence[Figures]]]) -> list[Path]:
-    """Keeps ns-2's figures beside the published tables; returns the files."""
+    """Writes ns-2's figures beside the published tables and returns the files."""
     by_table: dict[tuple[str, str], list[tuple[Cell, Sequence[Figures]]]] = {}
     for cell, runs in theirs:
         by_table.setdefault((cell.study, cell.table), []).append((cell, runs))
@@ -259,7 +260,7 @@ def _record(study: str, table: str, rows: Sequence[tuple[Cell, Sequence[Figures]
 
 
 def main() -> None:
-    """Runs ns-2 on every cell and keeps what it gives."""
+    """Runs ns-2 on every cell and stores its figures."""
     with workers(2) as threads:
         started = submit(threads, RECORDED_SEEDS)
         theirs = []

@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 PROCESSES = 2
 
 FULL_SEEDS = 10
-"""Fewer seeds ask for a quick look."""
+"""Number of seeds of a full comparison; with fewer, slow parts run a reduced set."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What came of one part.
+    """The outcome of one part.
 
     Attributes:
-        text: its section of the report, with a heading of the second level.
-        failures: the criteria that do not hold, in words.
-        known: those known not to.
+        text: its section of the report, under a heading of the second level.
+        failures: descriptions of the criteria that do not hold.
+        known: descriptions of the criteria that are known not to hold.
     """
 
     text: str
@@ -72,7 +72,7 @@ def _submit(threads: Workers, case: Case, agent: str, seeds: range) -> list[list
 
 
 def links(seeds: range) -> Part:
-    """S1 to S4 with Sack1, then the other agents. Says on standard error how far it is."""
+    """Compares S1 to S4 with Sack1, then with the other agents; prints its progress on stderr."""
     pairs = [(case, "Sack1") for case in CASES]
     pairs += [(case, agent) for case in CASES for agent in case.variants]
     comparisons = []
@@ -85,7 +85,7 @@ def links(seeds: range) -> Part:
 
 
 def loss_by_loss(_seeds: range) -> Part:
-    """Every pattern of drops, under each agent; nothing is left to chance."""
+    """Compares every pattern of drops under each agent; these runs do not depend on chance."""
     with workers(PROCESSES) as threads:
         comparisons = [
             variants.Comparison(case, *(run.result() for run in runs))
@@ -95,7 +95,7 @@ def loss_by_loss(_seeds: range) -> Part:
 
 
 def red_parameters(seeds: range) -> Part:
-    """Every set of RED's parameters."""
+    """Compares every set of RED's parameters."""
     with workers(PROCESSES) as threads:
         comparisons = [
             red.Comparison(case, _results(theirs), _results(ours))
@@ -105,7 +105,7 @@ def red_parameters(seeds: range) -> Part:
 
 
 def several_links(seeds: range) -> Part:
-    """Parking lots and slow ways back."""
+    """Compares parking lots and links with a slow reverse direction."""
     with workers(PROCESSES) as threads:
         comparisons = [
             chains.Comparison(case, _results(theirs), _results(ours))
@@ -115,7 +115,7 @@ def several_links(seeds: range) -> Part:
 
 
 def studies(seeds: range) -> Part:
-    """Every cell of the two ns-2 studies of buffer sizes."""
+    """Compares every cell of the two ns-2 studies of buffer sizes."""
     with workers(PROCESSES) as threads:
         started = papers.submit(threads, seeds)
         checks = papers.compare([(cell, _results(runs)) for cell, runs in started])
@@ -125,7 +125,7 @@ def studies(seeds: range) -> Part:
 
 
 def ns3_controls(seeds: range) -> Part:
-    """Every link with ns-3."""
+    """Compares every congestion control with ns-3."""
     program = ns3.build()
     with workers(PROCESSES) as threads:
         comparisons = [
@@ -136,7 +136,7 @@ def ns3_controls(seeds: range) -> Part:
 
 
 def ns3_disciplines(seeds: range) -> Part:
-    """Every queue disc of ns-3."""
+    """Compares every queue discipline with ns-3's queue disc."""
     program = ns3.build()
     with workers(PROCESSES) as threads:
         comparisons = [
@@ -151,7 +151,7 @@ def ns3_disciplines(seeds: range) -> Part:
 
 
 def linux_recordings(seeds: range) -> Part:
-    """Every recording of Linux."""
+    """Compares every recording of Linux."""
     with workers(PROCESSES) as threads:
         started, deep_started = linux.submit(threads, seeds), linux_deep.submit(threads, seeds)
         comparisons = [linux.Comparison(recording, _results(runs)) for recording, runs in started]
@@ -166,11 +166,12 @@ def linux_recordings(seeds: range) -> Part:
 
 
 def recommendations(seeds: range, most_packets: float | None = None) -> Part:
-    """What `goodqueue size` recommends on random links; five of them if seeds are few.
+    """Checks the recommendations of `goodqueue size` on random links; five links if seeds are few.
 
     Args:
-        seeds: of the comparisons with other simulators.
-        most_packets: leaves links out whose replicates need more packets; 3 million by default.
+        seeds: seeds of the comparisons with other simulators.
+        most_packets: largest number of packets in a replicate; links that need more are left out.
+            The default is 3 million.
     """
     from goodqueue.validation import sizing
 
@@ -190,7 +191,7 @@ def recommendations(seeds: range, most_packets: float | None = None) -> Part:
 
 
 def square_root(seeds: range) -> Part:
-    """The buffer for 99 % against the number of flows; on a slower link if seeds are few."""
+    """Measures the buffer for 99 % by number of flows; on a slower link if seeds are few."""
     from goodqueue.validation import root_n, root_n_report
 
     full = len(seeds) >= FULL_SEEDS
@@ -219,14 +220,14 @@ PARTS: Mapping[str, Callable[[range], Part]] = {
     "sizing": recommendations,
     "root-n": square_root,
 }
-"""In the order of the report."""
+"""All parts, in the order of the report."""
 
 
 def replaced(old: str, part: str) -> str:
-    """A report with one part in the place of the section of the same heading.
+    """Returns a report in which one part replaces the section of the same heading.
 
     Raises:
-        ValueError: there is none.
+        ValueError: if the report has no such section.
     """
     new = part[part.index("## ") :].rstrip("\n") + "\n"
     heading = new[: new.index("\n") + 1]

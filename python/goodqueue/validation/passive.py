@@ -1,8 +1,9 @@
-"""Judges the analysis of captures on simulated links whose truth is known.
+"""Judges the analysis of captures on simulated links whose true values are known.
 
-Scenarios are drawn at random from a seed. What the analysis was built on came from `DEVELOPMENT`;
-what it is judged by comes from `HELD_OUT`, fixed before any of its scenarios was run. `SEEN` was
-held out before; what it showed of loss bursts led to a change, so it judges them no longer.
+Scenarios are drawn at random from a seed. The analysis was developed on those of `DEVELOPMENT`. It
+is judged on those of `HELD_OUT`, a seed that was fixed before any of its scenarios was run. `SEEN`
+was held out before; its loss bursts led to a change of the analysis, so it is no longer used to
+judge it.
 """
 
 from __future__ import annotations
@@ -38,29 +39,29 @@ HELD_OUT = 20_261_122
 SCENARIOS = 30
 DURATION_S = 40
 JITTER_S = 1
-"""Flows start within so many seconds."""
+"""Flows start at random within this time, in seconds."""
 
 ALL_BURSTS = "L with the start-up"
 LEAST_BURSTS = 5
-"""Fewer bursts have no mean to speak of."""
+"""Smallest number of bursts whose mean length is compared."""
 
 RTT_SHARE, RTT_S = 0.1, 0.005
-"""A round-trip time is right within 10 % or 5 ms (Jiang and Dovrolis, 2002)."""
+"""An estimated round-trip time is right within 10 % or 5 ms (Jiang and Dovrolis, 2002)."""
 
 FRAME_BITS = 8 * 1500
-"""The links of these scenarios count IP packets."""
+"""Size of a full frame in bits; the links of these scenarios count IP packets."""
 
 SAME = {
     "window": {"receiver_window", "sender_window"},
     "size": {"size", "application"},
     "congestion": {"congestion", "bandwidth"},
 }
-"""What the simulator calls a class, and what T-RAT calls it."""
+"""T-RAT's names for each class of the simulator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Flows of one kind: `path` are the links that they cross."""
+    """Flows of one kind; `path` lists the links that they cross."""
 
     name: str
     path: tuple[str, ...]
@@ -72,7 +73,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Until when a flow may be in slow start, and how long it may then recover from a loss."""
+    """The latest time of a flow's slow start, and the longest recovery from a loss in it."""
 
     slow_until_s: float
     recovery_s: float
@@ -94,21 +95,22 @@ class Drawn:
         return [(group, rtt) for group in self.groups for rtt in group.rtts_ms]
 
     def base_rtt_s(self, flow: int) -> float:
-        """Propagation there and back, and the transmission of a full frame by the path's links."""
+        """Returns the base RTT: propagation, and the transmission of a full frame by each link."""
         group, rtt = self.flows[flow]
         return rtt / 1e3 + sum(FRAME_BITS / self.rates_bps[link] for link in group.path)
 
     def start(self, flow: int) -> Start:
-        """How long a flow of the target may be starting, behind a full buffer.
+        """Returns the longest slow start of a flow of the target, behind a full buffer.
 
-        Its window grows by half in a round trip at the least, up to all that the path holds.
+        The window is assumed to grow by at least half in each round trip, up to the capacity of the
+        path.
         """
         full_s = self.base_rtt_s(flow) + self.buffer_ms / 1e3
         rounds = log(self.rates_bps["target"] * full_s / FRAME_BITS, 1.5)
         return Start(JITTER_S + rounds * full_s, 3 * full_s + 0.05)
 
     def scenario(self) -> dict[str, Any]:
-        """The scenario as a mapping."""
+        """Returns the scenario as a mapping."""
         return {
             "schema_version": 1,
             "title": f"Drawn scenario {self.number}",
@@ -157,7 +159,7 @@ class Drawn:
 
 
 def drawn(seed: int, count: int = SCENARIOS) -> Iterator[Drawn]:
-    """Links of 5 to 50 Mb/s with local, remote, window-limited and short flows."""
+    """Yields links of 5 to 50 Mb/s with local, remote, window-limited and short flows."""
     draw = Random(seed)  # noqa: S311 - scenarios, no secrets
     for number in range(1, count + 1):
         yield _draw(number, draw)
@@ -179,7 +181,7 @@ def _draw(number: int, draw: Random) -> Drawn:
     if local[half:]:
         groups.append(Group("cubic", at_target, local[half:], "cubic"))
     rates = {"up": 1_000_000_000, "target": rate, "down": 1_000_000_000}
-    # Remote flows have a slower link before or behind the target: their part of its rate.
+    # Remote flows have a slower link before or behind the target; they share its rate.
     for side in draw.sample(["up", "down"], draw.choice([0, 1, 1, 2])):
         many = draw.randint(2, 6)
         path = ("up", "target") if side == "up" else ("target", "down")
@@ -188,7 +190,7 @@ def _draw(number: int, draw: Random) -> Drawn:
     if draw.random() < 0.7:
         many = draw.randint(1, 5)
         longest = rtts(many)
-        # A third of a fair share each, at most, and two segments at least.
+        # Each window is at most a third of a fair share, and at least two segments.
         share = rate / (flows + many) / 3 * min(longest) / 1e3 / 8
         groups.append(
             Group("windowed", at_target, longest, window=max(2, int(share / 1460)) * 1460)
@@ -203,7 +205,7 @@ def _draw(number: int, draw: Random) -> Drawn:
 
 @dataclass(slots=True)
 class Score:
-    """What was right in a scenario, or in several together; weights are bytes or flows."""
+    """Counts of right and wrong results in one or more scenarios, weighted by bytes or flows."""
 
     rtt: Counter[bool] = field(default_factory=Counter)
     classes: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -213,7 +215,7 @@ class Score:
     queues: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, other: Score) -> None:
-        """Puts both together."""
+        """Adds the counts of another score to this one."""
         self.rtt += other.rtt
         self.classes += other.classes
         self.places += other.places
@@ -224,12 +226,12 @@ class Score:
 
 
 def columns(table: Table) -> dict[str, np.ndarray[Any, Any]]:
-    """The core's columns as arrays."""
+    """Returns the core's columns as arrays."""
     return {name: np.frombuffer(data, kind) for name, (kind, data) in table.items()}
 
 
 def score(case: Drawn, truth: Truth, analysis: _core.Analysis) -> Score:
-    """Compares what the analysis says of a scenario with what the simulator knows."""
+    """Compares the analysis of a scenario with the true values of the simulator."""
     result = Score()
     flows = columns(analysis.flows())
     names = analysis.names()
@@ -266,7 +268,7 @@ def score(case: Drawn, truth: Truth, analysis: _core.Analysis) -> Score:
 
 
 def _flow_of(name: str) -> int | None:
-    """The number of a flow from the address of its client; none of what servers send."""
+    """Returns the number of a flow from the address of its client; None for a server's address."""
     host = int(IPv4Address(name.split(":", maxsplit=1)[0])) - int(IPv4Address("10.0.0.1"))
     return host // 2 if host < 1 << 16 else None
 
@@ -297,10 +299,13 @@ def _mean_length(packets: Iterable[int]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the simulator knows of a run.
+    """The true values of a run, from the simulator.
 
-    `labels` tell what limits each flow; `drops_s` are the times at which the target lost packets,
-    `waits_s` the times that its queue then took, `losers` the numbers of the flows that lost them.
+    Attributes:
+        labels: for each flow, the factor that limits it.
+        drops_s: times at which the target dropped packets, in s.
+        waits_s: queueing delay of the target at these times, in s.
+        losers: number of the flow that lost each packet.
     """
 
     labels: list[dict[str, Any]]
@@ -309,12 +314,12 @@ class Truth:
     losers: list[int]
 
     def bursts(self, round_trip_s: float, local: Mapping[int, Start]) -> list[tuple[int, bool]]:
-        """Bursts of losses (BSCL, section III-C): packets, and whether they are of the start-up.
+        """Returns the bursts of losses (BSCL, section III-C): packets, and True for the start-up.
 
-        A burst goes on while losses are spaced by less than the effective round-trip time of the
-        flows that the link holds back, which is known after the run only, and what waits. It is of
-        the start-up if one of these flows, given until when each may be in slow start, loses in it
-        for the first time, or has not recovered from that.
+        Losses belong to one burst if they are spaced by less than the queueing delay plus the
+        effective round-trip time of the local flows, which is known only after the run. A burst
+        belongs to the start-up if one of these flows loses in it for the first time while it may be
+        in slow start, or has not yet recovered from that loss.
         """
         if not self.losers:
             return []
@@ -340,7 +345,8 @@ def simulate(case: Drawn, folder: Path) -> Truth:
     files = {name: folder / name for name in ("tr", "queue:target")}
     files |= {f"{side}:target": folder / f"{side}.pcapng" for side in ("before", "after")}
     summary = run(case.scenario(), trace=files).summary
-    # Nodes of the trace are each flow's client, then the routers, the second of them the target's.
+    # The nodes of the trace are each flow's client, then the routers; the second router is the
+    # target's.
     first = len(case.flows) + 1
     drops, losers = _drops(files["tr"], (str(first), str(first + 1)))
     times, packets = np.loadtxt(files["queue:target"], unpack=True)
@@ -351,7 +357,7 @@ def simulate(case: Drawn, folder: Path) -> Truth:
 
 
 def _drops(trace: Path, link: tuple[str, str]) -> tuple[Vector, list[int]]:
-    """When a link lost packets, and of which flows, from ns-2's trace, which counts them from 1."""
+    """Returns times and flows of a link's drops from ns-2's trace, which counts flows from 1."""
     with trace.open() as lines:
         lost = [line.split() for line in lines if line.startswith("d ")]
     here = [words for words in lost if (words[2], words[3]) == link]
@@ -363,7 +369,7 @@ def judge(
     run: Callable[[Drawn, Path], Truth] = simulate,
     taps: int = 2,
 ) -> tuple[Score, list[Score]]:
-    """Runs, analyses and compares: all together, and each."""
+    """Runs and analyses cases; returns the score of all together and the score of each."""
     total, each = Score(), []
     for case in cases:
         with tempfile.TemporaryDirectory() as name:
@@ -380,24 +386,24 @@ WITHIN = {"N_b": 0.2, "T_e_s": 0.15, "L": 0.25, ALL_BURSTS: 0.25}
 
 
 def share(right: float, all_: float) -> float:
-    """A share, 0 of nothing: what nothing was seen of is not shown."""
+    """Returns a share; 0 if the total is 0, because nothing was shown then."""
     return right / all_ if all_ else 0.0
 
 
 def class_share(total: Score) -> float:
-    """The share of bytes whose limiting factor is right."""
+    """Returns the share of bytes whose limiting factor was found correctly."""
     right = sum(size for (label, told), size in total.classes.items() if told in SAME[label])
     return share(right, sum(total.classes.values()))
 
 
 def place_share(total: Score) -> float:
-    """The share of flows that are rightly local or remote."""
+    """Returns the share of flows that were correctly found to be local or remote."""
     right = sum(count for (label, told), count in total.places.items() if label == told)
     return share(right, sum(total.places.values()))
 
 
 def criteria(total: Score) -> list[tuple[str, float, float]]:
-    """What is asked: its words, the share that is right, the share that must be."""
+    """Returns for each criterion its description, the share that is right, and the bound."""
     rows = [
         ("round-trip times, by bytes", share(total.rtt[True], sum(total.rtt.values())), 0.9),
         ("limiting factors, by bytes", class_share(total), 0.9),
@@ -412,7 +418,7 @@ def criteria(total: Score) -> list[tuple[str, float, float]]:
 
 
 def matrix(title: str, counts: Counter[tuple[str, str]]) -> list[str]:
-    """A confusion matrix in Markdown: shares of each row."""
+    """Returns a confusion matrix as Markdown lines, with the shares of each row."""
     told = sorted({told for _, told in counts})
     lines = [f"| {title} | {' | '.join(told)} | all |", "| --- " * (len(told) + 2) + "|"]
     for label in sorted({label for label, _ in counts}):
@@ -423,7 +429,7 @@ def matrix(title: str, counts: Counter[tuple[str, str]]) -> list[str]:
 
 
 def report(total: Score, seed: int, count: int) -> str:
-    """The section for the docs."""
+    """Returns the section for the docs, as Markdown."""
     lines = [
         f"{count} scenarios drawn from seed {seed}.",
         "",
@@ -440,7 +446,7 @@ def report(total: Score, seed: int, count: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the section: exit code 1 if what is asked is not met."""
+    """Prints the section; returns exit code 1 if a criterion is not met."""
     parser = argparse.ArgumentParser(prog="python -m goodqueue.validation.passive")
     parser.add_argument("--seed", type=int, default=HELD_OUT)
     parser.add_argument("--scenarios", type=int, default=SCENARIOS)

@@ -1,4 +1,4 @@
-"""RED beside ns-2's: runs, criteria, part of the report."""
+"""Comparison of RED with ns-2's: runs, criteria, part of the report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COLUMNS = {
     "average_queue_variance": ("variance of the average, packets²", 1.0, 2),
     "mean_backlog_packets": ("mean backlog, packets", 1.0, 3),
 }
-"""Every figure: its heading, the factor to its unit there, and digits. All have to agree."""
+"""Heading, factor to the printed unit and digits of each figure; all figures have to agree."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Case:
     """One set of parameters for both simulators.
 
     Attributes:
-        name: in the table, with what is particular.
-        ns2: what tools/ns2/dumbbell.tcl is told beside the link of S1.
-        changes: what changes in scenarios/s5.toml.
-        in_packets: whether the average counts packets, not bytes.
+        name: name in the table, with the parameters that are special.
+        ns2: settings of tools/ns2/dumbbell.tcl beside the link of S1.
+        changes: overrides of scenarios/s5.toml.
+        in_packets: True if the average counts packets, False for bytes.
     """
 
     name: str
@@ -91,7 +91,7 @@ CASES = (
         {
             "duration": "120s",
             "flow.bulk.count": 50,
-            # ns-2's lower bound is 80 kb/s over the rate.
+            # The lower bound in ns-2 is 80 kb/s over the rate.
             **_queue(adaptation={"kind": "floyd", "least": 0.0016, "gentle_follows": False}),
         },
     ),
@@ -107,27 +107,27 @@ class Comparison:
     ours: Sequence[Figures]
 
     def check(self, metric: str) -> SpreadCheck:
-        """One figure of both."""
+        """Returns the comparison of one figure."""
         return SpreadCheck(metric, self.ns2, self.ours)
 
     def agrees(self, metric: str) -> bool:
-        """Whether the mean of our runs lies where ns-2's seeds lie."""
+        """Returns True if the mean of our runs lies in the range of ns-2's runs."""
         return self.check(metric).agrees
 
 
 def arguments(case: Case) -> list[str]:
-    """What ns-2 is told, but for the seed."""
+    """Returns the arguments of ns-2, without the seed."""
     settings = [f"{key}={value}" for key, value in case.ns2.items()]
     return [SCRIPT, "queue=RED", "rate=50", *settings]
 
 
 def run_ns2(case: Case, seed: int, _cancel: Cancel) -> Figures:
-    """One run of ns-2."""
+    """Returns the figures of one run of ns-2."""
     return _in_packets(case, ns2_figures(arguments(case), seed, COLUMNS))
 
 
 def run_goodqueue(case: Case, seed: int, cancel: Cancel) -> Figures:
-    """One run of ours."""
+    """Returns the figures of one run of goodqueue."""
     scenario = load(SCENARIO, set=dict(case.changes), seed=seed)
     link = json.loads(scenario.run(cancel=cancel).summary_json())["links"]["bottleneck"]
     figures = {metric: link[metric] for metric in COLUMNS if metric in link}
@@ -157,7 +157,7 @@ def submit(
 
 
 def verdict(comparisons: Sequence[Comparison]) -> list[str]:
-    """The criteria that do not hold, in words."""
+    """Describes each criterion that does not hold."""
     return [
         f"RED, {comparison.case.name}: {COLUMNS[metric][0]} {_figure(metric, comparison.ours)}, "
         f"ns-2 {_figure(metric, comparison.ns2)}, allowed ± {_allowed(metric, comparison)}"
@@ -168,7 +168,7 @@ def verdict(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def section(comparisons: Sequence[Comparison], seeds: range) -> str:
-    """The part of the report."""
+    """Returns this part of the report, as Markdown."""
     columns = ["parameters", "", *(heading for heading, _, _ in COLUMNS.values())]
     rows = [row for comparison in comparisons for row in _rows(comparison)]
     lines = [columns, ["---"] * len(columns), *rows]

@@ -1,4 +1,4 @@
-"""The report: tables, criteria, versions, and how to read them."""
+"""The part of the report about ns-2's links: tables, criteria, versions and interpretation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SCALES = {"mean_backlog_packets": 1.0, "goodput_bps": 1e-3}
 
 
 def report(comparisons: Sequence[Comparison], seeds: range) -> str:
-    """The head of the report, as Markdown: S1 to S4."""
+    """Returns the beginning of the report, as Markdown: the links S1 to S4."""
     main = [comparison for comparison in comparisons if comparison.agent == "Sack1"]
     others = [comparison for comparison in comparisons if comparison.agent != "Sack1"]
     failures = verdict(comparisons)
@@ -50,7 +50,7 @@ def report(comparisons: Sequence[Comparison], seeds: range) -> str:
 
 
 def verdict(comparisons: Iterable[Comparison]) -> list[str]:
-    """The criteria that do not hold, in words. Variants are information only."""
+    """Describes each criterion that does not hold; other agents than Sack1 are not judged."""
     return [
         f"{comparison.case.name}: {HEADINGS[check.metric]} {_figure(check.metric, check.ours.mean)}"
         f", ns-2 {_figure(check.metric, check.theirs.mean)}"
@@ -143,7 +143,7 @@ def _estimate(metric: str, value: Estimate) -> str:
 
 
 def _figure(metric: str, value: float, *, signed: bool = False, significant: bool = False) -> str:
-    """A figure in the unit of its heading."""
+    """Formats a figure in the unit of its heading."""
     scaled = value * _SCALES.get(metric, 100.0)
     if significant:
         return f"{scaled:.5g}"

@@ -1,13 +1,14 @@
-"""Does the buffer for 99 % utilisation fall with the root of the number of flows?
+"""Measures how the buffer for 99 % utilisation falls with the number of flows.
 
-Appenzeller, Keslassy and McKeown (SIGCOMM 2004) say so of many long flows out of step. On one
-link, each number of flows runs behind a few buffers around C T / sqrt(N); where the idle share
-crosses 1 % is interpolated between their logarithms. Every seed gives such a curve for every
-number of flows, and from them one exponent: the interval is that of Student's t over seeds.
+Appenzeller, Keslassy and McKeown (SIGCOMM 2004) state that it falls with the square root, for many
+long flows that are not synchronised. Here each number of flows runs on one link behind a few
+buffers around C T / sqrt(N). The buffer at which the idle share crosses 1 % is interpolated between
+the logarithms of these buffers. Each seed gives such a buffer for every number of flows, and from
+these one exponent. The interval of the exponent is Student's t over seeds.
 
-The rule counts windows, not packets: it leaves out that flows send in bursts. So these flows pace
-their packets; what bursts do is among the cases in which the rule does not hold, which it must
-notice itself.
+The rule counts windows and not packets, so it ignores that flows send bursts. The flows here
+therefore pace their packets. Bursts are one of the cases in which the rule does not hold; its own
+check must notice these cases.
 """
 
 from __future__ import annotations
@@ -37,33 +38,34 @@ if TYPE_CHECKING:
 UTILIZATION = 0.99
 RATE_BPS = 400e6
 RTTS_S = (0.05, 0.15)
-"""The shortest and the longest round trip: no two flows have the same."""
+"""Shortest and longest round-trip time, in s; no two flows have the same."""
 
 FLOWS = (16, 64, 256)
-"""From 208 to 13 packets in flight per flow: halved, 6 are left, and a loss needs 4 for its fast
-retransmit."""
+"""Numbers of flows, with 208 to 13 packets in flight per flow. Half of 13 leaves 6, and fast
+retransmit needs 4."""
 
 SHARES = (0.75, 1.1)
-"""Of C T / sqrt(N), the buffers that are run."""
+"""Buffers that are run, as multiples of C T / sqrt(N)."""
 
 FEW, FEW_EPOCHS = 16, 7
-"""So few flows are measured for so many loss epochs of each. A burst hits a third of them: the link
-loses 20 times in that time. With 20 epochs a replicate would have 30 million packets."""
+"""Up to this many flows, each flow is measured for this many loss epochs. A burst hits a third of
+the flows, so the link has 20 bursts in that time. With 20 epochs a replicate would have 30 million
+packets."""
 
 MORE_SHARES = (1.0, 1.6, 2.56)
-"""Where the rule asks for too little."""
+"""Buffers that are run if the rule's buffer is too small, as multiples of it."""
 
 LEAST_IDLE = 1e-6
-"""An idle share of zero has no logarithm."""
+"""Smallest idle share, because zero has no logarithm."""
 
 PACKET_NOISE = 1 / (2 * (1 - UTILIZATION))
-"""Packets of buffer that a link needs to be busy so much of the time if single packets come as a
-Poisson process at its own rate, whatever windows do (`rule.idle_from_bursts`). Paced flows come
-nearer to that the more they are; few of them are more regular."""
+"""Buffer in packets that a link needs for this utilisation if single packets arrive as a Poisson
+process at the link's rate, whatever the windows do (`rule.idle_from_bursts`). Many paced flows come
+near such a process; few of them are more regular."""
 
 SEEDS = 8
 RUNS = Path("target/validation/root-n")
-"""Where replicates are kept: what was interrupted goes on."""
+"""Folder of the stored replicates, from which an interrupted run resumes."""
 
 METRICS = (
     f"{LINK}.utilization",
@@ -77,11 +79,11 @@ class Case:
     """A link and its flows.
 
     Attributes:
-        name: what is special.
+        name: name of the special condition.
         link: the link.
-        shares: the buffers that are run, as shares of the rule's.
-        together: whether all flows start within a millisecond.
-        epochs: loss epochs of a flow that are measured.
+        shares: buffers that are run, as multiples of the rule's.
+        together: True if all flows start within a millisecond.
+        epochs: number of loss epochs of a flow that are measured.
     """
 
     name: str
@@ -92,24 +94,24 @@ class Case:
 
     @property
     def rule(self) -> float:
-        """C T / sqrt(N), in packets."""
+        """The rule's buffer, C T / sqrt(N), in packets."""
         return self.link.bdp_packets / math.sqrt(self.link.flows)
 
     @property
     def limits(self) -> dict[int, float]:
-        """The limits that are run, in packets, each with its share."""
+        """The limits that are run, in packets, each with its multiple of the rule's."""
         return {max(round(share * self.rule), 1): share for share in self.shares}
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was found of a case.
+    """The measurements of a case.
 
     Attributes:
         case: the case.
-        utilizations: by limit, one per seed.
-        loss_rate: the share of packets lost at the limit nearest to the rule's.
-        hit: the share of the flows that a burst of losses hits there.
+        utilizations: utilisation under each seed, by limit in packets.
+        loss_rate: share of packets lost at the limit nearest to the rule's.
+        hit: share of the flows that a burst of losses hits at that limit.
     """
 
     case: Case
@@ -119,13 +121,13 @@ class Measured:
 
     @property
     def crossings(self) -> list[float]:
-        """The buffer for 99 % by each seed, in packets."""
+        """The buffer for 99 % utilisation under each seed, in packets."""
         columns = zip(*self.utilizations.values(), strict=True)
         return [crossing(dict(zip(self.utilizations, one, strict=True))) for one in columns]
 
     @property
     def buffer(self) -> tuple[float, float, float]:
-        """The buffer for 99 % in packets, and the ends of its 95 % interval."""
+        """The buffer for 99 % utilisation in packets, and the ends of its 95 % interval."""
         logs = t_interval([math.log(one) for one in self.crossings])
         return math.exp(logs.mean), math.exp(logs.low), math.exp(logs.high)
 
@@ -141,7 +143,7 @@ def _link(rate_bps: float, rtts_s: tuple[float, ...], flows: int, *, paced: bool
 
 
 def out_of_step(rate_bps: float = RATE_BPS, flows: Sequence[int] = FLOWS) -> list[Case]:
-    """Random starts, a round-trip time of its own for each flow, and packets spread over it."""
+    """Returns cases with random starts, a different RTT for each flow, and paced packets."""
     return [
         Case(
             "out of step",
@@ -153,7 +155,7 @@ def out_of_step(rate_bps: float = RATE_BPS, flows: Sequence[int] = FLOWS) -> lis
 
 
 def cases_that_fail() -> list[Case]:
-    """Flows in step, and flows that send in bursts."""
+    """Returns a case of synchronised flows and a case of flows that send bursts."""
     one = (fmean(RTTS_S),)
     return [
         Case("in step", _link(RATE_BPS, one, 64), MORE_SHARES, together=True),
@@ -162,7 +164,7 @@ def cases_that_fail() -> list[Case]:
 
 
 def measured(cases: Sequence[Case], seeds: int, folder: Path = RUNS) -> list[Measured]:
-    """Runs what is not known yet."""
+    """Measures all cases; replicates that are stored already are not run again."""
     with closing(Store.open(folder, keep_both=True)) as store:
         return measure(Runner(store, Threads()), cases, seeds)
 
@@ -198,15 +200,16 @@ def _variant(case: Case, limit: int) -> Variant:
 
 
 def nearest(case: Case) -> int:
-    """The limit that comes nearest to the rule's."""
+    """Returns the limit that is nearest to the rule's, by ratio."""
     return min(case.limits, key=lambda limit: abs(math.log(limit / case.rule)))
 
 
 def crossing(utilizations: Mapping[int, float], target: float = UTILIZATION) -> float:
-    """Where a curve of utilisation against packets reaches the target.
+    """Returns the buffer, in packets, at which the utilisation reaches the target.
 
-    Straight lines join the logarithms of idle share and buffer; the outer two reach beyond the
-    curve. The last crossing counts: from there on the target is kept.
+    Straight lines join the points in the logarithms of idle share and buffer; the first and the
+    last line extend beyond the points. If the target is crossed more than once, the last crossing
+    counts, beyond which the target is kept.
     """
     points = [
         (math.log(limit), math.log(max(1 - busy, LEAST_IDLE)))
@@ -223,11 +226,11 @@ def crossing(utilizations: Mapping[int, float], target: float = UTILIZATION) -> 
 
 
 def exponent(measured: Sequence[Measured], less: float = 0.0) -> Interval:
-    """The slope of log B against log N by least squares, with a 95 % interval over seeds.
+    """Returns the least-squares slope of log B against log N, with a 95 % interval over seeds.
 
     Args:
-        measured: of several numbers of flows.
-        less: packets that are taken off every buffer first.
+        measured: measurements at several numbers of flows.
+        less: packets that are subtracted from every buffer first.
     """
     logs = [math.log(one.case.link.flows) for one in measured]
     middle = fmean(logs)

@@ -1,4 +1,4 @@
-"""What came of the square root: its section of the report, its picture, its verdict."""
+"""Section of the report about the square-root rule, with its picture and its verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TARGET = f"{100 * UTILIZATION:.0f} %"
 
 
 def known(regular: Sequence[Measured]) -> list[str]:
-    """The exponent, if its interval leaves out -1/2: the section says why it may."""
+    """Describes the exponent if its interval excludes -1/2; the section explains why it may."""
     fitted = exponent(regular)
     if fitted.low <= -0.5 <= fitted.high:
         return []
@@ -34,7 +34,7 @@ def known(regular: Sequence[Measured]) -> list[str]:
 
 
 def verdict(regular: Sequence[Measured], failing: Sequence[Measured]) -> list[str]:
-    """The other criteria that do not hold, in words."""
+    """Describes each of the other criteria that does not hold."""
     misses = [
         f"C T / sqrt(N) with {one.case.link.flows} flows {one.case.name}: {sentence}"
         for one in regular
@@ -49,7 +49,7 @@ def verdict(regular: Sequence[Measured], failing: Sequence[Measured]) -> list[st
 
 
 def section(regular: Sequence[Measured], failing: Sequence[Measured], seeds: int) -> str:
-    """The section, as Markdown."""
+    """Returns the section, as Markdown."""
     link = regular[0].case.link
     fitted, windows = exponent(regular), exponent(regular, PACKET_NOISE)
     rtts = " to ".join(f"{1e3 * rtt:.0f}" for rtt in RTTS_S)
@@ -96,7 +96,7 @@ def section(regular: Sequence[Measured], failing: Sequence[Measured], seeds: int
 
 
 def picture(regular: Sequence[Measured], failing: Sequence[Measured]) -> Picture:
-    """Buffers against flows, with the rule."""
+    """Draws buffers against the number of flows, beside the rule's."""
     fitted = exponent(regular)
 
     def draw(axes: list[Axes]) -> None:

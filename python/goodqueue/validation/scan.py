@@ -1,8 +1,9 @@
-"""A scan of limits under other seeds: exhaustive near an answer, and fair however it ends.
+"""Scans the limits near a recommendation under other seeds, as a fair check of it.
 
-Every limit gets replicates until its figures lie on one side of every bound, one-sidedly with 99 %
-at whatever count one looks (`goodqueue.study.stopping`), or until it has `MOST_REPLICATES`. A
-limit that is then still open is judged by its means, and neither shown to serve nor refuted.
+Every limit gets replicates until each of its figures is decided, or until it has `MOST_REPLICATES`.
+A figure is decided if a one-sided interval with 99 % confidence, valid however often one looks
+(`goodqueue.study.stopping`), lies on one side of its bound. A limit that stays undecided is judged
+by its means; it counts neither as shown to meet the bounds nor as refuted.
 """
 
 from __future__ import annotations
@@ -19,32 +20,34 @@ if TYPE_CHECKING:
     from goodqueue.sizing.smallest import Sampler, Target
 
 CONFIDENCE = 0.98
-"""Of a two-sided interval, each of whose ends is then beyond the mean with at most 1 %."""
+"""Confidence of a two-sided interval; the mean is beyond each end with a probability of at most 1
+%."""
 
 FIRST_REPLICATES = 10
-"""One more than give such an interval an end."""
+"""Number of replicates that each limit gets first: one more than such an interval needs to be
+finite."""
 
 MOST_REPLICATES = 48
-"""With so many an interval reaches 0.52 standard deviations to either side, as Student's t does
-with 24 that are looked at once."""
+"""Largest number of replicates of a limit. The interval then extends 0.52 standard deviations to
+either side, as Student's t does with 24 replicates that are evaluated once."""
 
 NEAR = 5
-"""So many grid points to either side of the answer are scanned without a gap."""
+"""Number of grid points on either side of the answer that are all scanned."""
 
 FAR = COARSE
-"""Below those every so many grid points, as in the search's first sweep."""
+"""Spacing of the scanned limits further below, in grid points, as in the search's first sweep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a scan found.
+    """The result of a scan.
 
     Attributes:
-        least: the least limit from which on all that were scanned serve, by their means; None if
-            the largest does not.
-        shown: limits shown to keep every bound with 99 %.
-        refuted: limits shown to break one with 99 %.
-        runs: replicates in all.
+        least: the smallest limit from which on all scanned limits meet the targets, by their means;
+            None if the largest limit does not.
+        shown: limits shown to keep every bound, with 99 % confidence.
+        refuted: limits shown to break a bound, with 99 % confidence.
+        runs: total number of replicates.
     """
 
     least: int | None
@@ -60,14 +63,14 @@ def scan(
     hurt: Sequence[Target],
     most_replicates: int = MOST_REPLICATES,
 ) -> Scan:
-    """Scans.
+    """Scans limits for the smallest that meets all targets.
 
     Args:
-        sampler: what runs replicates.
-        points: the limits, rising.
-        helped: targets that more buffer helps (utilisation, loss).
-        hurt: targets that more buffer hurts (delay).
-        most_replicates: no limit gets more.
+        sampler: runs the replicates.
+        points: the limits, in ascending order.
+        helped: targets that a larger buffer helps (utilisation, loss).
+        hurt: targets that a larger buffer hurts (delay).
+        most_replicates: largest number of replicates of a limit.
     """
     trials = Trials(sampler)
     trials.ensure(points, min(FIRST_REPLICATES, most_replicates))
@@ -90,10 +93,10 @@ def scan(
 
 
 def around(limit: int | None, last: int) -> list[int]:
-    """The limits to scan: all grid points near an answer, and fewer below.
+    """Returns the limits to scan: all grid points near an answer, and fewer below.
 
     Args:
-        limit: the answer; None if there is none, so that everything is to be looked at.
+        limit: the answer; None if there is none, so that all grid points up to `last` are covered.
         last: the largest limit of the search.
     """
     points = grid(max(2 * limit, last) if limit is not None else last)
@@ -103,7 +106,7 @@ def around(limit: int | None, last: int) -> list[int]:
 
 
 def steps_between(one: int, other: int) -> int:
-    """Grid steps between two limits of the grid."""
+    """Returns the number of grid steps between two limits of the grid."""
     points = grid(max(one, other))
     return abs(points.index(one) - points.index(other))
 

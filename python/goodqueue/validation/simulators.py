@@ -1,4 +1,4 @@
-"""Runs of either simulator, as the same few figures."""
+"""Runs of ns-2 and of goodqueue that return the same few figures."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SCRIPT = "tools/ns2/dumbbell.tcl"
 
 
 class Ns2Error(RuntimeError):
-    """ns-2 did not run, or not as expected."""
+    """ns-2 failed, or printed something unexpected."""
 
 
 def ns2_version() -> str:
-    """The version of Debian's package, if ns-2 came in one."""
+    """Returns the version of Debian's ns-2 package, if it is installed."""
     query = shutil.which("dpkg-query")
     if query is None:
         return "of unknown version"
@@ -38,16 +38,16 @@ def ns2_version() -> str:
 
 
 def ns2_arguments(case: Case, agent: str) -> list[str]:
-    """What ns-2 is told, but for the seed."""
+    """Returns the arguments of ns-2, without the seed."""
     settings = [f"{key}={value}" for key, value in case.ns2.items()]
     return [SCRIPT, *settings, f"tcp={agent}", "duplicates=1"]
 
 
 def ns2_figures(arguments: Sequence[str], seed: int, wanted: Collection[str]) -> Figures:
-    """The `wanted` figures of one run of ns-2; Ctrl-C reaches it by itself.
+    """Returns the `wanted` figures of one run of ns-2; Ctrl-C also reaches ns-2.
 
     Raises:
-        Ns2Error: it failed, or printed less.
+        Ns2Error: if ns-2 failed, or did not print all of them.
     """
     command = [shutil.which("ns") or "ns", *arguments, f"seed={seed}"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
@@ -62,19 +62,19 @@ def ns2_figures(arguments: Sequence[str], seed: int, wanted: Collection[str]) ->
 
 
 def run_ns2(case: Case, agent: str, seed: int, _cancel: Cancel) -> Figures:
-    """One run of ns-2."""
+    """Returns the figures of one run of ns-2."""
     return ns2_figures(ns2_arguments(case, agent), seed, METRICS)
 
 
 def overrides(case: Case, agent: str, profile: str) -> dict[str, object]:
-    """What a run of ours changes in the scenario file."""
+    """Returns the settings in which our run differs from the scenario file."""
     tcp = tomllib.loads(Path(case.scenario).read_text(encoding="utf-8"))["tcp"]
     wanted = {"profile": profile, "recovery": RECOVERY[agent]}
     return {f"tcp.{key}": value for key, value in wanted.items() if tcp[key] != value}
 
 
 def run_goodqueue(case: Case, agent: str, profile: str, seed: int, cancel: Cancel) -> Figures:
-    """One run of ours."""
+    """Returns the figures of one run of goodqueue."""
     scenario = load(case.scenario, set=overrides(case, agent, profile), seed=seed)
     summary = json.loads(scenario.run(cancel=cancel).summary_json())
     link, flows = summary["links"]["bottleneck"], summary["flows"].values()

@@ -1,12 +1,12 @@
-"""BSCL from packet captures: run, estimate, size, run again.
+"""BSCL sized from packet captures: run, estimate, size, run again.
 
     python -m goodqueue.validation.two_pass [SEEDS]
 
-Dhamdhere, Jiang and Dovrolis (INFOCOM 2005) run their mix behind C T, measure it, and run it again
-behind the buffer that follows. `goodqueue reproduce dhamdhere2005` does that for figures 5 to 7
-(`papers/dhamdhere2005/captures.py`), and keeps what was estimated. This adds figures 8 and 9, the
-mean burst, and estimates beside the truth seed by seed. It prints tables of docs/dhamdhere2005.md
-and draws its pictures.
+Dhamdhere, Jiang and Dovrolis (INFOCOM 2005) run their mix behind a buffer of C T, measure it, and
+run it again behind the buffer that follows. `goodqueue reproduce dhamdhere2005` does the same for
+figures 5 to 7 (`papers/dhamdhere2005/captures.py`) and stores the estimates. This program adds
+figures 8 and 9, the mean burst, and a comparison of the estimates with the true values for each
+seed. It prints tables for docs/dhamdhere2005.md and draws the pictures of that page.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from goodqueue.papers.dhamdhere2005.captures import Estimate
 
 SHARES = tuple(SHARES_BY_FIGURE.values())
-"""Of figures 5, 6 and 7."""
+"""Local shares of the capacity in figures 5, 6 and 7."""
 
 ERROR_FLOWS = (10, 100, 200, 300)
-"""Fewer than figure 9 has: each takes captures."""
+"""Numbers of flows for figure 9; fewer than in the paper's, because each needs captures."""
 
 SHARE = 0.9
-"""Of figures 8 and 9."""
+"""Local share of the capacity in figures 8 and 9."""
 
 SEEDS = 3
 
@@ -43,7 +43,7 @@ MEAN = f"{ESTIMATES}, mean burst"
 
 
 def sizes(traffic: Traffic, found: Sequence[Estimate]) -> dict[str, list[Case]]:
-    """BSCL's buffer for each second run, by what it is from."""
+    """Returns the cases of the second runs, by the source of their BSCL buffer."""
     burst = known_burst(found)
     made = captures.sizes(traffic, found)
     if traffic.flows in FEW_FLOWS and traffic.local_share == SHARE:
@@ -61,13 +61,13 @@ def sizes(traffic: Traffic, found: Sequence[Estimate]) -> dict[str, list[Case]]:
 
 
 def all_traffic() -> list[Traffic]:
-    """That of figures 5 to 9, each once."""
+    """Returns the traffic of figures 5 to 9, without repetitions."""
     many = [Traffic(flows, share) for share in SHARES for flows in MANY_FLOWS]
     return list(dict.fromkeys([*many, *(Traffic(flows, SHARE) for flows in FEW_FLOWS)]))
 
 
 def main() -> int:
-    """Prints the tables and draws; 1 if estimates do worse than they may."""
+    """Prints the tables and draws the pictures; returns 1 if estimates miss a criterion."""
     from goodqueue.validation.two_pass_report import FOLDER, pictures, report, verdict
 
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS

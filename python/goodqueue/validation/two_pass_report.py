@@ -1,4 +1,4 @@
-"""What came of sizing from captures: tables, pictures and the verdict."""
+"""Tables, pictures and verdict of sizing from captures."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
 FOLDER = Path("docs/img/dhamdhere2005")
 
 MOST_POINTS = 0.5
-"""Loss from estimates may exceed that from truth by what the paper states that an N 20 % too small
-costs, in points: estimates are asked to be within 20 %."""
+"""Largest excess of loss with estimates over loss with true values, in percentage points. The paper
+states this as the cost of an N that is 20 % too small, and estimates must be within 20 %."""
 
 LEAST_UTILIZATION = 98.0
-"""What figures 2 and 3 ask for, in per cent, of estimates wherever truth gives it."""
+"""Utilisation of figures 2 and 3, in percent. The buffer from estimates must reach it if the buffer
+from true values does."""
 
 
 def report(found: Mapping[Traffic, Sequence[Estimate]], second: Seconds) -> str:
-    """The tables of the section, as Markdown."""
+    """Returns the tables of the section, as Markdown."""
     return "\n\n".join([_losses(found, second), _few(second), _wrong(second)])
 
 
 def pictures(second: Seconds) -> list[Picture]:
-    """Loss at three shares, and from wrong parameters."""
+    """Draws the loss at three local shares, and the loss from wrong parameters."""
     seeds = len(next(iter(second.values())).packets)
     loss = {
         f"{100 * share:.0f} % local, {source}": _points(
@@ -70,7 +71,7 @@ def pictures(second: Seconds) -> list[Picture]:
 
 
 def verdict(second: Seconds) -> list[str]:
-    """The criteria that do not hold, in words."""
+    """Describes each criterion that does not hold."""
     misses = []
     for (traffic, source), of in second.items():
         if source != ESTIMATES:
@@ -91,7 +92,7 @@ def _points(second: Seconds, figure: str, source: str, traffic: Iterable[Traffic
 
 
 def _less(one: Second, other: Second, figure: str) -> Interval:
-    """The difference seed by seed, in points."""
+    """Returns the difference, taken seed by seed, in percentage points."""
     pairs = zip(one.per_cent(figure), other.per_cent(figure), strict=True)
     return t_interval([mine - theirs for mine, theirs in pairs])
 

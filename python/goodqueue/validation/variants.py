@@ -1,4 +1,4 @@
-"""One flow that loses chosen packets, transmission by transmission beside ns-2."""
+"""Comparison with ns-2 of every transmission of one flow that loses chosen packets."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 SCRIPT = "tools/ns2/drops.tcl"
 SCENARIO = "scenarios/drop-pattern.toml"
 START_S = 1.0
-"""When ns-2's flow starts."""
+"""Start of ns-2's flow, in s."""
 SERIALISATION_US = 10_400
-"""A full packet of 1040 bytes on the slow link; times may differ by this much."""
+"""Transmission time of a full packet of 1040 bytes on the slow link, in µs; times may differ by
+this much."""
 
 DROPS = ((14,), (14, 28), (14, 26, 28), (14, 24, 26, 28))
-"""What is lost, by order of arrival at the slow link; the SYN is 0. As in ns-2's tests."""
+"""Lost packets, by the order of their arrival at the slow link, where the SYN is 0; as in ns-2's
+tests."""
 
 SETTINGS: dict[str, dict[str, object]] = {
     "default": {},
@@ -42,16 +44,16 @@ SETTINGS: dict[str, dict[str, object]] = {
         "tcp.details.partial_ack_ends_inflation": True,
     },
 }
-"""What changes in our scenario with each `settings` of the Tcl script."""
+"""Overrides of our scenario for each `settings` of the Tcl script."""
 
 
 class Transmission(NamedTuple):
-    """When the sender sends what."""
+    """Time and number of a packet that the sender sends."""
 
     time_us: int
-    """Since the flow's start."""
+    """Time since the start of the flow, in µs."""
     packet: int
-    """As ns-2 counts: 0 is the SYN."""
+    """Number of the packet as ns-2 counts: 0 is the SYN."""
 
 
 @dataclass(frozen=True)
@@ -65,20 +67,20 @@ class Case:
 
     @property
     def name(self) -> str:
-        """In messages."""
+        """A description of the case for messages."""
         extra = ", limited transmit" if self.limited_transmit else ""
         return f"{self.agent} without {', '.join(map(str, self.drops))}{extra} ({self.settings})"
 
     @property
     def ns2_arguments(self) -> list[str]:
-        """What ns-2 is told."""
+        """The arguments of ns-2."""
         drops = ",".join(map(str, self.drops))
         limited = f"limited_transmit={self.limited_transmit:d}"
         return [SCRIPT, f"tcp={self.agent}", f"drops={drops}", limited, f"settings={self.settings}"]
 
     @property
     def overrides(self) -> dict[str, object]:
-        """What this changes in the scenario file."""
+        """The overrides of the scenario file."""
         return {
             "tcp.recovery": RECOVERY[self.agent],
             "tcp.limited_transmit": self.limited_transmit,
@@ -98,7 +100,7 @@ CASES = tuple(
 
 @dataclass(frozen=True)
 class Comparison:
-    """What both simulators sent."""
+    """The transmissions of both simulators."""
 
     case: Case
     ns2: Sequence[Transmission]
@@ -106,7 +108,7 @@ class Comparison:
 
     @property
     def first_difference(self) -> int | None:
-        """The first transmission, from 0, of which the packet differs or which one side lacks."""
+        """Index of the first transmission that differs or is missing on one side; None if none."""
         packets = zip(self.ns2, self.ours, strict=False)
         for index, (theirs, ours) in enumerate(packets):
             if theirs.packet != ours.packet:
@@ -116,35 +118,35 @@ class Comparison:
 
     @property
     def largest_difference_us(self) -> int:
-        """Of the times of what both sent alike."""
+        """Largest difference between the times of equal transmissions, in µs."""
         alike = slice(self.first_difference)
         times = zip(self.ns2[alike], self.ours[alike], strict=True)
         return max((abs(theirs.time_us - ours.time_us) for theirs, ours in times), default=0)
 
     @property
     def agrees(self) -> bool:
-        """The same packets in the same order, at nearly the same times."""
+        """True if both sent the same packets in the same order, at nearly the same times."""
         return self.first_difference is None and self.largest_difference_us <= SERIALISATION_US
 
 
 def run_ns2(case: Case, _cancel: Cancel) -> list[Transmission]:
-    """One run of ns-2."""
+    """Returns the transmissions of one run of ns-2."""
     command = [shutil.which("ns") or "ns", *case.ns2_arguments]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
     if ran.returncode != 0:
         raise Ns2Error(f"{' '.join(command)}: {ran.stderr.strip() or ran.returncode}")
-    # Fields: 1 event, 2 time, 11 packet.
+    # The fields are 1: event, 2: time, 11: packet.
     lines = [line.split() for line in ran.stdout.splitlines() if line.startswith("+ ")]
     return [Transmission(_microseconds(float(line[1]) - START_S), int(line[10])) for line in lines]
 
 
 def run_goodqueue(case: Case, _cancel: Cancel | None = None) -> list[Transmission]:
-    """One run of ours, which is over in a few milliseconds."""
+    """Returns the transmissions of one run of goodqueue, which takes a few milliseconds."""
     packets = run(SCENARIO, set=case.overrides, packets=True).packets
     assert packets is not None  # they were asked for
     sent = packets.filter((pl.col("event") == "sent") & (pl.col("direction") == "forward"))
     start = sent["time_s"][0]
-    # Packet k of ns-2 is our bytes 1 + 1000 (k - 1) onward.
+    # Packet k of ns-2 corresponds to our bytes from 1 + 1000 (k - 1) on.
     rows = zip(sent["time_s"], sent["sequence"], strict=True)
     return [Transmission(_microseconds(time - start), -(-first // 1000)) for time, first in rows]
 
@@ -154,7 +156,7 @@ def _microseconds(seconds: float) -> int:
 
 
 def retransmissions(sent: Sequence[Transmission]) -> list[Transmission]:
-    """Those of a packet that had been sent before."""
+    """Returns the transmissions of packets that had been sent before."""
     seen: set[int] = set()
     again = []
     for transmission in sent:
@@ -173,7 +175,7 @@ def submit(threads: Workers) -> list[tuple[Case, list[Future[list[Transmission]]
 
 
 def verdict(comparisons: Sequence[Comparison]) -> list[str]:
-    """The cases that do not agree, in words."""
+    """Describes each case that does not agree."""
     return [
         f"{comparison.case.name}: transmission {comparison.first_difference} differs, or times by "
         f"{comparison.largest_difference_us} us"
@@ -183,7 +185,7 @@ def verdict(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def section(comparisons: Sequence[Comparison]) -> str:
-    """The part of the report."""
+    """Returns this part of the report, as Markdown."""
     met = sum(comparison.agrees for comparison in comparisons)
     heading = (
         "| agent | lost | limited transmit | settings | transmissions | of these again "

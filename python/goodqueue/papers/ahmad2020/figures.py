@@ -1,4 +1,4 @@
-"""The figures of two studies: rows of their Tables 3 to 5 over the buffer."""
+"""The figures of two studies: rows of their Tables 3 to 5, drawn over the buffer."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from goodqueue.study.runner import Runner
 
 TABLES = {"table3": "1 %", "table4": "2 %", "table5": "5 %"}
-"""Random loss in each table."""
+"""Probability of random loss in each table."""
 
 DELAY = "TCP delay"
 THROUGHPUT = "TCP throughput"
-"""Quantities of the tables, by their labels."""
+"""Labels of the two quantities in the tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Lines over the buffer, one for each share of random loss.
+    """Lines over the buffer, one for each probability of random loss.
 
     Attributes:
-        paper: the folder of its paper.
-        name: such as `figure5`.
-        title: what it shows.
-        row: what the key columns of its rows are, where they do not vary.
-        quantities: what it shows of them.
-        panels: the key that has a panel for each of its values; none if "".
+        paper: name of the paper's folder.
+        name: name of the figure, such as `figure5`.
+        title: title of the figure.
+        row: fixed values of the key columns of its rows.
+        quantities: labels of the quantities that it shows.
+        panels: key column with a panel for each of its values; "" for none.
     """
 
     paper: str
@@ -43,10 +43,10 @@ class Figure:
     quantities: Sequence[str]
     panels: str = ""
     seconds: float = 1.0
-    """The runs are those of the tables."""
+    """Time of its runs in seconds; they are the runs of the tables."""
 
     def reproduce(self, runner: Runner) -> Reproduction:
-        """Takes from the tables what the figure shows."""
+        """Returns the cells of the tables that the figure shows."""
         from goodqueue.papers.experiment import experiment
 
         cells = [
@@ -75,7 +75,7 @@ class Figure:
 
 
 def drop_tail() -> list[Figure]:
-    """Figures 5 to 10 of the study of drop tail: a pair for each rate."""
+    """Returns figures 5 to 10 of the study of drop tail: a pair for each rate."""
     number = 5
     found = []
     for rate in ("0.05", "0.1", "0.5"):
@@ -88,7 +88,7 @@ def drop_tail() -> list[Figure]:
 
 
 def red() -> list[Figure]:
-    """Figures 3 to 6 of the study of RED: delay, then throughput."""
+    """Returns figures 3 to 6 of the study of RED: delay, then throughput."""
     number = 3
     found = []
     for quantity, word in ((DELAY, "delay"), (THROUGHPUT, "throughput")):

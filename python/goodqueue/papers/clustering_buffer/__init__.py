@@ -1,4 +1,4 @@
-"""The follow-up of the bufferbloat study that speaks of a "dynamic clustering buffer"."""
+"""The follow-up of the bufferbloat study, which proposes a "dynamic clustering buffer"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def experiments() -> list[Experiment]:
-    """What is computed: the smoothing buffers of its related work."""
+    """Returns the computed experiments: the smoothing buffers of the paper's related work."""
     from goodqueue.papers.clustering_buffer.chance import Chance
     from goodqueue.papers.clustering_buffer.saw_tooth import SawTooth
 

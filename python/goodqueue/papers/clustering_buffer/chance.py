@@ -1,4 +1,4 @@
-"""What smoothing a GAIMD stream takes where losses come at random, as in networks."""
+"""The buffer that smooths a GAIMD stream when losses come at random, as in networks."""
 
 from __future__ import annotations
 
@@ -28,17 +28,15 @@ if TYPE_CHECKING:
 
 LOSSES = (10, 30, 100, 300, 1000)
 LONG = 300
-"""Losses from which on a stream is long."""
+"""Number of losses from which a stream counts as long."""
 
 INCREASES = (1.0, 0.25)
 WINDOW = 20
 REPLICATES = 40
 
 BY_CHANCE = wandering_packets(1, 1 / 1.5)
-"""B / ((R T)^2 sqrt(M)) of a long friendly stream of M losses at random, whatever its increase.
-
-Its losses lie (R T)^2 / 1.5 packets apart.
-"""
+"""B / ((R T)^2 sqrt(M)) of a long TCP-friendly stream with M random losses, for every increase. Its
+losses are (R T)^2 / 1.5 packets apart on average."""
 
 REMARK = Remark(
     "What has been delivered wanders with the losses, and about as far for every increase: the "
@@ -48,7 +46,7 @@ REMARK = Remark(
 
 @dataclass(frozen=True)
 class Chance:
-    """Losses at random: there is no saw-tooth whose size would bound what must be stored."""
+    """Smoothing with random losses, where no saw-tooth bounds the buffer."""
 
     losses: Sequence[int] = LOSSES
     replicates: int = REPLICATES
@@ -58,7 +56,7 @@ class Chance:
     seconds: float = 12.0
 
     def reproduce(self, runner: Runner) -> Reproduction:
-        """B over (R T)^2 for streams of more and more losses, and the exponent of the increase."""
+        """Returns B / (R T)^2 for ever longer streams, and the exponent of the increase."""
         sizes = self.sizes(runner)
         cells = [
             Cell(
@@ -86,12 +84,12 @@ class Chance:
         return Reproduction(cells, (seeds, chance), partial(_pictures, means))
 
     def sizes(self, runner: Runner) -> dict[Stream, list[float]]:
-        """B over (R T)^2 of each run, with the R of all runs of the stream."""
+        """Returns B / (R T)^2 of each run, where R is the mean rate over all runs of the stream."""
         streams = [
             Stream(one, friendly_decrease(one), WINDOW, 0.1, losses, at_random=True)
             for one, losses in product(INCREASES, self.losses)
         ]
-        # No two streams have a seed in common: their losses are independent.
+        # No two streams share a seed, so their losses are independent.
         wanted = [
             (stream, 1 + place * self.replicates + index)
             for place, stream in enumerate(streams)
@@ -108,7 +106,7 @@ class Chance:
 
 
 def _exponent(sizes: dict[Stream, list[float]]) -> Cell:
-    """Of the increase, over all runs of long streams, their length apart."""
+    """Fits the exponent of the increase to all runs of long streams; their length is given."""
     runs = [
         (stream.increase, stream.losses, value)
         for stream, values in sizes.items()

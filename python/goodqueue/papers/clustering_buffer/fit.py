@@ -1,4 +1,4 @@
-"""Least squares with 95 % intervals of what is fitted."""
+"""Least-squares fits with 95 % intervals of the fitted parameters."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 def fit(
     model: Callable[..., Array], points: Array, values: Sequence[float], start: Sequence[float]
 ) -> list[Interval]:
-    """The parameters with the least squared relative errors, each with its interval.
+    """Returns the parameters with the least squared relative errors, each with its interval.
 
-    Student's, from the scatter of the logarithms about the fit, and the fit linear near its best.
+    The intervals are Student's, from the scatter of the logarithms about the fit; the model is
+    taken as linear near the best fit.
 
     Args:
-        model: the values at `points` (a row per variable), given the parameters.
-        points: where the values are.
-        values: above zero.
-        start: parameters to begin with.
+        model: function that returns the values at `points` for given parameters.
+        points: positions of the values, one row per variable.
+        values: the values to fit, all above zero.
+        start: initial parameters.
     """
     from scipy.optimize import curve_fit
     from scipy.special import stdtrit

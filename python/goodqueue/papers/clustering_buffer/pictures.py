@@ -1,4 +1,4 @@
-"""Pictures of smoothing buffers: marks for what was simulated, lines for theory."""
+"""Pictures of smoothing buffers: marks for simulated values, lines for theory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def saw_tooth(grid: Sequence[Stream], found: Sequence[Smoothed], repair: float) -> Picture:
-    """What streams with a loss every so many packets need, over what the law knows."""
+    """Draws the buffer of streams with evenly spaced losses over the window times the increase."""
 
     def draw(axes: list[Axes]) -> None:
         (own,) = axes
@@ -45,7 +45,7 @@ def saw_tooth(grid: Sequence[Stream], found: Sequence[Smoothed], repair: float) 
 
 
 def wandering(means: Mapping[Stream, Interval], by_chance: float) -> Picture:
-    """What streams with losses at random need, over how many losses they have."""
+    """Draws the buffer of streams with random losses over their number of losses."""
 
     def draw(axes: list[Axes]) -> None:
         (own,) = axes
@@ -75,12 +75,12 @@ def wandering(means: Mapping[Stream, Interval], by_chance: float) -> Picture:
 
 
 def _looks(streams: Iterable[Stream]) -> Iterator[tuple[float, str, str]]:
-    """A colour and a mark for every increase."""
+    """Returns a colour and a mark for every increase."""
     increases = dict.fromkeys(stream.increase for stream in streams)
     return zip(increases, CYCLE, MARKERS, strict=False)
 
 
 def _label(axes: Axes, x: str, y: str) -> None:
-    """Both axes are logarithmic: powers are straight lines."""
+    """Labels the axes, which are logarithmic so that powers are straight lines."""
     axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y)
     axes.legend(loc="upper left")

@@ -1,6 +1,6 @@
-"""What smoothing a GAIMD stream takes, against B = a (R T)^2 / 18, where losses come evenly.
+"""The buffer that smooths a GAIMD stream with evenly spaced losses, against B = a (R T)^2 / 18.
 
-That is the saw-tooth of the law in the paper's related work.
+Evenly spaced losses give the saw-tooth of that law, which is in the paper's related work.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 
 INCREASES = (1.0, 0.5, 0.25, 0.125)
 RATES = (400, 800, 1600)
-"""Packets of 1000 bytes a second."""
+"""Rates in packets of 1000 bytes a second."""
 
 RTTS_S = (0.1, 0.2, 0.4)
 TEETH = 5
 LAW = 1 / 18
 
 WITH_TIMEOUTS = (320, 0.1)
-"""Mean window and round-trip time of pairs that are friendly to a Reno with timeouts."""
+"""Mean window in packets and round-trip time in seconds for the TCP-friendly pairs with
+timeouts."""
 
 SMALL_WINDOWS = (4, 8, 16, 32, 64)
 SMALL_INCREASES = (1.0, 0.25)
@@ -54,7 +55,7 @@ CLAIMED = (
 
 @dataclass(frozen=True)
 class SawTooth:
-    """The law's own saw-tooth: a loss every so many packets."""
+    """The saw-tooth that the law assumes: losses a fixed number of packets apart."""
 
     increases: Sequence[float] = INCREASES
     rates: Sequence[int] = RATES
@@ -65,7 +66,7 @@ class SawTooth:
     seconds: float = 3.0
 
     def reproduce(self, runner: Runner) -> Reproduction:
-        """The exponents over a grid; pairs that are friendly with timeouts; small windows."""
+        """Returns exponents over a grid, the pairs that allow for timeouts, and small windows."""
         grid = [
             Stream(one, friendly_decrease(one), rate * rtt, rtt, TEETH)
             for one, rate, rtt in product(self.increases, self.rates, self.rtts_s)
@@ -78,7 +79,7 @@ class SawTooth:
 
 
 def _exponents(grid: Sequence[Stream], found: Sequence[Smoothed]) -> tuple[list[Cell], float]:
-    """The cells of the fit, and what is needed beside the law, in R T."""
+    """Returns the cells of the fit, and the buffer needed beyond the law, in units of R T."""
     points = np.array(
         [
             [stream.increase for stream in grid],
@@ -86,7 +87,7 @@ def _exponents(grid: Sequence[Stream], found: Sequence[Smoothed]) -> tuple[list[
             [stream.rtt_s for stream in grid],
         ]
     )
-    # About the middle of the grid, so that k does not depend on the exponents.
+    # Rate and RTT are divided by their middle values, so that k does not depend on the exponents.
     rate, rtt = np.exp(np.log(points[1:]).mean(axis=1))
 
     def law(at: Array, *parameters: float) -> Array:
@@ -107,9 +108,10 @@ def _exponents(grid: Sequence[Stream], found: Sequence[Smoothed]) -> tuple[list[
 
 
 def _with_timeouts(runner: Runner, repair: float) -> list[Cell]:
-    """Pairs that are as friendly as a Reno that also suffers timeouts: a = 4 (1 - (1 - b)^2) / 3.
+    """Returns cells for a = 4 (1 - (1 - b)^2) / 3, as friendly as a Reno that suffers timeouts.
 
-    Yang and Lam, ICNP 2000. B is 3 b (R T)^2 / (8 (2 - b)^3) for them: not proportional to a.
+    The relation is Yang and Lam's (ICNP 2000). The law gives B = 3 b (R T)^2 / (8 (2 - b)^3) for
+    these pairs, which is not proportional to a.
     """
     streams = [
         Stream(increase, 1 - math.sqrt(1 - 0.75 * increase), *WITH_TIMEOUTS, TEETH)
@@ -133,7 +135,7 @@ def _with_timeouts(runner: Runner, repair: float) -> list[Cell]:
 
 
 def _small_windows(runner: Runner) -> list[Cell]:
-    """How many times the law's buffer a stream of small windows needs."""
+    """Returns the buffers of streams with small windows, as multiples of the law's buffer."""
     streams = [
         Stream(increase, friendly_decrease(increase), window, 0.1, SMALL_TEETH)
         for window, increase in product(SMALL_WINDOWS, SMALL_INCREASES)
@@ -157,7 +159,7 @@ def _law(stream: Stream, found: Smoothed) -> float:
 
 
 def _claim(of: str, quantity: str, found: Interval, claimed: float, digits: int = 3) -> Cell:
-    """A fitted figure; it has the shape if its interval holds what is claimed."""
+    """Returns the cell of a fitted figure, which has the shape if its interval holds the claim."""
     holds = found.low <= claimed <= found.high
     return Cell({"of": of}, quantity, "", digits, None, _spread(found), shape=holds)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def experiments() -> Sequence[Experiment]:
-    """Table I, the figures that are simulated, and those sized from captures."""
+    """Returns Table I, the simulated figures, and the figures sized from captures."""
     from goodqueue.papers.dhamdhere2005.figures import FIGURES
     from goodqueue.papers.dhamdhere2005.second_pass import SHARES, CapturesExperiment
     from goodqueue.papers.dhamdhere2005.statements import FigureExperiment

@@ -1,11 +1,13 @@
-"""Section VI from end to end: run the mix, read its captures, size the buffer by BSCL, run again.
+"""Section VI from end to end: run the mix, analyse captures, size the buffer by BSCL, run again.
 
-The first run is behind C T and leaves two captures, before and after the queue. What the analysis
-of captures tells of N, T_e, C_e and the burst length gives a buffer; the mix runs again behind it,
-under another seed. Beside it stands the buffer from what the scenario says.
+The first run is behind a buffer of C T and leaves two captures, before and after the queue. Their
+analysis gives N, T_e, C_e and the burst length, and BSCL computes a buffer from these. The second
+run has this buffer and another seed. For comparison the mix also runs behind the buffer that BSCL
+computes from the scenario's own values.
 
-Captures are not kept: one run's are up to 400 MB. What was estimated from them is, in the folder of
-runs, under a name that changes with the scenario, the seed and whatever simulates or analyses.
+Captures are not kept, because those of one run take up to 400 MB. The estimates from them are kept
+in the folder of runs. Their file names change with the scenario, the seed and the code that
+simulates or analyses.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from goodqueue.passive import Analysis
 
 WARMUP_S = 20.0
-"""What `mix.toml` drops, as the paper does: a tenth of 200 s."""
+"""Warm-up of `mix.toml`, in seconds: a tenth of 200 s, as in the paper."""
 
 FOLDER = "captures"
 
@@ -54,12 +56,12 @@ class Estimate:
     """Estimates from the captures of one first run.
 
     Attributes:
-        link: rate, flows, round trips and local share, as `goodqueue size --from` takes them: from
-            all of the capture. Its synchronisation is the mean burst once flows have started,
-            as the analysis tells it, over N.
+        link: rate, number of flows, round-trip times and local share from the whole capture, as
+            `goodqueue size --from` uses them. Its synchronisation is the analysed mean burst, after
+            all flows have started, over N.
         burst: median length of the loss bursts after `WARMUP_S`, in packets; NaN if there are none.
-        truth: the same as the simulator counts it.
-        took_s: seconds that the run and the analysis took.
+        truth: the same median, as counted by the simulator.
+        took_s: time that the run and the analysis took, in seconds.
     """
 
     link: Link
@@ -68,7 +70,7 @@ class Estimate:
     took_s: float = 0.0
 
     def text(self) -> str:
-        """For a file."""
+        """Returns the estimate as JSON text, for a file."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -139,7 +141,7 @@ def _kept(mix: Mix, traffic: Traffic, seed: int) -> Estimate:
 
 @cache
 def _analysis() -> bytes:
-    """Changes with whatever simulates and analyses."""
+    """Returns a hash that changes with the code that simulates and analyses."""
     found = hashlib.sha256(Path(_core.__file__).read_bytes())
     for path in sorted(Path(passive.__file__).parent.glob("*.py")):
         found.update(path.read_bytes())
@@ -150,13 +152,14 @@ def _analysis() -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """Second runs with buffers of one source.
+    """Second runs behind buffers with one source of their inputs.
 
-    Each number is one per seed. No second run has the seed of the captures that its buffer is from.
+    Both sequences have one entry per seed. No second run has the seed of the captures that gave its
+    buffer.
 
     Attributes:
-        packets: the buffers.
-        figures: what the runs came to.
+        packets: size of each buffer, in packets.
+        figures: figures of each run.
     """
 
     packets: Sequence[int]
@@ -180,7 +183,7 @@ def sizes(traffic: Traffic, found: Sequence[Estimate]) -> dict[str, list[Case]]:
 
 
 def known_burst(found: Sequence[Estimate]) -> float:
-    """The median burst as the simulator counts it in the first runs."""
+    """Returns the median burst that the simulator counts in the first runs, in packets."""
     return median_burst_of([{"median_burst": one.truth} for one in found])
 
 
@@ -189,7 +192,7 @@ def second_runs(
     found: Mapping[Traffic, Sequence[Estimate]],
     sizes: Callable[[Traffic, Sequence[Estimate]], Mapping[str, list[Case]]] = sizes,
 ) -> Seconds:
-    """Runs all that the store does not hold at once."""
+    """Returns the second runs; those that the store lacks start together."""
     cases = {
         (traffic, source): made
         for traffic, of in found.items()

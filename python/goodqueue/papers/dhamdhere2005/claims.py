@@ -1,11 +1,11 @@
-"""What the paper's text claims of curves, as `stated.toml` has it, and how a claim is judged.
+"""Claims about curves in the paper's text, as recorded in `stated.toml`, and their verdicts.
 
-A claim is a bound on values of a curve, or on what is derived from them. The 95 % interval of our
-mean decides: the claim holds if the interval lies within the bound, is not reproduced if it lies
-outside, and is undecided if an end of the bound lies within the interval. A difference of two
-simulated values is taken seed by seed, for their seeds are common; where they are of the same runs,
-which cannot differ, nothing is judged. A value without an
-interval, which was computed and not simulated, is never undecided.
+A claim is a bound on the values of a curve, or on values derived from them. The 95 % interval of
+our mean decides. The claim holds if the interval lies within the bound. It is not reproduced if the
+interval lies outside. It is undecided if an end of the bound lies within the interval. A difference
+of two simulated values is taken seed by seed, because both have the same seeds. If both values come
+from the same runs, they cannot differ, and nothing is judged. A value that was computed and not
+simulated has no interval and is never undecided.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Sample(Interval):
     """The mean of values under common seeds, with its 95 % interval.
 
     Attributes:
-        values: under the seeds from 1 on.
+        values: value under each seed, from seed 1 on.
     """
 
     values: tuple[float, ...] = ()
@@ -42,10 +42,10 @@ class Sample(Interval):
 
 
 Points = Mapping[int, Interval]
-"""A value by the number of flows, with its 95 % interval."""
+"""A value with its 95 % interval, for each number of flows."""
 
 FLOWS, PREVIOUS, NEIGHBOURS, OTHERS = "flows", "previous", "neighbours", "others"
-"""What values are divided by, or what is subtracted from them, beside other curves."""
+"""Divisors and subtrahends that are no curves; `stated.toml` explains them."""
 
 SEEN, UNSEEN = "set after data", "set before data"
 
@@ -57,11 +57,11 @@ def stated() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A condition: what another curve must keep at the same number of flows.
+    """A condition on another curve at the same number of flows.
 
     Attributes:
-        curve: its label.
-        between: the least and the largest value.
+        curve: label of the other curve.
+        between: smallest and largest value that it may have.
     """
 
     curve: str
@@ -69,21 +69,21 @@ class Where:
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> Where:
-        """From the data."""
+        """Reads a condition from the data."""
         low, high = entry["between"]
         return cls(entry["curve"], (low, high))
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One point that a claim speaks of.
+    """One point that a claim concerns.
 
     Attributes:
-        curve: the label of its curve.
-        flows: the number of flows, or the numbers that a slope is taken over.
-        value: what the bound is on.
+        curve: label of its curve.
+        flows: number of flows, or the range of numbers over which a slope is taken.
+        value: the value that the bound applies to.
         finding: the verdict.
-        why: what is known if the claim does not hold, or why nothing is decided.
+        why: explanation if the claim does not hold, or the reason why it is undecided.
     """
 
     curve: str
@@ -114,7 +114,7 @@ class Claim:
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> Claim:
-        """From the data."""
+        """Reads a claim from the data."""
         low, high = entry["outside"] if "outside" in entry else entry["between"]
         same = ("says", "over", "less", "slope", "printed", "because", "seen")
         return cls(
@@ -130,11 +130,11 @@ class Claim:
 
     @property
     def is_the_papers(self) -> bool:
-        """Whether the paper claims it, and not this project of its own estimates."""
+        """True if the paper makes the claim; False if this project makes it of its estimates."""
         return not self.says.startswith("ours: ")
 
     def asked(self, unit: str) -> str:
-        """The bound in words, and whether it was set before data had been seen."""
+        """Returns the bound in words, and states if it was set before the data were seen."""
         low, high = self.bound
         if self.outside:
             bound = f"not {low:g} to {high:g}"
@@ -147,7 +147,7 @@ class Claim:
         return f"{bound} {self.unit(unit)}".rstrip() + f", {SEEN if self.seen else UNSEEN}"
 
     def unit(self, unit: str) -> str:
-        """The unit of what is judged: a ratio has none."""
+        """Returns the unit of the value that is judged; a ratio has none."""
         if self.slope:
             return f"{unit} per flow"
         if self.less and unit == "%":
@@ -155,7 +155,7 @@ class Claim:
         return "" if self.over else unit
 
     def judged(self, curves: Mapping[str, Points]) -> Iterator[Judged]:
-        """Every point that the claim speaks of."""
+        """Yields every point that the claim concerns, with its verdict."""
         for name in self.curves:
             for flows, value in self._values(curves, name):
                 finding, why = self._finding(value, curves, flows)
@@ -198,7 +198,7 @@ class Claim:
         return count in self.at if self.at else self.first <= count <= self.last
 
     def _other(self, curves: Mapping[str, Points], points: Points, count: int) -> Interval | None:
-        """What is subtracted from a value, or it is divided by; None if nothing precedes it."""
+        """Returns the subtrahend or divisor of a value; None if no value precedes it."""
         other = self.less or self.over
         if other == FLOWS:
             return Interval(count, 0)
@@ -217,12 +217,12 @@ class Claim:
 
 
 def claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Those of an experiment."""
+    """Reads the claims of an experiment."""
     return [Claim.read(entry) for entry in entries]
 
 
 def finding(value: Interval, bound: tuple[float, float], *, outside: bool = False) -> Finding:
-    """Whether a mean lies between two values, by its 95 % interval."""
+    """Judges by its 95 % interval if a mean lies between two values (`outside`: does not)."""
     low, high = bound
     if value.half_width == 0:
         holds = (low <= value.mean <= high) is not outside
@@ -239,7 +239,7 @@ def _mean(interval: Interval) -> float:
 
 
 def _same(one: Interval, other: Interval) -> bool:
-    """Whether two values are of the same runs, as where two rules give the same buffer."""
+    """Returns True if both values come from the same runs, as when two rules give one buffer."""
     return isinstance(one, Sample) and one == other
 
 
@@ -251,7 +251,7 @@ def _ratio(above: Interval, below: Interval) -> Interval:
 
 
 def _difference(one: Interval, other: Interval) -> Interval:
-    """Seed by seed where both have common seeds; otherwise as if the two were independent."""
+    """Returns the difference: seed by seed if the seeds are common, else as if independent."""
     if isinstance(one, Sample) and isinstance(other, Sample):
         pairs = zip(one.values, other.values, strict=True)
         return t_interval([mine - theirs for mine, theirs in pairs])

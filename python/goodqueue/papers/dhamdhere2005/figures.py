@@ -1,10 +1,10 @@
 """The paper's figures 1 to 3 and 5 to 9, each as curves against the number of local flows.
 
-Figures 1 to 3 have local flows only, as section III has. Figures 5 to 9 have the mix of section
-VII. As in the paper every run lasts 200 s, the first 20 of which are not measured. A case runs with
-B = C T first; BSCL gets the median burst length measured there, and what the scenario says of N,
-T_e (the harmonic mean) and C_e. The mean burst would count how the last flows start: some overshoot
-by hundreds of packets after the first 20 s.
+Figures 1 to 3 have local flows only, as in section III. Figures 5 to 9 have the mix of section VII.
+Every run lasts 200 s, the first 20 s of which are not measured, as in the paper. Each case first
+runs with B = C T. BSCL then uses the median burst length of these runs, and N, T_e (the harmonic
+mean) and C_e from the scenario. The median is used because the mean depends on the slow start of
+the last flows: some overshoot by hundreds of packets after the first 20 s.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 BUSY = Target("utilization", 0.98, at_least=True)
 STEP = 1.15
-"""Buffers that a search tries are this many times apart."""
+"""Ratio of neighbouring buffers that a search tries."""
 
 BURST_FLOWS = (5, 10, 20, 50, 100, 200)
 UTILIZATION_FLOWS = (2, 3, 5, 7, 10, 20, 40, 80, 120)
@@ -53,16 +53,16 @@ class Figure:
     """Curves against the number of flows.
 
     Attributes:
-        name: the paper's number.
-        title: what is drawn.
-        unit: of the values.
-        curves: by label.
-        seeds: so many runs are behind each simulated point.
-        bracketed: flows whose searched value has its bracket in place of an interval.
-        theory: the labels of curves that were not simulated.
-        digits: decimals to print.
-        log: whether its values want a logarithmic axis.
-        searched: whether what was simulated is the smallest buffer that serves.
+        name: the paper's number of the figure.
+        title: description of the curves.
+        unit: unit of the values.
+        curves: curves by label.
+        seeds: number of runs behind each simulated point.
+        bracketed: numbers of flows at which the search gave a bracket, and no interval over seeds.
+        theory: labels of the curves that were computed and not simulated.
+        digits: number of decimals to print.
+        log: True if the values need a logarithmic axis.
+        searched: True if the simulated values are the smallest sufficient buffers.
     """
 
     name: str
@@ -80,10 +80,10 @@ class Figure:
 def fig1(
     mix: Mix, flows: Sequence[int] = BURST_FLOWS, rates: Sequence[float] = (45e6, 75e6)
 ) -> Figure:
-    """Length of a loss burst at B = C T, 45 and 75 Mb/s.
+    """Returns the lengths of loss bursts at B = C T, in packets, at 45 and 75 Mb/s.
 
-    The mean over all bursts; and of each run the median, and of these the median over seeds, with
-    the half width that their mean has.
+    One curve is the mean over all bursts. The other is the median over seeds of each run's median;
+    it is drawn with the half width of the mean of these medians.
     """
     curves: dict[str, Points] = {}
     for rate in rates:
@@ -114,7 +114,7 @@ def fig1(
 
 
 def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
-    """The smallest buffer that keeps the link busy 98 % of the time, and what models say."""
+    """Returns the smallest buffers for 98 % utilisation, simulated and by models."""
     traffic = [Traffic(count, ALONE) for count in flows]
     bursts = measured_bursts(mix, traffic)
     found, bracketed = smallest_busy(mix, traffic)
@@ -143,7 +143,7 @@ def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
 
 
 def fig2_loss(mix: Mix, flows: Sequence[int] = TIMEOUT_FLOWS) -> Figure:
-    """Loss behind the smallest buffers of figure 2."""
+    """Returns the loss behind the smallest buffers of figure 2."""
     traffic = [Traffic(count, ALONE) for count in flows]
     found, _ = smallest_busy(mix, traffic)
     cases = {one.flows: Case(one, round(found[one.flows].mean)) for one in traffic}
@@ -162,7 +162,7 @@ def fig2_loss(mix: Mix, flows: Sequence[int] = TIMEOUT_FLOWS) -> Figure:
 
 
 def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
-    """The smallest buffer for 98 % utilisation and at most 1 % loss, and BSCL at alpha 0.55."""
+    """Returns the smallest buffer for 98 % utilisation and 1 % loss, and BSCL's at alpha 0.55."""
     traffic = [Traffic(count, ALONE) for count in flows]
     model = {one: bscl(one.link, 0.55 * one.flows).packets for one in traffic}
     aims = [BUSY, Target("loss_rate", LOSS, at_least=False)]
@@ -185,7 +185,7 @@ def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
 
 
 def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_FLOWS) -> Figure:
-    """Figures 5 to 7: loss with the buffers of three rules."""
+    """Returns one of figures 5 to 7: loss with the buffers of three rules."""
     traffic = [Traffic(count, local_share) for count in flows]
     rules: dict[str, _Rule] = {
         "C T": lambda one, _runs: classic(one),
@@ -197,7 +197,7 @@ def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_
 
 
 def fig7(mix: Mix, flows: Sequence[int] = MANY_FLOWS) -> Figure:
-    """Figure 7, with BSCL's curve of figure 6: the paper speaks of how the two differ."""
+    """Returns figure 7 with BSCL's curve of figure 6, because the paper compares the two."""
     figure = losses(mix, "fig7", 0.8, flows)
     beside = _with_rules(
         mix, [Traffic(count, 0.9) for count in flows], "loss_rate", {"BSCL, 90 % local": _bscl}
@@ -211,7 +211,7 @@ def _bscl(traffic: Traffic, first: list[Figures]) -> Case:
 
 
 def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
-    """Utilisation with few flows; (16) at two burst lengths, and BSCL."""
+    """Returns the utilisation with few flows: by (16) at three burst lengths and by three rules."""
     traffic = [Traffic(count) for count in flows]
     curves = _with_rules(
         mix,
@@ -238,11 +238,11 @@ ERRORS: dict[str, tuple[float, float, float]] = {
     "T - 20 %": (1, 1, 0.8),
     "T + 20 %": (1, 1, 1.2),
 }
-"""By what N, L and T_e are off."""
+"""Factors by which N, L and T_e are wrong, by label."""
 
 
 def fig9(mix: Mix, figure: str, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
-    """Loss or utilisation with BSCL's buffer from parameters that are 20 % off."""
+    """Returns loss or utilisation with BSCL's buffer from parameters that are 20 % wrong."""
 
     def rule(error: tuple[float, float, float]) -> _Rule:
         return lambda one, runs: sized(one, median_burst_of(runs), error)
@@ -256,7 +256,7 @@ def fig9(mix: Mix, figure: str, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
 
 
 def fig9_buffer(mix: Mix, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
-    """The buffers of figure 9: computed, from the burst that was measured at B = C T."""
+    """Returns the buffers of figure 9, computed from the bursts that were measured at B = C T."""
     traffic = [Traffic(count) for count in flows]
     bursts = measured_bursts(mix, traffic)
     curves = {
@@ -287,17 +287,17 @@ FIGURES: dict[str, Callable[[Mix], Figure]] = {
     "fig9-utilization": lambda mix: fig9(mix, "utilization"),
     "fig9-buffer": fig9_buffer,
 }
-"""What can be computed, by name."""
+"""Functions that compute the figures, by name."""
 
 
 def measured_bursts(mix: Mix, traffic: Sequence[Traffic]) -> dict[Traffic, float]:
-    """Median length of a loss burst at B = C T."""
+    """Returns the median length of a loss burst at B = C T, in packets."""
     found = mix.replicates([classic(one) for one in traffic], mix.seeds)
     return {one: median_burst_of(found[classic(one)]) for one in traffic}
 
 
 def smallest_busy(mix: Mix, traffic: Sequence[Traffic]) -> tuple[Points, frozenset[int]]:
-    """The smallest buffers for 98 % utilisation, searched from where (16) expects them."""
+    """Returns the smallest buffers for 98 % utilisation; the search starts at those of (16)."""
     bursts = measured_bursts(mix, traffic)
     starts = {one: max(partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic}
     return smallest(mix, starts, [BUSY])
@@ -309,9 +309,10 @@ def sized(
     error: tuple[float, float, float] = (1, 1, 1),
     link: Link | None = None,
 ) -> Case:
-    """With BSCL's buffer, from N, L and T_e that are off by these factors.
+    """Returns the case with BSCL's buffer from N, L and T_e that are wrong by these factors.
 
-    What they are off from is what the scenario says, or a link that was estimated.
+    The factors apply to the values of `link`, such as an estimated one; by default to the
+    scenario's.
     """
     link = link or traffic.link
     believed = replace(
@@ -323,18 +324,21 @@ def sized(
 
 
 def by_burst(traffic: Traffic, burst: float) -> Case:
-    """With (16) alone, also where five flows or fewer ask for C_e T_e."""
+    """Returns the case with the buffer of (16) alone, even for five flows or fewer.
+
+    BSCL uses C_e T_e for so few flows.
+    """
     return Case(traffic, max(int(partially_synchronized(traffic.link, burst)), 1))
 
 
 _Rule = Callable[[Traffic, list["Figures"]], Case]
-"""The case that a rule makes of traffic and the runs at B = C T."""
+"""Returns the case of a rule from the traffic and the runs at B = C T."""
 
 
 def _with_rules(
     mix: Mix, traffic: Sequence[Traffic], figure: str, rules: Mapping[str, _Rule]
 ) -> dict[str, Points]:
-    """A figure in per cent with the buffer of each rule."""
+    """Returns a figure in percent behind the buffer of each rule."""
     first = mix.replicates([classic(one) for one in traffic], mix.seeds)
     cases = {
         label: {one: rule(one, first[classic(one)]) for one in traffic}
@@ -353,12 +357,12 @@ def _with_rules(
 def smallest(
     mix: Mix, starts: Mapping[Traffic, float], aims: Sequence[Target]
 ) -> tuple[Points, frozenset[int]]:
-    """By bisection the smallest buffers whose means keep all aims, of all traffic at once.
+    """Finds by bisection the smallest buffers whose means meet all aims, for all traffic at once.
 
-    Buffers lie on a grid `STEP` apart. From where theory expects the answer a bracket is opened by
-    four steps at a time. The interval is that over seeds (see `_by_seed`); where there is none, it
-    is the bracket from the largest buffer that failed to the least that passed, and the flows are
-    in the second result.
+    Buffers lie on a grid `STEP` apart. The search starts at the buffer that theory expects and
+    opens a bracket by four steps at a time. The interval of a result is that over seeds (see
+    `_by_seed`). If there is none, it is the bracket from the largest buffer that failed to the
+    smallest that passed; the second result lists the flows for which this is so.
     """
     tried: dict[Traffic, dict[int, list[Figures]]] = {one: {} for one in starts}
     below: dict[Traffic, int] = {}
@@ -377,7 +381,7 @@ def smallest(
             (above if _keeps(tried[one][round(STEP**place)], aims) else below)[one] = place
         places = {one: _next(below.get(one), above.get(one)) for one in at}
         at = {one: place for one, place in places.items() if place is not None}
-    # The means' bracket is not every seed's: two steps further up most have theirs.
+    # The bracket of the means does not contain every seed's buffer; two steps up it contains most.
     run({one: place + 2 for one, place in above.items()})
     found = {one: _by_seed(tried[one], aims) for one in starts}
     points = {
@@ -388,11 +392,11 @@ def smallest(
 
 
 def _by_seed(tried: Mapping[int, Sequence[Figures]], aims: Sequence[Target]) -> Interval | None:
-    """The mean over seeds of the buffer that each needs, with a 95 % interval.
+    """Returns the mean over seeds of the smallest buffer that each needs, with a 95 % interval.
 
-    A seed's figures at the buffers tried, which are the same for all, are joined by straight lines
-    in the buffer's logarithm. None where some seed keeps all aims at the smallest buffer tried, or
-    not at the largest: what it needs is then not known.
+    The buffers tried are the same for all seeds. Each seed's figures at these buffers are joined by
+    straight lines in the buffer's logarithm. Returns None if some seed meets all aims at the
+    smallest buffer tried, or fails at the largest: the buffer that it needs is then unknown.
     """
     needs = [
         _needed({limit: runs[seed] for limit, runs in sorted(tried.items())}, aims)
@@ -403,7 +407,7 @@ def _by_seed(tried: Mapping[int, Sequence[Figures]], aims: Sequence[Target]) -> 
 
 
 def _needed(curve: Mapping[int, Figures], aims: Sequence[Target]) -> float | None:
-    """The buffer from which on one run's figures keep all aims."""
+    """Returns the smallest buffer from which on a run meets all aims; None if it is unknown."""
     failing = [limit for limit, run in curve.items() if not _keeps([run], aims)]
     above = [limit for limit in curve if not failing or limit > failing[-1]]
     if not failing or not above:
@@ -418,7 +422,7 @@ def _needed(curve: Mapping[int, Figures], aims: Sequence[Target]) -> float | Non
 
 
 def _next(below: int | None, above: int | None) -> int | None:
-    """The place to try between one that failed and one that passed; None if there is none."""
+    """Returns the place to try between a failed and a passed one; None at the end of the search."""
     if above is None:
         return (below or 0) + 4
     if below is None:
@@ -427,10 +431,10 @@ def _next(below: int | None, above: int | None) -> int | None:
 
 
 def _between(failing: float, passing: float) -> Interval:
-    """The middle of a bracket, with its half width."""
+    """Returns the middle of a bracket with its half width."""
     return Interval((failing + passing) / 2, (passing - failing) / 2)
 
 
 def _keeps(runs: Sequence[Figures], aims: Sequence[Target]) -> bool:
-    """Whether the means keep all aims."""
+    """Returns True if the means over the runs meet all aims."""
     return all(aim.met_by(fmean(run[aim.figure] for run in runs)) for aim in aims)

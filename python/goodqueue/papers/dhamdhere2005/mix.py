@@ -1,8 +1,8 @@
-"""The paper's traffic on its link, at any number of flows, buffer, share and rate.
+"""The paper's traffic on its link, for any number of flows, buffer, local share and rate.
 
-`mix.toml` has the traffic of section VII, and `local.toml` that of section III, which has no other
-traffic than local flows. Beside what these files name, the local flows of a case are spread evenly
-over the 18 sources, so that two flows are not the two nearest ones.
+`mix.toml` has the traffic of section VII, and `local.toml` that of section III, which has local
+flows only. A case spreads its local flows evenly over the 18 sources, so that two flows do not both
+come from the nearest sources.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ SOURCES_MS = (
     *(20, 29, 41, 55, 72, 92, 114, 139, 166),
     *(197, 230, 265, 304, 344, 388, 433, 483, 534),
 )
-"""Base round-trip times of the shape `tree`, whose ends and mean are the paper's."""
+"""Base RTTs in ms of the shape `tree`; the shortest, the longest and the mean are the paper's."""
 
 RATE_BPS = 50e6
 LOSS = 0.01
-"""The bound on loss of figures 3 and 5 to 9."""
+"""Bound on the loss rate in figures 3 and 5 to 9."""
 
 ALONE = 1.0
-"""The share of local flows in section III, where no other traffic crosses the link."""
+"""Share of local flows in section III, where no other traffic crosses the link."""
 
 REMOTE, WINDOWED, SHORT = 0.4, 0.4, 0.2
-"""Of what is not local: held back before the link, by their windows, and short."""
+"""Shares of the traffic that is not local: bottlenecked before the link, limited by their windows,
+and short flows."""
 
 MSS, PACKET = 1460, 1500
 WINDOWED_FLOWS, WINDOWED_RTT_S = 10, 2 * 0.217
-"""Their round trip is that behind a full buffer of C T."""
+"""The round-trip time of window-limited flows, in seconds, includes a full buffer of C T."""
 
 METRICS = {
     "utilization": "target.utilization",
@@ -54,7 +55,7 @@ METRICS = {
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What asks for a buffer: so many local flows with so much of the capacity."""
+    """The traffic that needs a buffer: a number of local flows, and their share of the capacity."""
 
     flows: int
     local_share: float = 0.9
@@ -62,13 +63,13 @@ class Traffic:
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """The source of each local flow."""
+        """The index of each local flow's source."""
         count = len(SOURCES_MS)
         return tuple((2 * flow + 1) * count // (2 * self.flows) for flow in range(self.flows))
 
     @property
     def link(self) -> Link:
-        """The same, as sizing rules want it."""
+        """The traffic as a link for the sizing rules."""
         return as_in_theory(
             Link(
                 self.rate_bps,
@@ -82,11 +83,11 @@ class Traffic:
 
     @property
     def scenario(self) -> str:
-        """The file that describes the network and the traffic."""
+        """Name of the scenario file with the network and the traffic."""
         return "local.toml" if self.local_share == ALONE else "mix.toml"
 
     def overrides(self) -> list[tuple[str, str]]:
-        """What differs from the scenario's file, which is at 50 Mb/s; `mix.toml` has 90 % local."""
+        """Returns the settings that differ from the file's (50 Mb/s; `mix.toml`: 90 % local)."""
         leaves = ", ".join(f'"leaf{source}"' for source in self.sources)
         local = [
             ("topology.target.rate", f"{round(self.rate_bps)}bps"),
@@ -96,7 +97,7 @@ class Traffic:
         return local if self.local_share == ALONE else [*local, *self._others()]
 
     def _others(self) -> list[tuple[str, str]]:
-        """What remote, window-limited and short flows send."""
+        """Returns the overrides for the remote, window-limited and short flows."""
         rest = (1 - self.local_share) * self.rate_bps
         windowed = WINDOWED * rest / WINDOWED_FLOWS * WINDOWED_RTT_S / (8 * PACKET)
         short = SHORT * rest / len(SOURCES_MS) * MSS / PACKET
@@ -109,7 +110,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Traffic and a buffer in packets."""
+    """Traffic behind a buffer of `packets` packets."""
 
     traffic: Traffic
     packets: int
@@ -122,26 +123,26 @@ class Mix:
     """Runs cases.
 
     Attributes:
-        seeds: replicates of each; figure 1 has twice as many, ten as in the paper.
-        folder: where runs are kept.
+        seeds: number of replicates of each case; figure 1 has twice as many, ten as in the paper.
+        folder: folder of the stored runs.
     """
 
     def __init__(self, runner: Runner, seeds: int = 5) -> None:
-        """Takes what runs what a store does not hold."""
+        """Takes the runner, which runs what its store lacks."""
         self._runner = runner
         self.folder = runner.folder
         self.seeds = seeds
         self._variants: dict[Case, Variant] = {}
 
     def replicates(self, cases: Iterable[Case], seeds: int) -> dict[Case, list[Figures]]:
-        """The figures of each case under the seeds from 1 on; all that is missing runs at once."""
+        """Returns the figures of each case under seeds 1 to `seeds`; missing runs start at once."""
         cases = list(dict.fromkeys(cases))
         each = range(1, seeds + 1)
         found = self.figures((case, seed) for case in cases for seed in each)
         return {case: [found[case, seed] for seed in each] for case in cases}
 
     def figures(self, runs: Iterable[tuple[Case, int]]) -> dict[tuple[Case, int], Figures]:
-        """The figures of cases under one seed each; all that is missing runs at once."""
+        """Returns the figures of each pair of a case and a seed; missing runs start at once."""
         runs = list(dict.fromkeys(runs))
         planned = [self.run(case, seed) for case, seed in runs]
         values = self._runner.figures(planned, list(METRICS.values()))
@@ -150,7 +151,7 @@ class Mix:
         }
 
     def run(self, case: Case, seed: int) -> Run:
-        """A case under a seed, for executors."""
+        """Returns the run of a case under a seed, for executors."""
         return run_of(self._variant(case), seed)
 
     def _variant(self, case: Case) -> Variant:
@@ -173,22 +174,22 @@ class Mix:
 
 
 def classic(traffic: Traffic) -> Case:
-    """With C T: where the paper measures what it sizes the buffer from."""
+    """Returns the case with a buffer of C T, behind which the paper measures its rule's inputs."""
     return Case(traffic, int(traffic.link.bdp_packets))
 
 
 def stanford(traffic: Traffic) -> Case:
-    """With C T / sqrt(N)."""
+    """Returns the case with a buffer of C T / sqrt(N)."""
     return Case(traffic, int(traffic.link.bdp_packets / math.sqrt(traffic.flows)))
 
 
 def burst_of(replicates: Sequence[Figures]) -> float:
-    """Mean length of a loss burst over replicates, in packets; those without a loss have none."""
+    """Returns the mean length of a loss burst over replicates, in packets; NaN without losses."""
     return _over(fmean, [one["burst"] for one in replicates])
 
 
 def median_burst_of(replicates: Sequence[Figures]) -> float:
-    """The median over replicates of each one's median length of a loss burst."""
+    """Returns the median over replicates of their median loss burst, in packets; NaN if none."""
     return _over(median, [one["median_burst"] for one in replicates])
 
 

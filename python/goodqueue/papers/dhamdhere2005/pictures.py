@@ -1,4 +1,4 @@
-"""Pictures of the figures: marks for what was simulated, dashes for theory."""
+"""Pictures of the figures: marks for simulated values, dashed lines for theory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from goodqueue.papers.dhamdhere2005.figures import Figure
 
 CLOSE = 1.36
-"""Ticks of the logarithmic axis are at least so many times apart."""
+"""Smallest ratio of neighbouring ticks on the logarithmic axis."""
 
 
 def picture(figure: Figure, claims: Sequence[Claim]) -> Picture:
-    """A figure, and what the paper's text claims of it."""
+    """Returns the picture of a figure; its caption lists the claims of the paper's text."""
 
     def draw(axes: list[Axes]) -> None:
         _lines(figure, axes[0])

@@ -1,6 +1,6 @@
-"""Figures 5 to 7 with BSCL's buffers from captures: experiments, and what they are judged by.
+"""Figures 5 to 7 with BSCL's buffers from captures, as experiments, and their claims.
 
-`captures.py` has what runs, which takes long to import.
+The code that runs them is in `captures.py`, which takes long to import.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from goodqueue.study.runner import Runner
 
 SHARES = {"fig5-captures": 0.95, "fig6-captures": 0.9, "fig7-captures": 0.8}
-"""What local flows have of the capacity, by experiment."""
+"""Share of the capacity that local flows have, by experiment."""
 
 SEEDS = 5
-"""As many as the figures have."""
+"""Number of seeds: as many as the other figures have."""
 
 TRUTH, ESTIMATES = "from the scenario", "from captures"
-"""Where the buffer of a second run is from."""
+"""Sources of the values from which the buffer of a second run is computed."""
 
 
 class CapturesExperiment:
@@ -47,7 +47,7 @@ class CapturesExperiment:
         self._flows, self._seeds = flows, seeds
 
     def reproduce(self, runner: Runner) -> Reproduction:
-        """Runs what is not kept yet and judges the second runs, and the estimates."""
+        """Runs what the store lacks and judges the second runs and the estimates."""
         found, second = self._passes(Mix(runner))
         made = figures(self.name, found, second)
         return Reproduction(
@@ -64,7 +64,7 @@ class CapturesExperiment:
         )
 
     def captures_took_s(self, runner: Runner) -> float:
-        """Seconds, on one core, of the first runs and of what was read from their captures."""
+        """Returns the core-seconds that the first runs and the analysis of their captures took."""
         found, _ = self._passes(Mix(runner))
         return math.fsum(one.took_s for of in found.values() for one in of)
 
@@ -79,7 +79,7 @@ class CapturesExperiment:
 def figures(
     name: str, found: Mapping[Traffic, Sequence[Estimate]], second: Seconds
 ) -> dict[str, Figure]:
-    """Loss and utilisation of the second runs, and estimates over what the scenario says."""
+    """Returns loss and utilisation of the second runs, and estimates over true values."""
     seeds = len(next(iter(found.values())))
     share = f"{100 * SHARES[name]:.0f} % local"
     made = {}

@@ -1,4 +1,4 @@
-"""The paper's figures as experiments: curves of ours, and cells for what `stated.toml` claims."""
+"""The paper's figures as experiments: our curves, and cells for the claims in `stated.toml`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FigureExperiment:
         self._claims = claims(entry.get("claim", ()))
 
     def reproduce(self, runner: Runner) -> Reproduction:
-        """Runs what is not known yet and holds it against the text."""
+        """Runs what the store lacks and compares the curves with the claims of the text."""
         figure = FIGURES[self.name](Mix(runner))
         return Reproduction(
             list(cells(figure, self._claims)),
@@ -55,7 +55,7 @@ class FigureExperiment:
 
 
 def cells(figure: Figure, said: Sequence[Claim]) -> Iterator[Cell]:
-    """Every simulated point, and every point that a claim speaks of."""
+    """Yields a cell for every simulated point, and one for every point that a claim concerns."""
     for curve, points in figure.curves.items():
         if curve not in figure.theory:
             for flows, value in points.items():
@@ -89,10 +89,11 @@ def _claimed(figure: Figure, claim: Claim) -> Iterator[Cell]:
 
 
 def _one_run(interval: Interval, seeds: int) -> Spread:
-    """Where one run lies, from where the mean of so many does; a bracket is what it is."""
+    """Returns the interval of one run from that of the mean; a bracket is left unchanged."""
     mean, half = interval.mean, interval.half_width
     if half == 0:
         return Spread.exact(mean)
-    # t s sqrt(1 + 1/n) is sqrt(n + 1) times t s / sqrt(n).
+    # The half width for one run, t s sqrt(1 + 1/n), is sqrt(n + 1) times t s / sqrt(n), that of the
+    # mean.
     wide = half * math.sqrt(seeds + 1)
     return Spread(mean, mean - wide, mean + wide)

@@ -1,9 +1,9 @@
 """Table I: buffers of two rules for 19 numbers of flows.
 
-The paper measured C T for each row, and prints neither the round trips behind it nor the T_e and
-the burst length that its column of BSCL comes from. Nothing of ours is computed from its C T, which
-would give its column of C T / sqrt(N) back whatever our network is. Ours follows from our 18
-sources: both rules get their round trips, and BSCL alpha = 0.55.
+The paper measured C T for each row. It prints neither the round-trip times behind it nor the T_e
+and the burst length from which its BSCL column follows. Our figures do not use its C T; they would
+otherwise repeat its column of C T / sqrt(N) for any network. They follow from our 18 sources: both
+rules get their round-trip times, and BSCL gets alpha = 0.55.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goodqueue.study.runner import Runner
 
 NEAR = 0.25
-"""A buffer matches in shape if it is at most that share of the printed one away from it."""
+"""Largest relative distance from the printed buffer at which ours matches in shape."""
 
 STANFORD, BSCL = "C T / sqrt(N)", "BSCL"
 
@@ -44,7 +44,7 @@ WHY_NOT = {
 
 
 class Table1:
-    """The table; nothing has to be run for it."""
+    """Table I; it needs no runs."""
 
     paper = "dhamdhere2005"
     name = "table1"
@@ -52,7 +52,7 @@ class Table1:
     seconds = 0.0
 
     def reproduce(self, runner: Runner) -> Reproduction:  # noqa: ARG002 - nothing to run
-        """Both columns, and the shape of that of BSCL."""
+        """Returns both columns, and the claims about the shape of BSCL's column."""
         return Reproduction(
             list(cells()),
             [
@@ -71,13 +71,13 @@ class Table1:
 
 
 def rows() -> list[dict[str, str]]:
-    """The table as printed."""
+    """Returns the rows of the table, as printed."""
     text = files(__package__).joinpath("table1.csv").read_text("utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
 def cells() -> Iterator[Cell]:
-    """A cell for each printed buffer, and for each claim about BSCL's column."""
+    """Yields a cell for each printed buffer, and one for each claim about BSCL's column."""
     ours: dict[str, Callable[[Traffic], float]] = {
         STANFORD: lambda one: float(stanford(one).packets),
         BSCL: lambda one: float(int(bscl(one.link).packets)),
@@ -109,7 +109,7 @@ def _cell(rule: str, flows: int, printed: str, value: float) -> Cell:
 
 
 def claimed(curves: Mapping[str, Points], said: Sequence[Claim]) -> Iterator[Cell]:
-    """What the paper says of the column's shape; every figure of it is computed."""
+    """Yields a cell for each claim about BSCL's column; all its figures are computed."""
     for claim in said:
         for one in claim.judged(curves):
             yield Cell(

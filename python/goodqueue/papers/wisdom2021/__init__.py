@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def experiments() -> Sequence[Experiment]:
-    """The figures; the tables are data."""
+    """Returns the figures; the tables are data."""
     from goodqueue.papers.ahmad2020.figures import red
 
     return red()

@@ -1,0 +1,139 @@
+"""Docstrings name their subject first (CONTRIBUTING.md, "Prose")."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FINISHED = (
+    "python/goodqueue/*.py",
+    "python/goodqueue/gallery/*.py",
+    "python/goodqueue/papers/**/*.py",
+    "python/goodqueue/validation/*.py",
+    "tests/*.py",
+)
+"""Files whose docstrings are checked."""
+
+LEFT_OUT = (
+    "python/goodqueue/validation/linux.py",
+    "python/goodqueue/validation/linux_deep.py",
+    "python/goodqueue/validation/sizing.py",
+    "tests/test_captures*.py",
+    "tests/test_passive*.py",
+    "tests/test_results_figures*.py",
+    "tests/test_rules*.py",
+    "tests/test_size*.py",
+    "tests/test_smallest*.py",
+    "tests/test_study*.py",
+    "tests/test_terminal_width*.py",
+    "tests/test_trial*.py",
+)
+"""Files among these that are not finished."""
+
+WORDS = (
+    *("At", "By", "From", "How", "Of", "That", "Those", "What", "Whatever", "When", "Where"),
+    *("Whether", "Which", "Who", "Whose", "With"),
+)
+OPENING = re.compile(rf"({'|'.join(WORDS)})\b")
+ENTRY = re.compile(rf"\s+\w+: ({'|'.join(WORDS)})\b", re.IGNORECASE)
+SECTIONS = {"Args:", "Attributes:"}
+
+
+def finished() -> list[Path]:
+    """Returns the files that are checked."""
+    left_out = {path for pattern in LEFT_OUT for path in ROOT.glob(pattern)}
+    return sorted({path for pattern in FINISHED for path in ROOT.glob(pattern)} - left_out)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Returns the syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yields line and text of every docstring, those below assignments included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            for statement in node.body:
+                match statement:
+                    case ast.Expr(value=ast.Constant(value=str(text))):
+                        yield statement.lineno, text
+
+
+def faults(text: str) -> Iterator[str]:
+    """Yields the openings of a docstring and of its entries that do not name their subject."""
+    if OPENING.match(text):
+        yield text.partition("\n")[0]
+    in_section = False
+    for line in text.splitlines():
+        if line.endswith(":"):
+            in_section = line.strip() in SECTIONS
+        elif in_section and ENTRY.match(line):
+            yield line.strip()
+
+
+def undocumented(tree: ast.Module) -> Iterator[str]:
+    """Yields the names of public functions and methods without a docstring."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    public = [one.body for one in classes if not one.name.startswith("_")]
+    for body in [tree.body, *public]:
+        for node in body:
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    if not name.startswith("_") and ast.get_docstring(node) is None:
+                        yield name
+
+
+def test_the_patterns_find_the_finished_files() -> None:
+    names = {str(path.relative_to(ROOT)) for path in finished()}
+    assert {"python/goodqueue/api.py", "python/goodqueue/papers/table.py"} <= names
+    assert "tests/test_prose_python.py" in names
+    assert "tests/test_study.py" not in names
+    assert all(any(ROOT.glob(pattern)) for pattern in (*FINISHED, *LEFT_OUT))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Of a range nobody knows the mean.", 1),
+        ("Whether they are not.", 1),
+        ("Offers a packet.", 0),
+        ("Returns True if the two means differ.", 0),
+        ("Sends.\n\n    Args:\n        rate: what is sent.\n        size: bytes.\n    ", 1),
+        ("A link.\n\n    Attributes:\n        rate: of data.\n        delay: in s.\n    ", 1),
+        ("Reads a file.\n\n    Of its lines the first: what it is.\n    ", 0),
+    ],
+)
+def test_the_check_finds_openings_without_a_subject(text: str, count: int) -> None:
+    assert len(list(faults(text))) == count
+
+
+def test_docstrings_name_their_subject_first() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {fault}"
+        for path in finished()
+        for line, text in docstrings(parsed(path))
+        for fault in faults(text)
+    ]
+    assert not found, "\n".join(["name the subject first (CONTRIBUTING.md):", *found])
+
+
+def test_public_functions_have_docstrings() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in finished()
+        if path.parent != ROOT / "tests"
+        for name in undocumented(parsed(path))
+    ]
+    assert not found, "\n".join(found)
