@@ -49,6 +49,9 @@ pub struct TcpConfig {
     pub ack_rule: AckRule,
     /// ACK every n-th full segment (1: each), or when the timeout passes.
     pub ack_every: u32,
+    /// With [`AckRule::Linux`], segments at the start that are each acknowledged at once because the
+    /// receiver's window still grows (`tcp_grow_window` of Linux 6.18).
+    pub opening_acks: u32,
     /// Longest time an ACK is held back.
     /// With [`AckRule::Linux`] it may be less, but at least 40 ms.
     pub delayed_ack_timeout: Span,

@@ -20,6 +20,8 @@ const DEFAULT_MSS: u32 = 536;
 pub(crate) struct LinuxAcks {
     /// ACKs that still leave at once.
     quick: u64,
+    /// Segments by which the receive window still grows; each is acknowledged at once.
+    opening: u32,
     /// Data go both ways (`pingpong`): ACKs wait for data to ride on.
     interactive: bool,
     /// How long an ACK is held back (`ato`); zero before the first data.
@@ -46,6 +48,7 @@ impl LinuxAcks {
     pub fn new(config: &TcpConfig) -> Self {
         Self {
             quick: 0,
+            opening: config.opening_acks,
             interactive: false,
             delay: Span::ZERO,
             last_data: Time::ZERO,
@@ -83,6 +86,11 @@ impl LinuxAcks {
             self.go_quick(window);
         }
         self.last_data = now;
+        if self.opening > 0 {
+            // `tcp_grow_window` asks for an ACK of every segment that opens the window further.
+            self.opening -= 1;
+            self.quick = self.quick.max(1);
+        }
     }
 
     /// A full segment is the largest seen, or a smaller size that repeats.

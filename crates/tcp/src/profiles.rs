@@ -62,6 +62,7 @@ fn rfc() -> TcpConfig {
         // RFC 5681 section 4.2: at least every second segment, within 500 ms; 200 ms is BSD's.
         ack_rule: AckRule::EveryNth,
         ack_every: 2,
+        opening_acks: 0,
         delayed_ack_timeout: Span::from_millis(200),
         dsack: false,
         nagle: true,
