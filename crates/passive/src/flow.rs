@@ -36,6 +36,8 @@ pub struct Flow {
     pub max_flight: u64,
     /// The largest flight of a round trip, on average over time.
     pub mean_flight: Option<f64>,
+    /// Segments by which the window grows in a round trip of congestion avoidance.
+    pub growth: Option<f64>,
     /// The receiver's largest window.
     pub max_window: u64,
     /// What its time went into.
@@ -114,6 +116,7 @@ impl Flow {
             opening: half.opening.as_deref().copied().unwrap_or_default(),
             max_flight: half.rounds.max_flight,
             mean_flight: half.rounds.mean_flight(),
+            growth: half.rounds.growth(),
             max_window: half.max_window,
             shares: shares(&half),
             class: class(&half, thresholds),

@@ -112,8 +112,6 @@ pub struct Half {
     numbers: Unwrap,
     next: u64,
     una: u64,
-    /// Where the stream begins, as far as it was seen.
-    first: u64,
     edge: u64,
     scoreboard: Scoreboard,
     history: History,
@@ -161,7 +159,7 @@ impl Half {
         if syn {
             if !self.numbers.has_begun() {
                 self.next = self.numbers.position(tcp.seq.wrapping_add(1));
-                (self.first, self.una, self.recovery_end) = (self.next, self.next, self.next);
+                (self.una, self.recovery_end) = (self.next, self.next);
             }
             return;
         }
@@ -174,7 +172,7 @@ impl Half {
         }
         if !self.numbers.has_begun() {
             self.next = self.numbers.position(tcp.seq);
-            (self.first, self.una, self.recovery_end) = (self.next, self.next, self.next);
+            (self.una, self.recovery_end) = (self.next, self.next);
         }
         let start = self.numbers.peek(tcp.seq);
         let end = start + u64::from(tcp.payload);
@@ -384,7 +382,7 @@ impl Half {
         let tcp = passed.tcp;
         if !self.numbers.has_begun() {
             self.next = self.numbers.position(tcp.ack);
-            (self.first, self.una, self.recovery_end) = (self.next, self.next, self.next);
+            (self.una, self.recovery_end) = (self.next, self.next);
         }
         let ack = self.numbers.peek(tcp.ack);
         if ack > self.next + FAR || ack + FAR < self.una {
@@ -427,8 +425,7 @@ impl Half {
         }
         let full = u64::from(self.size.bytes().max(1));
         if let Some(opening) = self.opening.as_deref_mut() {
-            let segments = |bytes: u64| (bytes + full / 2) / full;
-            opening.acknowledged(segments(ack - self.una), segments(ack - self.first));
+            opening.acknowledged((ack - self.una + full / 2) / full, ack, full);
         }
     }
 

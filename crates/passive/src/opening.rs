@@ -17,6 +17,8 @@ const LEAST_SEGMENTS: u64 = 4;
 /// What is known of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opening {
+    /// Where the stream begins, as far as it was seen.
+    first: Option<u64>,
     /// Acknowledgements of one segment, and of more.
     acks: [u64; 2],
     /// Segments that these acknowledged.
@@ -36,8 +38,8 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Data in order were acknowledged: so many segments at once, the last of them number `position`.
-    pub fn acknowledged(&mut self, segments: u64, position: u64) {
+    /// Data in order were acknowledged: so many segments at once, up to `ack`.
+    pub fn acknowledged(&mut self, segments: u64, ack: u64, mss: u64) {
         if segments == 0 {
             return;
         }
@@ -45,13 +47,15 @@ impl Opening {
         self.segments += segments;
         let majority = |acks: [u64; 2]| i128::from(acks[0]) - i128::from(acks[1]);
         if majority(self.acks) > majority(self.until.0) {
-            self.until = (self.acks, position);
+            let position = ack.saturating_sub(self.first.unwrap_or(ack));
+            self.until = (self.acks, (position + mss / 2) / mss);
             self.before = self.segments;
         }
     }
 
     /// New data left when everything up to `una` was acknowledged and `flight` bytes were not.
     pub fn sent(&mut self, una: u64, flight: u64, mss: u64) {
+        self.first.get_or_insert(una);
         if self.over {
             return;
         }
@@ -101,14 +105,15 @@ mod tests {
 
     #[test]
     fn the_first_segments_are_acknowledged_one_by_one() {
-        let mut opening = Opening::default();
+        let (mut opening, mss) = (Opening::default(), 1000);
+        opening.sent(1, 10 * mss, mss);
         for segment in 1..=400 {
-            opening.acknowledged(1, segment);
+            opening.acknowledged(1, 1 + segment * mss, mss);
         }
         for round in 0..90 {
-            opening.acknowledged(2, 402 + 5 * round);
-            opening.acknowledged(2, 404 + 5 * round);
-            opening.acknowledged(1, 405 + 5 * round);
+            opening.acknowledged(2, 1 + (402 + 5 * round) * mss, mss);
+            opening.acknowledged(2, 1 + (404 + 5 * round) * mss, mss);
+            opening.acknowledged(1, 1 + (405 + 5 * round) * mss, mss);
         }
         assert_eq!(opening.one_by_one(), 400);
         assert!((opening.segments_per_ack().unwrap() - 5.0 / 3.0).abs() < 1e-9);

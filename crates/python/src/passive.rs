@@ -234,6 +234,7 @@ fn judgements<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'rows
         .integers("slow_start_bytes", |row| {
             row.1.opening.reached().map_or(ABSENT, |bytes| bytes as i64)
         })?
+        .numbers("growth_segments", |row| or_nan(row.1.growth))?
         .integers("opening_acks", |row| row.1.opening.one_by_one() as i64)?
         .numbers("segments_per_ack", |row| {
             or_nan(row.1.opening.segments_per_ack())

@@ -1,13 +1,13 @@
-"""The model of a capture that agrees with it best: a small search over what the capture leaves open.
+"""The model that agrees best with a capture: a small search over what the capture leaves open.
 
 The first model takes what the capture shows and, for the rest, what most hosts run (the `linux`
-profile, CUBIC). Where it does not agree with the capture, one choice after the other is changed, and
-a change is kept if it brings the model nearer. At most `MOST_MODELS` models are run.
+profile, CUBIC). Where it does not agree with the capture, one choice after the other is changed,
+and a change is kept if it brings the model nearer. At most `MOST_MODELS` models are run.
 """
 
 from __future__ import annotations
 
-import time
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from goodqueue.passive.model import Model
     from goodqueue.passive.today import Bench, Today
+    from goodqueue.sizing.budget import Budget
 
 FEW_REPLICATES = 6
 """Runs of a model that is tried."""
@@ -29,37 +30,31 @@ NEARER = 0.8
 """A change is kept if the distance falls below this share of what it was."""
 
 
-def fit(bench: Bench, model: Model, seconds: float) -> Today:
+def fit(bench: Bench, model: Model, budget: Budget, few: int = FEW_REPLICATES) -> Today:
     """The model that agrees best, beside the capture.
 
     Args:
         bench: what runs models.
         model: the model to begin with.
-        seconds: wall-clock time that the search may take; the first model is run in any case.
+        budget: the time that the search may take; the first model is run in any case.
+        few: replicates of a model that is tried.
     """
-    begun = time.monotonic()
-    first = bench.compare(model, FEW_REPLICATES)
-    run_s = time.monotonic() - begun
-    best, tried, words = first, 1, []
-    if not first.agrees:
-        for what, change in _changes(model):
-            spent = time.monotonic() - begun
-            if tried == MOST_MODELS or spent + run_s > seconds or best.agrees:
-                break
-            changed = change(best.model)
-            if changed == best.model:
-                continue
-            found = bench.compare(changed, FEW_REPLICATES)
-            tried += 1
-            if found.distance < NEARER * best.distance:
-                best = found
-                words.append(what)
-    spent = time.monotonic() - begun
-    share = (seconds - spent) / run_s if run_s else REPLICATES
-    replicates = max(min(REPLICATES, int(share * FEW_REPLICATES)), FEW_REPLICATES)
-    return replace(
-        bench.compare(best.model, replicates), tried=tried, fitted=tuple(words)
-    )
+    best = bench.compare(model, few)
+    once_s, tried, words = budget.used_s, 1, []
+    for what, change in _changes(model):
+        if best.agrees or tried == MOST_MODELS or budget.left_s < 2 * once_s:
+            break
+        changed = change(best.model)
+        if changed == best.model:
+            continue
+        found = bench.compare(changed, few)
+        tried += 1
+        if found.distance < NEARER * best.distance:
+            best = found
+            words.append(what)
+    share = budget.left_s / (2 * once_s) if once_s else math.inf
+    replicates = max(int(min(REPLICATES, share * few)), few)
+    return replace(bench.compare(best.model, replicates), tried=tried, fitted=tuple(words))
 
 
 class _Change:

@@ -177,7 +177,7 @@ class Model:
         return 8 * self.frame_bytes / self.rate_bps
 
 
-def model_of(analysis: Analysis, choices: Choices = Choices()) -> Model:  # noqa: B008 - frozen
+def model_of(analysis: Analysis, choices: Choices = Choices()) -> Model:
     """The model of a capture.
 
     Raises:
@@ -264,7 +264,7 @@ def _sender(flow: dict[str, Any], span_s: float, *, local: bool) -> Sender:
 
 def _window(flow: dict[str, Any], mss: int, *, local: bool) -> int | None:
     """The window that lets a flow have what it had, in bytes; None if it is not known."""
-    largest = flow["max_window_bytes"]
+    largest: int | None = flow["max_window_bytes"]
     if flow["receiver_limited"] >= LIMITED_SHARE and largest:
         return max(largest, mss)
     if local or flow["class"] == "application":

@@ -8,12 +8,12 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from goodqueue.passive.model import LINUX_QUICK_ACKS, Choices, Model, Sender, Short, model_of
-from goodqueue.sizing.trial import Length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodqueue.passive.analysis import Analysis
+    from goodqueue.sizing.trial import Length
 
 ACCESS_FACTOR = 10
 """Hosts' own links are so much faster than the link, and at least 1 Gb/s: captures show none."""
@@ -64,12 +64,12 @@ def today_toml(model: Model, title: str = "The link of a capture", draw: int = 0
         sender if draw == 0 else _drawn(sender, random.uniform(-RTT_ERROR, RTT_ERROR))
         for sender in model.senders
     ]
-    places = [f"duration = \"{_time(earlier_s + model.window_s)}\"", f'warmup = "{_time(earlier_s)}"']
+    times = _times(earlier_s + model.window_s, earlier_s)
     flows = [
         _flow(f"tcp{number}", sender, model.choices, _as_it_was(sender, earlier_s))
         for number, sender in enumerate(senders)
     ]
-    return "\n".join([_head(model, title, places, _limit(model)), *flows, *_others(model)])
+    return "\n".join([_head(model, title, times, _limit(model)), *flows, *_others(model)])
 
 
 def steady_toml(model: Model, reach: Length, queue: str) -> str:
@@ -82,13 +82,13 @@ def steady_toml(model: Model, reach: Length, queue: str) -> str:
         reach: how long to run, and from when on to measure.
         queue: the TOML table of the queue before the link.
     """
-    places = [f"duration = \"{_time(reach.duration_s)}\"", f'warmup = "{_time(reach.start_up_s)}"']
+    times = _times(reach.duration_s, reach.start_up_s)
     flows = [
         _flow(f"tcp{number}", sender, model.choices, _again(sender, model, reach))
         for number, sender in enumerate(model.senders)
     ]
     title = "A link to be sized, from its capture"
-    return "\n".join([_head(model, title, places, queue), *flows, *_others(model)])
+    return "\n".join([_head(model, title, times, queue), *flows, *_others(model)])
 
 
 def earlier(model: Model) -> float:
@@ -112,8 +112,10 @@ def limit_table(model: Model, packets: int) -> str:
 def _limit(model: Model) -> str:
     if model.aqm:
         return '{ kind = "codel" }'
-    return '{ limit = "1bdp" }' if model.limit_packets is None else limit_table(
-        model, model.limit_packets
+    return (
+        '{ limit = "1bdp" }'
+        if model.limit_packets is None
+        else limit_table(model, model.limit_packets)
     )
 
 
@@ -126,11 +128,14 @@ def _why(model: Model) -> str:
     return f"The buffer is estimated: drops came at waits of {low:.4g} ms to {high:.4g} ms."
 
 
-def _head(model: Model, title: str, places: list[str], queue: str) -> str:
+def _times(duration_s: float, warmup_s: float) -> str:
+    return f'duration = "{_time(duration_s)}"\nwarmup = "{_time(warmup_s)}"'
+
+
+def _head(model: Model, title: str, times: str, queue: str) -> str:
     rtts = [sender.rtt_s for sender in model.senders]
     rtts += [] if model.short is None else [model.short.rtt_s]
     rate = round(model.rate_bps)
-    times = "\n".join(places)
     counting = "" if model.choices.byte_counting else "byte_counting = false\n"
     return f"""# What `goodqueue analyze` made of a capture: {_comment(title)}
 schema_version = 1

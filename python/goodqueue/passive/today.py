@@ -230,7 +230,9 @@ class Bench:
         known = [[0.0 if math.isnan(value) else value for value in row] for row in values]
         measured = measured_figures(self._analysis, model)
         figures = {
-            name: _compare(measured[name], [row[place] for row in known], _tolerance(name, measured))
+            name: _compare(
+                measured[name], [row[place] for row in known], _tolerance(name, measured)
+            )
             for place, name in enumerate(OF_LINK)
         }
         by_class = _by_class(model, [row[len(metrics) :] for row in known])
@@ -254,12 +256,12 @@ def _by_class(model: Model, rows: Sequence[Sequence[float]]) -> dict[str, list[f
     }
 
 
-def _tolerance(name: str, measured: Mapping[str, float | None]) -> float | None:
-    value = measured[name]
-    if name not in JUDGED or value is None:
+def _tolerance(name: str, measured: float | None) -> float | None:
+    """By how much a figure may differ; None of one that is not judged."""
+    if name not in JUDGED or measured is None:
         return None
     shares = {"loss_rate": LOSS_SHARE, "p99_delay_s": DELAY_SHARE}
-    return UTILIZATION_POINTS if name == "utilization" else shares[name] * value
+    return UTILIZATION_POINTS if name == "utilization" else shares[name] * measured
 
 
 def _compare(
@@ -275,21 +277,27 @@ def likely_reason(today: Today) -> str | None:
     """Why model and capture disagree, as far as can be told; None if they agree."""
     if today.agrees:
         return None
+    return next(reason for reason, holds in _reasons(today).items() if holds)
+
+
+def _reasons(today: Today) -> dict[str, bool]:
+    """What may be the reason, the likeliest first, and whether it applies."""
     model, apart = today.model, today.disagreeing
-    if model.aqm:
-        return "the queue drops before it is full, and which active queue it is was not seen"
-    if model.limit_packets is None:
-        return "the capture does not show the buffer"
-    if "p99_delay_s" in apart and "loss_rate" not in apart:
-        return "the queue is not the FIFO of constant rate that is simulated"
-    if earlier(model):
-        return "the capture begins after its flows, so that their windows at its beginning are not known"
     local = model.local
     told = sum(sender.payload_bytes for sender in local if sender.control is not None)
-    if 2 * told < sum(sender.payload_bytes for sender in local):
-        return "most traffic does not show its congestion control"
-    if any(sender.control == "bbr" for sender in local):
-        return "BBR's start and probes hang on chance, more than the runs show"
-    if not all(sender.lasts for sender in local):
-        return "flows came and went in the capture"
-    return "the traffic differs from TCP as simulated in something that the capture does not show"
+    return {
+        "the queue drops before it is full, and which active queue it is was not seen": model.aqm,
+        "the capture does not show the buffer": model.limit_packets is None,
+        "the queue is not the FIFO of constant rate that is simulated": "p99_delay_s" in apart
+        and "loss_rate" not in apart,
+        "the capture begins after its flows, so that their windows at its beginning are not "
+        "known": bool(earlier(model)),
+        "most traffic does not show its congestion control": 2 * told
+        < sum(sender.payload_bytes for sender in local),
+        "BBR's start and probes hang on chance, more than the runs show": any(
+            sender.control == "bbr" for sender in local
+        ),
+        "flows came and went in the capture": not all(sender.lasts for sender in local),
+        "the senders differ from TCP as simulated in something that the capture does not "
+        "show": True,
+    }

@@ -55,7 +55,7 @@ class CaptureTrial:
         local = model.local
         wanted: dict[str, tuple[Link, Model]] = {}
         if len(local) >= 4:
-            kept = set(local[:: 4])
+            kept = set(local[::4])
             few = tuple(one for one in model.senders if not one.local or one in kept)
             fewer = replace(link, flows=max(link.flows // 4, 1))
             wanted["flows / 4"] = (fewer, replace(model, senders=few))

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from goodqueue._core import Scenario
     from goodqueue.intervals import Interval
+    from goodqueue.passive.carry import Carried
+    from goodqueue.passive.today import Today
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.rules import Advice, Rule
@@ -108,6 +110,10 @@ class Answer:
         share: what replicates measure, as a share of what they measure in full.
         left_out: what the budget did not last for beside the answer: `rules`, `queues`, `changes`.
         kept: whether its runs are kept for the next call.
+        today: of a capture, what it measured beside what its model yields; None if nothing was
+            simulated.
+        carried: of a capture, the range of buffers that follows from what its model leaves
+            unexplained.
     """
 
     link: Link
@@ -127,11 +133,18 @@ class Answer:
     share: float = 1.0
     left_out: tuple[str, ...] = ()
     kept: bool = True
+    today: Today | None = None
+    carried: Carried | None = None
 
     @property
     def ended(self) -> bool:
         """Whether the search was stopped before it had an answer."""
         return self.interrupted or self.budget_over
+
+    @property
+    def firm(self) -> bool:
+        """Returns False if the model of a capture does not reproduce it."""
+        return self.today is None or self.today.agrees
 
     @property
     def proved(self) -> bool:
@@ -215,6 +228,7 @@ class Answer:
                 }
                 for one in self.exports
             ],
+            "today": None if self.today is None else self.today.as_dict(),
             "interrupted": self.interrupted,
             "budget": {
                 "over": self.budget_over,
@@ -238,6 +252,8 @@ class Answer:
             "at_most_packets": None if found is None else found.high,
             "proved": None if self.trials is None else self.proved,
             "settled": None if found is None else found.settled,
+            "firm": self.firm,
+            "carried": None if self.carried is None else self.carried.as_dict(),
             "least_for_utilization_and_loss": None if found is None else found.floor,
             "most_for_delay": None if found is None else found.ceiling,
             "give_up": self._give_up(),
