@@ -230,10 +230,8 @@ class Bench:
         known = [[0.0 if math.isnan(value) else value for value in row] for row in values]
         measured = measured_figures(self._analysis, model)
         figures = {
-            name: _compare(
-                measured[name], [row[place] for row in known], _tolerance(name, measured)
-            )
-            for place, name in enumerate(OF_LINK)
+            name: _compare(value, [row[place] for row in known], _tolerance(name, value))
+            for place, (name, value) in enumerate(measured.items())
         }
         by_class = _by_class(model, [row[len(metrics) :] for row in known])
         told = measured_goodput(model)
