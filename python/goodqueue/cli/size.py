@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from goodqueue.drawing import Drawing
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.known import Known
     from goodqueue.sizing.laboratory import Trial
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.question import Bounds, Question
@@ -63,13 +64,21 @@ class Output:
     command: Sequence[str]
 
 
-def size_described(question: Question, effort: Effort, seed: int | None, output: Output) -> int:
+def size_described(
+    question: Question, known: Known, effort: Effort, seed: int | None, output: Output
+) -> int:
     """Answers for a link that is only described; returns the exit code."""
-    return _size(LinkTrial(), question.link(), (), effort, 1 if seed is None else seed, output)
+    link = known.applied(question.link())
+    return _size(LinkTrial(), link, (), effort, 1 if seed is None else seed, output)
 
 
-def size_capture(
-    capture: Capture, control: str | None, bounds: Bounds, effort: Effort, output: Output
+def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how well, where to
+    capture: Capture,
+    control: str | None,
+    known: Known,
+    bounds: Bounds,
+    effort: Effort,
+    output: Output,
 ) -> int:
     """Answers for the link of a capture, by what is estimated of it; returns the exit code."""
     from goodqueue.cli.capture_tables import estimates
@@ -84,9 +93,10 @@ def size_capture(
     link = replace(link_of(analysis), **asked)
     if control is not None:
         link = replace(link, congestion_control=control)
+    link = known.applied(link)
     notes = (estimates(analysis, capture.file), *analysis.summary["notes"])
     seed = 1 if capture.seed is None else capture.seed
-    model = model_for(analysis, link, control)
+    model = model_for(analysis, link, control, known.ack_every)
 
     def work(listener: Listener) -> Answer:
         return size_analysis(

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goodqueue.errors import RequestError
-from goodqueue.passive.traffic import LOCAL, MSS, SHORT, forward
+from goodqueue.passive.traffic import CONTROLS, EVERY_SEGMENT, LOCAL, MSS, SHORT, forward
 
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis
-
-CONTROLS = ("reno", "cubic", "bbr")
-"""Congestion controls that a capture tells apart."""
 
 MOST_SENDERS = 1000
 """Flows that are simulated one by one, the largest; the rest become short transfers."""
@@ -28,9 +25,6 @@ ENDS_EARLY = 0.9
 
 HEADERS, TIMESTAMPS = 40, 12
 """Bytes of IPv4 and TCP headers, and of the timestamps option."""
-
-EVERY_SEGMENT = 1.25
-"""Up to so many segments per acknowledgement, a receiver is taken to acknowledge each segment."""
 
 LINUX_QUICK_ACKS = 16
 """Segments that Linux acknowledges one by one at the start in any case (`TCP_MAX_QUICKACKS`)."""

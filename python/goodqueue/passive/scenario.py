@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodqueue.passive.analysis import Analysis
-    from goodqueue.sizing.trial import Length
 
 ACCESS_FACTOR = 10
 """Hosts' own links are so much faster than the link, and at least 1 Gb/s: captures show none."""
@@ -33,6 +32,19 @@ LEAST_EARLIER_S = 5.0
 
 OTHER_PACKET = 500
 """Bytes of a packet that is not TCP: a capture's mean is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How long a link is simulated as it goes on.
+
+    Attributes:
+        start_up_s: seconds before measurements begin.
+        measured_s: seconds after that.
+    """
+
+    start_up_s: float
+    measured_s: float
 
 
 def scenario_toml(analysis: Analysis, title: str) -> str:
@@ -72,7 +84,7 @@ def today_toml(model: Model, title: str = "The link of a capture", draw: int = 0
     return "\n".join([_head(model, title, times, _limit(model)), *flows, *_others(model)])
 
 
-def steady_toml(model: Model, reach: Length, queue: str) -> str:
+def steady_toml(model: Model, reach: Reach, queue: str) -> str:
     """The link as it goes on: what lasted is there all the time, what came and went comes again.
 
     Flows that came and went come again, at the same distance, each length of the capture.
@@ -82,7 +94,7 @@ def steady_toml(model: Model, reach: Length, queue: str) -> str:
         reach: how long to run, and from when on to measure.
         queue: the TOML table of the queue before the link.
     """
-    times = _times(reach.duration_s, reach.start_up_s)
+    times = _times(reach.start_up_s + reach.measured_s, reach.start_up_s)
     flows = [
         _flow(f"tcp{number}", sender, model.choices, _again(sender, model, reach))
         for number, sender in enumerate(model.senders)
@@ -170,7 +182,7 @@ def _as_it_was(sender: Sender, earlier_s: float) -> str:
     return f"{start}\nworkload = {_workload(sender, most=not sender.lasts)}"
 
 
-def _again(sender: Sender, model: Model, reach: Length) -> str:
+def _again(sender: Sender, model: Model, reach: Reach) -> str:
     """The same of a link as it goes on."""
     if sender.lasts or sender.kind == "application":
         start = f'start_jitter = "{_time(reach.start_up_s / 2)}"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.memory import limit_of
@@ -38,19 +38,21 @@ LEAST_REPLICATES = 3
 """With fewer runs nothing can be said of their range."""
 
 
-def model_for(analysis: Analysis, link: Link, control: str | None = None) -> Model:
+def model_for(
+    analysis: Analysis, link: Link, control: str | None = None, ack_every: int | None = None
+) -> Model:
     """The model of a capture to begin with.
 
     Args:
         analysis: the capture.
         link: the link as the rules see it, with what was asked of it.
         control: congestion control of all flows that the link holds back; None for what each shows.
+        ack_every: segments for each of their acknowledgements; None for what each shows.
     """
-    choices = Choices(unknown=control or "cubic", byte_counting=link.byte_counting)
-    model = model_of(analysis, choices)
-    if control is None:
-        return model
-    senders = tuple(replace(one, control=control) if one.local else one for one in model.senders)
+    model = model_of(analysis, Choices(byte_counting=link.byte_counting))
+    told: dict[str, Any] = {"control": control, "ack_every": ack_every}
+    changes = {name: value for name, value in told.items() if value is not None}
+    senders = tuple(replace(one, **changes) if one.local else one for one in model.senders)
     return replace(model, senders=senders)
 
 

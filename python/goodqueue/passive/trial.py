@@ -6,15 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.passive.scenario import LINK, limit_table, steady_toml
+from goodqueue.passive.scenario import LINK, Reach, limit_table, steady_toml
 from goodqueue.sizing.export import exports
 from goodqueue.sizing.meter import Meter
-from goodqueue.sizing.trial import WHOLE, Extent, Length, length
+from goodqueue.sizing.trial import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
 
 if TYPE_CHECKING:
     from goodqueue.passive.model import Model
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
+
+
+START_UP_EPOCHS = 5
+"""Loss epochs in which flows find their shares; not measured."""
+
+LEAST_EPOCHS = 10
+"""However little time there is, a replicate is to hold so many loss epochs after its start-up."""
 
 
 class CaptureTrial:
@@ -37,10 +44,10 @@ class CaptureTrial:
         """One replicate behind so many packets; or behind another queue, with its defaults."""
         model = self._models[link]
         if queue is None:
-            reach, table = length(link, packets, extent), limit_table(model, packets)
-        else:
-            reach, table = length(link, link.bdp_packets / 2, extent), f'{{ kind = "{queue}" }}'
-        text = steady_toml(model, _with_visitors(model, reach), table)
+            waits, table = float(packets), limit_table(model, packets)
+        else:  # as if half a BDP waited
+            waits, table = link.bdp_packets / 2, f'{{ kind = "{queue}" }}'
+        text = steady_toml(model, reach(model, link, waits, extent), table)
         return _core.Scenario.parse(text.encode(), "the link", [])
 
     def meter(self, link: Link) -> Meter:
@@ -78,12 +85,22 @@ class CaptureTrial:
         return exports(packets, link.packet_bytes, link.rate_bps)
 
 
-def _with_visitors(model: Model, reach: Length) -> Length:
-    """A replicate that holds what came and went at least once after its start-up."""
-    if all(sender.lasts for sender in model.senders):
-        return reach
-    more_s = max(model.span_s - (reach.duration_s - reach.start_up_s), 0.0)
-    if not more_s:
-        return reach
-    duration_s = reach.duration_s + more_s
-    return Length(reach.start_up_s, duration_s, reach.packets * duration_s / reach.duration_s)
+def reach(model: Model, link: Link, packets: float, extent: Extent) -> Reach:
+    """Long enough for 20 loss epochs of every flow after five of start-up, if time allows.
+
+    A replicate holds what came and went at least once after its start-up.
+
+    Args:
+        model: the traffic.
+        link: the link as the rules see it.
+        packets: what waits when the queue is full.
+        extent: how much longer or shorter than that is expected to take.
+    """
+    epoch, share = extent.stretch * epoch_s(link, packets), extent.share
+    longest_s = max([*link.rtts_s, *(sender.rtt_s for sender in model.senders)])
+    start_up_s = max(START_UP_EPOCHS * epoch, 10 * longest_s)
+    measured_s = max(EPOCHS * share, LEAST_EPOCHS) * epoch
+    least_s = max(LEAST_MEASURED_S * share, 10 * longest_s)
+    if not all(sender.lasts for sender in model.senders):
+        least_s = max(least_s, model.span_s)
+    return Reach(start_up_s, max(measured_s, least_s))

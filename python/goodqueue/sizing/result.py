@@ -297,6 +297,7 @@ def link_dict(link: Link) -> dict[str, Any]:
         "local_share": link.local_share,
         "congestion_control": link.congestion_control if link.flows else None,
         "byte_counting": link.byte_counting,
+        "ack_every": link.ack_every,
         "paced": link.paced,
         "access_rate_bps": link.access_rate_bps,
         "input_rate_bps": link.input_rate_bps,

@@ -94,7 +94,7 @@ def epoch_s(link: Link, packets: float) -> float:
     """Seconds between losses of one flow, with a buffer of so many packets."""
     window = max((link.local_bdp_packets + packets) / link.flows, 2.0)
     rtt = link.mean_rtt_s + link.seconds(packets)
-    reno = reno_epoch_s(window, rtt, 1 if link.byte_counting else 2)
+    reno = reno_epoch_s(window, rtt, 1 if link.grows_fast else 2)
     if link.congestion_control == "bbr":
         return max(BBR_EPOCH_S, rtt)
     if link.congestion_control == "cubic":
@@ -244,9 +244,14 @@ queue = {queue}
 [tcp]
 congestion_control = {named}
 byte_counting = {str(link.byte_counting).lower()}
-mss = "{link.packet_bytes - TCP_HEADER}B"
+{_acks(link)}mss = "{link.packet_bytes - TCP_HEADER}B"
 receive_window = "{window_bytes}B"
 {recovery}"""
+
+
+def _acks(link: Link) -> str:
+    """How receivers acknowledge, where it is not said by the profile."""
+    return f'ack_rule = "every_nth"\nack_every = {link.ack_every}\n' if link.ack_every != 2 else ""
 
 
 def _places(rtts_s: tuple[float, ...], reach: Length) -> str:

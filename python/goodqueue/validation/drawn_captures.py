@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from math import exp, log
 from pathlib import Path
 from random import Random
-from statistics import harmonic_mean
 from typing import TYPE_CHECKING
 
 import goodqueue
@@ -57,7 +56,7 @@ LEAST_S, MOST_S = 15.0, 60.0
 MSS, PACKET, FRAMING = 1448, 1500, 14
 FRAME_BITS = 8 * (PACKET + FRAMING)
 
-MOST_REPLICATES = 12
+MOST_REPLICATES = 24
 SHARE = 0.5
 """Replicates measure this share of what the command measures in full."""
 
@@ -127,6 +126,18 @@ def _drawn(number: int, random: Random) -> Drawn:
         _sender(mean_rtt_s * random.uniform(0.5, 1.5), controls[n % 2], random, span_s)
         for n in range(flows)
     ]
+    if (
+        random.random() < 0.3
+    ):  # receivers that acknowledge one by one at first, as in the recordings
+        senders = [replace(sender, opening_acks=400) for sender in senders]
+    if random.random() < 0.3 and flows > 3:
+        fair_bytes = rate * span_s / 8 / flows
+        for place in range(2, flows, 3):
+            start_s, part = random.uniform(0.05, 0.6) * span_s, random.uniform(0.05, 0.3)
+            senders[place] = replace(
+                senders[place], start_s=start_s, lasts=False, payload_bytes=round(part * fair_bytes)
+            )
+    profile = "rfc" if random.random() < 0.2 else "linux"
     if random.random() < 0.4:
         share = random.uniform(0.05, 0.15) * rate
         window = max(round(share * (mean_rtt_s + limit * FRAME_BITS / rate) / 8), 3 * MSS)
@@ -148,13 +159,14 @@ def _drawn(number: int, random: Random) -> Drawn:
         other_bps=0.0,
         span_s=span_s,
         window_s=span_s,
-        choices=Choices(),
+        choices=Choices(profile=profile),
     )
-    rtts = sorted(sender.rtt_s for sender in model.local)
+    lasting = [sender for sender in model.local if sender.lasts]
+    rtts = sorted(sender.rtt_s for sender in lasting)
     link = Link(
         rate_bps=round(rate),
         rtts_s=tuple(rtts),
-        flows=flows,
+        flows=len(lasting),
         congestion_control=controls[0],
         byte_counting=True,
         framing_bytes=FRAMING,
@@ -164,7 +176,7 @@ def _drawn(number: int, random: Random) -> Drawn:
 
 
 def _loss(flows: int, bdp: float, limit: int, random: Random) -> float | None:
-    """A bound that a buffer of some half to twice today's keeps, by the square-root law; or none."""
+    """A bound that about half to twice of the buffer keeps, by the square-root law; or none."""
     if random.random() < 0.25:
         return None
     window = (bdp + limit * random.uniform(0.6, 1.6)) / flows
@@ -239,8 +251,3 @@ def judged(seed: int, count: int = LINKS, jobs: int | None = None) -> Iterator[J
         runner = Runner(store, Threads(jobs, limit_of(None)))
         for drawn in draw(seed, count):
             yield judge(drawn, runner)
-
-
-def effective_rtt_s(drawn: Drawn) -> float:
-    """The harmonic mean of the base round-trip times of the flows that the link holds back."""
-    return harmonic_mean([sender.rtt_s for sender in drawn.model.local])
