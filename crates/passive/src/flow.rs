@@ -6,6 +6,7 @@ use crate::classify::{
 };
 use crate::half::{Counts, Half};
 use crate::loss::Place;
+use crate::opening::Opening;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::Heading;
 use std::net::SocketAddr;
@@ -29,10 +30,14 @@ pub struct Flow {
     pub mss: u32,
     /// Round-trip times.
     pub rtt: RttFigures,
+    /// How it began.
+    pub opening: Opening,
     /// The most bytes in flight, as the sender knew them.
     pub max_flight: u64,
     /// The largest flight of a round trip, on average over time.
     pub mean_flight: Option<f64>,
+    /// Segments by which the window grows in a round trip of congestion avoidance.
+    pub growth: Option<f64>,
     /// The receiver's largest window.
     pub max_window: u64,
     /// What its time went into.
@@ -108,8 +113,10 @@ impl Flow {
                 pairs: rtt.by_pairs(),
                 mean_s: rtt.mean_s().or(flights.map(|told| told as f64 * 1e-9)),
             },
+            opening: half.opening.as_deref().copied().unwrap_or_default(),
             max_flight: half.rounds.max_flight,
             mean_flight: half.rounds.mean_flight(),
+            growth: half.rounds.growth(),
             max_window: half.max_window,
             shares: shares(&half),
             class: class(&half, thresholds),

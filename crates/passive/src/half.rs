@@ -5,6 +5,7 @@ use crate::crossing::{Arrival, Crossings, Missing};
 use crate::flights::Flights;
 use crate::history::{History, View};
 use crate::loss::{LastLosses, Loss, Place};
+use crate::opening::Opening;
 use crate::rounds::{Judge, Rounds};
 use crate::rtt::RoundTrips;
 use crate::scoreboard::{Record, Scoreboard};
@@ -146,6 +147,8 @@ pub struct Half {
     pub finished: bool,
     /// Acknowledgements that it got.
     pub acks: u64,
+    /// How it began, once it has data.
+    pub opening: Option<Box<Opening>>,
 }
 
 impl Half {
@@ -258,6 +261,11 @@ impl Half {
                 losses: &self.last_losses,
             };
             self.rounds.sent(time, end, view, &judge);
+            let flight = end.saturating_sub(view.una);
+            let mss = u64::from(self.size.bytes());
+            self.opening
+                .get_or_insert_default()
+                .sent(view.una, flight, mss);
         }
     }
 
@@ -340,6 +348,7 @@ impl Half {
 
     /// What kind of recovery a retransmission belongs to.
     fn recover(&mut self, start: u64, time: Nanos, shared: &mut Shared<'_>) {
+        self.opening.get_or_insert_default().lost();
         let rtt = self.rtt.smoothed().unwrap_or(0);
         let silence = (shared.thresholds.timeout_s * 1e9) as Nanos;
         let evidence = self.sacked_high > start || self.duplicates >= 3;
@@ -390,9 +399,11 @@ impl Half {
             self.rtt.stamp_passed(passed.time, value);
         }
         if ack > self.una {
+            self.count_ack(ack, tcp);
             self.advance(ack, passed, shared);
         } else if ack == self.una && tcp.payload == 0 && self.next > self.una {
             self.duplicates += 1;
+            self.opening.get_or_insert_default().lost();
         }
         self.selective(ack, passed, shared);
         shared.since_link = self.rtt.receiver.0.unwrap_or(0);
@@ -405,6 +416,17 @@ impl Half {
             edge: self.edge,
         };
         self.history.push(view, self.rtt.sender_part_now());
+    }
+
+    /// How many segments an acknowledgement without trouble stands for.
+    fn count_ack(&mut self, ack: u64, tcp: &TcpHeader) {
+        if self.duplicates > 0 || self.una < self.recovery_end || !tcp.sack().is_empty() {
+            return;
+        }
+        let full = u64::from(self.size.bytes().max(1));
+        if let Some(opening) = self.opening.as_deref_mut() {
+            opening.acknowledged((ack - self.una + full / 2) / full, ack, full);
+        }
     }
 
     fn advance(&mut self, ack: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {

@@ -9,6 +9,12 @@ use crate::thresholds::Thresholds;
 /// Windows kept of a flow, and decreases.
 const MOST_WINDOWS: usize = 512;
 
+/// Segments: Reno's window grows by half of one or by one in a round trip.
+const MOST_GROWTH: u64 = 3;
+
+/// Rounds that growth is estimated from.
+const LEAST_ROUNDS: u32 = 10;
+
 /// A recovery whose effect on the window is awaited.
 #[derive(Clone, Copy, Debug)]
 struct Decrease {
@@ -35,6 +41,9 @@ pub struct Rounds {
     pub max_flight: u64,
     flight_time: f64,
     time: f64,
+    /// Segments by which flights grew from one round to the next after the first recovery, and rounds.
+    grown: (f32, u32),
+    has_recovered: bool,
     /// Windows by round.
     pub windows: Thinned<u64>,
     /// Windows after recoveries over those before.
@@ -63,6 +72,8 @@ impl Default for Rounds {
             max_flight: 0,
             flight_time: 0.0,
             time: 0.0,
+            grown: (0.0, 0),
+            has_recovered: false,
             windows: Thinned::new(MOST_WINDOWS),
             decreases: Thinned::new(MOST_WINDOWS),
             reductions: 0,
@@ -124,6 +135,14 @@ impl Rounds {
                     .push(self.flight as f64 / decrease.before as f64);
             }
         }
+        if let Some(before) = self.previous[0].filter(|_| self.has_recovered) {
+            let grown = self.flight.saturating_sub(before);
+            // A fall is a reduction, and a leap no avoidance of congestion.
+            if self.flight >= before && grown <= MOST_GROWTH * judge.mss && !self.filled_window {
+                let segments = grown as f32 / judge.mss.max(1) as f32;
+                self.grown = (self.grown.0 + segments, self.grown.1 + 1);
+            }
+        }
         self.compare(start, judge);
         self.previous = [Some(self.flight), self.previous[0]];
     }
@@ -156,6 +175,7 @@ impl Rounds {
     /// A fast recovery began with so much in flight; it is over when `recovered_at` is acknowledged.
     pub fn recovery_began(&mut self, flight: u64, recovered_at: u64) {
         self.judged = None;
+        self.has_recovered = true;
         self.awaited = Some(Decrease {
             before: flight,
             recovered_at,
@@ -178,6 +198,12 @@ impl Rounds {
         } else {
             self.receiver_limited
         }
+    }
+
+    /// Segments by which the window grows in a round trip of congestion avoidance, on average.
+    pub fn growth(&self) -> Option<f64> {
+        let (segments, rounds) = self.grown;
+        (rounds >= LEAST_ROUNDS).then(|| f64::from(segments) / f64::from(rounds))
     }
 
     /// Mean of the flights, weighted by time.

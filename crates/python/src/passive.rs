@@ -231,6 +231,14 @@ fn judgements<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'rows
         .integers("max_flight_bytes", |row| row.1.max_flight as i64)?
         .numbers("mean_flight_bytes", |row| or_nan(row.1.mean_flight))?
         .integers("max_window_bytes", |row| row.1.max_window as i64)?
+        .integers("slow_start_bytes", |row| {
+            row.1.opening.reached().map_or(ABSENT, |bytes| bytes as i64)
+        })?
+        .numbers("growth_segments", |row| or_nan(row.1.growth))?
+        .integers("opening_acks", |row| row.1.opening.one_by_one() as i64)?
+        .numbers("segments_per_ack", |row| {
+            or_nan(row.1.opening.segments_per_ack())
+        })?
         .numbers("receiver_limited", |row| row.1.shares.receiver)?
         .numbers("application_limited", |row| row.1.shares.application)?
         .numbers("congestion_limited", |row| row.1.shares.congestion)?

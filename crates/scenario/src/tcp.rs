@@ -115,6 +115,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
         duplicate_ack_threshold,
         ack_rule,
         ack_every,
+        opening_acks,
         delayed_ack_timeout,
         dsack,
         nagle,
@@ -150,6 +151,7 @@ fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     v.visit("duplicate_ack_threshold", duplicate_ack_threshold)?;
     v.visit("ack_rule", ack_rule)?;
     v.visit("ack_every", ack_every)?;
+    v.visit("opening_acks", opening_acks)?;
     v.visit("delayed_ack_timeout", delayed_ack_timeout)?;
     v.visit("dsack", dsack)?;
     v.visit("nagle", nagle)?;

@@ -21,6 +21,8 @@ const DEFAULT_MSS: u32 = 536;
 pub(crate) struct LinuxAcks {
     /// Number of ACKs that still leave at once.
     quick: u64,
+    /// Segments by which the receive window still grows; each is acknowledged at once.
+    opening: u32,
     /// True if data go in both directions (`pingpong`), so that ACKs wait for data to carry them.
     interactive: bool,
     /// Delay of an ACK (`ato`), or zero before the first data.
@@ -47,6 +49,7 @@ impl LinuxAcks {
     pub fn new(config: &TcpConfig) -> Self {
         Self {
             quick: 0,
+            opening: config.opening_acks,
             interactive: false,
             delay: Span::ZERO,
             last_data: Time::ZERO,
@@ -84,6 +87,11 @@ impl LinuxAcks {
             self.go_quick(window);
         }
         self.last_data = now;
+        if self.opening > 0 {
+            // `tcp_grow_window` asks for an ACK of every segment that opens the window further.
+            self.opening -= 1;
+            self.quick = self.quick.max(1);
+        }
     }
 
     /// Updates the size of a full segment: the largest seen, or a smaller size that repeats.

@@ -63,6 +63,7 @@ fn rfc() -> TcpConfig {
         // 200 ms is BSD's value.
         ack_rule: AckRule::EveryNth,
         ack_every: 2,
+        opening_acks: 0,
         delayed_ack_timeout: Span::from_millis(200),
         dsack: false,
         nagle: true,

@@ -114,6 +114,19 @@ fn sixteen_quick_acks_then_every_second_segment() {
     assert_eq!(peer.expire().1[0].ack, 1 + 21 * MSS);
 }
 
+/// Recorded of Linux 6.18 with a receive buffer of 8 MB (`tests/data/captures/cubic4`): every segment
+/// is acknowledged until the window has grown by 400 steps, and every second one after that.
+#[test]
+fn segments_that_open_the_window_are_acknowledged_one_by_one() {
+    let mut config = linux();
+    config.opening_acks = 400;
+    let mut peer = Peer::accepted(config);
+    let acks =
+        |peer: &mut Peer, segment: u64| peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS).len();
+    assert_eq!((0..400).map(|n| acks(&mut peer, n)).sum::<usize>(), 400);
+    assert_eq!((400..500).map(|n| acks(&mut peer, n)).sum::<usize>(), 50);
+}
+
 /// The budget is half the window in segments, so a window of 8 gives 4.
 #[test]
 fn a_small_window_gives_fewer_quick_acks() {

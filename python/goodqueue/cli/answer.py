@@ -51,8 +51,25 @@ SHORT_NAMES = {"utilization": "use", "loss_rate": "loss", "p99_delay_s": "delay"
 def print_recommendation(answer: Answer) -> None:
     """Prints the link and the recommendation, which are known before the rest."""
     console = stdout()
-    for line in [*describe(answer), "", *recommendation(answer)]:
+    for line in describe(answer):
         console.print(line, soft_wrap=True)
+    console.print()
+    if answer.today is not None:
+        from goodqueue.cli.today import print_today
+
+        print_today(answer.today)
+        console.print()
+    for line in verdict(answer):
+        console.print(line, soft_wrap=True)
+
+
+def verdict(answer: Answer) -> list[str]:
+    """The recommendation in sentences; of a capture, with how firm it is."""
+    if answer.today is None:
+        return recommendation(answer)
+    from goodqueue.cli.today import carried_range, not_firm
+
+    return [*not_firm(answer), *recommendation(answer), *carried_range(answer)]
 
 
 def print_rest(answer: Answer) -> None:

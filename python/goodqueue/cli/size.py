@@ -14,7 +14,7 @@ from goodqueue.cli.answer import (
     plain_lines,
     print_recommendation,
     print_rest,
-    recommendation,
+    verdict,
 )
 from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
 from goodqueue.cli.terminal import packets, print_json, progress, stdout
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from goodqueue.drawing import Drawing
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.known import Known
     from goodqueue.sizing.laboratory import Trial
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.question import Bounds, Question
@@ -63,17 +64,27 @@ class Output:
     command: Sequence[str]
 
 
-def size_described(question: Question, effort: Effort, seed: int | None, output: Output) -> int:
+def size_described(
+    question: Question, known: Known, effort: Effort, seed: int | None, output: Output
+) -> int:
     """Answers for a link that is only described; returns the exit code."""
-    return _size(LinkTrial(), question.link(), (), effort, 1 if seed is None else seed, output)
+    link = known.applied(question.link())
+    return _size(LinkTrial(), link, (), effort, 1 if seed is None else seed, output)
 
 
-def size_capture(
-    capture: Capture, control: str | None, bounds: Bounds, effort: Effort, output: Output
+def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how well, where to
+    capture: Capture,
+    control: str | None,
+    known: Known,
+    bounds: Bounds,
+    effort: Effort,
+    output: Output,
 ) -> int:
     """Answers for the link of a capture, by what is estimated of it; returns the exit code."""
     from goodqueue.cli.capture_tables import estimates
     from goodqueue.passive.link import link_of
+    from goodqueue.passive.size import model_for, size_analysis
+    from goodqueue.passive.trial import CaptureTrial
 
     asked = asdict(bounds.asked())
     if bounds.mix is None:
@@ -82,9 +93,18 @@ def size_capture(
     link = replace(link_of(analysis), **asked)
     if control is not None:
         link = replace(link, congestion_control=control)
+    link = known.applied(link)
     notes = (estimates(analysis, capture.file), *analysis.summary["notes"])
     seed = 1 if capture.seed is None else capture.seed
-    return _size(LinkTrial(), link, notes, effort, seed, output, capture.files())
+    model = model_for(analysis, link, control, known.ack_every)
+
+    def work(listener: Listener) -> Answer:
+        return size_analysis(
+            analysis, model, link, effort, seed=seed, notes=notes, listener=listener
+        )
+
+    trial = CaptureTrial(model, link)
+    return _size(trial, link, notes, effort, seed, output, capture.files(), work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +138,7 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
     seed: int,
     output: Output,
     inputs: Sequence[str | Path] = (),
+    work: Callable[[Listener], Answer] | None = None,
 ) -> int:
     out, report = output.out, output.report
     if report is not None:
@@ -133,7 +154,10 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
         # The recommendation does not wait for the rest.
         on_answer = _nothing if output.json else _print_at_once
         with _bar(f"sizing {trial.name}", effort.budget_s, on_answer) as listener:
-            answer = simulate(trial, link, effort, seed, notes=notes, listener=listener)
+            if work is None:
+                answer = simulate(trial, link, effort, seed, notes=notes, listener=listener)
+            else:
+                answer = work(listener)
     if out is not None:
         _write(answer, out, output.drawing)
     if report is not None:
@@ -150,7 +174,7 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
 def _exit_code(answer: Answer) -> int:
     if answer.interrupted:
         return EXIT_INTERRUPTED
-    if answer.budget_over:
+    if answer.budget_over or not answer.firm:
         return EXIT_UNPROVED
     return EXIT_NOT_FEASIBLE if answer.buffer is None else 0
 
@@ -221,6 +245,6 @@ def _write_report(answer: Answer, path: Path, command: Sequence[str]) -> None:
     from goodqueue.sizing.report import write
 
     question = ". ".join(plain_lines(describe(answer)))
-    sentences = [f"{question}.", *plain_lines(recommendation(answer))]
+    sentences = [f"{question}.", *plain_lines(verdict(answer))]
     write(answer, sentences, _pictures(answer), path, command)
     print_wrote(path)

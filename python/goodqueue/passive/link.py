@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goodqueue.errors import RequestError
-from goodqueue.passive.traffic import LOCAL, forward
+from goodqueue.passive.traffic import CONTROLS, EVERY_SEGMENT, LOCAL, byte_counting, forward
 from goodqueue.sizing.link import RTT_STEPS, Link
 
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis
-
-CONTROLS = ("reno", "cubic", "bbr")
 
 
 def link_of(analysis: Analysis) -> Link:
@@ -43,7 +41,8 @@ def link_of(analysis: Analysis) -> Link:
         packet_bytes=1500 if packet is None else round(packet.value),
         local_share=min(share.value / rate, 1.0),
         congestion_control=_control(local),
-        byte_counting=True,  # RFC 3465, as the stacks of today do
+        byte_counting=byte_counting(local) is not False,  # as the stacks of today do, if not seen
+        ack_every=_ack_every(local),
         framing_bytes=round(framing or 0),  # the rate counts whole frames as captured
     )
     return link if alpha is None else replace(link, synchronization=alpha.value)
@@ -67,6 +66,13 @@ def _rtts(local: pl.DataFrame, effective_s: float) -> tuple[float, ...]:
         return (effective_s,)
     scale = effective_s / harmonic_mean(known)
     return tuple(scale * rtt for rtt in known)
+
+
+def _ack_every(local: pl.DataFrame) -> int:
+    """Segments for each ACK, by most bytes; two where it is not seen."""
+    seen = local.filter(pl.col("segments_per_ack").is_not_null())
+    one = seen.filter(pl.col("segments_per_ack") < EVERY_SEGMENT)
+    return 1 if 2 * sum(one["bytes"].to_list()) > sum(seen["bytes"].to_list()) else 2
 
 
 def _control(local: pl.DataFrame) -> str:

@@ -1,139 +1,263 @@
-"""A simulation of the link of a capture, as a scenario file."""
+"""The model of a capture as scenarios: of the capture as it was, and of a link as it goes on."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
+from random import Random
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from goodqueue.errors import RequestError
-from goodqueue.passive.link import CONTROLS
-from goodqueue.passive.traffic import LOCAL, MSS, SHORT, forward
+from goodqueue.passive.model import LINUX_QUICK_ACKS, Choices, Model, Sender, Short, model_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from goodqueue.passive.analysis import Analysis
-
-MOST_FLOWS = 1000
-"""Flows with an entry of their own, the largest; the rest become short transfers."""
 
 ACCESS_FACTOR = 10
 """Hosts' own links are so much faster than the link, and at least 1 Gb/s: captures show none."""
 
-ENDS_EARLY = 0.9
-"""A flow whose data end before this share of the capture was over; one that lasts is unlimited."""
+LINK = "bottleneck"
+
+PIECE_S = 0.1
+"""An application that limits itself writes ten times a second."""
+
+RTT_ERROR = 0.02
+"""By how much base round-trip times may be wrong: replicates draw them from this range."""
+
+EARLIER_RTTS = 100
+"""Flows that were there before the capture are simulated from so many round trips earlier on."""
+
+LEAST_EARLIER_S = 5.0
+
+OTHER_PACKET = 500
+"""Bytes of a packet that is not TCP: a capture's mean is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How long a link is simulated as it goes on.
+
+    Attributes:
+        start_up_s: seconds before measurements begin.
+        measured_s: seconds after that.
+    """
+
+    start_up_s: float
+    measured_s: float
 
 
 def scenario_toml(analysis: Analysis, title: str) -> str:
     """The link, its buffer and its flows as estimated, as text that `goodqueue run` accepts.
 
     Flows that the link holds back send what they can. A flow that something else holds back, its
-    receiver's window, its application or another link, has a window as large as what it had in
-    flight. Short flows come as transfers of their mean size at their mean rate.
+    receiver's window or another link, has a window as large as what it had in flight; one that its
+    application limits writes ten times a second. Short flows come as transfers of their mean size
+    at their mean rate.
 
     Raises:
-        RequestError: where the capture does not tell the link's rate, or has no flow over it.
+        RequestError: if the capture does not show the link's rate, or has no flow over it.
     """
-    flows = forward(analysis)
-    if flows.is_empty():
-        raise RequestError("the capture shows no TCP data over the link, so there is no scenario")
-    rate = analysis.summary["link"]["rate_bps"]
-    if rate is None:
-        raise RequestError("the capture does not tell the link's rate; say it with --link")
-    if not analysis.summary["duration_s"]:
-        raise RequestError("the capture holds one moment, which is too little for a scenario")
-    long = flows.filter(~SHORT)
-    entries = list(_long(long.head(MOST_FLOWS), analysis.summary["duration_s"]))
-    rest = pl.concat([flows.filter(SHORT), long[MOST_FLOWS:]])
-    if not rest.is_empty():
-        entries.append(_short(rest, analysis.summary["duration_s"]))
-    return "\n".join([_head(analysis, title, rate, _least_rtt(flows)), *entries])
+    return today_toml(model_of(analysis), title)
 
 
-def _head(analysis: Analysis, title: str, rate: float, least_rtt_s: float) -> str:
-    summary = analysis.summary
-    limit, why = _queue(summary["link"])
+def today_toml(model: Model, title: str = "The link of a capture", draw: int = 0) -> str:
+    """The capture as it was: the same buffer, flows, starts and length.
+
+    Args:
+        model: the link and its traffic.
+        title: what the scenario is called.
+        draw: number of the replicate: it draws base round-trip times within the error of their
+            estimates. 0 takes the estimates themselves.
+    """
+    earlier_s = earlier(model)
+    random = Random(draw)  # noqa: S311 - a stream of a replicate
+    senders = [
+        sender if draw == 0 else _drawn(sender, random.uniform(-RTT_ERROR, RTT_ERROR))
+        for sender in model.senders
+    ]
+    times = _times(earlier_s + model.window_s, earlier_s)
+    flows = [
+        _flow(f"tcp{number}", sender, model.choices, _as_it_was(sender, earlier_s))
+        for number, sender in enumerate(senders)
+    ]
+    return "\n".join([_head(model, title, times, _limit(model)), *flows, *_others(model)])
+
+
+def steady_toml(model: Model, reach: Reach, queue: str) -> str:
+    """The link as it goes on: what lasted is there all the time, what came and went comes again.
+
+    Flows that came and went come again, at the same distance, each length of the capture.
+
+    Args:
+        model: the link and its traffic.
+        reach: how long to run, and from when on to measure.
+        queue: the TOML table of the queue before the link.
+    """
+    times = _times(reach.start_up_s + reach.measured_s, reach.start_up_s)
+    flows = [
+        _flow(f"tcp{number}", sender, model.choices, _again(sender, model, reach))
+        for number, sender in enumerate(model.senders)
+    ]
+    title = "A link to be sized, from its capture"
+    return "\n".join([_head(model, title, times, queue), *flows, *_others(model)])
+
+
+def earlier(model: Model) -> float:
+    """Seconds of simulation before the capture begins: none unless flows were there before it."""
+    if not any(sender.present for sender in model.senders):
+        return 0.0
+    longest_s = max(sender.rtt_s for sender in model.senders)
+    waiting_s = model.limit_high_s or longest_s
+    return max(EARLIER_RTTS * (longest_s + waiting_s), LEAST_EARLIER_S)
+
+
+def _drawn(sender: Sender, error: float) -> Sender:
+    return replace(sender, rtt_s=sender.rtt_s * (1 + error))
+
+
+def limit_table(model: Model, packets: int) -> str:
+    """The TOML table of a FIFO that holds so many full frames."""
+    return f'{{ limit = "{packets * model.frame_bytes}B" }}'
+
+
+def _limit(model: Model) -> str:
+    if model.aqm:
+        return '{ kind = "codel" }'
+    return (
+        '{ limit = "1bdp" }'
+        if model.limit_packets is None
+        else limit_table(model, model.limit_packets)
+    )
+
+
+def _why(model: Model) -> str:
+    if model.aqm:
+        return "The queue drops before it is full: CoDel stands for its AQM."
+    if model.limit_low_s is None or model.limit_high_s is None:
+        return "The capture does not show the buffer: one BDP stands for it."
+    low, high = 1e3 * model.limit_low_s, 1e3 * model.limit_high_s
+    return f"The buffer is estimated: drops came at waits of {low:.4g} ms to {high:.4g} ms."
+
+
+def _times(duration_s: float, warmup_s: float) -> str:
+    return f'duration = "{_time(duration_s)}"\nwarmup = "{_time(warmup_s)}"'
+
+
+def _head(model: Model, title: str, times: str, queue: str) -> str:
+    rtts = [sender.rtt_s for sender in model.senders]
+    rtts += [] if model.short is None else [model.short.rtt_s]
+    rate = round(model.rate_bps)
+    counting = "" if model.choices.byte_counting else "byte_counting = false\n"
     return f"""# What `goodqueue analyze` made of a capture: {_comment(title)}
 schema_version = 1
 title = {json.dumps(_comment(title), ensure_ascii=False)}
-duration = "{_time(summary["duration_s"])}"
-warmup = "10%"
+{times}
 seed = 1
 
 [topology]
 shape = "dumbbell"
-framing = "{round(summary["link"]["framing_bytes"] or 0)}B" # rate and buffer count it, as captured
-access = {{ rate = "{max(ACCESS_FACTOR * round(rate), 10**9)}bps" }}
+framing = "{model.framing_bytes}B" # rate and buffer count it, as captured
+access = {{ rate = "{max(ACCESS_FACTOR * rate, 10**9)}bps" }}
 
-# {why}
-[topology.bottleneck]
-rate = "{round(rate)}bps"
-delay = "{_time(least_rtt_s / 4)}"
-queue = {limit}
+# {_why(model)}
+[topology.{LINK}]
+rate = "{rate}bps"
+delay = "{_time((1 - 2 * RTT_ERROR) * min(rtts, default=0.02) / 4)}"
+queue = {queue}
 
 [tcp]
-profile = "linux"
+profile = "{model.choices.profile}"
+{counting}"""
+
+
+def _as_it_was(sender: Sender, earlier_s: float) -> str:
+    """When a sender begins and what it sends, as in the capture."""
+    jitter = _time(sender.rtt_s)
+    if sender.present and earlier_s:
+        start = f'start_jitter = "{_time(earlier_s / 2)}"'
+    else:
+        begins_s = max(earlier_s + sender.start_s - sender.rtt_s, 0.0)
+        start = f'start = "{_time(begins_s)}"\nstart_jitter = "{jitter}"'
+    return f"{start}\nworkload = {_workload(sender, most=not sender.lasts)}"
+
+
+def _again(sender: Sender, model: Model, reach: Reach) -> str:
+    """The same of a link as it goes on."""
+    if sender.lasts or sender.kind == "application":
+        start = f'start_jitter = "{_time(reach.start_up_s / 2)}"'
+        return f"{start}\nworkload = {_workload(sender, most=False)}"
+    begins_s = min(sender.start_s, model.span_s)
+    return f"""start = "{_time(begins_s)}"
+start_jitter = "{_time(sender.rtt_s)}"
+workload = {{ kind = "transfers", size = "{max(sender.payload_bytes, 1)}B", interval = "{
+        _time(model.span_s)
+    }", intervals = "fixed" }}"""
+
+
+def _workload(sender: Sender, *, most: bool) -> str:
+    if sender.kind == "application":
+        piece = max(round(sender.payload_bps * PIECE_S / 8), 1)
+        count = f", most = {max(round(sender.payload_bytes / piece), 1)}" if most else ""
+        return (
+            f'{{ kind = "exchanges", request = "{piece}B", reply = "1B", '
+            f'pause = "{_time(PIECE_S)}", periodic = true{count} }}'
+        )
+    size = f', size = "{sender.payload_bytes}B"' if most else ""
+    return f'{{ kind = "bulk"{size} }}'
+
+
+def _flow(name: str, sender: Sender, choices: Choices, what: str) -> str:
+    tcp = ", ".join(_tcp(sender, choices))
+    return f"""[[flow]] # {_comment(sender.name)}, {sender.kind}
+name = "{name}"
+rtt = "{_time(sender.rtt_s)}"
+{what}
+tcp = {{ {tcp} }}
 """
 
 
-def _queue(link: dict[str, Any]) -> tuple[str, str]:
-    buffer = link["buffer"]
-    if link["queue_kind"] == "aqm":
-        return '{ kind = "codel" }', "The queue drops before it is full: CoDel stands for its AQM."
-    if buffer is None:
-        return '{ limit = "1bdp" }', "The capture does not show the buffer: one BDP stands for it."
-    low, high = (1e3 * bound for bound in buffer["interval_s"])
-    return (
-        f'{{ limit = "{round(buffer["bytes"])}B" }}',
-        f"The buffer is estimated: {low:.4g} ms to {high:.4g} ms.",
-    )
+def _tcp(sender: Sender, choices: Choices) -> Iterator[str]:
+    control = sender.control or choices.unknown
+    yield f'congestion_control = "{control}"'
+    yield f'mss = "{sender.mss}B"'
+    linux = choices.profile == "linux"
+    if linux and not sender.timestamps:
+        yield 'timestamps = "none"'
+    if sender.window_bytes is not None:
+        yield f'receive_window = "{sender.window_bytes}B"'
+    if sender.ack_every == 1:
+        yield 'ack_rule = "every_nth"'
+        yield "ack_every = 1"
+    elif linux and sender.opening_acks > LINUX_QUICK_ACKS:
+        # A window that opens for so long is one of a large buffer of fixed size.
+        yield f"opening_acks = {sender.opening_acks}"
+        yield 'receive_window_moderation = "off"'
+    if choices.starts == "seen" and sender.local and control != "bbr":
+        packets = sender.slow_start_packets
+        if packets is not None:
+            yield f'slow_start = "classic", initial_ssthresh = "{packets}p"'
+        elif sender.lost:
+            yield 'slow_start = "classic"'
 
 
-def _long(flows: pl.DataFrame, duration_s: float) -> Iterator[str]:
-    local = flows.select(LOCAL.alias("local"))["local"].to_list()
-    for number, (flow, is_local) in enumerate(zip(flows.iter_rows(named=True), local, strict=True)):
-        lasts = flow["start_s"] + flow["duration_s"] > ENDS_EARLY * duration_s
-        size = "" if lasts else f', size = "{flow["bytes"]}B"'
-        mss = flow["mss_bytes"] or MSS
-        tcp = [f'mss = "{mss}B"']
-        if flow["congestion_control"] in CONTROLS:
-            tcp.insert(0, f'congestion_control = "{flow["congestion_control"]}"')
-        if not is_local and (window := _window(flow)):
-            tcp.append(f'receive_window = "{max(round(window), mss)}B"')
-        yield f"""[[flow]] # {_comment(flow["name"])}, {flow["class"]}
-name = "tcp{number}"
-start = "{_time(flow["start_s"])}"
-rtt = "{_time(flow["rtt_s"] or flow["rtt_min_s"] or 0.05)}"
-workload = {{ kind = "bulk"{size} }}
-tcp = {{ {", ".join(tcp)} }}
+def _others(model: Model) -> Iterator[str]:
+    if model.short is not None:
+        yield _short(model.short, model.span_s)
+    if model.other_bps:
+        yield f"""[[flow]] # not TCP
+name = "other"
+workload = {{ kind = "poisson", rate = "{round(model.other_bps)}bps", packet = "{OTHER_PACKET}B" }}
 """
 
 
-def _window(flow: dict[str, Any]) -> float | None:
-    """The window that lets a flow have what it had, in bytes; None if it is not known."""
-    if flow["class"] == "receiver_window" and flow["max_window_bytes"]:
-        return float(flow["max_window_bytes"])
-    flight = flow["mean_flight_bytes"]
-    return None if flight is None else float(flight)
-
-
-def _short(flows: pl.DataFrame, duration_s: float) -> str:
-    total = sum(flows["bytes"].to_list())
-    mean, load = total // flows.height, round(8 * total / duration_s)
-    rtts = flows["rtt_s"].drop_nulls().sort().to_list() or [0.05]
-    return f"""[[flow]] # {flows.height} short flows
+def _short(short: Short, span_s: float) -> str:
+    mean, load = short.payload_bytes // short.flows, round(8 * short.payload_bytes / span_s)
+    return f"""[[flow]] # {short.flows} short flows
 name = "short"
-rtt = "{_time(rtts[len(rtts) // 2])}"
+rtt = "{_time(short.rtt_s)}"
 workload = {{ kind = "transfers", size = "{max(mean, 1)}B", load = "{max(load, 1)}bps" }}
 """
-
-
-def _least_rtt(flows: pl.DataFrame) -> float:
-    known = flows["rtt_s"].drop_nulls().to_list()
-    return min(known, default=0.02)
 
 
 def _comment(text: str) -> str:

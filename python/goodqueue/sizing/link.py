@@ -55,6 +55,9 @@ class Link:
             time, heeds it in slow start and where it is as slow as Reno.
         framing_bytes: link-layer bytes around each packet, which take the link's time and the
             buffer's room as well.
+        effective_rtt_s: the effective round-trip time T_e, if it was measured; else the harmonic
+            mean of `rtts_s`.
+        ack_every: segments that a receiver's acknowledgement stands for: 2 where ACKs are delayed.
     """
 
     rate_bps: float
@@ -74,6 +77,8 @@ class Link:
     synchronization: float = USUAL_SYNCHRONIZATION
     byte_counting: bool = True
     framing_bytes: int = 0
+    effective_rtt_s: float | None = None
+    ack_every: int = 2
 
     def __post_init__(self) -> None:
         for problem in _problems(self):
@@ -100,7 +105,17 @@ class Link:
 
         Flows of a short round trip have the larger share, in proportion to 1/T.
         """
+        if self.effective_rtt_s is not None:
+            return self.effective_rtt_s
         return len(self.rtts_s) / math.fsum(1 / rtt for rtt in self.rtts_s)
+
+    @property
+    def grows_fast(self) -> bool:
+        """Returns True if a Reno window grows by a packet per round trip, not by half of one.
+
+        It does where the bytes acknowledged count (RFC 3465), or each segment is acknowledged.
+        """
+        return self.byte_counting or self.ack_every == 1
 
     @property
     def bdp_packets(self) -> float:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from goodqueue._core import Scenario
     from goodqueue.engines import Engine
     from goodqueue.intervals import Interval
+    from goodqueue.passive.carry import Carried
+    from goodqueue.passive.today import Today
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.rules import Advice, Rule
@@ -124,6 +126,10 @@ class Answer:
             that is more than the budget.
         why_not_hybrid: why the hybrid engine was not taken then, if it was not.
         doubt: why an answer of the hybrid engine is not to be relied on, if it is not.
+        today: of a capture, what it measured beside what its model yields; None if nothing was
+            simulated.
+        carried: of a capture, the range of buffers that follows from what its model leaves
+            unexplained.
     """
 
     link: Link
@@ -147,11 +153,18 @@ class Answer:
     packets_s: float | None = None
     why_not_hybrid: str | None = None
     doubt: str | None = None
+    today: Today | None = None
+    carried: Carried | None = None
 
     @property
     def ended(self) -> bool:
         """Whether the search was stopped before it had an answer."""
         return self.interrupted or self.budget_over
+
+    @property
+    def firm(self) -> bool:
+        """Returns False if the model of a capture does not reproduce it."""
+        return self.today is None or self.today.agrees
 
     @property
     def proved(self) -> bool:
@@ -251,6 +264,7 @@ class Answer:
                 }
                 for one in self.exports
             ],
+            "today": None if self.today is None else self.today.as_dict(),
             "interrupted": self.interrupted,
             "budget": {
                 "over": self.budget_over,
@@ -274,6 +288,8 @@ class Answer:
             "at_most_packets": None if found is None else found.high,
             "proved": None if self.trials is None else self.proved,
             "settled": None if found is None else found.settled,
+            "firm": self.firm,
+            "carried": None if self.carried is None else self.carried.as_dict(),
             "least_for_utilization_and_loss": None if found is None else found.floor,
             "most_for_delay": None if found is None else found.ceiling,
             "give_up": self._give_up(),
@@ -318,6 +334,7 @@ def link_dict(link: Link) -> dict[str, Any]:
         "congestion_control": link.congestion_control if link.flows else None,
         "profile": link.profile,
         "byte_counting": link.byte_counting,
+        "ack_every": link.ack_every,
         "paced": link.paced,
         "access_rate_bps": link.access_rate_bps,
         "input_rate_bps": link.input_rate_bps,

@@ -156,7 +156,7 @@ def _linear_epoch_s(link: Link, packets: float) -> float:
     """
     control = "reno" if link.congestion_control == "cubic" else link.congestion_control
     rtt = link.mean_rtt_s + link.seconds(packets)
-    every = 1 if link.byte_counting else 2
+    every = 1 if link.grows_fast else 2
     return linear_epoch_s(_window(link, packets), rtt, 1 - DECREASE[control], every)
 
 
@@ -184,7 +184,7 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
 def _warm_start_s(link: Link, packets: float, epoch: float) -> float:
     """Seconds until flows that start near their stationary windows have them."""
     way = math.log(max(*peak_windows(link, packets), INITIAL_WINDOW) / INITIAL_WINDOW)
-    rounds = way / math.log(APPROACH[link.byte_counting])
+    rounds = way / math.log(APPROACH[link.grows_fast])
     full = max(link.rtts_s) + link.seconds(packets)
     return (START_ROUNDS + rounds) * full + max(WARM_EPOCHS * epoch, WARM_ROUNDS * full)
 
@@ -353,9 +353,14 @@ queue = {queue}
 profile = "{link.profile}"
 congestion_control = {named}
 byte_counting = {str(link.byte_counting).lower()}
-mss = "{_payload(link)}B"
+{_acks(link)}mss = "{_payload(link)}B"
 receive_window = "{window_bytes}B"
 {recovery}"""
+
+
+def _acks(link: Link) -> str:
+    """How receivers acknowledge, where it is not said by the profile."""
+    return f'ack_rule = "every_nth"\nack_every = {link.ack_every}\n' if link.ack_every != 2 else ""
 
 
 def _places(rtts_s: tuple[float, ...], jitter_s: float) -> str:

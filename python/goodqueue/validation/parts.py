@@ -208,6 +208,15 @@ def square_root(seeds: range) -> Part:
     )
 
 
+def captured(seeds: range) -> Part:
+    """Captures beside their models, and buffers from captures; fewer links if seeds are few."""
+    from goodqueue.validation import captures
+
+    scenes = captures.recorded()
+    links = captures.links() if len(seeds) >= FULL_SEEDS else captures.links(8)
+    return Part(captures.section(scenes, links), captures.failures(scenes, links))
+
+
 PARTS: Mapping[str, Callable[[range], Part]] = {
     "links": links,
     "variants": loss_by_loss,
@@ -219,6 +228,7 @@ PARTS: Mapping[str, Callable[[range], Part]] = {
     "linux": linux_recordings,
     "sizing": recommendations,
     "root-n": square_root,
+    "captures": captured,
 }
 """All parts, in the order of the report."""
 

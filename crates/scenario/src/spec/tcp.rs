@@ -172,6 +172,16 @@ pub(crate) static TCP: Spec = Spec {
             "Acknowledge every n-th full segment at once; 1 acknowledges each.",
         ),
         switch(
+            "opening_acks",
+            Kind::Integer {
+                min: 0,
+                max: 1_000_000,
+            },
+            "400",
+            "With `ack_rule = \"linux\"`, segments at the start of a connection that are each acknowledged at once, as \
+             Linux does while its receive window grows towards a large buffer.",
+        ),
+        switch(
             "delayed_ack_timeout",
             TIMER,
             "\"200ms\"",

@@ -27,6 +27,7 @@ fn samples(table: &str, name: &str) -> Option<&'static [&'static str]> {
         ("", "receive_window_moderation") => &["\"64KiB\"", "\"off\""],
         ("", "duplicate_ack_threshold") => &["1", "2", "3", "5"],
         ("", "ack_every") => &["1", "2", "4"],
+        ("", "opening_acks") => &["0", "20", "400"],
         ("", "delayed_ack_timeout") => &["\"1ms\"", "\"40ms\"", "\"200ms\""],
         ("", "timestamps") => &["\"1ms\"", "\"10ms\"", "\"none\""],
         ("", "header") => &["\"20B\"", "\"40B\"", "\"60B\""],

@@ -22,6 +22,7 @@ from goodqueue.cli.commands.options import (
 
 WITHOUT_FILE = "Instead of a scenario file"
 WITH_FILE = "Of a scenario file"
+MEASURED = "What was measured of the traffic, where there is no scenario file"
 
 
 def size(  # noqa: PLR0913
@@ -181,6 +182,49 @@ def size(  # noqa: PLR0913
             "the rules heed it: its traffic is what it is.",
         ),
     ] = None,
+    synchronization: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ALPHA",
+            help="Packets of a loss burst over the number of flows (alpha of BSCL); by default "
+            "0.55, of a capture as measured.",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
+    loss_burst: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PACKETS",
+            help="Mean length of a loss burst (L of BSCL), in place of --synchronization.",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
+    effective_rtt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Effective round-trip time (T_e of BSCL), by default the harmonic mean.",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
+    ack_every: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=16,
+            help="Segments for each ACK; by default 2 (delayed ACKs), of a capture as seen.",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
+    byte_counting: Annotated[
+        bool | None,
+        typer.Option(
+            "--byte-counting/--step-per-ack",
+            help="Windows grow by the bytes ACKed (RFC 3465), or by a step per ACK.",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Theory only, at once.")] = False,
     aqm: Annotated[
         list[str] | None,
@@ -256,8 +300,10 @@ def size(  # noqa: PLR0913
     from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.budget import BUDGET_S, parse_budget
+    from goodqueue.sizing.known import Known
     from goodqueue.sizing.question import Bounds, Question
 
+    known_besides = Known(synchronization, loss_burst, effective_rtt, ack_every, byte_counting)
     of_capture = {"--from": from_ is not None, "--after": after is not None}
     of_file = {"--link": link is not None, "--set": bool(set_), "--jitter": jitter is not None}
     of_link = {
@@ -312,7 +358,7 @@ def size(  # noqa: PLR0913
     )
     if file is not None:
         refuse_stray(
-            of_link | of_capture,
+            of_link | of_capture | known_besides.given,
             f"describes a link without a file, and {file} describes its own",
         )
         which = File(path=file, overrides=overrides(set_), link=link, jitter=jitter)
@@ -323,7 +369,7 @@ def size(  # noqa: PLR0913
         told = {flag: given for flag, given in of_link.items() if flag not in known}
         refuse_stray(told, f"is estimated from {from_}")
         capture = Capture(from_, after=after, rate=rate, rate_flag="--rate", seed=seed)
-        return size_capture(capture, control, bounds, effort, output)
+        return size_capture(capture, control, known_besides, bounds, effort, output)
     refuse_stray({"--after": after is not None}, "belongs to a capture: name it with --from")
     if rate is None or rtt is None or flows is None:
         raise typer.BadParameter(
@@ -344,4 +390,4 @@ def size(  # noqa: PLR0913
         paced=paced,
         bounds=bounds,
     )
-    return size_described(question, effort, seed, output)
+    return size_described(question, known_besides, effort, seed, output)

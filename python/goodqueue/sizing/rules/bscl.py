@@ -143,10 +143,10 @@ def advise(link: Link) -> Advice:
                 "above 5 % of loss timeouts decide, which the formula leaves out",
             ),
             (
-                link.byte_counting,
+                link.grows_fast,
                 (
-                    "windows grow by the bytes ACKed, twice as fast as its 0.87 assumes: about "
-                    "twice as many packets are lost"
+                    "windows grow by a packet per round trip, twice as fast as its 0.87 assumes: "
+                    "about twice as many packets are lost"
                 ),
             ),
             (

@@ -1,0 +1,124 @@
+"""A buffer from a capture: today's link first, then the search with the traffic that was seen."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import _core
+from goodqueue.memory import limit_of
+from goodqueue.passive.carry import carried
+from goodqueue.passive.fit import FEW_REPLICATES, fit
+from goodqueue.passive.model import Choices, model_of
+from goodqueue.passive.scenario import today_toml
+from goodqueue.passive.today import Bench
+from goodqueue.passive.trial import CaptureTrial
+from goodqueue.sizing.api import simulate
+from goodqueue.sizing.budget import Budget
+from goodqueue.sizing.listener import SILENT, Listener
+from goodqueue.study.estimate import cost_of
+
+if TYPE_CHECKING:
+    from goodqueue.passive.analysis import Analysis
+    from goodqueue.passive.model import Model
+    from goodqueue.passive.today import Today
+    from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.link import Link
+    from goodqueue.sizing.result import Answer
+
+TODAY_SHARE = 0.25
+"""Share of the time budget that today's link may take."""
+
+TRIAL_S = 0.2
+"""Seconds in which the cost of a run is measured."""
+
+LEAST_REPLICATES = 3
+"""With fewer runs nothing can be said of their range."""
+
+
+def model_for(
+    analysis: Analysis, link: Link, control: str | None = None, ack_every: int | None = None
+) -> Model:
+    """The model of a capture to begin with.
+
+    Args:
+        analysis: the capture.
+        link: the link as the rules see it, with what was asked of it.
+        control: congestion control of all flows that the link holds back; None for what each shows.
+        ack_every: segments for each of their acknowledgements; None for what each shows.
+    """
+    model = model_of(analysis, Choices(byte_counting=link.byte_counting))
+    told: dict[str, Any] = {"control": control, "ack_every": ack_every}
+    changes = {name: value for name, value in told.items() if value is not None}
+    senders = tuple(replace(one, **changes) if one.local else one for one in model.senders)
+    return replace(model, senders=senders)
+
+
+def size_analysis(  # noqa: PLR0913 - the question, how well, and who is told
+    analysis: Analysis,
+    model: Model,
+    link: Link,
+    effort: Effort,
+    *,
+    seed: int = 1,
+    notes: tuple[str, ...] = (),
+    listener: Listener = SILENT,
+) -> Answer:
+    """The smallest buffer for the traffic of a capture, and how well its model reproduces it.
+
+    Args:
+        analysis: the capture.
+        model: the model to begin with.
+        link: the link as the rules see it, with its bounds.
+        effort: how much is simulated.
+        seed: of the first replicate of every limit.
+        notes: what was understood of the capture.
+        listener: who is told of runs, the bracket and the recommendation.
+    """
+    begun = time.monotonic()
+    today = simulate_today(analysis, model, effort, seed, listener)
+    if today is None:
+        notes = (*notes, "the time budget was too short to simulate today's link: --budget")
+    else:
+        model = today.model
+    spent_s = time.monotonic() - begun
+    left = replace(effort, budget_s=max(effort.budget_s - spent_s, effort.budget_s / 2))
+
+    def with_today(answer: Answer) -> Answer:
+        return replace(answer, today=today, carried=carried(answer, today))
+
+    told = Listener(
+        listener.on_run,
+        listener.on_bracket,
+        lambda answer: listener.on_answer(with_today(answer)),
+    )
+    trial = CaptureTrial(model, link)
+    return with_today(simulate(trial, link, left, seed, notes=notes, listener=told))
+
+
+def simulate_today(
+    analysis: Analysis, model: Model, effort: Effort, seed: int, listener: Listener = SILENT
+) -> Today | None:
+    """Today's link in simulation, fitted; None if the time budget does not last for it."""
+    from goodqueue.study.runner import Runner, user_store
+    from goodqueue.study.threads import Threads
+
+    seconds = TODAY_SHARE * effort.budget_s
+    limit = limit_of(effort.memory)
+    budget = Budget(seconds)
+    with user_store("sizing", effort.store) as store:
+        runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
+        scenario = _core.Scenario.parse(today_toml(model).encode(), "the capture", [])
+        run_s = cost_of(*scenario.calibrate(min(TRIAL_S, seconds / 10))) / runner.workers
+        few = min(FEW_REPLICATES, math.floor(seconds / run_s)) if run_s else FEW_REPLICATES
+        if few < LEAST_REPLICATES:
+            return None
+        try:
+            with budget.enforced(runner.stop):
+                return fit(Bench(analysis, runner, seed), model, budget, few)
+        except KeyboardInterrupt:
+            if budget.spent:
+                return None
+            raise

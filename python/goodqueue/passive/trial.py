@@ -1,0 +1,106 @@
+"""The link of a capture as something to size: its own traffic, as it goes on, behind any limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.passive.scenario import LINK, Reach, limit_table, steady_toml
+from goodqueue.sizing.export import exports
+from goodqueue.sizing.meter import Meter
+from goodqueue.sizing.trial import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
+
+if TYPE_CHECKING:
+    from goodqueue.passive.model import Model
+    from goodqueue.sizing.export import Export
+    from goodqueue.sizing.link import Link
+
+
+START_UP_EPOCHS = 5
+"""Loss epochs in which flows find their shares; not measured."""
+
+LEAST_EPOCHS = 10
+"""However little time there is, a replicate is to hold so many loss epochs after its start-up."""
+
+
+class CaptureTrial:
+    """A capture's traffic behind any limit.
+
+    Flows that lasted are there all the time; flows that came and went come again at the same
+    distance each length of the capture, which a replicate holds at least once.
+    """
+
+    name = LINK
+    elastic = True
+
+    def __init__(self, model: Model, link: Link) -> None:
+        """Takes the model and the link as the rules see it."""
+        self._models = {link: model}
+
+    def scenario(
+        self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
+    ) -> _core.Scenario:
+        """One replicate behind so many packets; or behind another queue, with its defaults."""
+        model = self._models[link]
+        if queue is None:
+            waits, table = float(packets), limit_table(model, packets)
+        else:  # as if half a BDP waited
+            waits, table = link.bdp_packets / 2, f'{{ kind = "{queue}" }}'
+        text = steady_toml(model, reach(model, link, waits, extent), table)
+        return _core.Scenario.parse(text.encode(), "the link", [])
+
+    def meter(self, link: Link) -> Meter:
+        """What is read of a run."""
+        senders = self._models[link].senders
+        long = [n for n, sender in enumerate(senders) if sender.local and sender.lasts]
+        return Meter(LINK, {f"tcp{number}": 1 for number in long})
+
+    def others(self, link: Link) -> dict[str, Link]:
+        """Fewer flows, longer round trips, another control."""
+        model = self._models[link]
+        local = model.local
+        wanted: dict[str, tuple[Link, Model]] = {}
+        if len(local) >= 4:
+            kept = set(local[::4])
+            few = tuple(one for one in model.senders if not one.local or one in kept)
+            fewer = replace(link, flows=max(link.flows // 4, 1))
+            wanted["flows / 4"] = (fewer, replace(model, senders=few))
+        longer = replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s))
+        far = tuple(replace(one, rtt_s=2 * one.rtt_s) for one in model.senders)
+        wanted["RTT x 2"] = (longer, replace(model, senders=far))
+        if any(one.control == "reno" for one in local):
+            cubic = tuple(replace(one, control="cubic") for one in model.senders)
+            other = replace(link, congestion_control="cubic")
+            wanted["CUBIC instead of Reno"] = (other, replace(model, senders=cubic))
+        found = {}
+        for what, (other, changed) in wanted.items():
+            if other != link:
+                self._models[other] = changed
+                found[what] = other
+        return found
+
+    def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
+        """The buffer as lines to paste into devices."""
+        return exports(packets, link.packet_bytes, link.rate_bps)
+
+
+def reach(model: Model, link: Link, packets: float, extent: Extent) -> Reach:
+    """Long enough for 20 loss epochs of every flow after five of start-up, if time allows.
+
+    A replicate holds what came and went at least once after its start-up.
+
+    Args:
+        model: the traffic.
+        link: the link as the rules see it.
+        packets: what waits when the queue is full.
+        extent: how much longer or shorter than that is expected to take.
+    """
+    epoch, share = extent.stretch * epoch_s(link, packets), extent.share
+    longest_s = max([*link.rtts_s, *(sender.rtt_s for sender in model.senders)])
+    start_up_s = max(START_UP_EPOCHS * epoch, 10 * longest_s)
+    measured_s = max(EPOCHS * share, LEAST_EPOCHS) * epoch
+    least_s = max(LEAST_MEASURED_S * share, 10 * longest_s)
+    if not all(sender.lasts for sender in model.senders):
+        least_s = max(least_s, model.span_s)
+    return Reach(start_up_s, max(measured_s, least_s))

@@ -1,0 +1,85 @@
+"""What is known of a link's traffic beside its description: the parameters that BSCL measures.
+
+Dhamdhere, Jiang and Dovrolis (INFOCOM 2005) take the mean loss-burst length L or its ratio alpha to
+the number of flows (17), the effective round-trip time T_e (12), and the growth of windows under
+their receivers' acknowledgements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import _core
+from goodqueue.errors import RequestError
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+MOST_BURST = 1e6
+"""Packets; no burst is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The flags that say what was measured of the traffic, as typed; None where absent.
+
+    Attributes:
+        synchronization: alpha, packets of a loss burst over flows.
+        loss_burst: L, packets of a loss burst on average.
+        effective_rtt: T_e, as in `40ms`.
+        ack_every: segments per acknowledgement.
+        byte_counting: whether windows grow by the bytes acknowledged (RFC 3465).
+    """
+
+    synchronization: float | None = None
+    loss_burst: float | None = None
+    effective_rtt: str | None = None
+    ack_every: int | None = None
+    byte_counting: bool | None = None
+
+    @property
+    def given(self) -> dict[str, bool]:
+        """Which flags were given."""
+        return {
+            "--synchronization": self.synchronization is not None,
+            "--loss-burst": self.loss_burst is not None,
+            "--effective-rtt": self.effective_rtt is not None,
+            "--ack-every": self.ack_every is not None,
+            "--byte-counting": self.byte_counting is not None,
+        }
+
+    def applied(self, link: Link) -> Link:
+        """The link with what is known.
+
+        Raises:
+            RequestError: of a value that cannot be, with its flag.
+        """
+        changes: dict[str, Any] = {}
+        if self.synchronization is not None and self.loss_burst is not None:
+            raise RequestError(
+                "--loss-burst is --synchronization times the number of flows: give one of them"
+            )
+        if self.synchronization is not None:
+            changes["synchronization"] = _positive("--synchronization", self.synchronization)
+        if self.loss_burst is not None:
+            burst = _positive("--loss-burst", self.loss_burst)
+            changes["synchronization"] = burst / max(link.flows, 1)
+        if self.effective_rtt is not None:
+            rtt_s = _core.parse_span("--effective-rtt", self.effective_rtt)
+            if not rtt_s > 0:
+                raise RequestError(f"--effective-rtt {self.effective_rtt}: write a time above 0s")
+            changes["effective_rtt_s"] = rtt_s
+        if self.ack_every is not None:
+            changes["ack_every"] = self.ack_every
+        if self.byte_counting is not None:
+            changes["byte_counting"] = self.byte_counting
+        return replace(link, **changes)
+
+
+def _positive(flag: str, value: float) -> float:
+    if not 0 < value <= MOST_BURST:
+        raise RequestError(
+            f"{flag} {value:g}: write a number above 0 and at most {MOST_BURST:,.0f}"
+        )
+    return value
