@@ -67,6 +67,7 @@ class Link:
     synchronization: float = USUAL_SYNCHRONIZATION
     byte_counting: bool = False
     framing_bytes: int = 0
+    profile: str = "rfc"
 
     def __post_init__(self) -> None:
         for problem in _problems(self):

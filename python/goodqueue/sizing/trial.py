@@ -242,6 +242,7 @@ delay = "0s"
 queue = {queue}
 
 [tcp]
+profile = "{link.profile}"
 congestion_control = {named}
 byte_counting = {str(link.byte_counting).lower()}
 mss = "{link.packet_bytes - TCP_HEADER}B"
