@@ -38,9 +38,13 @@ from goodqueue.validation import linux_deep
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
 
 
+THEORY = {"congestion_control": "reno", "profile": "rfc", "byte_counting": False}
+"""TCP as the rules assume it."""
+
+
 def link(**changes: object) -> Link:
-    """100 Mb/s, 80 ms, 1500 B: 666.7 packets, the common example."""
-    return Link(**{"rate_bps": 100e6, "rtts_s": (0.08,), "flows": 1, **changes})  # type: ignore[arg-type]
+    """100 Mb/s, 80 ms, 1500 B: 666.7 packets, the common example; Reno unless it is changed."""
+    return Link(**{"rate_bps": 100e6, "rtts_s": (0.08,), "flows": 1, **THEORY, **changes})  # type: ignore[arg-type]
 
 
 def congested(flows: int, **changes: object) -> Link:
@@ -51,6 +55,7 @@ def congested(flows: int, **changes: object) -> Link:
         "local_share": 0.9,
         "max_loss_rate": 0.01,
         "flows": flows,
+        **THEORY,
     }
     return Link(**{**given, **changes})  # type: ignore[arg-type]
 

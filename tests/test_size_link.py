@@ -13,7 +13,7 @@ import goodqueue
 from closed_forms import sawtooth_needs
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
-from goodqueue.sizing import RULES, Effort, Link, judge_rules, rtt_range, size_link
+from goodqueue.sizing import RULES, Effort, Link, as_in_theory, judge_rules, rtt_range, size_link
 from ledgers import rewrite
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def answered(capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[int, dict
 
 
 def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    code, answer = answered(capsys, "--quick")
+    code, answer = answered(capsys, "--quick", "--as-in-theory")
     assert code == 0
     assert answer["link"]["bdp_packets"] == pytest.approx(20 / 3)
     assert [one["rule"] for one in answer["rules"]] == [rule.name for rule in RULES]
@@ -46,7 +46,7 @@ def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_one_flow_needs_what_its_saw_tooth_says() -> None:
     """95 % of the link: 0.43 of a BDP of 50 packets, by the integral of the saw-tooth."""
-    link = Link(6e6, (0.1,), 1, min_utilization=0.95)
+    link = as_in_theory(Link(6e6, (0.1,), 1, min_utilization=0.95))
     answer = size_link(link, Effort(replicates=12, changes=False, queues=()))
     assert answer.buffer is not None
     fluid = sawtooth_needs(0.95) * link.bdp_packets
@@ -89,8 +89,7 @@ def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> 
     # A quarter of one flow is no change.
     assert [one["change"] for one in answer["changes"]] == [
         "RTT x 2",
-        "CUBIC instead of Reno",
-        "Reno that counts bytes (Linux)",
+        "as in theory (Reno, rfc)",
     ]
 
 
@@ -106,7 +105,7 @@ def test_rules_that_are_run_later_are_not_what_was_searched(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """BSCL's 351 packets keep a loss of 1 % here, and vendors' 416; the delay stops the search."""
-    crowded = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50"]
+    crowded = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--as-in-theory"]
     bounds = ["--max-loss", "1%", "--max-delay", "20ms", "--replicates", "3", "--aqm", "pie"]
     assert run_command(["size", *crowded, *bounds, "--json"]) == 3
     answer = json.loads(capsys.readouterr().out)
@@ -124,6 +123,7 @@ def test_what_is_not_shown_is_not_said_to_be(
     """Three replicates show nothing: no interval of so few has an end."""
     page = tmp_path / "page.html"
     link = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--max-loss", "3%"]
+    link += ["--as-in-theory"]
     few = ["--replicates", "3", "--aqm", "pie", "--report", str(page)]
     assert run_command(["size", *link, *few]) == 0
     out = capsys.readouterr().out
@@ -176,7 +176,8 @@ def test_a_rule_that_holds_and_breaks_the_delay_says_both(
 ) -> None:
     # One flow in congestion avoidance fills the pipe and a BDP of buffer (RFC 5681 halves its
     # window): the rule's assumptions hold, and its 40 ms of queue are beyond the 5 ms asked for.
-    link = ["--rate", "50Mbps", "--rtt", "40ms", "--flows", "1", "--max-delay", "5ms"]
+    link = ["--as-in-theory", "--rate", "50Mbps", "--rtt", "40ms", "--flows", "1"]
+    link += ["--max-delay", "5ms"]
     page = tmp_path / "page.html"
     command = ["size", *link, "--quick"]
     assert run_command([*command, "--report", str(page)]) == 3
@@ -198,7 +199,7 @@ def test_a_rule_that_holds_and_breaks_the_delay_says_both(
 
 def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
-    command = ["size", *crowded, "--max-delay", "50ms", "--quick"]
+    command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
     assert run_command(command) == 3
     out = capsys.readouterr().out
     # (0.87 x 300 / 416)^2 is 39 %, where equation (18) is for 2 % to 5 % at most.

@@ -9,12 +9,13 @@ from statistics import fmean
 import pytest
 
 from goodqueue import _core
-from goodqueue.sizing.link import Link, rtt_range
+from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.trial import (
     SHORT_PACKETS,
     Extent,
     epoch_s,
     length,
+    peak_windows,
     rtts_of_flows,
     scenario_toml,
 )
@@ -27,7 +28,8 @@ def link(**changes: object) -> Link:
 
 
 def summary(its_link: Link, packets: int) -> dict[str, dict[str, dict[str, float]]]:
-    text = scenario_toml(its_link, length(its_link, packets), f'{{ limit = "{packets}p" }}')
+    queue = f'{{ limit = "{packets}p" }}'
+    text = scenario_toml(its_link, packets, queue, length(its_link, packets))
     scenario = _core.Scenario.parse(text.encode(), "the link", [])
     outcome = scenario.run(series=False, packets=False)
     return json.loads(outcome.summary_json())  # type: ignore[no-any-return]
@@ -35,27 +37,51 @@ def summary(its_link: Link, packets: int) -> dict[str, dict[str, dict[str, float
 
 def test_epochs_are_those_of_the_saw_tooth() -> None:
     # One Reno flow, delayed ACKs: W/2 = 50 round trips of 2 x 100 ms, with B = 0 and W = 100.
-    one = Link(12e6, (0.1,), 1)
+    one = as_in_theory(Link(12e6, (0.1,), 1))
     assert epoch_s(one, 0) == pytest.approx(10.0)
     # CUBIC at W = 1000: cbrt(750) s = 9.1 s, before Reno's 100 s.
-    fast = Link(120e6, (0.1,), 1, congestion_control="cubic")
+    fast = Link(120e6, (0.1,), 1)
     assert epoch_s(fast, 0) == pytest.approx(9.086, abs=1e-3)
-    assert length(one, 0).duration_s == pytest.approx(250)
 
 
-def test_a_share_cuts_what_is_measured_and_not_the_start_up() -> None:
-    """An epoch of this flow takes 10 s: 50 s of start-up and 200 s measured in full."""
-    one = Link(12e6, (0.1,), 1)
+def test_the_start_up_is_the_way_to_the_windows_and_an_epoch() -> None:
+    """Two round trips for the starts, ten epochs of 10 s measured by half of what is full."""
+    one = as_in_theory(Link(12e6, (0.1,), 1))
+    # From 10 packets to the peak of 100, by an eighth per round trip: 19.5 of them.
+    way = math.log(10) / math.log(1.125)
+    start_up = (2 + way) * 0.1 + 10
+    assert length(one, 0).start_up_s == pytest.approx(start_up)
+    assert length(one, 0).duration_s == pytest.approx(start_up + 200)
     half = length(one, 0, Extent(share=0.5))
-    assert half.start_up_s == pytest.approx(50)
-    assert half.duration_s == pytest.approx(150)
-    least = length(one, 0, Extent(share=1e-6))
-    assert least.start_up_s == pytest.approx(50)
-    assert least.duration_s == pytest.approx(150)
+    assert half.start_up_s == pytest.approx(start_up)
+    assert half.duration_s == pytest.approx(start_up + 100)
+    assert length(one, 0, Extent(share=1e-6)).duration_s == pytest.approx(start_up + 50)
+    # BBR begins from nothing: five of its ten-second cycles.
+    assert length(Link(12e6, (0.1,), 1, congestion_control="bbr"), 0).start_up_s == 50
+
+
+def test_windows_at_the_start_share_link_and_buffer() -> None:
+    """One flow has all of both; many that are out of step have them by their mean windows."""
+    one = as_in_theory(Link(12e6, (0.1,), 1))
+    assert peak_windows(one, 50) == pytest.approx((150,))
+    many = as_in_theory(Link(120e6, (0.1,), 10_000))
+    assert peak_windows(many, 500)[0] * 10_000 == pytest.approx(1500 / 0.75, rel=0.01)
+    # Reno's window does not go by its round trip: rates are as 1/RTT.
+    spread = as_in_theory(link(flows=18))
+    assert len(set(peak_windows(spread, 20))) == 1
+    # CUBIC's does where it is large: with exponents between those of losses at random and at once.
+    large = Link(1e9, (0.02, 0.1), 2)
+    short, long = peak_windows(large, 1000)
+    assert 1 < long / short < ((0.1 + 0.012) / (0.02 + 0.012)) ** 0.75
+    # None is above what its receiver or its access link lets through.
+    bound = Link(12e6, (0.1,), 1, max_window_packets=20)
+    assert peak_windows(bound, 50) == (20,)
+    slow = Link(12e6, (0.1,), 1, access_rate_bps=1.2e6)
+    assert peak_windows(slow, 0)[0] == pytest.approx(10)
 
 
 def test_the_saw_tooth_takes_as_long_as_it_was_expected_to() -> None:
-    one = Link(12e6, (0.1,), 1)
+    one = as_in_theory(Link(12e6, (0.1,), 1))
     bottleneck = summary(one, 50)["links"]["bottleneck"]
     # Twenty epochs were to be held: each is a burst of losses of the one flow.
     assert 14 <= bottleneck["loss_bursts"] <= 30
@@ -111,6 +137,6 @@ def test_every_control_runs(control: str) -> None:
 
 
 def test_nothing_but_long_flows_where_all_is_local() -> None:
-    text = scenario_toml(link(), length(link(), 10))
+    text = scenario_toml(link(), 10, '{ limit = "10p" }', length(link(), 10))
     assert text.count("[[flow]]") == 1
     assert text.count("[[topology.link]]") == 1

@@ -7,6 +7,7 @@ use crate::spec::MOST_FLOWS;
 use crate::topology::Topology;
 use crate::workload::Around;
 use goodqueue_sim::WorkloadConfig;
+use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_types::Span;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,6 +26,9 @@ pub(crate) struct FlowGroup {
     /// none.
     pub start_jitter: Option<Span>,
     pub rtt: Option<RoundTrips>,
+    /// Windows in segments at which flows that begin between two losses had their last one, in turn.
+    /// Empty if flows begin at the very beginning.
+    pub peak_windows: Vec<u32>,
     pub host: Option<String>,
     pub paths: Paths,
     /// Differentiated services code point of its packets, both ways.
@@ -167,6 +171,7 @@ fn read_flow(
         start_interval: table.span("start_interval")?.unwrap_or_default(),
         start_jitter: table.span("start_jitter")?,
         rtt,
+        peak_windows: read_peak_windows(table, &workload)?,
         host,
         paths: paths_of_flows,
         dscp: read_dscp(table)?,
@@ -199,6 +204,40 @@ fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked
         message,
         "let it start earlier, or lengthen \"duration\"",
     ))
+}
+
+/// Where the flows' windows were at their last losses; only for what keeps a share of its window.
+fn read_peak_windows(table: &Reader<'_>, workload: &WorkloadConfig) -> Checked<Vec<u32>> {
+    let Some(field) = table.get("peak_window") else {
+        return Ok(Vec::new());
+    };
+    let WorkloadConfig::Bulk { tcp, .. } = workload else {
+        let help = "leave it out, or use workload = { kind = \"bulk\" }";
+        return Err(field.problem("\"peak_window\" belongs to bulk flows", help));
+    };
+    if !matches!(
+        tcp.congestion_control,
+        CongestionControlConfig::Reno
+            | CongestionControlConfig::Gaimd { .. }
+            | CongestionControlConfig::Cubic(_)
+            | CongestionControlConfig::Scalable(_)
+    ) {
+        let message = "this congestion control keeps no share of its window at a loss";
+        let help = "leave it out, or use reno, gaimd, cubic or scalable";
+        return Err(field.problem(message, help));
+    }
+    if !field.is_list() {
+        return Ok(vec![field.packets()? as u32]);
+    }
+    let items = field.items()?;
+    if items.is_empty() {
+        let help = "write at least one window, or leave \"peak_window\" out";
+        return Err(field.problem("a list without windows", help));
+    }
+    items
+        .iter()
+        .map(|item| item.packets().map(|window| window as u32))
+        .collect()
 }
 
 fn read_dscp(table: &Reader<'_>) -> Checked<u8> {

@@ -4,7 +4,7 @@ use crate::flow::FlowGroup;
 use crate::path::Path;
 use crate::scenario::Scenario;
 use crate::topology::{Access, DuplexLink, LinkDirection, Shape};
-use goodqueue_sim::{Equipment, FlowConfig, LinkConfig, Network};
+use goodqueue_sim::{BetweenLosses, Equipment, FlowConfig, LinkConfig, Network};
 use goodqueue_types::{Hosts, LinkId, RandomStream, Span, Time};
 use std::sync::Arc;
 
@@ -122,6 +122,7 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
                 hosts: hosts(scenario, path, pair, id),
                 dscp: group.dscp,
                 workload: group.workload.clone(),
+                between_losses: between_losses(scenario.seed, group, flow.index, id as u64),
             }
         })
         .collect()
@@ -146,6 +147,14 @@ fn hosts(scenario: &Scenario, path: &Path, pair: Option<usize>, id: usize) -> Ho
 fn start(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Time {
     let jitter = RandomStream::new(seed, "start", id).span_below(group.jitter());
     Time::ZERO + group.start + group.start_interval * index + jitter
+}
+
+/// Where between two losses a flow begins whose group says at which window the last one came.
+fn between_losses(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Option<BetweenLosses> {
+    let peaks = &group.peak_windows;
+    let peak = *peaks.get((index % peaks.len().max(1) as u64) as usize)?;
+    let phase = RandomStream::new(seed, "phase", id).unit();
+    Some(BetweenLosses { peak, phase })
 }
 
 /// Links from client to server and back.

@@ -147,6 +147,11 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
     if let Some(rtt) = &group.rtt {
         items.push(("rtt", round_trips(rtt)));
     }
+    if !group.peak_windows.is_empty() {
+        let windows = group.peak_windows.iter();
+        let windows: Vec<String> = windows.map(|n| plain(format!("{n}p"))).collect();
+        items.push(("peak_window", one_or_list(&windows)));
+    }
     if group.paths.listed {
         let path = group.paths.of(0);
         items.push(("route", route(&path.forward, topology)));

@@ -307,6 +307,56 @@ fn a_flow_alone_and_a_group_that_says_when_start_as_written() {
     assert_eq!(staggered, [0.0, 10.0, 20.0]);
 }
 
+/// Four flows whose last losses came at 40 and 20 segments in turn, at places drawn by the seed.
+#[test]
+fn flows_may_begin_between_two_losses() {
+    let text = DUMBBELL.replace(
+        "start_interval = \"2s\"",
+        "peak_window = [\"40p\", \"20p\"]",
+    );
+    let text = text.replace(
+        "profile = \"inet2011\", ",
+        "congestion_control = \"cubic\", ",
+    );
+    let scenario = parse(&text);
+    let places = |scenario: &Scenario| -> Vec<_> {
+        let flows = scenario.network().flows.into_iter();
+        flows.map(|flow| flow.between_losses).collect()
+    };
+    let drawn = places(&scenario);
+    assert_eq!(&drawn[..2], [None, None]);
+    let peaks: Vec<u32> = drawn[2..]
+        .iter()
+        .flatten()
+        .map(|place| place.peak)
+        .collect();
+    assert_eq!(peaks, [40, 20, 40]);
+    let phases: Vec<f64> = drawn[2..].iter().flatten().map(|one| one.phase).collect();
+    assert!(phases.iter().all(|phase| (0.0..=1.0).contains(phase)));
+    assert!(phases[0] != phases[1] && phases[1] != phases[2]);
+    let again = parse(&scenario.resolved_toml());
+    assert_eq!(places(&again), drawn);
+    let other = parse(&text.replace("seed = 7", "seed = 8"));
+    assert_ne!(places(&other), drawn);
+}
+
+#[test]
+fn only_bulk_flows_that_keep_a_share_begin_between_losses() {
+    let flow = |workload: &str, control: &str| {
+        let many = "name = \"many\"\ncount = 3";
+        let (head, _) = DUMBBELL.split_once(many).expect("its last group");
+        let text = format!(
+            "{head}{many}\npeak_window = \"40p\"\nworkload = {{ kind = \"{workload}\" }}\n{control}"
+        );
+        Scenario::parse(text.as_bytes(), "test", &[]).map_err(|error| error.to_string())
+    };
+    let vegas = flow("bulk", "tcp = { congestion_control = \"vegas\" }").unwrap_err();
+    assert!(vegas.contains("reno, gaimd, cubic or scalable"), "{vegas}");
+    let ping = flow("ping", "").unwrap_err();
+    assert!(ping.contains("belongs to bulk flows"), "{ping}");
+    assert!(flow("bulk", "").is_ok());
+}
+
 fn tcp_of(scenario: &Scenario, flow: usize) -> TcpConfig {
     let network = scenario.network();
     let WorkloadConfig::Bulk { tcp, .. } = &network.flows[flow].workload else {

@@ -80,8 +80,11 @@ pub fn agents(network: &Network) -> Vec<Agent> {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
         let path = IdealPath::of(network, flow);
-        let [client, server] =
+        let [mut client, server] =
             Behaviour::pair(&flow.workload, flow.start, network.warmup, path, random);
+        if let (Behaviour::Tcp(host), Some(place)) = (&mut client, flow.between_losses) {
+            host.begin_between_losses(place);
+        }
         agents.push(Agent::new(id, Direction::Forward, network, client));
         agents.push(Agent::new(id, Direction::Reverse, network, server));
     }

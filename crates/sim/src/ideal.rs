@@ -87,6 +87,7 @@ mod tests {
             reverse: vec![LinkId(2)],
             hosts: Hosts::default(),
             dscp: 0,
+            between_losses: None,
             workload: WorkloadConfig::Bulk {
                 tcp: tcp.clone(),
                 bytes: None,

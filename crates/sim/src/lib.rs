@@ -46,7 +46,8 @@ pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use loss_bursts::meters;
 pub use network::{
-    Equipment, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record, WorkloadConfig,
+    BetweenLosses, Equipment, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record,
+    WorkloadConfig,
 };
 pub use outcome::{
     AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome,

@@ -168,6 +168,17 @@ pub struct FlowConfig {
     pub dscp: u8,
     /// What its application does.
     pub workload: WorkloadConfig,
+    /// Where between two losses the sender of a bulk flow begins; `None` at the very beginning.
+    pub between_losses: Option<BetweenLosses>,
+}
+
+/// A place on the saw-tooth of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BetweenLosses {
+    /// The window in segments at which the last loss came.
+    pub peak: u32,
+    /// How much has passed since of the time until the window is back there, as a share.
+    pub phase: f64,
 }
 
 /// What an application does.

@@ -63,6 +63,7 @@ impl Dumbbell {
                     server: 2 * index as u16 + 1,
                 },
                 dscp: 0,
+                between_losses: None,
                 workload,
             });
         }

@@ -348,6 +348,7 @@ pub(crate) fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
             reverse,
             hosts: Hosts::default(),
             dscp,
+            between_losses: None,
             workload,
         },
     )

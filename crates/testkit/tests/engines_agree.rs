@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use goodqueue_queue::Limit;
-use goodqueue_sim::{LinkConfig, Network, WorkloadConfig, run};
+use goodqueue_sim::{BetweenLosses, LinkConfig, Network, WorkloadConfig, run};
 use goodqueue_testkit::random_graph::graphs;
 use goodqueue_testkit::random_network::networks;
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
@@ -84,6 +84,25 @@ fn paced_windows_agree_packet_for_packet() {
         assert_eq!(compare(&fast, &run_reference(&network)), Ok(()), "{place}");
     }
     assert!(changed > 10, "{changed} of 40 networks noticed");
+}
+
+/// Flows that begin between two losses are the same flows to both.
+#[test]
+fn flows_between_losses_agree_packet_for_packet() {
+    let mut changed = 0;
+    for (place, mut network) in fixed_networks().take(60).enumerate() {
+        let before = run(&network).totals;
+        for (index, flow) in network.flows.iter_mut().enumerate() {
+            flow.between_losses = Some(BetweenLosses {
+                peak: 2 + (7 * (place + index) % 40) as u32,
+                phase: (place % 5) as f64 / 4.0,
+            });
+        }
+        let fast = run(&network);
+        changed += u32::from(fast.totals != before);
+        assert_eq!(compare(&fast, &run_reference(&network)), Ok(()), "{place}");
+    }
+    assert!(changed > 15, "{changed} of 60 networks noticed");
 }
 
 /// Where one way takes no time, timers of both ends meet at one instant and one is the other's cause.

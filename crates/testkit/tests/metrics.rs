@@ -28,6 +28,7 @@ fn flow(start: Span, workload: WorkloadConfig) -> FlowConfig {
         reverse: vec![LinkId(1)],
         hosts: Hosts::default(),
         dscp: 0,
+        between_losses: None,
         workload,
     }
 }

@@ -103,6 +103,7 @@ fn network(case: &Case) -> Network {
             reverse: route(3),
             hosts: Hosts::default(),
             dscp: 0,
+            between_losses: None,
             workload: WorkloadConfig::Bulk {
                 tcp: Arc::new(tcp(case.agent)),
                 bytes: None,

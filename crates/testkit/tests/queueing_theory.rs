@@ -40,6 +40,7 @@ fn network(load: f64, k: u32, packet: PacketSize, seed: u64) -> Network {
             reverse: vec![LinkId(1)],
             hosts: Hosts::default(),
             dscp: 0,
+            between_losses: None,
             workload: WorkloadConfig::Poisson {
                 mean_interval: Span::from_secs_f64(service / load),
                 packet,

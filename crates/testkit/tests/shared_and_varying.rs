@@ -19,6 +19,7 @@ fn network(links: Vec<LinkConfig>, workload: &WorkloadConfig, seconds: u64) -> N
         reverse: vec![back],
         hosts: Hosts::default(),
         dscp: 0,
+        between_losses: None,
         workload: workload.clone(),
     });
     let flows = flows.collect();

@@ -139,9 +139,16 @@ def _traffic(link: Link) -> str:
     if link.flows:
         share = "" if link.local_share == 1 else f", which have {percent(link.local_share)} of it"
         flows = "flow" if link.flows == 1 else "flows"
-        counting = " (windows grow by bytes ACKed)" if link.byte_counting else ""
-        parts.append(f"{link.flows} long {link.congestion_control} {flows}{counting}{share}")
+        parts.append(f"{link.flows} long {link.congestion_control} {flows}{_stack(link)}{share}")
     return ", ".join(parts) or "no round trip"
+
+
+def _stack(link: Link) -> str:
+    """What else is said of the hosts' TCP."""
+    if link.profile is None:  # a scenario file says it itself
+        return " (windows grow by bytes ACKed)" if link.byte_counting else ""
+    counting = "" if link.byte_counting else ", growth per ACK"
+    return f" ({link.profile} profile{counting})"
 
 
 def rules_table(answer: Answer) -> object:

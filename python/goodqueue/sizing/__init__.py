@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from goodqueue.sizing.api import Effort, judge_rules, size_link, size_scenario
-    from goodqueue.sizing.link import Asked, Link, rtt_range
+    from goodqueue.sizing.link import Asked, Link, as_in_theory, rtt_range
     from goodqueue.sizing.result import Answer
     from goodqueue.sizing.rules import RULES
 
@@ -25,6 +25,7 @@ __all__ = [
     "Asked",
     "Effort",
     "Link",
+    "as_in_theory",
     "judge_rules",
     "rtt_range",
     "size_link",
@@ -38,6 +39,7 @@ _HOMES = {
     "Asked": "goodqueue.sizing.link",
     "Effort": "goodqueue.sizing.api",
     "Link": "goodqueue.sizing.link",
+    "as_in_theory": "goodqueue.sizing.link",
     "judge_rules": "goodqueue.sizing.api",
     "rtt_range": "goodqueue.sizing.link",
     "size_link": "goodqueue.sizing.api",

@@ -73,6 +73,7 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
         packet_bytes=buffer["packet_bytes"],
         framing_bytes=buffer["frame_bytes"] - buffer["packet_bytes"],
         congestion_control=control or "reno",
+        profile=None,  # the file's own
         max_window_packets=_window(known, buffer["packet_bytes"], buffer["rate_bps"]),
         paced=bool(known) and all(flow["paced"] for flow in known),
         byte_counting=any(flow["byte_counting"] for flow in known),
@@ -190,7 +191,7 @@ class FileTrial:
         measured_s = whole.duration_s - whole.warmup_s
         start_up_s, least_s = share * whole.warmup_s, share * measured_s
         if link.flows:
-            reach = length(link, max(packets, 1), Extent(share=share))
+            reach = length(link, max(packets, 1), Extent(share=share), cold=True)
             start_up_s = min(max(start_up_s, reach.start_up_s), whole.warmup_s)
             least_s = min(max(least_s, reach.duration_s - reach.start_up_s), measured_s)
         start_up_us, end_us = (round(1e6 * end) for end in (start_up_s, start_up_s + least_s))

@@ -7,7 +7,7 @@ a packet is an IP packet of `packet_bytes`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from goodqueue.errors import RequestError
 
@@ -18,6 +18,9 @@ DECREASE = {"reno": 0.5, "cubic": 0.7, "abe": 0.85, "scalable": 0.875}
 """What share of its window a sender keeps after a loss: RFC 5681, RFC 9438 section 4.6, RFC 8511,
 Kelly's Scalable TCP."""
 
+
+PROFILES = ("linux", "rfc")
+"""Profiles of TCP that the hosts of a link that is only described may have."""
 
 USUAL_SYNCHRONIZATION = 0.55
 """What is taken for alpha of Dhamdhere et al. (17) where it was not measured."""
@@ -36,7 +39,9 @@ class Link:
         packet_bytes: size of a full packet M.
         local_share: share of the capacity that those flows have; the rest is traffic that other
             links, windows or sizes hold back.
-        congestion_control: `reno`, `cubic`, `abe`, `scalable`, `bbr`.
+        congestion_control: `cubic`, `reno`, `abe`, `scalable`, `bbr`.
+        profile: what the hosts' TCP is otherwise, `linux` or `rfc`; None where a scenario file
+            says it.
         min_utilization: share of the time the link is to be busy.
         max_loss_rate: largest share of packets lost, if bounded.
         max_delay_s: largest queueing delay in seconds, if bounded.
@@ -46,7 +51,8 @@ class Link:
         paced: whether senders space their packets over the round trip.
         synchronization: loss-burst length over number of flows, alpha of Dhamdhere et al. (17).
         byte_counting: whether windows grow by what is ACKed (RFC 3465, Linux) and not by a step
-            per ACK, of which delayed ACKs leave one for two packets.
+            per ACK, of which delayed ACKs leave one for two packets. CUBIC, whose curve goes by
+            time, heeds it in slow start and where it is as slow as Reno.
         framing_bytes: link-layer bytes around each packet, which take the link's time and the
             buffer's room as well.
     """
@@ -56,7 +62,8 @@ class Link:
     flows: int
     packet_bytes: int = 1500
     local_share: float = 1.0
-    congestion_control: str = "reno"
+    congestion_control: str = "cubic"
+    profile: str | None = "linux"
     min_utilization: float = 0.98
     max_loss_rate: float | None = None
     max_delay_s: float | None = None
@@ -65,7 +72,7 @@ class Link:
     access_rate_bps: float | None = None
     paced: bool = False
     synchronization: float = USUAL_SYNCHRONIZATION
-    byte_counting: bool = False
+    byte_counting: bool = True
     framing_bytes: int = 0
     profile: str = "rfc"
 
@@ -126,6 +133,20 @@ class Link:
         return packets * self.packet_time_s
 
 
+def as_in_theory(link: Link) -> Link:
+    """The same link with the TCP that the sizing rules assume.
+
+    Reno of the RFCs, whose window grows by a step per ACK while receivers acknowledge every second
+    packet.
+    """
+    return replace(link, congestion_control="reno", profile="rfc", byte_counting=False)
+
+
+def as_hosts_are(link: Link) -> Link:
+    """The same link with the TCP that most hosts run: CUBIC of Linux."""
+    return replace(link, congestion_control="cubic", profile="linux", byte_counting=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What is asked of a link that a scenario describes: what its file does not say.
@@ -168,6 +189,8 @@ def _problems(link: Link) -> list[str]:
     if link.congestion_control not in {*DECREASE, "bbr"}:
         known = ", ".join([*DECREASE, "bbr"])
         problems.append(f'no rule knows "{link.congestion_control}"; known are {known}')
+    if link.profile not in {*PROFILES, None}:
+        problems.append(f'no profile "{link.profile}" here; there are {" and ".join(PROFILES)}')
     if not 0 < link.min_utilization <= 1:
         problems.append("the utilisation asked for must be above 0% and at most 100%")
     if problems:

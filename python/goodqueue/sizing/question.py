@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
-from goodqueue.sizing.link import Asked, Link, rtt_range
+from goodqueue.sizing.link import Asked, Link, as_in_theory, rtt_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,19 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The flags that describe a link without a scenario file, as typed; None where absent."""
+    """The flags that describe a link without a scenario file, as typed; None where absent.
+
+    Hosts run CUBIC with the `linux` profile unless `control` and `profile` say otherwise, or
+    `as_in_theory` asks for the TCP that the rules assume.
+    """
 
     rate: str
     rtt: str
     flows: int
     packet: str = "1500B"
-    control: str = "reno"
+    control: str | None = None
+    profile: str | None = None
+    as_in_theory: bool = False
     max_window: str | None = None
     input_rate: str | None = None
     access_rate: str | None = None
@@ -60,12 +66,13 @@ class Question:
         if self.flows < 1:
             raise RequestError(f"--flows {self.flows}: a buffer rule needs at least one flow")
         window = self.max_window
-        return Link(
+        link = Link(
             rate_bps=_core.parse_rate("--rate", self.rate),
             rtts_s=parse_rtts("--rtt", self.rtt),
             flows=self.flows,
             packet_bytes=packet,
-            congestion_control=self.control,
+            congestion_control=self.control or "cubic",
+            profile=self.profile or "linux",
             max_window_packets=None
             if window is None
             else _core.parse_size("--max-window", window) / packet,
@@ -74,6 +81,17 @@ class Question:
             paced=self.paced,
             **asdict(self.bounds.asked()),
         )
+        return as_in_theory(link) if self._is_as_in_theory() else link
+
+    def _is_as_in_theory(self) -> bool:
+        said = {"--control": self.control, "--profile": self.profile}
+        for flag, name in said.items():
+            if self.as_in_theory and name is not None:
+                raise RequestError(
+                    f"{flag} {name} and --as-in-theory contradict each other: the rules assume "
+                    "Reno of the RFCs with a step of growth per ACK; leave one of the two out"
+                )
+        return self.as_in_theory
 
 
 def parse_rtts(what: str, text: str) -> tuple[float, ...]:

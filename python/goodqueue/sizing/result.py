@@ -280,6 +280,7 @@ def link_dict(link: Link) -> dict[str, Any]:
         "framing_bytes": link.framing_bytes,
         "local_share": link.local_share,
         "congestion_control": link.congestion_control if link.flows else None,
+        "profile": link.profile,
         "byte_counting": link.byte_counting,
         "paced": link.paced,
         "access_rate_bps": link.access_rate_bps,

@@ -3,9 +3,10 @@
 The traffic is that of Dhamdhere, Jiang and Dovrolis (INFOCOM 2005): long flows that this link
 holds back, and beside them, where the local share is below 1, flows that a slower link before this
 one holds back (40 % of the rest), flows that their windows hold back (40 %), and short transfers of
-14 packets on average (20 %). Receivers delay ACKs and a Reno window grows by a step per ACK, as the
-rules assume: half a packet per round trip. Where ACKed bytes are counted (RFC 3465, Linux) it grows
-twice as fast, and twice as many packets are lost.
+14 packets on average (20 %). Their TCP is the link's: CUBIC of Linux unless it says otherwise.
+
+Long flows start near their stationary windows: each somewhere between two losses, at windows that
+nearly fill link and buffer together (`peak_windows`). So they need no start-up of many loss epochs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.sizing.export import exports
+from goodqueue.sizing.link import as_hosts_are, as_in_theory
 from goodqueue.sizing.meter import Meter
 from goodqueue.sizing.throughput import cubic_epoch_s, reno_epoch_s
 
@@ -34,14 +36,43 @@ LONG = "long"
 EPOCHS = 20
 """Loss epochs that a replicate must hold at least after its start-up."""
 
-START_UP_EPOCHS = 5
-"""Loss epochs in which flows find their shares; not measured."""
+COLD_EPOCHS = 5
+"""Loss epochs in which flows that start from nothing find their shares; not measured."""
+
+WARM_EPOCHS = 1
+"""The same of flows that start near their stationary windows: the first losses, with which they get
+as far into and out of step with one another as they are for good."""
+
+WARM_ROUNDS = 10
+"""At least so many of the longest round trips with a full queue, for small windows have short
+epochs."""
+
+START_ROUNDS = 2
+"""Flows start at random within so many of the longest round trips with a full queue: their initial
+windows then fill at most half of the link."""
+
+APPROACH = {False: 1.125, True: 1.25}
+"""By what a window grows per round trip on the way to where its flow starts, by whether ACKed bytes
+are counted: a quarter of slow start, which is half as fast with a step per delayed ACK."""
+
+INITIAL_WINDOW = 10
+"""Packets, RFC 6928."""
+
+MEAN_WINDOW = {"reno": 0.75, "cubic": 0.925, "abe": 0.925, "scalable": 0.936}
+"""Of a saw-tooth over one loss epoch, as a share of its peak, k being what is kept. Reno and ABE
+grow linearly: (1 + k)/2. CUBIC is 1 - 0.3 (1 - u)^3: 1 - 0.3/4. Scalable TCP grows exponentially:
+(1 - k)/log(1/k)."""
+
+CUBIC_RTT_EXPONENT = 0.375
+"""A CUBIC window's exponent of its round-trip time where it shares a link, unless it is so small
+that it grows as Reno does: 3/4 where losses come at random (RFC 9438, section 5.2), 0 where all
+lose at once, for then they grow for the same time. Half of that is taken. Where loss alone decides
+on a window (Reno, Scalable TCP) the exponent is 0."""
 
 LEAST_MEASURED_S = 10.0
 
-LEAST_EPOCHS = 10
-"""However little time there is, a replicate is to hold so many loss epochs after its start-up. The
-start-up is never cut: losses of slow start that are measured make a buffer look too small."""
+LEAST_EPOCHS = 5
+"""However little time there is, a replicate is to hold so many loss epochs after its start-up."""
 
 REMOTE_SHARE, WINDOW_SHARE, SHORT_SHARE = 0.4, 0.4, 0.2
 """What the traffic that is not local consists of."""
@@ -51,7 +82,8 @@ SHORT_PACKETS = 14
 ACCESS_FACTOR = 10
 """Hosts' links are so much faster than this one, unless their rate is given."""
 
-TCP_HEADER = 40
+HEADERS = {"linux": 52, "rfc": 40}
+"""Bytes of IP and TCP headers, by profile: Linux has timestamps."""
 
 LARGEST_WINDOW = 1 << 30
 """Bytes, RFC 7323 section 2.3."""
@@ -67,11 +99,13 @@ class Length:
         start_up_s: seconds before measurements begin.
         duration_s: seconds in all.
         packets: full packets that the link sends in that time.
+        warm: whether long flows start near their stationary windows.
     """
 
     start_up_s: float
     duration_s: float
     packets: float
+    warm: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +126,80 @@ WHOLE = Extent()
 
 def epoch_s(link: Link, packets: float) -> float:
     """Seconds between losses of one flow, with a buffer of so many packets."""
-    window = max((link.local_bdp_packets + packets) / link.flows, 2.0)
-    rtt = link.mean_rtt_s + link.seconds(packets)
-    reno = reno_epoch_s(window, rtt, 1 if link.byte_counting else 2)
+    rtt, reno = link.mean_rtt_s + link.seconds(packets), _reno_epoch_s(link, packets)
     if link.congestion_control == "bbr":
         return max(BBR_EPOCH_S, rtt)
     if link.congestion_control == "cubic":
-        return max(min(reno, cubic_epoch_s(window)), rtt)
+        return max(min(reno, cubic_epoch_s(_window(link, packets))), rtt)
     return max(reno, rtt)
 
 
-def length(link: Link, packets: float, extent: Extent = WHOLE) -> Length:
-    """Long enough for 20 loss epochs of every flow after five of start-up, if time allows.
+def _window(link: Link, packets: float) -> float:
+    """Packets of one flow that link and buffer hold."""
+    return max((link.local_bdp_packets + packets) / link.flows, 2.0)
+
+
+def _reno_epoch_s(link: Link, packets: float) -> float:
+    rtt = link.mean_rtt_s + link.seconds(packets)
+    return reno_epoch_s(_window(link, packets), rtt, 1 if link.byte_counting else 2)
+
+
+def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = False) -> Length:
+    """Long enough for 20 loss epochs of every flow after its start-up, if time allows.
 
     Args:
         link: the link.
         packets: its buffer.
         extent: how much longer or shorter than that is expected to take.
+        cold: whether flows start from nothing, as they do where no law of their windows is known
+            (BBR) in any case.
     """
+    warm = not cold and link.congestion_control in MEAN_WINDOW
     epoch, share = extent.stretch * epoch_s(link, packets), extent.share
-    start_up = max(START_UP_EPOCHS * epoch, 10 * max(link.rtts_s))
+    start_up = max(COLD_EPOCHS * epoch, 10 * max(link.rtts_s))
+    if warm:
+        start_up = _warm_start_s(link, packets, epoch)
     least_s = min(max(LEAST_MEASURED_S * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
     measured = max(max(EPOCHS * share, LEAST_EPOCHS) * epoch, least_s)
     duration = start_up + measured
-    return Length(start_up, duration, duration / link.packet_time_s)
+    return Length(start_up, duration, duration / link.packet_time_s, warm)
+
+
+def _warm_start_s(link: Link, packets: float, epoch: float) -> float:
+    """Seconds until flows that start near their stationary windows have them."""
+    way = math.log(max(*peak_windows(link, packets), INITIAL_WINDOW) / INITIAL_WINDOW)
+    rounds = way / math.log(APPROACH[link.byte_counting])
+    full = max(link.rtts_s) + link.seconds(packets)
+    return (START_ROUNDS + rounds) * full + max(WARM_EPOCHS * epoch, WARM_ROUNDS * full)
+
+
+def peak_windows(link: Link, packets: float) -> tuple[float, ...]:
+    """Packets at which the last losses of the long flows came, in the order of `rtts_of_flows`.
+
+    One flow fills link and buffer at its peak. The sum of many windows out of step with one another
+    stays near its mean: it falls short of link and buffer by what one saw-tooth does on average,
+    over the root of their number.
+    """
+    rtts = rtts_of_flows(link)
+    full = [rtt + link.seconds(packets) for rtt in rtts]
+    exponent = _rtt_exponent(link, packets)
+    shares = [rtt**exponent for rtt in full]
+    rate = link.local_rate_bps / (8 * link.frame_bytes)
+    rates = math.fsum(share / rtt for share, rtt in zip(shares, full, strict=True))
+    mean = MEAN_WINDOW[link.congestion_control]
+    of_flow = rate * len(rtts) / link.flows / rates / (mean + (1 - mean) / math.sqrt(link.flows))
+    access = (link.access_rate_bps or math.inf) / (8 * link.frame_bytes)
+    most = link.max_window_packets or math.inf
+    return tuple(
+        min(of_flow * share, access * rtt, most) for share, rtt in zip(shares, full, strict=True)
+    )
+
+
+def _rtt_exponent(link: Link, packets: float) -> float:
+    if link.congestion_control != "cubic":
+        return 0.0
+    by_curve = cubic_epoch_s(_window(link, packets)) < _reno_epoch_s(link, packets)
+    return CUBIC_RTT_EXPONENT if by_curve else 0.0
 
 
 class LinkTrial:
@@ -129,11 +213,10 @@ class LinkTrial:
     ) -> _core.Scenario:
         """One replicate behind so many packets; or behind another queue, with its defaults."""
         if queue is None:
-            reach, table = length(link, packets, extent), f'{{ limit = "{packets}p" }}'
-        else:  # as long as losses take where half a BDP waits
-            reach = length(link, link.bdp_packets / 2, extent)
-            table = f'{{ kind = "{queue}" }}'
-        text = scenario_toml(link, reach, table)
+            waits, table = float(packets), f'{{ limit = "{packets}p" }}'
+        else:  # as if half a BDP waited
+            waits, table = link.bdp_packets / 2, f'{{ kind = "{queue}" }}'
+        text = scenario_toml(link, waits, table, length(link, waits, extent))
         return _core.Scenario.parse(text.encode(), "the link", [])
 
     def meter(self, link: Link) -> Meter:
@@ -141,13 +224,16 @@ class LinkTrial:
         return Meter(LINK, {LONG: link.flows})
 
     def others(self, link: Link) -> dict[str, Link]:
-        """Fewer flows, longer round trips, another control."""
+        """Fewer flows, longer round trips, and TCP as the rules assume it or as hosts run it."""
         others = {"RTT x 2": replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s))}
         if link.flows > 1:
             others = {"flows / 4": replace(link, flows=max(link.flows // 4, 1)), **others}
-        if link.congestion_control == "reno":
-            others["CUBIC instead of Reno"] = replace(link, congestion_control="cubic")
-            others["Reno that counts bytes (Linux)"] = replace(link, byte_counting=True)
+        for what, other in {
+            "as in theory (Reno, rfc)": as_in_theory(link),
+            "as hosts are (CUBIC, linux)": as_hosts_are(link),
+        }.items():
+            if other != link:
+                others[what] = other
         return others
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
@@ -155,13 +241,14 @@ class LinkTrial:
         return exports(packets, link.packet_bytes, link.rate_bps)
 
 
-def scenario_toml(link: Link, reach: Length, queue: str = '{ limit = "1bdp" }') -> str:
-    """The scenario, as text: its limit is what a search sets.
+def scenario_toml(link: Link, packets: float, queue: str, reach: Length) -> str:
+    """The scenario, as text.
 
     Args:
         link: the link and its traffic.
-        reach: how long to run.
+        packets: what is expected to wait when the queue is full.
         queue: the TOML table of the queue before the link.
+        reach: how long to run.
     """
     rest = (1 - link.local_share) * link.rate_bps
     remote_rate = REMOTE_SHARE * rest
@@ -171,10 +258,12 @@ def scenario_toml(link: Link, reach: Length, queue: str = '{ limit = "1bdp" }') 
     # What has not even the window of one flow goes to the short transfers.
     short_rate = rest - (remote_rate if remote else 0) - (limited_rate if limited else 0)
     # Remote flows cross one link more, which then comes first.
-    here, mean = int(remote > 0), _places((link.mean_rtt_s,), reach)
+    here = int(remote > 0)
+    jitter = reach.start_up_s / 2
+    mean = _places((link.mean_rtt_s,), jitter)
     parts = [
         _head(link, reach, queue, remote_rate if remote else None),
-        _flow(LONG, link.flows, here, _places(rtts_of_flows(link), reach), "{ }"),
+        _flow(LONG, link.flows, here, _long_places(link, packets, reach), "{ }"),
     ]
     if remote:
         parts.append(_flow("remote", remote, 0, mean, "{ }"))
@@ -245,14 +334,25 @@ queue = {queue}
 profile = "{link.profile}"
 congestion_control = {named}
 byte_counting = {str(link.byte_counting).lower()}
-mss = "{link.packet_bytes - TCP_HEADER}B"
+mss = "{_payload(link)}B"
 receive_window = "{window_bytes}B"
 {recovery}"""
 
 
-def _places(rtts_s: tuple[float, ...], reach: Length) -> str:
+def _places(rtts_s: tuple[float, ...], jitter_s: float) -> str:
     rtts = ", ".join(f'"{_time(rtt)}"' for rtt in rtts_s)
-    return f'rtt = [{rtts}]\nstart_jitter = "{_time(reach.start_up_s / 2)}"'
+    return f'rtt = [{rtts}]\nstart_jitter = "{_time(jitter_s)}"'
+
+
+def _long_places(link: Link, packets: float, reach: Length) -> str:
+    """Round trips and starts of the long flows, near their stationary windows if they can be."""
+    rtts = rtts_of_flows(link)
+    if not reach.warm:
+        return _places(rtts, reach.start_up_s / 2)
+    jitter = START_ROUNDS * (max(link.rtts_s) + link.seconds(packets))
+    windows = [f'"{max(round(peak), 2)}p"' for peak in peak_windows(link, packets)]
+    peaks = windows[0] if len(set(windows)) == 1 else f"[{', '.join(windows)}]"
+    return f"{_places(rtts, jitter)}\npeak_window = {peaks}"
 
 
 def _flow(name: str, count: int, first_node: int, places: str, tcp: str) -> str:
@@ -267,7 +367,7 @@ tcp = {tcp}
 
 
 def _short(link: Link, rate_bps: float, first_node: int) -> str:
-    payload = link.packet_bytes - TCP_HEADER
+    payload = _payload(link)
     # The load counts application bits; the link sends headers, too.
     load = math.floor(rate_bps * payload / link.frame_bytes)
     size = f'{{ law = "exponential", mean = "{SHORT_PACKETS * payload}B" }}'
@@ -277,6 +377,11 @@ from = {first_node}
 rtt = "{_time(link.mean_rtt_s)}"
 workload = {{ kind = "transfers", size = {size}, load = "{max(load, 1)}bps" }}
 """
+
+
+def _payload(link: Link) -> int:
+    """Bytes that a full packet carries."""
+    return max(link.packet_bytes - HEADERS[link.profile or "rfc"], 1)
 
 
 def _time(seconds: float) -> str:

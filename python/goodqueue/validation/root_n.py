@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.intervals import Interval, t_interval
-from goodqueue.sizing.link import Link, rtt_range
+from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.trial import EPOCHS, LINK, LONG, length, scenario_toml
 from goodqueue.study.plan import run_of, variant_of
 from goodqueue.study.runner import Runner
@@ -136,7 +136,8 @@ class Measured:
 
 
 def _link(rate_bps: float, rtts_s: tuple[float, ...], flows: int, *, paced: bool = True) -> Link:
-    return Link(rate_bps, rtts_s, flows, min_utilization=UTILIZATION, paced=paced)
+    link = Link(rate_bps, rtts_s, flows, min_utilization=UTILIZATION, paced=paced)
+    return as_in_theory(link)
 
 
 def out_of_step(rate_bps: float = RATE_BPS, flows: Sequence[int] = FLOWS) -> list[Case]:
@@ -187,10 +188,10 @@ def measure(runner: Runner, cases: Sequence[Case], seeds: int) -> list[Measured]
 
 
 def _variant(case: Case, limit: int) -> Variant:
-    whole = length(case.link, limit)
+    whole = length(case.link, limit, cold=True)  # flows in step start in step
     measured_s = (whole.duration_s - whole.start_up_s) * case.epochs / EPOCHS
     reach = replace(whole, duration_s=whole.start_up_s + measured_s)
-    text = scenario_toml(case.link, reach, f'{{ limit = "{limit}p" }}')
+    text = scenario_toml(case.link, limit, f'{{ limit = "{limit}p" }}', reach)
     changes = [(f"flow.{LONG}.start_jitter", "1ms")] if case.together else []
     scenario = _core.Scenario.parse(text.encode(), case.name, changes)
     return variant_of(scenario, {"limit_packets": limit}, limit)

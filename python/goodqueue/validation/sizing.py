@@ -21,7 +21,7 @@ from goodqueue.errors import RequestError
 from goodqueue.sizing import answer as size
 from goodqueue.sizing.answer import first_reach, last_reach, targets
 from goodqueue.sizing.laboratory import LinkLaboratory
-from goodqueue.sizing.link import Link
+from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.sizing.rules.bscl import bscl
 from goodqueue.sizing.smallest import Trials, smallest
 from goodqueue.sizing.trial import length
@@ -89,7 +89,7 @@ def random_links(seed: int = SEED) -> Iterator[Link]:
         loss = draw.choice([None, None, 0.01, 0.02, 0.05])
         delay = draw.choice([None, None, 0.05, 0.1, 0.2])
         try:
-            yield Link(
+            described = Link(
                 rate,
                 rtts if longest > shortest else (shortest,),
                 flows,
@@ -99,6 +99,7 @@ def random_links(seed: int = SEED) -> Iterator[Link]:
             )
         except RequestError:  # bounds that no queue could keep are refused before any search
             continue
+        yield as_in_theory(described)
 
 
 def needs(link: Link) -> float:

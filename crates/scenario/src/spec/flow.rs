@@ -5,6 +5,12 @@ use super::workload::WORKLOADS;
 use super::{ANY_TIME, COUNT, DELAY, HOUR, Kind, MOST_LINKS, REQUIRED, Spec, key};
 use goodqueue_types::Span;
 
+/// A congestion window.
+const WINDOW: Kind = Kind::Packets {
+    min: 2,
+    max: 100_000_000,
+};
+
 pub(crate) static FLOW: Spec = Spec {
     name: "flow",
     keys: &[
@@ -62,6 +68,16 @@ pub(crate) static FLOW: Spec = Spec {
             "Base round-trip time: propagation there and back, without transmission and queueing. What the path \
              between the access links leaves of it is divided evenly over the access links' four delays. Of a list, \
              flow i of the group takes entry i, and so on in turn.",
+        ),
+        key(
+            "peak_window",
+            Kind::Either(&[WINDOW, Kind::ListOf(&WINDOW)]),
+            "none: flows begin with their `initial_window`",
+            "\"40p\"",
+            "Bulk flows begin as if they had sent for long: each had its last loss at this window, in segments, and \
+             is at a place of the time until the window is back there that is drawn uniformly by the seed. Slow start \
+             leads there in steps of a quarter, and CUBIC remembers the window of the loss. Of a list, flow i of the \
+             group takes entry i, and so on in turn. For `reno`, `gaimd`, `cubic` and `scalable`.",
         ),
         key(
             "host",

@@ -21,6 +21,7 @@ fn network() -> Network {
         reverse: vec![LinkId(1)],
         hosts: Hosts::default(),
         dscp: 0,
+        between_losses: None,
         workload,
     };
     let interval = Span::from_millis(10);

@@ -1,5 +1,6 @@
 //! Bulk TCP: the client sends so many bytes and closes, or sends without end.
 
+use crate::BetweenLosses;
 use goodqueue_tcp::{ENDLESS, TcpConfig, TcpEndpoint, TcpInfo, TcpStats, TimeLimited};
 use goodqueue_types::{Body, Packet, Segment, Span, Time};
 use std::sync::Arc;
@@ -26,6 +27,11 @@ impl TcpHost {
             bytes: bytes.unwrap_or(ENDLESS),
             finished_at: Time::MAX,
         }
+    }
+
+    /// The sender begins between two losses; to be called before it starts.
+    pub(crate) fn begin_between_losses(&mut self, place: BetweenLosses) {
+        self.endpoint.begin_between_losses(place.peak, place.phase);
     }
 
     /// A server that may answer, listening from the start.

@@ -240,6 +240,16 @@ impl CongestionControl for Cubic {
 
     serve_by_window!();
 
+    /// From there the curve goes on as it would have gone: of its time it asks only how far below the
+    /// plateau the window lies (section 4.2).
+    fn begin_between_losses(&mut self, peak: f64, phase: f64) {
+        let left = 1.0 - phase;
+        let below = (1.0 - self.config.beta) * left * left * left;
+        self.window.approach(peak * (1.0 - below));
+        self.curve.w_max = peak / self.window.mss();
+        self.curve.prior = self.curve.w_max;
+    }
+
     /// Section 4.9.
     fn on_undo(&mut self, _now: Time) {
         // Linux restores the window alone.

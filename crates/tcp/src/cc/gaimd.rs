@@ -42,6 +42,11 @@ impl CongestionControl for Gaimd {
 
     serve_by_window!();
 
+    fn begin_between_losses(&mut self, peak: f64, phase: f64) {
+        self.window
+            .approach(peak * (1.0 - self.beta * (1.0 - phase)));
+    }
+
     fn on_undo(&mut self, _now: Time) {
         self.window.undo();
     }

@@ -63,6 +63,11 @@ impl CongestionControl for Scalable {
 
     serve_by_window!();
 
+    fn begin_between_losses(&mut self, peak: f64, phase: f64) {
+        self.window
+            .approach(peak * libm::pow(self.config.keep, 1.0 - phase));
+    }
+
     fn on_undo(&mut self, _now: Time) {
         self.window.undo();
     }

@@ -23,8 +23,13 @@ impl Path {
     pub fn new(config: &TcpConfig, rtt: Span) -> Self {
         let mut config = config.clone();
         config.initial_ssthresh = InitialSsthresh::Segments(1);
+        Self::beginning(&config, rtt)
+    }
+
+    /// As it begins.
+    pub fn beginning(config: &TcpConfig, rtt: Span) -> Self {
         Self {
-            control: Controller::new(&config),
+            control: Controller::new(config),
             now: Time::ZERO,
             mss: u64::from(config.mss),
             rtt,

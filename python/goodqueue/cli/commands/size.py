@@ -81,10 +81,26 @@ def size(  # noqa: PLR0913
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Congestion control: reno (if left out), cubic, abe, scalable, bbr.",
+            help="Congestion control: cubic (if left out), reno, abe, scalable, bbr.",
             rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What the hosts' TCP is otherwise: linux (if left out) or rfc.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = None,
+    as_in_theory: Annotated[
+        bool,
+        typer.Option(
+            "--as-in-theory",
+            help="TCP as the rules assume it: Reno of the RFCs, with a step of growth per ACK.",
+            rich_help_panel=WITHOUT_FILE,
+        ),
+    ] = False,
     input_rate: Annotated[
         str | None,
         typer.Option(
@@ -241,6 +257,8 @@ def size(  # noqa: PLR0913
         "--flows": flows is not None,
         "--packet": packet is not None,
         "--control": control is not None,
+        "--profile": profile is not None,
+        "--as-in-theory": as_in_theory,
         "--input-rate": input_rate is not None,
         "--access-rate": access_rate is not None,
         "--max-window": max_window is not None,
@@ -306,7 +324,9 @@ def size(  # noqa: PLR0913
         rtt=rtt,
         flows=flows,
         packet=packet or "1500B",
-        control=control or "reno",
+        control=control,
+        profile=profile,
+        as_in_theory=as_in_theory,
         max_window=max_window,
         input_rate=input_rate,
         access_rate=access_rate,

@@ -14,7 +14,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.sizing.link import Link
+from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.study.plan import run_of, variant_of
 
 if TYPE_CHECKING:
@@ -69,13 +69,15 @@ class Traffic:
     @property
     def link(self) -> Link:
         """The same, as sizing rules want it."""
-        return Link(
-            self.rate_bps,
-            tuple(SOURCES_MS[source] / 1000 for source in self.sources),
-            self.flows,
-            packet_bytes=PACKET,
-            local_share=self.local_share,
-            max_loss_rate=LOSS,
+        return as_in_theory(
+            Link(
+                self.rate_bps,
+                tuple(SOURCES_MS[source] / 1000 for source in self.sources),
+                self.flows,
+                packet_bytes=PACKET,
+                local_share=self.local_share,
+                max_loss_rate=LOSS,
+            )
         )
 
     @property
