@@ -1,0 +1,103 @@
+"""A small smooth regression: two layers of tanh, fitted by L-BFGS of SciPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Layers = list[tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a network is fitted.
+
+    Attributes:
+        units: of each hidden layer.
+        ridge: weight of the squared weights beside the mean loss.
+        iterations: of L-BFGS at most.
+        huber: residual (in units of the outputs' scale) beyond which the loss grows linearly.
+        seed: of the first weights.
+    """
+
+    units: tuple[int, ...] = (24, 24)
+    ridge: float = 1e-4
+    iterations: int = 400
+    huber: float = 0.5
+    seed: int = 1
+
+
+def fit(inputs: Floats, outputs: Floats, weights: Floats, recipe: Recipe) -> Layers:
+    """The layers whose values are close to the outputs; both are scaled to about 1.
+
+    Args:
+        inputs: shape (rows, groups).
+        outputs: shape (rows, outputs); NaN where a row has none.
+        weights: shape (rows,).
+        recipe: how.
+    """
+    sizes = (inputs.shape[1], *recipe.units, outputs.shape[1])
+    random = np.random.default_rng(recipe.seed)
+    start = np.concatenate(
+        [
+            part.ravel()
+            for first, last in pairwise(sizes)
+            for part in (random.normal(0, first**-0.5, (first, last)), np.zeros(last))
+        ]
+    )
+    known = ~np.isnan(outputs)
+    target = np.where(known, outputs, 0.0)
+    share = known * (weights / weights.sum())[:, None]
+
+    def cost(flat: Floats) -> tuple[float, Floats]:
+        layers = _layers(flat, sizes)
+        values = [inputs]
+        for matrix, offset in layers[:-1]:
+            values.append(np.tanh(values[-1] @ matrix + offset))
+        last = values[-1] @ layers[-1][0] + layers[-1][1]
+        off = (last - target) / recipe.huber
+        root = np.sqrt(1 + off * off)
+        total = recipe.huber**2 * float((share * (root - 1)).sum())
+        slope = share * off / root * recipe.huber
+        parts: list[Floats] = []
+        for place in range(len(layers) - 1, -1, -1):
+            matrix = layers[place][0]
+            total += recipe.ridge / 2 * float((matrix * matrix).sum())
+            parts = [
+                (values[place].T @ slope + recipe.ridge * matrix).ravel(),
+                slope.sum(axis=0),
+                *parts,
+            ]
+            if place:
+                slope = (slope @ matrix.T) * (1 - values[place] ** 2)
+        return total, np.concatenate(parts)
+
+    found = minimize(
+        cost, start, jac=True, method="L-BFGS-B", options={"maxiter": recipe.iterations, "maxcor": 20}
+    )
+    return _layers(found.x, sizes)
+
+
+def _layers(flat: Floats, sizes: tuple[int, ...]) -> Layers:
+    layers, at = [], 0
+    for first, last in pairwise(sizes):
+        matrix = flat[at : at + first * last].reshape(first, last)
+        at += first * last
+        layers.append((matrix, flat[at : at + last]))
+        at += last
+    return layers
+
+
+def values(layers: Layers, inputs: Floats) -> Floats:
+    """The network's outputs, shape (rows, outputs)."""
+    for matrix, offset in layers[:-1]:
+        inputs = np.tanh(inputs @ matrix + offset)
+    return inputs @ layers[-1][0] + layers[-1][1]

@@ -1,0 +1,159 @@
+"""What is run of a link: which buffers, how long, on which engine, at what cost."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from goodqueue.sizing.rules import RULES
+from goodqueue.sizing.trial import Length, epoch_s
+from research.rules_on_trial.draw import Draw
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goodqueue.sizing.link import Link
+
+CAP_PACKETS = 150_000
+"""Packets that one run may send. Links that need more wait for the hybrid engine."""
+
+PACKETS_PER_S, CROWDED_FLOWS = 2.5e6, 600
+FLOW_S = 5e-5
+"""What a run costs: packets, which take longer among many flows, and the start of each flow;
+measured on one core."""
+
+DEAR_RUN_S = 0.15
+"""The second stage of a link whose runs cost more than that is one buffer."""
+
+FEWEST_BUFFERS = 3
+LINK_S = 0.5
+"""Seconds of one core that the rules' buffers of a link may take, estimated."""
+
+START_UP_EPOCHS = 2.5
+FEWEST_EPOCHS = 4.0
+EPOCHS_OF_FEW = 12.0
+FEW_FLOWS = 30
+ROUND_TRIPS = 20
+LEAST_S = 5.0
+
+SECOND_STAGE = (0.6, 1.0, 1.6)
+"""Buffers of the second stage, by the buffer at which the first saw the bounds kept."""
+
+FARTHEST = 64.0
+"""Bandwidth-delay products (or packets per flow) beyond which no rule's buffer is run."""
+
+Engine = Literal["packets", "hybrid"]
+
+
+def engine_for(link: Link, cap: int = CAP_PACKETS) -> Engine:
+    """The engine that a link's runs need, by the cost of a run at C T / sqrt(N)."""
+    middle = max(link.bdp_packets / math.sqrt(link.flows), 4.0)
+    return "packets" if length(link, middle, cap) is not None else "hybrid"
+
+
+def length(link: Link, packets: float, cap: int = CAP_PACKETS) -> Length | None:
+    """How long a run behind so many packets lasts; None if it would send more than `cap`.
+
+    Twelve loss epochs of few flows, four of many, whose mean fluctuates less.
+    """
+    epoch, longest = epoch_s(link, packets), max(link.rtts_s) + link.seconds(packets)
+    wanted = max(EPOCHS_OF_FEW * min(1, (FEW_FLOWS / link.flows) ** 0.4), FEWEST_EPOCHS)
+    start_up = max(START_UP_EPOCHS * epoch, 6 * longest)
+    least = max(FEWEST_EPOCHS * epoch, ROUND_TRIPS * longest)
+    room_s = cap * link.packet_time_s - start_up
+    if least > room_s:
+        return None
+    measured = min(max(wanted * epoch, least, LEAST_S), room_s)
+    duration = start_up + measured
+    return Length(start_up, duration, duration / link.packet_time_s)
+
+
+def cost_s(link: Link, reach: Length) -> float:
+    """Seconds of one core that a run takes, about."""
+    crowd = 1 + link.flows / CROWDED_FLOWS
+    return reach.packets / PACKETS_PER_S * crowd + link.flows * FLOW_S + 0.002
+
+
+def rules_buffers(link: Link) -> dict[str, int]:
+    """Packets by rule, of the rules that have a number for the link."""
+    advice = {rule.name: rule.advise(link).whole_packets for rule in RULES}
+    return {name: packets for name, packets in advice.items() if packets is not None}
+
+
+def anywhere(link: Link, seed: int, index: int) -> int:
+    """A buffer from one packet to twice the larger of C T and 4 N, its logarithm uniform."""
+    most = 2 * max(link.bdp_packets, 4.0 * link.flows)
+    return max(1, round(Draw(seed, index, 0).logarithmic("anywhere", (1.0, most))))
+
+
+def first_stage(link: Link, seed: int, index: int, cap: int = CAP_PACKETS) -> list[int]:
+    """A buffer anywhere, and the rules' in their order, as many as the link's time allows."""
+    most = FARTHEST * max(link.bdp_packets, link.flows)
+    chosen: list[int] = []
+    spent = 0.0
+    for packets in dict.fromkeys((anywhere(link, seed, index), *rules_buffers(link).values())):
+        reach = length(link, packets, cap)
+        if reach is None or packets > most:
+            continue
+        spent += cost_s(link, reach)
+        if spent > LINK_S and len(chosen) >= FEWEST_BUFFERS:
+            break
+        chosen.append(packets)
+    return chosen
+
+
+def second_stage(
+    link: Link, seen: Mapping[int, tuple[float, float]], cap: int = CAP_PACKETS
+) -> list[int]:
+    """Buffers around the least that keeps the bounds, by what the first stage saw.
+
+    Args:
+        link: the link with its bounds.
+        seen: utilisation and loss by buffer in packets.
+        cap: packets of one run at most.
+    """
+    rising = sorted(seen)
+    if not rising:
+        return []
+    knee = max(1, round(_crossing(link, rising, seen)))
+    reach = length(link, knee, cap)
+    if reach is None or cost_s(link, reach) > DEAR_RUN_S:
+        return [knee] if knee not in seen else []
+    wanted = {max(1, round(knee * factor)) for factor in SECOND_STAGE}
+    return sorted(wanted - set(seen))
+
+
+def _crossing(link: Link, rising: list[int], seen: Mapping[int, tuple[float, float]]) -> float:
+    """Where the bounds begin to be kept, between two buffers by interpolation, or just outside."""
+    shortfall = [_shortfall(link, *seen[packets]) for packets in rising]
+    if shortfall[0] <= 0:
+        return rising[0] / 2
+    if shortfall[-1] > 0:
+        return rising[-1] * 2.0
+    above = max(place for place, short in enumerate(shortfall) if short > 0) + 1
+    below = above - 1
+    share = shortfall[below] / (shortfall[below] - shortfall[above])
+    logs = np.log([rising[below], rising[above]])
+    return float(np.exp(logs[0] + share * (logs[1] - logs[0])))
+
+
+def _shortfall(link: Link, utilization: float, loss_rate: float) -> float:
+    """By how much (as a logarithm) the worse of utilisation and loss misses its bound."""
+    idle = math.log((1 - utilization + 1e-3) / (1 - link.min_utilization + 1e-3))
+    if link.max_loss_rate is None:
+        return idle
+    return max(idle, math.log((loss_rate + 1e-4) / (link.max_loss_rate + 1e-4)))
+
+
+def replicates(reach: Length, cap: int = CAP_PACKETS) -> int:
+    """Two of cheap runs."""
+    return 2 if reach.packets < cap / 12 else 1
+
+
+def run_seed(seed: int, index: int, packets: int, replicate: int) -> int:
+    """The seed of a run, its own."""
+    text = f"run/{seed}/{index}/{packets}/{replicate}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1

@@ -1,0 +1,134 @@
+"""Runs the links of a shard, one after another, and appends what each run showed to a file.
+
+A file holds one JSON document a line, one of each link that was finished: a shard that was stopped
+goes on with the next link.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goodqueue import _core
+from goodqueue.sizing.trial import LINK, scenario_toml
+from research.rules_on_trial import draw, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from goodqueue.sizing.link import Link
+    from goodqueue.sizing.trial import Length
+
+START = 0.9
+"""Share of the window that fills path and queue with which flows leave slow start."""
+
+METRICS = {
+    "utilization": f"{LINK}.utilization",
+    "loss_rate": f"{LINK}.loss_rate",
+    "p50_delay_s": f"{LINK}.p50_queueing_delay_s",
+    "p99_delay_s": f"{LINK}.p99_queueing_delay_s",
+    "packets": f"{LINK}.departures",
+}
+"""What is kept of a run, and what studies call it."""
+
+
+def one_run(link: Link, packets: int, seed: int, cap: int) -> dict[str, float] | None:
+    """One run behind a buffer; None if it would send more packets than `cap`."""
+    reach = plan.length(link, packets, cap)
+    if reach is None:
+        return None
+    text = _started_near_its_window(link, packets, reach)
+    scenario = _core.Scenario.parse(text.encode(), "the link", []).with_seed(seed)
+    names, values = scenario.run(series=False, packets=False).metrics()
+    found = dict(zip(names.split("\n"), np.frombuffer(values), strict=True))
+    figures = {name: float(found[metric]) for name, metric in METRICS.items()}
+    return {name: 0.0 if math.isnan(value) else value for name, value in figures.items()}
+
+
+def _started_near_its_window(link: Link, packets: int, reach: Length) -> str:
+    """The scenario; long flows leave slow start at 0.9 of the window that they will have.
+
+    Otherwise slow start floods the queue, and a short start-up does not outlast what that does.
+    """
+    window = (link.local_bdp_packets + packets) / link.flows
+    start = f'{{ initial_ssthresh = "{max(math.ceil(START * window), 2)}p" }}'
+    text = scenario_toml(link, reach, f'{{ limit = "{packets}p" }}')
+    return text.replace("tcp = { }", f"tcp = {start}", 1)
+
+
+def one_link(seed: int, index: int, cap: int) -> dict[str, Any]:
+    """Both stages of a link; no runs if it waits for the hybrid engine."""
+    link = draw.link(seed, index)
+    engine = plan.engine_for(link, cap)
+    document: dict[str, Any] = {"index": index, "engine": engine, "runs": []}
+    if engine != "packets":
+        return document
+    begun = time.process_time()
+    runs = document["runs"]
+    runs += _stage(link, seed, index, plan.first_stage(link, seed, index, cap), cap)
+    seen: dict[int, tuple[float, float]] = {}
+    for run in runs:
+        seen.setdefault(run["buffer"], (run["utilization"], run["loss_rate"]))
+    runs += _stage(link, seed, index, plan.second_stage(link, seen, cap), cap)
+    document["cpu_s"] = round(time.process_time() - begun, 3)
+    return document
+
+
+def _stage(
+    link: Link, seed: int, index: int, buffers: Iterable[int], cap: int
+) -> list[dict[str, Any]]:
+    runs = []
+    for packets in buffers:
+        reach = plan.length(link, packets, cap)
+        if reach is None:
+            continue
+        for replicate in range(plan.replicates(reach, cap)):
+            its_seed = plan.run_seed(seed, index, packets, replicate)
+            figures = one_run(link, packets, its_seed, cap)
+            if figures is not None:
+                rounded = {name: float(f"{value:.5g}") for name, value in figures.items()}
+                runs.append({"buffer": packets, "seed": its_seed, **rounded})
+    return runs
+
+
+def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float = math.inf) -> int:
+    """Runs the links that `out` does not hold yet; returns how many.
+
+    Args:
+        seed: of the study.
+        indices: numbers of the links.
+        cap: packets of one run at most.
+        out: the file to append to.
+        until: the time (Unix) after which no link is begun.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    done = {document["index"] for document in read(out)}
+    count = 0
+    with out.open("a", encoding="utf-8") as file:
+        for index in indices:
+            if index in done:
+                continue
+            if time.time() > until:
+                break
+            file.write(json.dumps(one_link(seed, index, cap)) + "\n")
+            file.flush()
+            count += 1
+    return count
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """What a shard's file holds; a last line that was cut is left out."""
+    if not path.exists():
+        return []
+    documents = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            documents.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return documents
