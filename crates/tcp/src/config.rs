@@ -155,8 +155,8 @@ pub enum CubicVariant {
 pub enum LossDetection {
     /// Detection by the number of duplicate ACKs, or by the data SACKed above (RFC 5681, RFC 6675).
     DuplicateAcks,
-    /// Detection by time, from a record of each transmission (RFC 8985, as in Linux). Without SACK duplicate
-    /// ACKs are counted, as in Linux.
+    /// Detection by time, from a record of each transmission (RFC 8985, as in Linux). Without SACK,
+    /// duplicate ACKs are counted instead.
     Rack,
 }
 
@@ -580,9 +580,10 @@ pub enum IdleRestart {
     /// After an RTO without sending, with nothing outstanding, the window is min(initial window,
     /// cwnd) (RFC 5681 section 4.1).
     InitialWindow,
-    /// The window, with nothing outstanding, halves for each RTO since the last sending, down to the
-    /// initial window. A window not fully used for an RTO shrinks half way to the part used (RFC
-    /// 2861, Linux). Without records of transmissions it is as `InitialWindow`.
+    /// While nothing is outstanding, the window halves for each RTO since the last transmission,
+    /// down to the initial window. A window that was not fully used for an RTO shrinks half way to
+    /// the used part (RFC 2861, Linux). Without records of transmissions, the rule is that of
+    /// `InitialWindow`.
     Halved,
     /// An RTO after the last new ACK, with nothing outstanding, the window is one segment (ns-2,
     /// whose timer keeps running).
