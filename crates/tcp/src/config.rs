@@ -32,8 +32,7 @@ pub struct TcpConfig {
     pub receive_window: u64,
     /// Initial size of the receive buffer under dynamic right-sizing (Fisk and Feng 2001;
     /// `tcp_moderate_rcvbuf` in Linux), in bytes. The buffer grows towards `receive_window` as fast
-    /// as the application takes data. If none, the buffer has `receive_window` bytes from the
-    /// start.
+    /// as the application takes data. If none, the buffer always has `receive_window` bytes.
     pub receive_window_moderation: Option<u64>,
     /// Rate at which the right edge of the advertised window moves, with which a receiver that
     /// knows the rate of the path limits a sender. If none, the edge moves as far as the buffer
@@ -51,8 +50,7 @@ pub struct TcpConfig {
     pub ack_rule: AckRule,
     /// Number of full segments per ACK (1: each is acknowledged), unless the timeout passes first.
     pub ack_every: u32,
-    /// Longest time for which an ACK is delayed. With [`AckRule::Linux`] it may be shorter, but it
-    /// is at least 40 ms.
+    /// Longest time for which an ACK is delayed. [`AckRule::Linux`] may shorten it, down to 40 ms.
     pub delayed_ack_timeout: Span,
     /// True if duplicate data are reported in SACK blocks (RFC 2883).
     pub dsack: bool,
@@ -70,11 +68,9 @@ pub struct TcpConfig {
     pub frto: bool,
     /// True if a spurious reduction is undone (RFC 3708, RFC 4015).
     pub undo: bool,
-    /// True if as much reordering as was seen is tolerated (aim of RFC 4653; Linux's
-    /// `tcpi_reordering`).
+    /// True if the reordering seen so far is tolerated (RFC 4653; Linux's `tcpi_reordering`).
     pub adaptive_reordering: bool,
-    /// True if sending is paced at the control's rate, or at cwnd per round trip with Linux's
-    /// gains.
+    /// True if sending is paced at the control's rate or, with Linux's gains, cwnd per round trip.
     pub pacing: bool,
     /// Bytes of IP and TCP header without options.
     pub header: u16,
@@ -82,8 +78,7 @@ pub struct TcpConfig {
     pub option_bytes: bool,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
-    /// True if data carry ECT(1), which marks scalable traffic (RFC 9331 section 4.1), false for
-    /// ECT(0).
+    /// True if data carry ECT(1), as scalable traffic does (RFC 9331 section 4.1), not ECT(0).
     pub l4s: bool,
     /// Retransmission timer.
     pub rto: RtoConfig,
@@ -232,8 +227,7 @@ pub enum InitialSsthresh {
     Bytes(u64),
     /// A number of segments.
     Segments(u32),
-    /// The number of whole segments in the receive window (ns-2, whose `ssthresh_` starts as
-    /// `window_`).
+    /// The whole segments in the receive window (ns-2, whose `ssthresh_` starts as `window_`).
     ReceiveWindow,
 }
 
@@ -404,8 +398,7 @@ pub struct Details {
     pub partial_ack_ends_inflation: bool,
     /// Window after NewReno's full ACK.
     pub recovery_exit: RecoveryExit,
-    /// Largest number of segments per ACK during fast recovery, without the retransmission (ns-2's
-    /// NewReno: 2).
+    /// Largest number of new segments per ACK during fast recovery (ns-2's NewReno: 2).
     pub recovery_burst: Option<u32>,
     /// True for limited transmit as in ns-2: one segment per duplicate ACK, even if it is old data
     /// that go-back-N sends again.
@@ -474,8 +467,7 @@ pub enum WindowArithmetic {
 /// Quantity that a loss halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecreaseBasis {
-    /// Outstanding data without those sent by limited transmit (RFC 5681 equation 4 and section
-    /// 3.2).
+    /// Outstanding data without those of limited transmit (RFC 5681 equation 4, section 3.2).
     FlightSize,
     /// All outstanding data (as in the examples of RFC 6937 section 3.1).
     Outstanding,
@@ -601,7 +593,6 @@ pub enum TimingRule {
     /// New data. The start of recovery and timeouts stop the measurement. A partial ACK of NewReno
     /// that covers the measured segment gives no sample (ns-2).
     NewData,
-    /// Any data that the window lets out, in go-back-N too. Only a timeout stops the measurement
-    /// (INET).
+    /// Any data that the window lets out, in go-back-N too, until a timeout stops it (INET).
     Anything,
 }
