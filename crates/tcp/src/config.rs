@@ -398,7 +398,7 @@ pub struct Details {
     pub partial_ack_ends_inflation: bool,
     /// Window after NewReno's full ACK.
     pub recovery_exit: RecoveryExit,
-    /// Largest number of new segments per ACK during fast recovery (ns-2's NewReno: 2).
+    /// Largest number of segments per ACK in fast recovery, beside the retransmission (2 in ns-2).
     pub recovery_burst: Option<u32>,
     /// True for limited transmit as in ns-2: one segment per duplicate ACK, even if it is old data
     /// that go-back-N sends again.
@@ -593,6 +593,6 @@ pub enum TimingRule {
     /// New data. The start of recovery and timeouts stop the measurement. A partial ACK of NewReno
     /// that covers the measured segment gives no sample (ns-2).
     NewData,
-    /// Any data that the window lets out, in go-back-N too, until a timeout stops it (INET).
+    /// Any data that the window permits, even in go-back-N. A timeout ends the measurement (INET).
     Anything,
 }
