@@ -50,7 +50,8 @@ pub struct TcpConfig {
     pub ack_rule: AckRule,
     /// Number of full segments per ACK (1: each is acknowledged), unless the timeout passes first.
     pub ack_every: u32,
-    /// Longest time for which an ACK is delayed. [`AckRule::Linux`] may shorten it, down to 40 ms.
+    /// Longest time for which an ACK is delayed. With [`AckRule::Linux`] it may be shorter, but it
+    /// is at least 40 ms.
     pub delayed_ack_timeout: Span,
     /// True if duplicate data are reported in SACK blocks (RFC 2883).
     pub dsack: bool,
