@@ -165,8 +165,7 @@ pub enum RecoveryWindow {
     PrrCrb,
     /// Proportional rate reduction with the slow-start bound (RFC 6937 PRR-SSRB).
     PrrSsrb,
-    /// Proportional rate reduction with the bound chosen per ACK (draft-ietf-tcpm-prr-rfc6937bis,
-    /// Linux).
+    /// PRR with the bound chosen per ACK (draft-ietf-tcpm-prr-rfc6937bis, Linux).
     Prr,
 }
 
@@ -386,8 +385,7 @@ pub struct Details {
     pub fast_retransmit_guard: FastRetransmitGuard,
     /// True if the first new ACK outside recovery lifts this guard (INET).
     pub new_ack_lifts_guard: bool,
-    /// True if a fast retransmit restarts the retransmission timer (ns-2, BSD). In RFC 6298 only
-    /// new ACKs restart it.
+    /// True if a fast retransmit restarts the timer (ns-2, BSD). In RFC 6298, only new ACKs do.
     pub fast_retransmit_restarts_timer: bool,
     /// Partial ACKs of NewReno that restart the retransmission timer.
     pub partial_ack_timer: PartialAckTimer,
@@ -570,8 +568,7 @@ pub enum ReceiveWindowRule {
 pub enum IdleRestart {
     /// The window stays.
     Never,
-    /// After an RTO without sending, with nothing outstanding, the window is min(initial window,
-    /// cwnd) (RFC 5681 section 4.1).
+    /// After an idle RTO, the window is min(initial window, cwnd) (RFC 5681 section 4.1).
     InitialWindow,
     /// While nothing is outstanding, the window halves for each RTO since the last transmission,
     /// down to the initial window. A window that was not fully used for an RTO shrinks half way to
