@@ -157,8 +157,9 @@ pub(crate) mod fit {
         (distances.fold(0.0, f64::max), 1.95 / n.sqrt())
     }
 
-    /// Returns the same for counts, which are rounded draws: a count represents all draws that
-    /// round to it. For a law with steps the test rejects less often than once in a thousand times.
+    /// Returns these two distances for counts, which are rounded draws: a count represents all
+    /// draws that round to it. For a law with steps the test rejects less often than once in a
+    /// thousand times.
     pub(crate) fn distance_of_counts(law: &Law, mut counts: Vec<u64>) -> (f64, f64) {
         counts.sort_unstable();
         let n = counts.len() as f64;

@@ -47,7 +47,8 @@ pub struct LinkMeter {
     window: Window,
     arrivals: u64,
     departures: u64,
-    /// IP bytes sent in the window. A transmission across its edge counts in proportion.
+    /// IP bytes sent in the window. A transmission that lies partly in the window counts in
+    /// proportion.
     sent_ip_bytes: u64,
     drops: [u64; DropReason::COUNT],
     marks: [u64; DropReason::COUNT],

@@ -115,8 +115,8 @@ impl Routing {
         for (shared, link) in shared.iter_mut().zip(&network.links) {
             *shared |= link.fifo_limit().is_none();
         }
-        // A flow that meets no other flow would answer itself endlessly, so one of its links must
-        // use the event queue.
+        // If no link of a flow used the event queue, both ends of the flow would answer each other
+        // endlessly, so one of its links must use it.
         for flow in &network.flows {
             let meets = flow
                 .forward
@@ -212,9 +212,9 @@ impl Routing {
     /// Returns true if a host's packets reach the other end at the instant of sending, given its
     /// first hop.
     ///
-    /// If two timers fire at that instant, this host's is then the cause and the other end's the
-    /// effect. The order of hosts would not be sufficient: the engine works ahead at this host, and
-    /// the other timer would have fired or not, depending on how far.
+    /// If timers of both hosts fire at that instant, this host's timer comes first, because its
+    /// packets affect the other host. The order of host numbers would not be sufficient: the engine
+    /// works ahead at this host, so the other timer might have fired already.
     pub fn is_instant(&self, first_hop: u32) -> bool {
         let hop = &self.hops[first_hop as usize];
         let stretch = (hop.link == STRETCH && hop.last).then_some(hop.own_line);

@@ -32,8 +32,7 @@ pub struct TcpConfig {
     pub receive_window: u64,
     /// Initial size of the receive buffer under dynamic right-sizing (Fisk and Feng 2001;
     /// `tcp_moderate_rcvbuf` in Linux), in bytes. The buffer grows towards `receive_window` as fast
-    /// as the application takes data. If none, the buffer has `receive_window` bytes from the
-    /// start.
+    /// as the application takes data. If none, the buffer always has `receive_window` bytes.
     pub receive_window_moderation: Option<u64>,
     /// Rate at which the right edge of the advertised window moves, with which a receiver that
     /// knows the rate of the path limits a sender. If none, the edge moves as far as the buffer
@@ -73,11 +72,9 @@ pub struct TcpConfig {
     pub frto: bool,
     /// True if a spurious reduction is undone (RFC 3708, RFC 4015).
     pub undo: bool,
-    /// True if as much reordering as was seen is tolerated (aim of RFC 4653; Linux's
-    /// `tcpi_reordering`).
+    /// True if the reordering seen so far is tolerated (RFC 4653; Linux's `tcpi_reordering`).
     pub adaptive_reordering: bool,
-    /// True if sending is paced at the control's rate, or at cwnd per round trip with Linux's
-    /// gains.
+    /// True if sending is paced at the control's rate or, with Linux's gains, cwnd per round trip.
     pub pacing: bool,
     /// Bytes of IP and TCP header without options.
     pub header: u16,
@@ -85,8 +82,7 @@ pub struct TcpConfig {
     pub option_bytes: bool,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
-    /// True if data carry ECT(1), which marks scalable traffic (RFC 9331 section 4.1), false for
-    /// ECT(0).
+    /// True if data carry ECT(1), as scalable traffic does (RFC 9331 section 4.1), not ECT(0).
     pub l4s: bool,
     /// Retransmission timer.
     pub rto: RtoConfig,
@@ -158,8 +154,8 @@ pub enum CubicVariant {
 pub enum LossDetection {
     /// Detection by the number of duplicate ACKs, or by the data SACKed above (RFC 5681, RFC 6675).
     DuplicateAcks,
-    /// Detection by time, from a record of each transmission (RFC 8985, as in Linux). Without SACK duplicate
-    /// ACKs are counted, as in Linux.
+    /// Detection by time, from a record of each transmission (RFC 8985, as in Linux). Without SACK,
+    /// duplicate ACKs are counted instead.
     Rack,
 }
 
@@ -172,8 +168,7 @@ pub enum RecoveryWindow {
     PrrCrb,
     /// Proportional rate reduction with the slow-start bound (RFC 6937 PRR-SSRB).
     PrrSsrb,
-    /// Proportional rate reduction with the bound chosen per ACK (draft-ietf-tcpm-prr-rfc6937bis,
-    /// Linux).
+    /// PRR with the bound chosen per ACK (draft-ietf-tcpm-prr-rfc6937bis, Linux).
     Prr,
 }
 
@@ -235,8 +230,7 @@ pub enum InitialSsthresh {
     Bytes(u64),
     /// A number of segments.
     Segments(u32),
-    /// The number of whole segments in the receive window (ns-2, whose `ssthresh_` starts as
-    /// `window_`).
+    /// The whole segments in the receive window (ns-2, whose `ssthresh_` starts as `window_`).
     ReceiveWindow,
 }
 
@@ -394,8 +388,7 @@ pub struct Details {
     pub fast_retransmit_guard: FastRetransmitGuard,
     /// True if the first new ACK outside recovery lifts this guard (INET).
     pub new_ack_lifts_guard: bool,
-    /// True if a fast retransmit restarts the retransmission timer (ns-2, BSD). In RFC 6298 only
-    /// new ACKs restart it.
+    /// True if a fast retransmit restarts the timer (ns-2, BSD). In RFC 6298, only new ACKs do.
     pub fast_retransmit_restarts_timer: bool,
     /// Partial ACKs of NewReno that restart the retransmission timer.
     pub partial_ack_timer: PartialAckTimer,
@@ -407,8 +400,7 @@ pub struct Details {
     pub partial_ack_ends_inflation: bool,
     /// Window after NewReno's full ACK.
     pub recovery_exit: RecoveryExit,
-    /// Largest number of segments per ACK during fast recovery, without the retransmission (ns-2's
-    /// NewReno: 2).
+    /// Largest number of segments per ACK in fast recovery, beside the retransmission (2 in ns-2).
     pub recovery_burst: Option<u32>,
     /// True for limited transmit as in ns-2: one segment per duplicate ACK, even if it is old data
     /// that go-back-N sends again.
@@ -477,8 +469,7 @@ pub enum WindowArithmetic {
 /// Quantity that a loss halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecreaseBasis {
-    /// Outstanding data without those sent by limited transmit (RFC 5681 equation 4 and section
-    /// 3.2).
+    /// Outstanding data without those of limited transmit (RFC 5681 equation 4, section 3.2).
     FlightSize,
     /// All outstanding data (as in the examples of RFC 6937 section 3.1).
     Outstanding,
@@ -580,12 +571,12 @@ pub enum ReceiveWindowRule {
 pub enum IdleRestart {
     /// The window stays.
     Never,
-    /// After an RTO without sending, with nothing outstanding, the window is min(initial window,
-    /// cwnd) (RFC 5681 section 4.1).
+    /// After an idle RTO, the window is min(initial window, cwnd) (RFC 5681 section 4.1).
     InitialWindow,
-    /// The window, with nothing outstanding, halves for each RTO since the last sending, down to the
-    /// initial window. A window not fully used for an RTO shrinks half way to the part used (RFC
-    /// 2861, Linux). Without records of transmissions it is as `InitialWindow`.
+    /// While nothing is outstanding, the window halves for each RTO since the last transmission,
+    /// down to the initial window. A window that was not fully used for an RTO shrinks half way to
+    /// the used part (RFC 2861, Linux). Without records of transmissions, the rule is that of
+    /// `InitialWindow`.
     Halved,
     /// An RTO after the last new ACK, with nothing outstanding, the window is one segment (ns-2,
     /// whose timer keeps running).
@@ -603,7 +594,6 @@ pub enum TimingRule {
     /// New data. The start of recovery and timeouts stop the measurement. A partial ACK of NewReno
     /// that covers the measured segment gives no sample (ns-2).
     NewData,
-    /// Any data that the window lets out, in go-back-N too. Only a timeout stops the measurement
-    /// (INET).
+    /// Any data that the window permits, even in go-back-N. A timeout ends the measurement (INET).
     Anything,
 }

@@ -33,9 +33,9 @@ impl TcpEndpoint {
     }
 
     /// Handles a SYN or a reset on an open connection (RFC 5961 sections 3.2 and 4.2). A SYN means
-    /// that our ACK of it was lost, and is answered with an ACK wherever it lies. A reset ends the
-    /// connection only at exactly the next sequence number. Elsewhere in the window it is answered
-    /// with an ACK, and outside it is ignored.
+    /// that our ACK of it was lost. It is answered with an ACK, whatever its sequence number is. A
+    /// reset ends the connection only at exactly the next sequence number. Elsewhere in the window
+    /// it is answered with an ACK, and outside it is ignored.
     #[cold]
     pub(crate) fn handle_syn_or_reset(&mut self, segment: &Segment) {
         let is_reset = segment.flags.contains(SegmentFlags::RST);

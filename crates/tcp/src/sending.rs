@@ -127,7 +127,7 @@ impl Sender {
         if sendable {
             return Some(self.send(now, self.next, bytes, config, stats));
         }
-        // If no timer runs, at most a probe is outstanding, which is not repeated otherwise.
+        // If no timer runs, only a probe can be outstanding, and only the persist timer repeats it.
         if self.deadline == Time::MAX {
             self.start_persisting(now, config);
         }

@@ -82,8 +82,7 @@ impl Talk {
             .collect()
     }
 
-    /// Sends an ACK of the first `segments` segments, with SACK blocks in segments. Returns the
-    /// segments that leave.
+    /// Sends an ACK of `segments` segments, with SACK blocks. Returns the segments that leave.
     fn ack(&mut self, segments: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         let ack = 1 + segments * MSS;
         let mut incoming = segment(1, ack, self.window, SegmentFlags::ACK);
@@ -143,8 +142,7 @@ fn slow_start_one_ack_per_two_segments() {
     assert_eq!(talk.cwnd(), 20 * MSS);
 }
 
-/// The window grows up to twice the part used: to twenty after ten segments, to eighteen after
-/// nine.
+/// The window grows to twice the part used: twenty after ten segments, eighteen after nine.
 #[test]
 fn an_application_that_sends_little_does_not_earn_a_large_window() {
     for (sent, cwnd) in [(10, 20), (9, 18)] {

@@ -89,7 +89,7 @@ fn random_loss_costs_what_the_codec_says() {
             assert!((share - loss).abs() < 4.0 * deviation, "{loss}: {share}");
             let percent = 100.0 * loss;
             let cost = 95.0 * percent / (percent + robustness);
-            // The slope of the impairment is steepest without loss: 95 / Bpl per percent.
+            // Without loss, the slope of the impairment is steepest: 95 / Bpl per percent of loss.
             let error = 4.0 * 100.0 * deviation * 95.0 / robustness;
             let rating = figure(&flow, "r_factor");
             assert!((best - cost - rating).abs() < error, "{loss}: {rating}");

@@ -103,8 +103,9 @@ fn each_state_has_its_own_loss() {
     assert_share(&fates(model, &[1500]), (0.4 * 0.02 + 0.01 * 0.1) / 0.12);
 }
 
-/// If loss is certain in the bad state and steps are by byte, a frame of n bytes is kept if it begins in
-/// the good state and stays there for n - 1 steps. Two frames are both kept with 2n - 1 steps.
+/// If loss is certain in the bad state and steps are by byte, a frame of n bytes is kept if it
+/// begins in the good state and stays there for n - 1 steps. Two frames are both kept with 2n - 1
+/// steps.
 #[test]
 fn bursts_by_byte_have_the_share_of_the_chain_byte_by_byte() {
     let (to_bad, to_good) = (2e-5, 4e-4);

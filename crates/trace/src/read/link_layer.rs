@@ -40,7 +40,7 @@ pub enum Heading {
     /// The link layer does not record a direction.
     #[default]
     Unknown,
-    /// Into the host that captured, or from the lower to the higher of two Ethernet addresses.
+    /// Towards the host that captured, or towards the higher of two Ethernet addresses.
     In,
     /// The opposite direction.
     Out,

@@ -8,7 +8,7 @@ use goodqueue_types::{Direction, Histogram, RandomStream, Span, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Units of recorded slowdowns per 1.
+/// Number of recorded units in a slowdown of 1.
 const SLOWDOWN_UNITS: f64 = 1_000.0;
 
 /// Parameters of transfers in an open loop, each on a connection of its own.

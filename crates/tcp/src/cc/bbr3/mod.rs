@@ -315,8 +315,8 @@ impl CongestionControl for Bbr3 {
         self.update_window(sample, acked);
     }
 
-    /// Saves the window. Losses count by their share of the flight, so a single one changes
-    /// nothing.
+    /// Saves the window. A single loss changes nothing else, because the model responds to the
+    /// share of the flight that is lost.
     fn on_congestion_event(&mut self, _event: &CongestionEvent) {
         self.save_window();
     }
@@ -325,7 +325,8 @@ impl CongestionControl for Bbr3 {
         self.save_window();
         self.was_repairing = true;
         self.conserving = false;
-        // The flight on which the short-term bound rests is lost, so the bound is reset.
+        // A timeout treats all packets in flight as lost, so the short-term bound that rests on
+        // them is reset.
         self.inflight_lo = f64::INFINITY;
         self.cwnd = self.mss;
     }
@@ -369,7 +370,7 @@ impl CongestionControl for Bbr3 {
         if !idle {
             return;
         }
-        // Section 5.4.1 has no burst after an idle time.
+        // The restart has no burst (section 5.4.1).
         self.restarting = true;
         self.epoch_start = now;
         self.epoch_acked = 0.0;

@@ -208,7 +208,7 @@ impl Bbr3 {
             && now.saturating_since(self.probe_rtt_at) > self.config.probe_rtt_interval
     }
 
-    /// Returns the window in ProbeRTT: half a bandwidth-delay product (section 5.3.4.2).
+    /// Returns the window in `ProbeRTT`: half a bandwidth-delay product (section 5.3.4.2).
     pub(super) fn probe_rtt_window(&self) -> f64 {
         self.bdp(0.5).max(LEAST_WINDOW * self.mss)
     }
