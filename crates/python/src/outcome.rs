@@ -19,14 +19,14 @@ pub struct Outcome {
     links: Vec<String>,
     flows: Vec<String>,
     record: Record,
-    /// What tables are made of: of the hybrid engine waiting times alone.
+    /// Data of the tables. A run of the hybrid engine has only queueing delays.
     tables: goodqueue_sim::Outcome,
 }
 
-/// The figures of either engine.
+/// Metrics of a run, by engine.
 enum Figures {
     Packets(Box<Scenario>, Value),
-    /// Summed up only when they are asked for: a summary of many flows takes longer than their run.
+    /// The summary is computed only on request, because with many flows it takes longer than the run.
     Hybrid(Box<Hybrid>, FluidOutcome),
 }
 

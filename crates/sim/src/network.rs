@@ -171,16 +171,16 @@ pub struct FlowConfig {
     pub dscp: u8,
     /// Application of the flow.
     pub workload: WorkloadConfig,
-    /// Where between two losses the sender of a bulk flow begins; `None` at the very beginning.
+    /// State between two losses in which the sender of a bulk flow begins; none for a new connection.
     pub between_losses: Option<BetweenLosses>,
 }
 
-/// A place on the saw-tooth of a window.
+/// Position of a congestion window in its sawtooth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BetweenLosses {
-    /// The window in segments at which the last loss came.
+    /// Window at the last loss, in segments.
     pub peak: u32,
-    /// How much has passed since of the time until the window is back there, as a share.
+    /// Share of the time from the last loss to the return to that window that has passed.
     pub phase: f64,
 }
 

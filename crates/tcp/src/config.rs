@@ -50,8 +50,8 @@ pub struct TcpConfig {
     pub ack_rule: AckRule,
     /// Number of full segments per ACK (1: each is acknowledged), unless the timeout passes first.
     pub ack_every: u32,
-    /// With [`AckRule::Linux`], segments at the start that are each acknowledged at once because the
-    /// receiver's window still grows (`tcp_grow_window` of Linux 6.18).
+    /// Number of first segments that [`AckRule::Linux`] acknowledges at once, because the receiver's
+    /// window still grows (`tcp_grow_window` of Linux 6.18).
     pub opening_acks: u32,
     /// Longest time for which an ACK is delayed. With [`AckRule::Linux`] it may be shorter, but it
     /// is at least 40 ms.

@@ -21,7 +21,7 @@ const DEFAULT_MSS: u32 = 536;
 pub(crate) struct LinuxAcks {
     /// Number of ACKs that still leave at once.
     quick: u64,
-    /// Segments by which the receive window still grows; each is acknowledged at once.
+    /// Number of segments that still open the receive window. Each is acknowledged at once.
     opening: u32,
     /// True if data go in both directions (`pingpong`), so that ACKs wait for data to carry them.
     interactive: bool,
@@ -88,7 +88,7 @@ impl LinuxAcks {
         }
         self.last_data = now;
         if self.opening > 0 {
-            // `tcp_grow_window` asks for an ACK of every segment that opens the window further.
+            // `tcp_grow_window` requests an ACK of every segment that opens the window further.
             self.opening -= 1;
             self.quick = self.quick.max(1);
         }

@@ -114,8 +114,8 @@ fn sixteen_quick_acks_then_every_second_segment() {
     assert_eq!(peer.expire().1[0].ack, 1 + 21 * MSS);
 }
 
-/// Recorded of Linux 6.18 with a receive buffer of 8 MB (`tests/data/captures/cubic4`): every segment
-/// is acknowledged until the window has grown by 400 steps, and every second one after that.
+/// A capture of Linux 6.18 with a receive buffer of 8 MB (`tests/data/captures/cubic4`) shows that
+/// every segment is acknowledged until the window has grown in 400 steps, and then every second one.
 #[test]
 fn segments_that_open_the_window_are_acknowledged_one_by_one() {
     let mut config = linux();

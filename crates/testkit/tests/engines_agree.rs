@@ -87,7 +87,7 @@ fn paced_windows_agree_packet_for_packet() {
     assert!(changed > 10, "{changed} of 40 networks noticed");
 }
 
-/// Flows that begin between two losses are the same flows to both.
+/// The engines agree on flows that begin between two losses.
 #[test]
 fn flows_between_losses_agree_packet_for_packet() {
     let mut changed = 0;

@@ -30,7 +30,7 @@ impl TcpHost {
         }
     }
 
-    /// The sender begins between two losses; to be called before it starts.
+    /// Makes the sender begin between two losses. The caller must do so before it starts.
     pub(crate) fn begin_between_losses(&mut self, place: BetweenLosses) {
         self.endpoint.begin_between_losses(place.peak, place.phase);
     }

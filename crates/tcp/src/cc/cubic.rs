@@ -242,8 +242,8 @@ impl CongestionControl for Cubic {
 
     serve_by_window!();
 
-    /// From there the curve goes on as it would have gone: of its time it asks only how far below the
-    /// plateau the window lies (section 4.2).
+    /// Begins between two losses. The curve then continues as after a real loss, because it depends
+    /// only on how far the window lies below the plateau (section 4.2).
     fn begin_between_losses(&mut self, peak: f64, phase: f64) {
         let left = 1.0 - phase;
         let below = (1.0 - self.config.beta) * left * left * left;

@@ -155,10 +155,10 @@ pub trait CongestionControl: std::fmt::Debug {
     fn ssthresh(&self) -> u64;
     /// Sets the slow-start threshold.
     fn set_ssthresh(&mut self, bytes: u64);
-    /// Before the first data: the flow begins as if its last loss had come at a window of `peak` bytes,
-    /// and the share `phase` of the time until the window is back there had passed since. Slow start
-    /// leads to the window of that time. A control that keeps no share of its window at a loss begins
-    /// as ever.
+    /// Makes the flow begin between two losses, before its first data. The last loss is assumed at a
+    /// window of `peak` bytes, and `phase` is the share of the time until the return to that window
+    /// that has passed. Slow start grows to the window of that time. A control that does not keep a
+    /// share of its window at a loss ignores the call.
     fn begin_between_losses(&mut self, _peak: f64, _phase: f64) {}
     /// Returns the window in whole bytes.
     fn cwnd(&self) -> u64 {
@@ -420,10 +420,10 @@ mod tests {
         assert_eq!(control.cwnd(), 1_000_000_001);
     }
 
-    /// Growth back to the window of the last loss takes W/2 round trips for Reno, βW/α for GAIMD,
-    /// log(0.875)/log(1.01) for Scalable TCP, K = ∛(0.3 W/0.4) s for CUBIC. 99 % of it are reached
-    /// after the share of that time which the laws' inverses give. The way to the begin is free of
-    /// bursts: no round trip adds a third.
+    /// Growth back to the window W of the last loss takes W/2 round trips for Reno, βW/α for GAIMD,
+    /// log(0.875)/log(1.01) for Scalable TCP, and K = ∛(0.3 W/0.4) s for CUBIC. The inverse of each
+    /// law gives the share of that time after which the window is 99 % of W. Slow start to the first
+    /// window causes no bursts: each round trip adds less than a third.
     #[test]
     fn a_flow_may_begin_between_two_losses() {
         let rtt = Span::from_millis(50);
@@ -462,7 +462,7 @@ mod tests {
                     rounds += 1.0;
                 }
                 assert!(rounds < 25.0, "{control:?}: {rounds} to {target}");
-                // What the last round trip acknowledges beyond it counts already.
+                // ACKs of the last round trip beyond this window already count as growth.
                 assert!(path.window() < 1.01 * target + 1.5, "{control:?}: {target}");
                 let mut back = 0.0;
                 while path.window() < 0.99 * peak {
@@ -477,7 +477,7 @@ mod tests {
         }
     }
 
-    /// A small window is there at once, and a loss on the way ends the small steps.
+    /// The flow begins with a small window at once. A loss in slow start ends its small steps.
     #[test]
     fn between_two_losses_of_small_windows() {
         let mut control = Controller::new(&config(1000, 10, InitialSsthresh::Unlimited));

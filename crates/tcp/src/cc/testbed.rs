@@ -26,7 +26,7 @@ impl Path {
         Self::beginning(&config, rtt)
     }
 
-    /// As it begins.
+    /// Creates a control in its initial state.
     pub fn beginning(config: &TcpConfig, rtt: Span) -> Self {
         Self {
             control: Controller::new(config),

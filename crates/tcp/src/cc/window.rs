@@ -27,7 +27,7 @@ pub struct Window {
     /// arrived before, so one segment per ACK is the limit there, whatever else is (RFC 3465
     /// section 2.3).
     goes_back: bool,
-    /// Slow start leads to a window between two losses and so takes small steps, up to the first loss.
+    /// True while slow start grows to a window between two losses, in small steps until a loss.
     approaching: bool,
     /// Rule that ends slow start early, or none for classic slow start.
     exit_rule: Option<Box<ExitRule>>,
@@ -175,9 +175,9 @@ impl Window {
         self.credit = 0.0;
     }
 
-    /// The window is to become `bytes`, cut to whole segments and at least two, in a slow start that
-    /// nothing but a loss ends before. It grows by a quarter of what it otherwise would (as in the
-    /// conservative slow start of RFC 9406), so that its bursts fill no queue.
+    /// Lets the window grow to `bytes`, cut to whole segments and at least two, in a slow start that
+    /// only a loss ends earlier. The growth is a quarter of the usual one (as in the conservative
+    /// slow start of RFC 9406), so that its bursts fill no queue.
     pub fn approach(&mut self, bytes: f64) {
         self.ssthresh = self.whole_segments(bytes).max(2 * u64::from(self.mss));
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
