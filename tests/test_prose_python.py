@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FINISHED = (
     "python/goodqueue/*.py",
+    "python/goodqueue/*.pyi",
     "python/goodqueue/gallery/*.py",
     "python/goodqueue/papers/**/*.py",
     "python/goodqueue/validation/*.py",

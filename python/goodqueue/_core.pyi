@@ -5,10 +5,10 @@ from os import PathLike
 from typing import Literal, TypeAlias, TypedDict, final
 
 Table: TypeAlias = dict[str, tuple[str, bytes]]
-"""Columns by name: numpy type and bytes. Absent values are -1 or NaN."""
+"""Columns by name, each as its numpy type and its bytes. Missing values are -1 or NaN."""
 
 class Buffer(TypedDict):
-    """A buffer in every unit, and what they are converted by."""
+    """A buffer in every unit, and the values used for the conversion."""
 
     link: str
     rate_bps: int
@@ -22,10 +22,10 @@ class Buffer(TypedDict):
     limit_bdp: float | None
 
 class LongFlow(TypedDict):
-    """A TCP flow without end, as rules for buffer sizes see it.
+    """A TCP flow without end, as the rules for buffer sizes need it.
 
-    `name` and `group` are name and number of its group of flows in the file, which has
-    `group_count` of them.
+    `name` and `group` are the name and the index of its group of flows in the file, which has
+    `group_count` flows.
     """
 
     name: str
@@ -38,10 +38,10 @@ class LongFlow(TypedDict):
     receive_window_bytes: int
 
 def version() -> str:
-    """The version of the core."""
+    """Returns the version of the core."""
 
 def schema() -> str:
-    """The JSON Schema of scenario files."""
+    """Returns the JSON Schema of scenario files."""
 
 def parse_fraction(what: str, text: str) -> float:
     """Reads `98%` or a number from 0 to 1; `what` names it in messages."""
@@ -66,16 +66,21 @@ def measure(text: str) -> tuple[float, str] | None:
     """
 
 def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
-    """Reads lines of `tc`: the queue's table, the commands that make it, what is not shown.
+    """Reads lines of `tc`: the queue's table, the commands that make it, and missing settings.
 
     Raises:
-        goodqueue.ScenarioError: with what has no equivalent, and why.
+        goodqueue.ScenarioError: if an option has no equivalent; the message gives the reason.
     """
 
 def check_queue(
     factory: Callable[[], object], *, seed: int, work_conserving: bool, largest_packet: int
 ) -> tuple[dict[str, int], tuple[str, str, int, str] | None]:
-    """Tries a queue discipline: counts; or the rule it broke, the load, the call, what was seen."""
+    """Tries a queue discipline.
+
+    Returns:
+        Counts of packets, and None or the violation: the broken rule, the load, the number of the
+            call, and a description.
+    """
 
 @final
 class Packet:
@@ -87,11 +92,11 @@ class Packet:
 
     @property
     def is_forward(self) -> bool:
-        """Whether it goes from the flow's client to its server."""
+        """True if it goes from the flow's client to its server."""
 
     @property
     def number(self) -> int:
-        """How many packets its flow sent in this direction before."""
+        """Number of packets that its flow sent in this direction before it."""
 
     @property
     def size(self) -> int:
@@ -99,7 +104,7 @@ class Packet:
 
     @property
     def arrived_s(self) -> float:
-        """When it reached the queue, in seconds."""
+        """Time of its arrival at the queue, in seconds."""
 
     @property
     def ecn(self) -> Literal["not-ect", "ect0", "ect1", "ce"]:
@@ -115,21 +120,21 @@ class Packet:
 
     @property
     def is_ack(self) -> bool:
-        """Whether it is a TCP segment without payload."""
+        """True if it is a TCP segment without payload."""
 
 @final
 class QueueContext:
-    """What a queue is given at each call."""
+    """The time and the functions that a queue may use during a call."""
 
     @property
     def now_s(self) -> float:
         """The time, in seconds."""
 
     def frame_bytes(self, packet: Packet) -> int:
-        """The bytes that a packet takes in the queue and on the wire."""
+        """Returns the bytes that a packet takes in the queue and on the wire."""
 
     def random(self) -> float:
-        """A number from 0 to below 1, from the link's own random stream."""
+        """Returns a number from 0 to below 1 from the link's own random stream."""
 
     def drop(
         self,
@@ -141,21 +146,21 @@ class QueueContext:
     def mark(
         self, packet: Packet, reason: Literal["early", "forced", "target_exceeded"] = "early"
     ) -> bool:
-        """Marks a packet that understands marks; says whether it did."""
+        """Marks an ECN-capable packet; returns True if the packet was marked."""
 
 @final
 class Cancel:
-    """A switch that stops the runs it was given to."""
+    """A switch that stops the runs to which it was given."""
 
     def __init__(self) -> None: ...
     def set(self) -> None:
-        """Stops them."""
+        """Stops these runs."""
 
 def hybrid_version() -> int:
     """The version of what runs of the hybrid engine yield."""
 
 def results_version() -> int:
-    """The version of what runs yield: results of equal versions are equal."""
+    """Returns the version of the results: equal versions give equal results."""
 
 @final
 class Study:
@@ -166,35 +171,40 @@ class Study:
         """Reads a study file; `overrides` are (path, value) pairs of its base scenario.
 
         Raises:
-            goodqueue.ScenarioError: with place, mistake and remedy.
+            goodqueue.ScenarioError: if the file has a mistake; the message has place, mistake and
+                remedy.
         """
 
     @property
     def variants(self) -> int:
-        """How many points of its grid are not excluded."""
+        """Number of points of its grid that are not excluded."""
 
     def outline_json(self) -> str:
-        """All but the variants, as JSON: `title`, `axes`, `seeds`, `stop`, `keep`, `plots`."""
+        """Returns everything but the variants, as JSON.
+
+        The keys are `title`, `axes`, `seeds`, `stop`, `keep` and `plots`.
+        """
 
     def parameters_json(self, variant: int) -> str:
-        """The values of the axes at a variant by column, as JSON."""
+        """Returns the values of the axes at a variant, by column, as JSON."""
 
     def scenario(self, variant: int) -> Scenario:
-        """The scenario of a variant.
+        """Returns the scenario of a variant.
 
         Raises:
-            goodqueue.ScenarioError: at the axis whose value is at fault, or in the base scenario.
+            goodqueue.ScenarioError: if an axis has a wrong value, or the base scenario a mistake.
         """
 
     def check_metrics(self, names: list[str]) -> None:
-        """Checks the metrics that it names against those that runs have.
+        """Checks that runs have the metrics that the study names.
 
         Raises:
-            goodqueue.ScenarioError: with the first that none has, and the nearest.
+            goodqueue.ScenarioError: for the first unknown metric; the message has the nearest known
+                one.
         """
 
     def resolved_toml(self) -> str:
-        """The study with its base scenario written into it."""
+        """Returns the study as TOML with its base scenario included."""
 
 @final
 class Scenario:
@@ -205,43 +215,45 @@ class Scenario:
         """Reads a scenario file; `overrides` are (path, value) pairs.
 
         Raises:
-            goodqueue.ScenarioError: with place, mistake and remedy.
+            goodqueue.ScenarioError: if the file has a mistake; the message has place, mistake and
+                remedy.
         """
 
     @property
     def title(self) -> str:
-        """One line that says what the scenario shows."""
+        """Title of the scenario, in one line."""
 
     @property
     def duration_s(self) -> float:
-        """How long a run lasts, in simulated seconds."""
+        """Length of a run, in simulated seconds."""
 
     @property
     def warmup_s(self) -> float:
-        """How much of that at the beginning is not measured, in seconds."""
+        """Length of the unmeasured time at the beginning of a run, in simulated seconds."""
 
     @property
     def seed(self) -> int:
         """The seed of its random streams."""
 
     def flows(self) -> list[tuple[str, str, list[str]]]:
-        """All flows: name, workload (`bulk`, `ping` or nothing), and the links that data cross."""
+        """Returns all flows: name, workload (`bulk`, `ping` or nothing), and the links of its data.
+        """
 
     @property
     def links(self) -> list[str]:
-        """The links that results are reported for."""
+        """Names of the links that results cover."""
 
     def resolved_toml(self) -> str:
-        """The scenario with every key written out."""
+        """Returns the scenario as TOML with every key written out."""
 
     def canonical_toml(self) -> str:
-        """What the scenario's results depend on besides the seed."""
+        """Returns everything on which the results depend, except for the seed, as TOML."""
 
     def metric_names(self) -> list[str]:
-        """The names of the metrics that its runs have."""
+        """Returns the names of the metrics of its runs."""
 
     def weight(self) -> float:
-        """How long a run takes, in units of its own; only to compare scenarios."""
+        """Returns the relative time of a run, in arbitrary units that only compare scenarios."""
 
     def hybrid_limits(self) -> tuple[Literal["unable", "unproved"], str] | None:
         """Why the hybrid engine does not answer for it, in words; None if it does.
@@ -253,11 +265,11 @@ class Scenario:
     def calibrate(
         self, seconds: float, engine: Literal["packets", "hybrid"] = "packets"
     ) -> tuple[float, list[tuple[float, float]]]:
-        """Runs it from the start until so many seconds of computing have passed, or to the end.
+        """Runs the scenario from its start for so many seconds of computing, or to its end.
 
         Returns:
-            Seconds that building it and summing up took; and points on the way, each the seconds
-            of computing so far and the share of the simulated time that was done by then.
+            Seconds that building the network and summarising took; and points of the run, each with
+                the seconds of computing and the share of the simulated time so far.
         """
 
     def memory(
@@ -267,34 +279,34 @@ class Scenario:
         packets: bool | None = None,
         engine: Literal["packets", "hybrid"] = "packets",
     ) -> list[tuple[str, int, int]]:
-        """What a run takes of memory: triples of what, how many, and bytes for each.
+        """Returns the parts of a run's memory: name, number, and bytes of each.
 
-        What is recorded is as the scenario says unless given.
+        By default the scenario determines what is recorded.
         """
 
     def with_seed(self, seed: int) -> Scenario:
-        """The same scenario under another seed."""
+        """Returns the same scenario under another seed."""
 
     def with_default_jitter(self, seconds: float) -> Scenario:
-        """The same scenario; flows that say nothing of it start up to so many seconds later."""
+        """Returns the scenario with starts up to `seconds` later for flows that set no jitter."""
 
     def with_limit(self, link: str, packets: int) -> Scenario:
-        """The same scenario with room for so many of a link's largest frames.
+        """Returns the scenario with room for `packets` of a link's largest frames.
 
-        The limit is stated in packets or in bytes as the scenario does.
+        The limit is in packets or in bytes, as in the scenario.
         """
 
     def buffer(self, link: str, packets: int | None = None) -> Buffer:
-        """What room for so many of a link's largest frames, or its own limit, comes to."""
+        """Returns the buffer for `packets` of a link's largest frames, or for its own limit."""
 
     def long_flows(self, link: str) -> list[LongFlow]:
-        """The TCP flows without end whose data cross a link, in the order of flows."""
+        """Returns the TCP flows without end whose data cross a link, in the order of flows."""
 
     def qdisc(self, link: str, *, fifo_in_bytes: bool = False) -> list[str]:
-        """The `tc` commands that give a Linux device the queue of this link.
+        """Returns the `tc` commands that give a Linux device the queue of this link.
 
         Raises:
-            goodqueue.ScenarioError: with what has no equivalent, and why.
+            goodqueue.ScenarioError: if a part has no equivalent; the message gives the reason.
         """
 
     def run(
@@ -309,9 +321,9 @@ class Scenario:
         watch: Callable[[float, int], None] | None = None,
         engine: Literal["packets", "hybrid"] = "packets",
     ) -> Outcome:
-        """Runs it, without holding the interpreter's lock.
+        """Runs the scenario without holding the interpreter's lock.
 
-        What is recorded is as the scenario says unless given. `queues` are factories of queue
+        By default the scenario determines what is recorded. `queues` are factories of queue
         disciplines, by link. `traces` are pairs of a trace's name and a file; frames of captures
         are cut to `snap` bytes. The hybrid engine has no series, packets, queues or traces, and
         does not tell `watch` how far it is.
@@ -323,47 +335,50 @@ class Scenario:
 
 @final
 class Outcome:
-    """What a run yields."""
+    """The outcome of a run."""
 
     def summary_json(self) -> str:
-        """The summary, as JSON."""
+        """Returns the summary as JSON."""
 
     def metrics(self) -> tuple[str, bytes]:
-        """The figures of the summary: names, a line each, and little-endian doubles (or NaN)."""
+        """Returns the figures of the summary: names, one per line, and little-endian doubles.
+
+        A missing figure is NaN.
+        """
 
     @property
     def links(self) -> list[str]:
-        """The names that numbers in a column `link` stand for."""
+        """Names of the links that the numbers in a column `link` stand for."""
 
     @property
     def flows(self) -> list[str]:
-        """The names that numbers in a column `flow` stand for."""
+        """Names of the flows that the numbers in a column `flow` stand for."""
 
     @property
     def has_series(self) -> bool:
-        """Whether time series were recorded."""
+        """True if time series were recorded."""
 
     @property
     def has_packets(self) -> bool:
-        """Whether packet events were recorded."""
+        """True if packet events were recorded."""
 
     def delays(self) -> Table:
-        """How many packets waited how long, in bins."""
+        """Returns the distribution of queueing delays, in bins."""
 
     def backlog(self) -> Table:
-        """What waited at each link, at each change."""
+        """Returns the backlog of each link, at each change."""
 
     def windows(self) -> Table:
-        """Windows of each flow, at each change."""
+        """Returns the windows of each flow, at each change."""
 
     def rtt(self) -> Table:
-        """Round-trip times, at each sample."""
+        """Returns round-trip times, at each sample."""
 
     def limits(self) -> Table:
-        """What senders of bulk flows wait for, at each change."""
+        """Returns the factor that limits each sender of a bulk flow, at each change."""
 
     def packets(self) -> Table:
-        """Packet events."""
+        """Returns packet events."""
 
 def analyze(
     path: str | PathLike[str],
@@ -375,52 +390,53 @@ def analyze(
     seed: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> Analysis:
-    """Analyses a capture, or two: before (`path`) and after the target link.
+    """Analyses one capture, or two: before (`path`) and after the target link.
 
     Args:
-        path: pcap, pcapng, or a trace of ns-2, of which the link that drops most is looked at.
+        path: pcap, pcapng, or a trace of ns-2, of which the link that drops most is analysed.
         after: the same packets after the link, on the same clock.
-        link_rate_bps: the link's rate, frames counted as the capture has them; estimated if None.
-        drops: times of drops at the link in seconds on the capture's clock, instead of those that
-            the captures show.
-        thresholds: names and values of what judgements hang on, see `passive_thresholds`.
-        seed: of the bootstrap that gives intervals.
-        progress: told the bytes read so far, now and then; what it raises stops the analysis.
+        link_rate_bps: the link's rate, for frames as captured; estimated if None.
+        drops: times of drops at the link in seconds on the capture's clock, which replace the
+            losses that the captures show.
+        thresholds: names and values of thresholds (see `passive_thresholds`).
+        seed: seed of the bootstrap that gives intervals.
+        progress: called now and then with the bytes read so far; an exception stops the analysis.
 
     Raises:
         OSError: if a file cannot be read.
-        goodqueue.ScenarioError: if it holds no packets, and why, or a threshold is unknown.
+        goodqueue.ScenarioError: if a file holds no packets (with the reason), or a threshold is
+            unknown.
     """
 
 def passive_thresholds() -> list[tuple[str, float, str]]:
-    """Name, default and description (with unit and source) of each threshold."""
+    """Returns name, default and description (with unit and source) of each threshold."""
 
 @final
 class Analysis:
-    """What a capture shows."""
+    """The analysis of a capture."""
 
     def summary_json(self) -> str:
-        """Everything but the tables, as JSON."""
+        """Returns everything but the tables, as JSON."""
 
     @property
     def flow_names(self) -> list[str]:
-        """The names that numbers in a column `flow` stand for."""
+        """Names of the flows that the numbers in a column `flow` stand for."""
 
     @staticmethod
     def names() -> dict[str, list[str]]:
-        """What numbers in the columns of these names stand for."""
+        """Returns the names that numbers stand for, by column."""
 
     def flows(self) -> Table:
-        """Directions of connections with data, a row each."""
+        """Returns directions of connections with data, one per row."""
 
     def rtts(self) -> Table:
-        """Round-trip times, at most 2000 a flow."""
+        """Returns round-trip times, at most 2000 of a flow."""
 
     def losses(self) -> Table:
-        """Losses, with where they happened."""
+        """Returns losses, with their places."""
 
     def bursts(self) -> Table:
-        """Losses at the target link in bursts."""
+        """Returns bursts of losses at the target link."""
 
     def series(self) -> Table:
-        """The target link over time."""
+        """Returns figures of the target link over time."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goodqueue._core import Outcome, Table
 
 
-# Meaning of the numbers 0, 1, 2, … in the core's column of each name.
+# Each column of numbers in the core's tables has a list of names: number k stands for name k.
 KINDS = {
     "event": ["sent", "arrived", "dropped", "service_started", "delivered", "marked"],
     "direction": ["forward", "reverse"],

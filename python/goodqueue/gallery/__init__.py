@@ -1,1 +1,1 @@
-"""Pictures of the ready scenarios: `python -m goodqueue.gallery` draws them for its page."""
+"""Pictures of the ready scenarios, drawn by `python -m goodqueue.gallery`."""

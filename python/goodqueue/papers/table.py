@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Row = dict[str, str]
 Figures = dict[str, float]
 Spreads = dict[tuple[int, str], dict[str, Spread]]
-"""Every quantity, by the name of its column, for each pair of a row's index and a variant."""
+"""Spread of every quantity, by the name of its column, for each row (its index) and variant."""
 
 PLAIN = ""
 """Name of the variant that is compared with the paper."""

@@ -197,7 +197,7 @@ def build() -> Path:
 
 
 def output(command: Sequence[str]) -> str:
-    """Runs a command and returns its output; Ctrl-C also reaches the command."""
+    """Runs a command and returns its output; Ctrl-C also interrupts the command."""
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     if run.returncode != 0:
         said = (run.stderr or run.stdout).strip() or f"exit code {run.returncode}"

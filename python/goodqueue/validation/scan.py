@@ -1,9 +1,10 @@
-"""Scans the limits near a recommendation under other seeds, as a fair check of it.
+"""Scans the limits near a recommendation under other seeds, to check it independently.
 
 Every limit gets replicates until each of its figures is decided, or until it has `MOST_REPLICATES`.
-A figure is decided if a one-sided interval with 99 % confidence, valid however often one looks
-(`goodqueue.study.stopping`), lies on one side of its bound. A limit that stays undecided is judged
-by its means; it counts neither as shown to meet the bounds nor as refuted.
+A figure is decided if its interval lies on one side of the bound. The interval has 99 % confidence
+on either side and stays valid however often it is evaluated (`goodqueue.study.stopping`). A limit
+that stays undecided is judged by its means; it counts neither as shown to meet the bounds nor as
+refuted.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.smallest import Sampler, Target
 
 CONFIDENCE = 0.98
-"""Confidence of a two-sided interval; the mean is beyond each end with a probability of at most 1
-%."""
+"""Confidence of the two-sided interval, which is 99 % on either side."""
 
 FIRST_REPLICATES = 10
 """Number of replicates that each limit gets first: one more than such an interval needs to be

@@ -44,7 +44,7 @@ def ns2_arguments(case: Case, agent: str) -> list[str]:
 
 
 def ns2_figures(arguments: Sequence[str], seed: int, wanted: Collection[str]) -> Figures:
-    """Returns the `wanted` figures of one run of ns-2; Ctrl-C also reaches ns-2.
+    """Returns the `wanted` figures of one run of ns-2; Ctrl-C also interrupts ns-2.
 
     Raises:
         Ns2Error: if ns-2 failed, or did not print all of them.
