@@ -95,7 +95,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         trace: traces to write (docs/traces.md): files by name, or a directory for all of them.
             Names are `sender`, `receiver`, `before`, `after` (captures; with a colon of one flow or
             another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`, `cwnd:FLOW`,
-            `throughput:FLOW`, `ping:FLOW`, `queue:LINK` and `flent`.
+            `throughput:FLOW`, `throughput-down:FLOW`, `ping:FLOW`, `queue:LINK` and `flent`.
         snap: frames in captures are cut to this size; by default to one that all headers fit in.
         memory: the most memory that the run may take, as in `8GiB`; by default three quarters of
             the machine's. What it will take is known before it begins, and watched while it runs.

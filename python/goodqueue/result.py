@@ -51,9 +51,10 @@ class Result:
     Attributes:
         summary: every figure, by link and by flow; docs/results.md describes each key.
         scenario: the scenario that was run, with every key written out, as TOML.
-        throughput: the payload of TCP or UDP that reached the server, if it was recorded: `flow`,
-            `time_s` (the end of an interval of 0.2 s), `throughput_bps` (over the interval). It has
-            at most 64 flows: those whose data go to the server.
+        throughput: the payload of TCP or UDP that reached its receiver, if it was recorded: `flow`,
+            `direction` (`up` to the flow's server, `down` to its client), `time_s` (the end of an
+            interval of 0.2 s), `throughput_bps` (over the interval). A flow has the directions in
+            which its workload sends data; there are at most 64 of flow and direction.
     """
 
     def __init__(
