@@ -154,7 +154,7 @@ def test_seeds_that_change_nothing_are_said_to(small: Path, store: list[str]) ->
     variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
     done = goodqueue("compare", small, *variants, "--replicates", 3, *store)
     assert done.returncode == 0, done.stderr
-    assert "same figures under every seed" in done.stdout
+    assert "same figures come out under every seed" in done.stdout
 
 
 def test_pictures_overlay_the_first_seed(small: Path, tmp_path: Path, store: list[str]) -> None:

@@ -9,6 +9,7 @@ from goodqueue.api import HEADERS, load, run
 from goodqueue.cli.applications import application_tables
 from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
 from goodqueue.cli.terminal import (
+    counted,
     milliseconds,
     number,
     packets,
@@ -202,9 +203,10 @@ def _buffers(links: dict[str, Any]) -> str:
 
 def _bursts(links: dict[str, Any]) -> list[str]:
     return [
-        f"Losses at {name} come {number(link['mean_loss_burst_packets'], 3)} packets at a time "
-        f"(p99 {number(link['p99_loss_burst_packets'], 3)}, {number(link['loss_bursts'])} bursts) "
-        f"and hit {number(link['mean_flows_hit'], 3)} flows on average."
+        f"Losses at {name} come {counted(link['mean_loss_burst_packets'], 'packet')} at a time "
+        f"(p99 {number(link['p99_loss_burst_packets'], 3)}, "
+        f"{counted(link['loss_bursts'], 'burst', 4)}) "
+        f"and hit {counted(link['mean_flows_hit'], 'flow')} on average."
         for name, link in links.items()
         if link["loss_bursts"]
     ]
