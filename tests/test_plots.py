@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib.image import imread
 
 import goodqueue
 from conftest import ROOT, SMALL
+from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.intervals import Interval
 from goodqueue.outdir import check_output, whole_directory
@@ -24,7 +26,7 @@ from goodqueue.sizing import Answer, Link
 from goodqueue.sizing.answer import judge
 from goodqueue.sizing.result import Alternative
 from goodqueue.sizing.smallest import Smallest, Trials
-from goodqueue.throughput import flows_measured, in_bins
+from goodqueue.throughput import WAYS, flows_measured, in_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,11 +90,94 @@ def test_the_throughput_is_that_of_the_bottleneck() -> None:
     assert goodqueue.run(SMALL).throughput is None
 
 
-def test_throughput_covers_only_flows_that_send_to_the_server() -> None:
+def test_throughput_is_measured_where_data_go() -> None:
     home = goodqueue.load(ROOT / "scenarios" / "home-web.toml")
-    assert flows_measured(home) == ["upload", "call"], "not the pages, downloads and pings"
+    wanted = flows_measured(home)
+    assert ("upload", "up") in wanted
+    assert ("call", "up") in wanted
+    down = [flow for flow, way in wanted if way == "down"]
+    assert down
+    assert not set(down) & {"upload", "call"}
     assert flows_measured(goodqueue.load(ROOT / "scenarios" / "which-queue.toml")) == [
-        *("long.0", "long.1", "long.2", "long.3")
+        (f"long.{index}", "up") for index in range(4)
+    ]
+
+
+def test_every_workload_has_the_directions_of_its_data() -> None:
+    schema = json.loads(_core.schema())
+    assert set(schema["$defs"]["bulk"]["properties"]["kind"]["enum"]) == set(WAYS)
+
+
+DOWNLOADS = """
+[[flow]]
+name = "get"
+[flow.workload]
+kind = "transfers"
+direction = "down"
+size = "100kB"
+interval = "2s"
+intervals = "fixed"
+most = 3
+
+[[flow]]
+name = "web"
+start = "1s"
+[flow.workload]
+kind = "web"
+main_size = "30kB"
+object_size = "20kB"
+objects = 4
+think = "60s"
+most = 1
+
+[[flow]]
+name = "echo"
+start = "2s"
+workload = { kind = "exchanges", request = "5kB", reply = "1kB", pause = "60s", most = 1 }
+"""
+
+
+def test_what_is_downloaded_reaches_the_client() -> None:
+    """Of transfers without loss every byte is seen once: three of 100 kB, a page of 110 kB."""
+    wide = ("topology.bottleneck.rate", "20Mbps"), ("topology.bottleneck.queue.limit", "1000p")
+    result = goodqueue.run(SMALL + DOWNLOADS, set=dict(wide), throughput=True)
+    assert result.throughput is not None
+    assert all(result.summary["flows"][flow]["retransmissions"] == 0 for flow in ("get", "web"))
+    seen = {
+        (flow, way): round(total)
+        for flow, way, total in result.throughput.group_by("flow", "direction")
+        .agg(pl.col("throughput_bps").sum() * 0.2 / 8)
+        .iter_rows()
+    }
+    assert seen.pop(("upload", "up")) > 1_000_000
+    assert seen == {
+        ("get", "down"): 300_000,
+        ("web", "down"): 110_000,
+        ("echo", "up"): 5_000,
+        ("echo", "down"): 1_000,
+    }
+
+
+def test_the_lines_of_throughput_say_where_data_go() -> None:
+    result = goodqueue.run(SMALL + DOWNLOADS, throughput=True)
+    picture = next(one for one in pictures(result, "bottleneck") if one.name == "throughput")
+    legend = picture.figure(50).axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("upload, to the server", "get, to the client", "web, to the client"),
+        *("echo, to the server", "echo, to the client"),
+    ]
+    assert "reached the server or the client" in picture.caption
+    many = SMALL + DOWNLOADS.replace('name = "get"', 'name = "get"\ncount = 9')
+    picture = next(
+        one
+        for one in pictures(goodqueue.run(many, throughput=True), "bottleneck")
+        if one.name == "throughput"
+    )
+    legend = picture.figure(50).axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("all flows, to the server", "all flows, to the client")
     ]
 
 

@@ -19,6 +19,7 @@ from rich.console import Console
 
 from conftest import COMMAND, ROOT, SMALL
 from goodqueue.cli import run_command, terminal
+from goodqueue.cli.app import app
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,36 +44,117 @@ flow.probe.workload.interval = ["100ms"]
 topology.bottleneck.delay = ["10ms"]
 """
 
+LONG = "an-upload-of-the-nightly-backup-from-the-office-in-the-north"
+"""A name of sixty letters."""
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A small scenario, a study of it, its runs and a capture."""
-    (tmp_path / "small.toml").write_text(SMALL)
-    (tmp_path / "study.toml").write_text(STUDY)
-    return tmp_path
+CROWD = f"""
+schema_version = 1
+title = "Long names, 10 Gb/s and a hundred flows"
+duration = "60ms"
+warmup = "20ms"
+[topology]
+shape = "dumbbell"
+access = {{ rate = "100Gbps", delay = "1ms" }}
+bottleneck = {{ rate = "10Gbps", delay = "1ms", queue = {{ kind = "drop_tail", limit = "1bdp" }} }}
+[[flow]]
+name = "{LONG}"
+count = 100
+start_jitter = "1ms"
+workload = {{ kind = "bulk" }}
+[[flow]]
+name = "web-{LONG[4:]}"
+workload = {{ kind = "web", think = "1ms" }}
+[[flow]]
+name = "ping-{LONG[5:]}"
+workload = {{ kind = "ping", interval = "10ms" }}
+"""
+assert len(LONG) == 60
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Scenarios, a study and its runs, and a capture."""
+    folder = tmp_path_factory.mktemp("width")
+    (folder / "small.toml").write_text(SMALL)
+    (folder / "crowd.toml").write_text(CROWD)
+    (folder / "study.toml").write_text(STUDY)
+    crowd = STUDY.replace("small.toml", "crowd.toml").replace(
+        "flow.probe.workload.interval", f"flow.ping-{LONG[5:]}.workload.interval"
+    )
+    (folder / "crowd-study.toml").write_text(
+        crowd.replace('["1Mbps", "2Mbps"]', '["5Gbps", "10Gbps"]').replace('["10ms"]', '["1ms"]')
+    )
+    for study in ("study", "crowd-study"):
+        file, store = str(folder / f"{study}.toml"), str(folder / f"{study}-runs")
+        assert run_command(["sweep", file, "--out", store]) == 0
+    capture = ROOT / "tests" / "data" / "captures" / "reno-before.pcap.xz"
+    (folder / "reno.pcap").write_bytes(lzma.decompress(capture.read_bytes()))
+    return folder
+
+
+EVENING = str(ROOT / "scenarios" / "evening.toml")
+CASES: dict[str, tuple[str, ...]] = {
+    "run": ("run", "@small.toml"),
+    "run, much traffic": ("run", EVENING, "--set", "duration=60s"),
+    "run, a crowd": ("run", "@crowd.toml"),
+    "compare": (
+        *("compare", "@small.toml", "--replicates", "2", "--store", "@compared"),
+        *("--variant", "", "--variant", "topology.bottleneck.queue.limit=5p"),
+        *("--variant", "topology.bottleneck.queue={kind='codel'}"),
+    ),
+    "compare, a crowd": (
+        *("compare", "@crowd.toml", "--replicates", "2", "--store", "@compared"),
+        *("--variant", "", "--variant", "topology.bottleneck.queue.limit=0.5bdp"),
+    ),
+    "size": ("size", "@small.toml", "--target", "90%", "--replicates", "3", "--store", "@sized"),
+    "size, theory": ("size", *LINK, "--quick"),
+    "size, a fast link": (
+        *("size", "--rate", "10Gbps", "--rtt", "10ms..120ms", "--flows", "100", "--quick"),
+    ),
+    "analyze": ("analyze", "@reno.pcap", "--link", "10Mbps"),
+    "sweep": ("sweep", "@study.toml", "--dry-run"),
+    "sweep, a crowd": ("sweep", "@crowd-study.toml", "--dry-run"),
+    "sweep, done": ("sweep", "@study.toml", "--out", "@study-runs"),
+    "results": ("results", "@study-runs"),
+    "results, runs": ("results", "@study-runs", "--runs"),
+    "results, long": ("results", "@study-runs", "--long"),
+    "results, checked": ("results", "@study-runs", "--verify"),
+    "results, a crowd": ("results", "@crowd-study-runs"),
+    "results, goodput of a crowd": (
+        *("results", "@crowd-study-runs", "--metric", f"{LONG}.goodput_bps.sum"),
+        *("--metric", f"{LONG}.goodput_bps.jain"),
+    ),
+    "reproduce": ("reproduce", "clustering-buffer", "shortest-rtt", "--store", "@papers"),
+    "reproduce, the list": ("reproduce", "--list"),
+    "smoothing": ("smoothing", *STREAM),
+    "smoothing, theory": ("smoothing", *STREAM[:6], "--quick"),
+    "qdisc parse": (
+        *("qdisc", "parse", "qdisc fq_codel 0: root limit 10240p flows 1024 quantum 1514"),
+    ),
+    "qdisc print": ("qdisc", "print", str(ROOT / "scenarios" / "s1.toml")),
+    "schema": ("schema",),
+}
+"""Calls of every command; `@` stands for the folder of the tests."""
 
 
 def command(name: str, folder: Path) -> list[str]:
-    """The arguments of a command that prints tables."""
-    small, study, store = (str(folder / one) for one in ("small.toml", "study.toml", "store"))
-    if name == "results":
-        assert run_command(["sweep", study, "--out", store]) == 0
-    if name == "analyze":
-        capture = ROOT / "tests" / "data" / "captures" / "reno-before.pcap.xz"
-        (folder / "reno.pcap").write_bytes(lzma.decompress(capture.read_bytes()))
-    return {
-        "run": ["run", small],
-        "run-evening": ["run", str(ROOT / "scenarios" / "evening.toml"), "--set", "duration=60s"],
-        "size": ["size", small, "--target", "90%", "--replicates", "3", "--store", store],
-        "size --quick": ["size", *LINK, "--quick"],
-        "analyze": ["analyze", str(folder / "reno.pcap"), "--link", "10Mbps"],
-        "sweep": ["sweep", study, "--dry-run"],
-        "results": ["results", store],
-        "reproduce": ["reproduce", "clustering-buffer", "shortest-rtt", "--store", store],
-        "reproduce --list": ["reproduce", "--list"],
-        "smoothing": ["smoothing", *STREAM],
-        "qdisc": ["qdisc", "parse", "qdisc fq_codel 0: root limit 10240p flows 1024 quantum 1514"],
-    }[name]
+    """The arguments of a case."""
+    return [str(folder / word[1:]) if word.startswith("@") else word for word in CASES[name]]
+
+
+def commands() -> set[str]:
+    """Every command that the application has, with those of its groups."""
+    names = {one.name for one in app.registered_commands}
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        names |= {f"{group.name} {one.name}" for one in group.typer_instance.registered_commands}
+    return {name for name in names if name is not None}
+
+
+def test_every_command_is_tried_at_every_width() -> None:
+    tried = {" ".join(words[:count]) for words in CASES.values() for count in (1, 2)}
+    assert commands() >= {"run", "compare", "qdisc parse"}
+    assert commands() <= tried, "add a case for the new command"
 
 
 @pytest.fixture
@@ -97,24 +179,31 @@ def figures(page: str) -> set[str]:
     return {word.strip(",;") for word in FIGURE.findall(page.partition("\nabout ")[0])}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("run", "run-evening", "size", "size --quick", "analyze", "sweep", "results"),
-        *("reproduce", "reproduce --list", "smoothing", "qdisc"),
-    ],
-)
+@pytest.mark.parametrize("name", CASES)
 def test_nothing_is_cut_at_any_width(
     name: str, folder: Path, at_width: Callable[[list[str], int], str]
 ) -> None:
     arguments = command(name, folder)
     pages = {width: at_width(arguments, width) for width in WIDTHS}
-    known = figures(at_width(arguments, 10_000))
-    known |= {key for word in known if word[0].isalpha() for key in word.split(".")}
+    whole = at_width(arguments, 10_000)
+    if name == "schema":  # a document for programs
+        assert set(pages.values()) == {whole}
+        return
+    known = figures(whole)
+    names = [word for word in known if word[0].isalpha()]
+    known |= {key for word in names for key in word.split(".")}
     for width, page in pages.items():
         assert "…" not in page
-        cut = figures(page) - known
+        # A name that is longer than half of a terminal goes on in the next line.
+        cut = [
+            word
+            for word in figures(page) - known
+            if not any(one.endswith(word) and one.partition(word)[0] in page for one in names)
+        ]
         assert not cut, f"{cut} at {width} columns"
+        rows = [line.rstrip() for line in page.splitlines() if re.search(r"\S {2,}\S", line)]
+        wide = [line for line in rows if len(line) > width]
+        assert not wide, f"{wide} at {width} columns"
 
 
 def test_a_run_at_80_columns_names_what_it_leaves_out(
@@ -129,9 +218,10 @@ def test_a_run_at_80_columns_names_what_it_leaves_out(
     assert all(len(line) <= 80 for line in narrow.splitlines() if "  " in line)
 
 
-def test_a_terminal_of_80_columns_shows_whole_names(folder: Path) -> None:
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_terminal_shows_whole_names(width: int, folder: Path) -> None:
     parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     environment = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
     with subprocess.Popen(
         [COMMAND, "run", folder / "small.toml"],
@@ -151,6 +241,7 @@ def test_a_terminal_of_80_columns_shows_whole_names(folder: Path) -> None:
     text = printed.decode()
     assert "…" not in text
     assert re.search(r"^bottleneck +1 Mb/s ", text, re.MULTILINE)
+    assert max(len(line) for line in text.splitlines() if "  " in line) <= width
 
 
 NAMES = st.text("abcdefghij", min_size=1, max_size=14)

@@ -98,7 +98,8 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         trace: traces to write (docs/traces.md): a file for each trace name, or a directory for all
             traces. Names are `sender`, `receiver`, `before`, `after` (captures; a colon selects one
             flow, or another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`,
-            `cwnd:FLOW`, `throughput:FLOW`, `ping:FLOW`, `queue:LINK` and `flent`.
+            `cwnd:FLOW`, `throughput:FLOW`, `throughput-down:FLOW`, `ping:FLOW`, `queue:LINK` and
+            `flent`.
         snap: size to which captured frames are cut; by default a size that all headers fit in.
         memory: the most memory that the run may take, as in `8GiB`; by default three quarters of
             the machine's. The need is estimated before the run and watched during it.

@@ -53,9 +53,11 @@ class Result:
     Attributes:
         summary: every figure, by link and by flow; docs/results.md describes each key.
         scenario: the scenario that was run, as TOML with every key written out.
-        throughput: TCP or UDP payload that reached the server, if it was recorded, with the columns
-            `flow`, `time_s` (end of an interval of 0.2 s) and `throughput_bps` (mean over the
-            interval). It covers at most 64 flows, all of which send data to their server.
+        throughput: TCP or UDP payload that reached its receiver, if it was recorded, with the columns
+            `flow`, `direction` (`up` to the flow's server, `down` to its client), `time_s` (end of
+            an interval of 0.2 s) and `throughput_bps` (mean over the interval). A flow has the
+            directions in which its workload sends data. At most 64 pairs of flow and direction are
+            recorded.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -20,33 +20,58 @@ if TYPE_CHECKING:
 BIN_S = 0.2
 """Length of the intervals of the throughput trace, in s; each has one value."""
 
-TO_THE_SERVER = {"bulk", "echo", "transfers", "cbr", "poisson", "bursts", "on_off", "voice"}
-"""Workloads whose data go to the server. The trace does not count the other direction."""
+Direction = Literal["up", "down"]
+"""Direction of data: `up` to the server of a flow, or `down` to its client."""
+
+UP: tuple[Direction, ...] = ("up",)
+DOWN: tuple[Direction, ...] = ("down",)
+WAYS: dict[str, tuple[Direction, ...]] = {
+    **dict.fromkeys(("bulk", "transfers", "cbr", "poisson", "bursts", "on_off", "voice"), UP),
+    **dict.fromkeys(("web", "video"), DOWN),
+    **dict.fromkeys(("echo", "exchanges", "game"), UP + DOWN),
+    "ping": (),
+}
+"""The directions in which each workload sends data. Requests of pages and segments are none."""
+
+TRACES: dict[Direction, str] = {"up": "throughput", "down": "throughput-down"}
+"""Name of the trace of each direction in the core."""
 
 MOST_MEASURED = 64
-"""Largest number of flows whose throughput is recorded, because each keeps a file open."""
+"""Largest number of flows and directions whose throughput is recorded, because each keeps a file
+open."""
 
 SCHEMA = {"time_s": pl.Float64, "throughput_bps": pl.Float64}
+LABELS = {"flow": pl.String, "direction": pl.String}
+
+Measured = tuple[str, Direction]
+"""A flow and one of its directions."""
 
 
 class Throughput:
     """The throughput files of a run's flows.
 
     Attributes:
-        traces: name and file of each flow's trace, for the core.
+        traces: name and file of the trace of each flow and direction, for the core.
     """
 
-    def __init__(self, flows: list[str], folder: Path) -> None:
-        self._files = {flow: folder / f"{index}.dat" for index, flow in enumerate(flows)}
-        self.traces = [(f"throughput:{flow}", file) for flow, file in self._files.items()]
+    def __init__(self, wanted: list[Measured], folder: Path) -> None:
+        self._files = {one: folder / f"{index}.dat" for index, one in enumerate(wanted)}
+        self.traces = [
+            (f"{TRACES[direction]}:{flow}", file) for (flow, direction), file in self._files.items()
+        ]
 
     def frame(self) -> pl.DataFrame:
-        """Returns `flow`, `time_s` (end of an interval of 0.2 s) and `throughput_bps` (over it)."""
-        parts = [pl.DataFrame(schema={"flow": pl.String, **SCHEMA})]
-        for flow, file in self._files.items():
+        """Reads the files once the run is over.
+
+        Columns: `flow`, `direction`, `time_s` (the end of each interval of 0.2 s) and
+        `throughput_bps` over it.
+        """
+        parts = [pl.DataFrame(schema={**LABELS, **SCHEMA})]
+        for (flow, direction), file in self._files.items():
             if file.stat().st_size:
                 read = pl.read_csv(file, separator=" ", has_header=False, schema=SCHEMA)
-                parts.append(read.select(pl.lit(flow).alias("flow"), *SCHEMA))
+                labels = pl.lit(flow).alias("flow"), pl.lit(direction).alias("direction")
+                parts.append(read.select(*labels, *SCHEMA))
         return pl.concat(parts)
 
 
@@ -60,24 +85,22 @@ def measured(scenario: Scenario, *, wanted: bool) -> Iterator[Throughput | None]
         yield Throughput(flows_measured(scenario), folder)
 
 
-def flows_measured(scenario: Scenario) -> list[str]:
-    """Returns the flows whose throughput is recorded: at most 64, in the order of the file.
+def flows_measured(scenario: Scenario) -> list[Measured]:
+    """Returns the flows whose throughput is recorded, and the directions of their data.
 
-    Their data go from the client to the server. Bulk flows of a finite size count only if there are
-    no others.
+    They are in the order of the file, at most 64. Bulk flows of a finite size count only if there
+    are no others.
     """
     groups = tomllib.loads(scenario.resolved_toml()).get("flow", [])
     names = [name for name, _, _ in scenario.flows()]
-    lasting: list[str] = []
-    finite: list[str] = []
+    lasting: list[Measured] = []
+    finite: list[Measured] = []
     for group in groups:
-        count = group["count"]
+        count, workload = group["count"], group["workload"]
         own, names = names[:count], names[count:]
-        workload = group["workload"]
-        if workload["kind"] not in TO_THE_SERVER or workload.get("direction") == "down":
-            continue
+        ways = DOWN if workload.get("direction") == "down" else WAYS[workload["kind"]]
         ends = workload["kind"] == "bulk" and workload["size"] != "unlimited"
-        (finite if ends else lasting).extend(own)
+        (finite if ends else lasting).extend((flow, way) for flow in own for way in ways)
     return (lasting or finite)[:MOST_MEASURED]
 
 

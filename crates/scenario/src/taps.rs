@@ -6,12 +6,12 @@ use crate::units::UnitError;
 use goodqueue_sim::{Network, WorkloadConfig};
 use goodqueue_tcp::{Recovery, TcpConfig};
 use goodqueue_trace::write::{Echo, Endpoints, Gate, Next, Point, Quantity, TcpFacts, Wiring};
-use goodqueue_types::{FlowId, LinkId, Span};
+use goodqueue_types::{Direction, FlowId, LinkId, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How each trace is named.
-const TRACES: [&str; 15] = [
+const TRACES: [&str; 16] = [
     "sender",
     "receiver",
     "before",
@@ -24,6 +24,7 @@ const TRACES: [&str; 15] = [
     "nam",
     "cwnd:FLOW",
     "throughput:FLOW",
+    "throughput-down:FLOW",
     "ping:FLOW",
     "queue",
     "queue:LINK",
@@ -48,8 +49,8 @@ const WINDOW_EVERY: Span = Span::from_millis(100);
 const THROUGHPUT_EVERY: Span = Span::from_millis(200);
 
 impl Scenario {
-    /// A trace by its name: `tr`, `nam`, `cwnd:FLOW`, `throughput:FLOW`, `ping:FLOW`, `queue`,
-    /// `queue:LINK`; or a point to capture at: `sender` or `receiver`, of all flows or, after a colon,
+    /// A trace by its name: `tr`, `nam`, `cwnd:FLOW`, `throughput:FLOW`, `throughput-down:FLOW`,
+    /// `ping:FLOW`, `queue`, `queue:LINK`; or a point to capture at: `sender` or `receiver`, of all flows or, after a colon,
     /// of one; `before` or `after` the queue of the first link or, after a colon, of another.
     ///
     /// # Errors
@@ -83,9 +84,16 @@ impl Scenario {
                     every: WINDOW_EVERY,
                 }))
             }
-            ("throughput", Some(name)) => {
-                let (flow, every) = (find_flow(network, name)?, THROUGHPUT_EVERY);
-                Ok(Tap::Columns(Quantity::Throughput { flow, every }))
+            ("throughput" | "throughput-down", Some(name)) => {
+                Ok(Tap::Columns(Quantity::Throughput {
+                    flow: find_flow(network, name)?,
+                    direction: if kind == "throughput" {
+                        Direction::Forward
+                    } else {
+                        Direction::Reverse
+                    },
+                    every: THROUGHPUT_EVERY,
+                }))
             }
             ("ping", Some(name)) => {
                 let flow = find_flow(network, name)?;

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli.terminal import (
+    counted,
     milliseconds,
     number,
     packets,
@@ -123,10 +124,10 @@ def _link(link: dict[str, Any]) -> list[str]:
 
 def _bursts(bursts: dict[str, Any]) -> str:
     return (
-        f"Losses come {number(bursts['mean_packets'], 3)} packets at a time (p99 "
-        f"{number(bursts['p99_packets'], 3)}, {bursts['count']:,} bursts, "
+        f"Losses come {counted(bursts['mean_packets'], 'packet')} at a time (p99 "
+        f"{number(bursts['p99_packets'], 3)}, {counted(bursts['count'], 'burst', 9)}, "
         f"{bursts['start_up']:,} of them as flows start) and hit "
-        f"{number(bursts['mean_flows_hit'], 3)} flows on average; synchronisation "
+        f"{counted(bursts['mean_flows_hit'], 'flow')} on average; synchronisation "
         f"{percent(bursts['synchronization'])}."
     )
 

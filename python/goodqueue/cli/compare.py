@@ -174,11 +174,11 @@ def _print(found: Comparison) -> None:
         f"Intervals of p50 and p99 have room for their rounding, {percent(ROUNDING)} of a value.",
         markup=False,
     )
-    for name in found.unchanging:
+    if found.unchanging:
         console.print()
         console.print(
-            f"{name} has the same figures under every seed, so that its intervals say nothing of "
-            "chance; give its flows a start_jitter.",
+            "The same figures come out under every seed, so that intervals say nothing of chance: "
+            f"{', '.join(found.unchanging)}. Give the flows a start_jitter.",
             soft_wrap=True,
             markup=False,
         )

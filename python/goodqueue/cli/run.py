@@ -9,6 +9,7 @@ from goodqueue.api import HEADERS, load, run
 from goodqueue.cli.applications import application_tables
 from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
 from goodqueue.cli.terminal import (
+    counted,
     milliseconds,
     number,
     packets,
@@ -226,9 +227,9 @@ def _bursts(links: dict[str, Any]) -> list[str]:
         longest = link["p99_loss_burst_packets"]
         p99 = "" if longest is None else f"p99 {number(longest, 3)}, "
         lines.append(
-            f"Losses at {name} come {number(link['mean_loss_burst_packets'], 3)} packets at a time "
-            f"({p99}{number(link['loss_bursts'])} bursts) and hit "
-            f"{number(link['mean_flows_hit'], 3)} flows on average."
+            f"Losses at {name} come {counted(link['mean_loss_burst_packets'], 'packet')} at a time "
+            f"({p99}{counted(link['loss_bursts'], 'burst', 4)}) "
+            f"and hit {counted(link['mean_flows_hit'], 'flow')} on average."
         )
     return lines
 

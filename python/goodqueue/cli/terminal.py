@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import shutil
 import sys
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ from goodqueue.metrics import is_share, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import TextIO
 
     from rich.console import ConsoleOptions, RenderResult
     from rich.progress import Progress
@@ -39,14 +42,27 @@ KEYS = re.compile(r"\.(?=[a-z_])")
 @cache
 def stdout() -> Console:
     """The console for answers."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else ANY_WIDTH)
+    width, height = _size_of(sys.stdout)
+    return Console(highlight=False, width=width, height=height)
 
 
 @cache
 def stderr() -> Console:
     """The console for progress and complaints."""
-    width = None if sys.stderr.isatty() else ANY_WIDTH
-    return Console(stderr=True, highlight=False, width=width)
+    width, height = _size_of(sys.stderr)
+    return Console(stderr=True, highlight=False, width=width, height=height)
+
+
+def _size_of(stream: TextIO) -> tuple[int | None, int | None]:
+    """The columns and lines to print to; None where rich finds them itself.
+
+    It takes a terminal that calls itself dumb for one of 80 columns, whatever its size.
+    """
+    if not stream.isatty():
+        return ANY_WIDTH, None
+    if os.environ.get("TERM", "").lower() in {"dumb", "unknown"}:
+        return shutil.get_terminal_size()
+    return None, None
 
 
 def print_json(value: object) -> None:
@@ -226,6 +242,12 @@ def number(value: float | None, digits: int = 4) -> str:
 def plain(text: str) -> str:
     """A user's text on one line, as it stands: neither markup nor control characters act."""
     return escape("".join(letter if letter.isprintable() else " " for letter in text))
+
+
+def counted(count: float | None, noun: str, digits: int = 3) -> str:
+    """A number of things, with their noun in the plural unless the printed number is 1."""
+    text = number(count, digits)
+    return f"{text} {noun}" if text == "1" else f"{text} {noun}s"
 
 
 def packets(count: int) -> str:

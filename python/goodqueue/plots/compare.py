@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goodqueue.plots.runs import MOST_BINS, rtt_flows
+from goodqueue.plots.runs import MOST_BINS, TO, rtt_flows
 from goodqueue.plots.style import CYCLE, DASHES, Picture, legend_above, legend_label
 from goodqueue.plots.thin import thin
 from goodqueue.throughput import in_bins
@@ -30,7 +30,12 @@ def pictures(results: Mapping[str, Result], links: Sequence[str]) -> list[Pictur
         results: the run of each side under one seed, with its series and throughput, by its name.
         links: the link of each side whose backlog is drawn.
     """
-    made = [_rtt(results), _throughput(results), _backlog(results, links)]
+    made = [
+        _rtt(results),
+        _throughput(results, "up", "throughput"),
+        _throughput(results, "down", "throughput-down"),
+        _backlog(results, links),
+    ]
     return [picture for picture in made if picture is not None]
 
 
@@ -47,23 +52,28 @@ def _rtt(results: Mapping[str, Result]) -> Picture | None:
     return _picture("rtt", f"Round-trip time of {whose}", "round-trip time, ms", caption, lines)
 
 
-def _throughput(results: Mapping[str, Result]) -> Picture | None:
+def _throughput(results: Mapping[str, Result], way: str, name: str) -> Picture | None:
+    """Payload that reached the servers (`up`) or the clients (`down`) of all flows."""
     lines: dict[str, Line] = {}
     lengths, counts = set(), set()
-    for name, result in results.items():
-        if result.throughput is None or not result.throughput.height:
+    for side, result in results.items():
+        if result.throughput is None:
             continue
-        line, length_s = in_bins(result.throughput, MOST_BINS)
-        lines[name] = line["time_s"].to_list(), (line["throughput_bps"] / 1e6).to_list()
+        own = result.throughput.filter(pl.col("direction") == way)
+        if own.is_empty():
+            continue
+        line, length_s = in_bins(own, MOST_BINS)
+        lines[side] = line["time_s"].to_list(), (line["throughput_bps"] / 1e6).to_list()
         lengths.add(f"{length_s:.3g} s")
-        counts.add(result.throughput["flow"].n_unique())
+        counts.add(own["flow"].n_unique())
     flows = " or ".join(str(count) for count in sorted(counts))
     caption = (
-        f"TCP or UDP payload that reached the servers, of {flows} "
+        f"TCP or UDP payload that reached the {TO[way]}s, of {flows} "
         f"{'flow' if counts == {1} else 'flows together'}, as a mean over each "
         f"{' or '.join(sorted(lengths))}, {_seed(results)}."
     )
-    return _picture("throughput", "Throughput", "payload received, Mbit/s", caption, lines)
+    title = f"Throughput to the {TO[way]}s"
+    return _picture(name, title, "payload received, Mbit/s", caption, lines)
 
 
 def _backlog(results: Mapping[str, Result], links: Sequence[str]) -> Picture | None:

@@ -89,38 +89,52 @@ def rtt_over_time(result: Result) -> Picture:
     return Picture("rtt", caption, draw)
 
 
+TO = {"up": "server", "down": "client"}
+"""Where the data of each direction go."""
+
+
 def throughput_over_time(result: Result) -> Picture:
-    """Payload that reached the servers: of each of a few flows, or of many flows together."""
+    """Payload that reached its receivers: of each of a few flows, or of many flows together."""
     assert result.throughput is not None
     measured = result.throughput
-    flows = measured["flow"].unique(maintain_order=True).to_list()
-    apart = len(flows) <= MOST_FLOWS_DRAWN
-    parts = [measured.filter(pl.col("flow") == flow) for flow in flows] if apart else [measured]
+    flows = measured["flow"].n_unique()
+    parts = measured.partition_by("flow", "direction", maintain_order=True)
+    apart = len(parts) <= MOST_FLOWS_DRAWN
+    if not apart:
+        parts = measured.partition_by("direction", maintain_order=True)
+    ways = measured["direction"].unique(maintain_order=True).to_list()
+    labels = [_way_of(part, apart=apart, ways=ways) for part in parts]
     lines = [in_bins(part, MOST_BINS) for part in parts]
     length_s = lines[0][1]
 
     def draw(panels: list[Axes]) -> None:
         (axes,) = panels
-        for flow, (line, _), colour in zip(flows, lines, CYCLE, strict=False):
+        for label, (line, _), colour in zip(labels, lines, CYCLE, strict=False):
             throughput = line["throughput_bps"] / 1e6
-            label = legend_label(flow)
-            axes.plot(line["time_s"], throughput, color=colour, lw=1.2, label=label)
-        axes.set_title("Throughput" if apart else f"Throughput of {len(flows)} flows together")
+            axes.plot(line["time_s"], throughput, color=colour, lw=1.2, label=legend_label(label))
+        axes.set_title("Throughput" if apart else f"Throughput of {flows} flows together")
         axes.set_xlabel("time, s")
         axes.set_ylabel("payload received, Mbit/s")
         axes.set_ylim(0, 1.1 * axes.get_ylim()[1])
         axes.margins(x=0.01)
-        if apart and len(flows) > 1:
+        if len(labels) > 1:
             legend_above(axes)
 
-    whose = _which(flows) if apart else f"{len(flows)} flows together"
+    whose = "; ".join(labels) if apart else f"{flows} flows together"
+    received = " or the ".join(TO[way] for way in ways)
     caption = (
-        f"TCP or UDP payload that reached the server ({whose}), as a mean over each {length_s:.3g} "
-        "s. It counts when it arrives, also out of order or a second time."
+        f"TCP or UDP payload that reached the {received} ({whose}), as a mean over each "
+        f"{length_s:.3g} s. It counts when it arrives, also out of order or a second time."
     )
-    if len(flows) < _carrying(result):
+    if flows < _carrying(result):
         caption += f" The run has {_carrying(result)} flows besides pings."
     return Picture("throughput", caption, draw)
+
+
+def _way_of(part: pl.DataFrame, *, apart: bool, ways: list[str]) -> str:
+    """What a line of throughput is called: its flow, and where data go if not all go there."""
+    whose = part["flow"][0] if apart else "all flows"
+    return f"{whose}, to the {TO[part['direction'][0]]}" if len(ways) > 1 else whose
 
 
 def _carrying(result: Result) -> int:
@@ -202,9 +216,9 @@ def windows_over_time(result: Result) -> Picture:
         axes.set_title("Congestion window")
         axes.set_xlabel("time, s")
         axes.set_ylabel("cwnd, kB")
-        axes.set_ylim(0, 1.25 * (settled if cut else peak) or 1)
+        axes.set_ylim(0, 1.05 * (settled if cut else peak) or 1)
         axes.margins(x=0.01)
-        axes.legend(loc="upper right", ncols=3)
+        legend_above(axes)
 
     which = f"of {drawn[0]}" if len(flows) == 1 else f"of each of {len(flows)} flows"
     if len(flows) > len(drawn):

@@ -21,10 +21,12 @@ pub enum Quantity {
     },
     /// The packets that wait at a link, at each change.
     Queue(LinkId),
-    /// The TCP payload or datagrams that reach a flow's server, in bit/s over intervals, at their ends.
+    /// The TCP payload or datagrams that reach one end of a flow, in bit/s over intervals, at their ends.
     Throughput {
         /// The flow.
         flow: FlowId,
+        /// To its server, or back to its client.
+        direction: Direction,
         /// From one line to the next.
         every: Span,
     },
@@ -92,9 +94,9 @@ impl<W: Write> TraceWriter for Columns<W> {
     fn wants(&self, event: &PacketEvent) -> bool {
         let (packet, delivered) = (&event.packet, event.kind == PacketEventKind::Delivered);
         match self.quantity {
-            Quantity::Throughput { flow, .. } => {
-                delivered && packet.flow == flow && packet.direction == Direction::Forward
-            }
+            Quantity::Throughput {
+                flow, direction, ..
+            } => delivered && packet.flow == flow && packet.direction == direction,
             Quantity::Ping(flow) => {
                 delivered && packet.flow == flow && packet.direction == Direction::Reverse
             }
