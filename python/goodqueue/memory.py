@@ -101,9 +101,7 @@ def parts(
     engine: Engine = "packets",
 ) -> list[Part]:
     """What a run takes, the most first; what is recorded is as the scenario says unless given."""
-    made = [
-        Part(*part) for part in scenario.memory(series=series, packets=packets, engine=engine)
-    ]
+    made = [Part(*part) for part in scenario.memory(series=series, packets=packets, engine=engine)]
     return sorted(made, key=lambda part: -part.total)
 
 
@@ -158,9 +156,7 @@ class Room:
         self._change = threading.Condition()
 
     @contextmanager
-    def of(
-        self, scenario: Scenario, *, series: bool, engine: Engine = "packets"
-    ) -> Iterator[None]:
+    def of(self, scenario: Scenario, *, series: bool, engine: Engine = "packets") -> Iterator[None]:
         """Waits until there is room for a run, or no other run is under way."""
         wanted = needed(parts(scenario, series=series, packets=False, engine=engine))
         with self._change:

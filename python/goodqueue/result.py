@@ -49,7 +49,8 @@ class Result:
     """What one run yielded.
 
     Attributes:
-        summary: every figure, by link and by flow; docs/results.md describes each key.
+        summary: the engine, and every figure by link and by flow; docs/results.md describes each
+            key.
         scenario: the scenario that was run, with every key written out, as TOML.
         throughput: the payload of TCP or UDP that reached the server, if it was recorded: `flow`,
             `time_s` (the end of an interval of 0.2 s), `throughput_bps` (over the interval). It has
@@ -62,7 +63,8 @@ class Result:
         self._outcome = outcome
         self.scenario = scenario
         self.throughput = throughput
-        self.summary: dict[str, Any] = json.loads(outcome.summary_json())
+        summary = json.loads(outcome.summary_json())
+        self.summary: dict[str, Any] = {"engine": "packets", **summary}
 
     @cached_property
     def links(self) -> pl.DataFrame:

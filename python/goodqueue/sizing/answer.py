@@ -155,6 +155,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
             most_replicates=_most(most_replicates, laboratory.plan),
             lean=laboratory.plan.lean,
             near=_near(link, laboratory),
+            least=laboratory.least(link, first),
         )
     except (KeyboardInterrupt, BudgetSpent) as stopped:
         answer = _named(answer, laboratory)
@@ -174,7 +175,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
     answer = replace(
         _named(answer, laboratory),
         found=found,
-        doubt=laboratory.doubt(link, at),
+        doubt=laboratory.doubt(link, found),
         epochs=_epochs(trials, at),
         share=laboratory.plan.share,
         scenario=laboratory.scenario(link, found.limit or found.ceiling or at),
@@ -244,9 +245,7 @@ def _extras(answer: Answer, laboratory: Laboratory, extras: Extras, most_replica
             try:
                 simulate_rules(link, trials, answer.by_rule, laboratory, most_replicates)
             finally:
-                by_rule = tuple(
-                    _simulated(link, trials, one, laboratory) for one in answer.by_rule
-                )
+                by_rule = tuple(_simulated(link, trials, one, laboratory) for one in answer.by_rule)
                 answer = replace(answer, by_rule=by_rule)
         left_out = ["queues", "changes"]
         for queue in extras.queues:
@@ -317,9 +316,7 @@ def simulate_rules(
     trials.ensure(wanted, min(FIRST_REPLICATES, most_replicates))
 
 
-def _simulated(
-    link: Link, trials: Trials, one: RuleAnswer, laboratory: Laboratory
-) -> RuleAnswer:
+def _simulated(link: Link, trials: Trials, one: RuleAnswer, laboratory: Laboratory) -> RuleAnswer:
     """A rule's answer with what happens at its buffer, if that was run."""
     packets = one.advice.whole_packets
     if packets is None:
@@ -374,6 +371,7 @@ def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
             most_replicates=COARSE_REPLICATES,
             lean=laboratory.plan.lean,
             near=by_rules(other),
+            least=laboratory.least(other, first_reach(other)),
         )
         yield Change(what, found.limit, theory_only(other), laboratory.engine)
 

@@ -34,8 +34,8 @@ SEARCH_SHARE = 0.6
 too low, and for the rules, queues and changes that follow."""
 
 HYBRID_S = 8.0
-"""A search by the hybrid engine is planned to take at most so many seconds, however large the budget: it
-is there to answer at once what packets cannot answer at all."""
+"""A search by the hybrid engine is planned to take at most so many seconds, however large the
+budget: it is there to answer at once what packets cannot answer at all."""
 
 TRIAL_SHARE = 0.02
 """A trial of a replicate's cost takes at most this share of the budget."""

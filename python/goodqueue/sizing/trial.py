@@ -52,8 +52,8 @@ ACCESS_FACTOR = 10
 """Hosts' links are so much faster than this one, unless their rate is given."""
 
 MANY_ROUNDS = 100
-"""Rounds of the round-trip times after which the flows left over shift their mean by less than 0.5 %:
-the list is then as short as the link's, and not as long as the flows are many."""
+"""Rounds of round-trip times after which flows left over shift the mean by less than 0.5 %: the
+list is then as short as the link's, and not as long as the flows are many."""
 
 TCP_HEADER = 40
 
