@@ -231,7 +231,9 @@ impl Engine {
     fn overflow(&mut self, before: f64, present: f64, now_s: f64) -> f64 {
         let drift = (present - self.per_slot) / present;
         let (mut waiting, mut lost) = (before, 0.0);
-        for place in 0..self.classes.len() {
+        // Classes send at the same time: none is always the last.
+        let first = self.noise.below(self.classes.len());
+        for place in (first..self.classes.len()).chain(0..first) {
             for piece in 0..self.classes[place].sent().len() {
                 let sent = self.classes[place].sent()[piece];
                 waiting += drift * sent.amount;
