@@ -240,6 +240,11 @@ impl Class {
             per_step: self.per_step,
             max_window: self.max_window,
             proportional: self.proportional,
+            dither: if self.lasting {
+                0.0
+            } else {
+                self.noise.unit() - 0.5
+            },
         };
         let train = &mut self.trains[self.at];
         let flow = &mut self.flows[train.flow as usize];
@@ -259,6 +264,11 @@ impl Class {
             return 0.0;
         }
         if after > 0.0 { self.send(after) } else { 0.0 }
+    }
+
+    /// How far the packets of a unit that arrive at once raise the queue above its mean, at most.
+    pub fn burst(&self) -> f64 {
+        if self.lasting { 0.0 } else { self.unit - 1.0 }
     }
 
     /// What trains sent in this slot.

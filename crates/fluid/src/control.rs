@@ -89,7 +89,7 @@ impl Flow {
             }
             self.grows -= 1;
             control.advance(self, 1.0 / f64::from(trains));
-            before + libm::floor((self.window - self.flight).max(0.0))
+            before + libm::floor((self.window - self.flight + round.dither).max(0.0))
         };
         let after = f64::from(after as f32);
         self.flight += after - before;
@@ -119,6 +119,8 @@ pub struct Round {
     pub per_step: f64,
     /// Largest window.
     pub max_window: f64,
+    /// dither
+    pub dither: f64,
     /// Whether recovery sends in proportion to what is delivered, and does not pause.
     pub proportional: bool,
 }

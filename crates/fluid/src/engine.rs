@@ -109,7 +109,7 @@ impl Engine {
         let window = share * packets_per_s / per_window;
         let queue_slots = libm::ceil(buffer / per_slot) as usize + 4;
         let mut classes = Vec::new();
-        let mut highest = 0.0_f64;
+        let (mut highest, mut largest) = (0.0_f64, 0.0_f64);
         for group in &link.groups {
             let counts = by_slots(group, |rtt| {
                 libm::round((rtt.as_secs_f64() + transmission_s) / slot_s) as usize
@@ -130,6 +130,9 @@ impl Engine {
                 0.0
             };
             highest = highest.max(peak);
+            if !together {
+                largest = largest.max(unit - 1.0);
+            }
             for (rtt_slots, flows) in &counts {
                 let rtt_s = *rtt_slots as f64 * slot_s;
                 let sizes = (*rtt_slots, rtt_slots + queue_slots + 2);
@@ -151,7 +154,7 @@ impl Engine {
             per_slot,
             packets_per_s,
             buffer,
-            margin: 40.0 * highest,
+            margin: 40.0 * highest + largest,
             background: link.background.share * per_slot,
             background_burst: link.background.burst_packets,
             burst: 2.0,
@@ -237,7 +240,8 @@ impl Engine {
             for piece in 0..self.classes[place].sent().len() {
                 let sent = self.classes[place].sent()[piece];
                 waiting += drift * sent.amount;
-                let excess = waiting + sent.peak - self.buffer;
+                let burst = self.classes[place].burst() * self.noise.unit();
+                let excess = waiting + sent.peak + burst - self.buffer;
                 if excess < 1.0 {
                     continue;
                 }
