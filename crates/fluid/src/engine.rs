@@ -220,7 +220,7 @@ impl Engine {
             .serve(self.per_slot, self.burst, &mut self.noise, &mut self.served);
         for (class, served) in self.classes.iter_mut().zip(&mut self.served) {
             if *served > 0.0 {
-                class.send_back(self.slot, 0, std::mem::take(served));
+                class.send_back(self.slot, std::mem::take(served));
             }
         }
         *self.served.last_mut().expect("the background's place") = 0.0;
@@ -264,15 +264,13 @@ impl Engine {
     /// So many packets of a piece are lost.
     fn lose(&mut self, place: usize, piece: usize, count: f64, now_s: f64) {
         let burst = self.tally.burst(now_s);
-        let after = libm::round(self.buffer / self.per_slot) as usize;
         let taken = self.batch[place].min(count);
         self.batch[place] -= taken;
         self.debts[place] += count - taken;
         let class = &mut self.classes[place];
-        if class.lose(piece, burst, &mut self.noise) {
+        if class.lose(piece, count, burst, &mut self.noise) {
             self.tally.hit();
         }
-        class.send_back(self.slot, after, count);
     }
 
     fn start_measuring(&mut self) {
