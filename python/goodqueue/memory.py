@@ -108,9 +108,7 @@ def parts(
         packets: if True, packet events are recorded; None for the scenario's own setting.
         engine: the engine that runs the scenario.
     """
-    made = [
-        Part(*part) for part in scenario.memory(series=series, packets=packets, engine=engine)
-    ]
+    made = [Part(*part) for part in scenario.memory(series=series, packets=packets, engine=engine)]
     return sorted(made, key=lambda part: -part.total)
 
 
@@ -165,9 +163,7 @@ class Room:
         self._change = threading.Condition()
 
     @contextmanager
-    def of(
-        self, scenario: Scenario, *, series: bool, engine: Engine = "packets"
-    ) -> Iterator[None]:
+    def of(self, scenario: Scenario, *, series: bool, engine: Engine = "packets") -> Iterator[None]:
         """Waits until there is room for a run, or no other run is in progress."""
         wanted = needed(parts(scenario, series=series, packets=False, engine=engine))
         with self._change:

@@ -51,10 +51,11 @@ class Result:
     """The results of one run.
 
     Attributes:
-        summary: every figure, by link and by flow; docs/results.md describes each key.
+        summary: the engine, and every figure by link and by flow; docs/results.md describes each
+            key.
         scenario: the scenario that was run, as TOML with every key written out.
-        throughput: TCP or UDP payload that reached its receiver, if it was recorded, with the columns
-            `flow`, `direction` (`up` to the flow's server, `down` to its client), `time_s` (end of
+        throughput: TCP or UDP payload that reached its receiver, if it was recorded, with the
+            columns `flow`, `direction` (`up` to the flow's server, `down` to its client), `time_s` (end of
             an interval of 0.2 s) and `throughput_bps` (mean over the interval). A flow has the
             directions in which its workload sends data. At most 64 pairs of flow and direction are
             recorded.
@@ -66,7 +67,8 @@ class Result:
         self._outcome = outcome
         self.scenario = scenario
         self.throughput = throughput
-        self.summary: dict[str, Any] = json.loads(outcome.summary_json())
+        summary = json.loads(outcome.summary_json())
+        self.summary: dict[str, Any] = {"engine": "packets", **summary}
 
     @cached_property
     def links(self) -> pl.DataFrame:

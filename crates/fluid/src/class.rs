@@ -35,6 +35,7 @@ struct Train {
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     flow: u32,
+    train: u32,
     /// Packets.
     pub amount: f64,
     /// See the train's.
@@ -186,9 +187,9 @@ impl Class {
 
     /// What has left the link in slot `now` comes back a base round-trip time later.
     #[inline]
-    pub fn send_back(&mut self, now: u64, after: usize, amount: f64) {
+    pub fn send_back(&mut self, now: u64, amount: f64) {
         let mask = self.returns.len() - 1;
-        self.returns[(now as usize + self.rtt_slots + after) & mask] += amount;
+        self.returns[(now as usize + self.rtt_slots) & mask] += amount;
     }
 
     /// The packets that the class sends in a slot: as many as come back, more where windows
@@ -220,6 +221,7 @@ impl Class {
         let train = &self.trains[self.at];
         self.sent.push(Piece {
             flow: train.flow,
+            train: self.at as u32,
             amount,
             peak: f64::from(train.peak),
         });
@@ -240,10 +242,17 @@ impl Class {
             per_step: self.per_step,
             max_window: self.max_window,
             proportional: self.proportional,
+            dither: if self.lasting {
+                0.0
+            } else {
+                self.noise.unit() - 0.5
+            },
         };
         let train = &mut self.trains[self.at];
         let flow = &mut self.flows[train.flow as usize];
-        let before = f64::from(train.amount);
+        // What the train owes is not there, and no later train makes up for it.
+        let before = f64::from(train.amount).max(0.0);
+        flow.flight += before - f64::from(train.amount);
         let (after, known) = flow.pass(&self.control, self.each, before, &round);
         self.reductions += u64::from(known);
         self.updates += 1;
@@ -261,20 +270,27 @@ impl Class {
         if after > 0.0 { self.send(after) } else { 0.0 }
     }
 
+    /// How far the packets of a unit that arrive at once raise the queue above its mean, at most.
+    pub fn burst(&self) -> f64 {
+        if self.lasting { 0.0 } else { self.unit - 1.0 }
+    }
+
     /// What trains sent in this slot.
     pub fn sent(&self) -> &[Piece] {
         &self.sent
     }
 
-    /// A packet of this piece is lost. Returns whether its flow was not yet hit by this burst.
-    pub fn lose(&mut self, piece: usize, burst: u32, noise: &mut Noise) -> bool {
-        let flow = &mut self.flows[self.sent[piece].flow as usize];
+    /// So many packets of this piece are lost: they do not come back. Returns whether its flow was not yet hit by this burst.
+    pub fn lose(&mut self, piece: usize, count: f64, burst: u32, noise: &mut Noise) -> bool {
+        let piece = self.sent[piece];
+        let flow = &mut self.flows[piece.flow as usize];
         let hit = flow.burst != burst;
         flow.burst = burst;
         // Three packets after the lost one tell of it.
         let size = flow.flight / f64::from(self.each);
         let late = noise.unit() * size < TELLING;
-        flow.lose(self.each, late);
+        flow.lose(self.each, count, late);
+        self.trains[piece.train as usize].amount -= count as f32;
         hit
     }
 }

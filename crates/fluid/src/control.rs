@@ -35,6 +35,8 @@ pub struct Flow {
     pub events: u32,
     /// What a train keeps of its packets in recovery.
     pub kept: f32,
+    /// Lost packets whose loss is not known.
+    pub missing: f32,
     /// Packets that a pause has yet to leave out.
     pub pause: f32,
     /// Trains until the sender knows of a loss; 0 if there is none.
@@ -61,6 +63,7 @@ impl Flow {
             self.unknown -= 1;
             if self.unknown == 0 {
                 control.reduce(self);
+                self.missing = 0.0;
                 let kept = (self.window / self.flight).min(1.0);
                 if round.proportional {
                     self.kept = kept as f32;
@@ -89,19 +92,28 @@ impl Flow {
             }
             self.grows -= 1;
             control.advance(self, 1.0 / f64::from(trains));
-            before + libm::floor((self.window - self.flight).max(0.0))
+            before + libm::floor(self.room(round.dither).max(0.0))
         };
         let after = f64::from(after as f32);
         self.flight += after - before;
         (after, known)
     }
 
+    /// By how much the window exceeds what the sender believes to be in flight.
+    fn room(&self, dither: f64) -> f64 {
+        self.window - self.flight - f64::from(self.missing) + dither
+    }
+
     /// One of the flow's packets is lost. The sender knows when its train has come back, or the one
     /// after if that is `late`; unless another loss is known before.
-    pub fn lose(&mut self, trains: u16, late: bool) {
+    pub fn lose(&mut self, trains: u16, count: f64, late: bool) {
+        self.flight -= count;
         // What was sent before the first loss was known belongs to the same event.
         if self.unknown == 0 && self.recovers + 1 < trains.max(2) {
             self.unknown = trains + u16::from(late);
+        }
+        if self.unknown > 0 {
+            self.missing += count as f32;
         }
     }
 }
@@ -119,6 +131,8 @@ pub struct Round {
     pub per_step: f64,
     /// Largest window.
     pub max_window: f64,
+    /// dither
+    pub dither: f64,
     /// Whether recovery sends in proportion to what is delivered, and does not pause.
     pub proportional: bool,
 }

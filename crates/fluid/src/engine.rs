@@ -109,7 +109,7 @@ impl Engine {
         let window = share * packets_per_s / per_window;
         let queue_slots = libm::ceil(buffer / per_slot) as usize + 4;
         let mut classes = Vec::new();
-        let mut highest = 0.0_f64;
+        let (mut highest, mut largest) = (0.0_f64, 0.0_f64);
         for group in &link.groups {
             let counts = by_slots(group, |rtt| {
                 libm::round((rtt.as_secs_f64() + transmission_s) / slot_s) as usize
@@ -130,6 +130,9 @@ impl Engine {
                 0.0
             };
             highest = highest.max(peak);
+            if !together {
+                largest = largest.max(unit - 1.0);
+            }
             for (rtt_slots, flows) in &counts {
                 let rtt_s = *rtt_slots as f64 * slot_s;
                 let sizes = (*rtt_slots, rtt_slots + queue_slots + 2);
@@ -151,7 +154,7 @@ impl Engine {
             per_slot,
             packets_per_s,
             buffer,
-            margin: 40.0 * highest,
+            margin: 40.0 * highest + largest,
             background: link.background.share * per_slot,
             background_burst: link.background.burst_packets,
             burst: 2.0,
@@ -217,7 +220,7 @@ impl Engine {
             .serve(self.per_slot, self.burst, &mut self.noise, &mut self.served);
         for (class, served) in self.classes.iter_mut().zip(&mut self.served) {
             if *served > 0.0 {
-                class.send_back(self.slot, 0, std::mem::take(served));
+                class.send_back(self.slot, std::mem::take(served));
             }
         }
         *self.served.last_mut().expect("the background's place") = 0.0;
@@ -231,11 +234,14 @@ impl Engine {
     fn overflow(&mut self, before: f64, present: f64, now_s: f64) -> f64 {
         let drift = (present - self.per_slot) / present;
         let (mut waiting, mut lost) = (before, 0.0);
-        for place in 0..self.classes.len() {
+        // Classes send at the same time: none is always the last.
+        let first = self.noise.below(self.classes.len());
+        for place in (first..self.classes.len()).chain(0..first) {
             for piece in 0..self.classes[place].sent().len() {
                 let sent = self.classes[place].sent()[piece];
                 waiting += drift * sent.amount;
-                let excess = waiting + sent.peak - self.buffer;
+                let burst = self.classes[place].burst() * self.noise.unit();
+                let excess = waiting + sent.peak + burst - self.buffer;
                 if excess < 1.0 {
                     continue;
                 }
@@ -258,15 +264,13 @@ impl Engine {
     /// So many packets of a piece are lost.
     fn lose(&mut self, place: usize, piece: usize, count: f64, now_s: f64) {
         let burst = self.tally.burst(now_s);
-        let after = libm::round(self.buffer / self.per_slot) as usize;
         let taken = self.batch[place].min(count);
         self.batch[place] -= taken;
         self.debts[place] += count - taken;
         let class = &mut self.classes[place];
-        if class.lose(piece, burst, &mut self.noise) {
+        if class.lose(piece, count, burst, &mut self.noise) {
             self.tally.hit();
         }
-        class.send_back(self.slot, after, count);
     }
 
     fn start_measuring(&mut self) {

@@ -58,8 +58,9 @@ def curve(answer: Answer) -> Picture:
     )
     caption = (
         "Utilisation, 99th percentile of the queueing delay, and loss against the buffer. Dots are "
-        f"means of {_replicates(answer)} replicates, bands their 95 % intervals (none where fewer "
-        f"than seven were run); ticks above are what the rules say; {verdict}."
+        f"means of {_replicates(answer)} replicates by the {answer.engine_name}, bands their 95 % "
+        "intervals (none where fewer than seven were run); ticks above are what the rules say; "
+        f"{verdict}."
     )
     return Picture("curve", caption, draw, panels=3, height_inches=7.6)
 
@@ -106,7 +107,7 @@ def pareto(answer: Answer) -> Picture:
 
     others = (
         " Diamonds are other queue disciplines in its place, with their defaults."
-        if answer.alternatives
+        if any(one.figures for one in answer.alternatives)
         else ""
     )
     caption = (
@@ -147,7 +148,7 @@ def _name_limits(
 
 
 def _other_queues(answer: Answer, axes: Axes, figure: str) -> None:
-    for index, one in enumerate(answer.alternatives):
+    for index, one in enumerate(other for other in answer.alternatives if other.figures):
         axes.plot(
             _milliseconds(one.figures["p99_delay_s"]),
             100 * one.figures[figure].mean,

@@ -36,6 +36,7 @@ from goodqueue.sizing.theory import promised, theory_only, unmet_by_theory
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from goodqueue.engines import Engine
     from goodqueue.intervals import Interval
     from goodqueue.sizing.budget import Plan
     from goodqueue.sizing.laboratory import Laboratory, Trial
@@ -155,6 +156,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
             most_replicates=_most(most_replicates, laboratory.plan),
             lean=laboratory.plan.lean,
             near=_near(link, laboratory),
+            least=laboratory.least(link, first),
         )
     except (KeyboardInterrupt, BudgetSpent) as stopped:
         answer = _named(answer, laboratory)
@@ -174,7 +176,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
     answer = replace(
         _named(answer, laboratory),
         found=found,
-        doubt=laboratory.doubt(link, at),
+        doubt=laboratory.doubt(link, found),
         epochs=_epochs(trials, at),
         share=laboratory.plan.share,
         scenario=laboratory.scenario(link, found.limit or found.ceiling or at),
@@ -232,34 +234,40 @@ class Extras:
     queues: tuple[str, ...]
     changes: bool
 
+    def in_order(self, engine: Engine) -> Iterator[str]:
+        """The parts that are wanted, in the order in which they are run.
+
+        The hybrid engine takes longest, by far, for the smallest of the rules' buffers.
+        """
+        wanted = {"rules": self.rules, "queues": bool(self.queues), "changes": self.changes}
+        last = "rules" if engine == "hybrid" else ""
+        return (part for part in sorted(wanted, key=last.__eq__) if wanted[part])
+
 
 def _extras(answer: Answer, laboratory: Laboratory, extras: Extras, most_replicates: int) -> Answer:
     """The answer with what else the budget lasts for, and with what it did not last for."""
     link, trials = answer.link, answer.trials
     assert trials is not None
-    left_out = []
+    left = list(extras.in_order(laboratory.engine))
     try:
-        if extras.rules:
-            left_out = ["rules", "queues", "changes"]
-            try:
+        while left:
+            if left[0] == "rules":
                 simulate_rules(link, trials, answer.by_rule, laboratory, most_replicates)
-            finally:
-                by_rule = tuple(
-                    _simulated(link, trials, one, laboratory) for one in answer.by_rule
-                )
-                answer = replace(answer, by_rule=by_rule)
-        left_out = ["queues", "changes"]
-        for queue in extras.queues:
-            other = try_queue(link, laboratory, queue, most_replicates)
-            answer = replace(answer, alternatives=(*answer.alternatives, other))
-        left_out = ["changes"]
-        for change in what_changes(link, laboratory) if extras.changes else ():
-            answer = replace(answer, changes=(*answer.changes, change))
+            elif left[0] == "queues":
+                for queue in extras.queues:
+                    other = try_queue(link, laboratory, queue, most_replicates)
+                    answer = replace(answer, alternatives=(*answer.alternatives, other))
+            else:
+                for change in what_changes(link, laboratory):
+                    answer = replace(answer, changes=(*answer.changes, change))
+            del left[0]
     except KeyboardInterrupt:
-        return replace(answer, interrupted=True)
+        answer = replace(answer, interrupted=True)
     except BudgetSpent:
-        wanted = {"rules": extras.rules, "queues": extras.queues, "changes": extras.changes}
-        return replace(answer, left_out=tuple(part for part in left_out if wanted[part]))
+        answer = replace(answer, left_out=tuple(left))
+    if extras.rules:
+        by_rule = tuple(_simulated(link, trials, one, laboratory) for one in answer.by_rule)
+        answer = replace(answer, by_rule=by_rule)
     return answer
 
 
@@ -317,9 +325,7 @@ def simulate_rules(
     trials.ensure(wanted, min(FIRST_REPLICATES, most_replicates))
 
 
-def _simulated(
-    link: Link, trials: Trials, one: RuleAnswer, laboratory: Laboratory
-) -> RuleAnswer:
+def _simulated(link: Link, trials: Trials, one: RuleAnswer, laboratory: Laboratory) -> RuleAnswer:
     """A rule's answer with what happens at its buffer, if that was run."""
     packets = one.advice.whole_packets
     if packets is None:
@@ -374,6 +380,7 @@ def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
             most_replicates=COARSE_REPLICATES,
             lean=laboratory.plan.lean,
             near=by_rules(other),
+            least=laboratory.least(other, first_reach(other)),
         )
         yield Change(what, found.limit, theory_only(other), laboratory.engine)
 

@@ -34,8 +34,8 @@ SEARCH_SHARE = 0.6
 too low, and for the rules, queues and changes that follow."""
 
 HYBRID_S = 8.0
-"""A search by the hybrid engine is planned to take at most so many seconds, however large the budget: it
-is there to answer at once what packets cannot answer at all."""
+"""A search by the hybrid engine is planned to take at most so many seconds, however large the
+budget: it is there to answer at once what packets cannot answer at all."""
 
 TRIAL_SHARE = 0.02
 """A trial of a replicate's cost takes at most this share of the budget."""
@@ -43,6 +43,10 @@ TRIAL_SHARE = 0.02
 SETTLING_RUNS = 80
 """Replicates that the limits around an answer take until they are settled, as planned: four limits
 with 20 each. Up to 64 each are run where a mean lies close to its bound."""
+
+STRIDES = 4
+"""Steps of a lean search from where the answer is expected, as planned, and halvings of the last of
+them: an answer that is off by less than a factor of two is found."""
 
 LEAN_SETTLING_RUNS = 128
 """The same of a lean search: two limits with 64 each, the most that they get at full length."""
@@ -150,7 +154,7 @@ class Budget:
         # Of the hybrid engine the smallest buffers of a coarse scan take by far the longest runs.
         if search_s <= at_most_s and engine == "packets":
             return Plan(run_s=run_s, search_s=search_s)
-        runs = _lean_runs(reach) / workers
+        runs = _lean_runs() / workers
         share, cost_s = 1.0, run_s  # rather fewer limits than shorter replicates
         for shorter in SHARES[1:]:
             shorter_s = run_s * scenario(shorter).duration_s / whole.duration_s
@@ -166,8 +170,8 @@ def _thorough_runs(reach: int) -> int:
     return COARSE_REPLICATES * coarse + _halvings(COARSE) * FIRST_REPLICATES + SETTLING_RUNS
 
 
-def _lean_runs(reach: int) -> int:
-    return COARSE_REPLICATES + _halvings(len(grid(reach))) * FIRST_REPLICATES + LEAN_SETTLING_RUNS
+def _lean_runs() -> int:
+    return COARSE_REPLICATES * STRIDES + STRIDES * FIRST_REPLICATES + LEAN_SETTLING_RUNS
 
 
 def _halvings(points: int) -> int:

@@ -7,6 +7,7 @@ for.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +15,7 @@ from goodqueue.engines import unable, unproved
 from goodqueue.errors import RequestError
 from goodqueue.memory import check_runs, limit_of
 from goodqueue.sizing.budget import Budget, BudgetSpent, Plan
-from goodqueue.sizing.smallest import Ended, Trials
+from goodqueue.sizing.smallest import Ended, Trials, grid
 from goodqueue.sizing.trial import EPOCHS, WHOLE, Extent, LinkTrial
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.meter import Meter
-    from goodqueue.sizing.smallest import Sampler
+    from goodqueue.sizing.smallest import Sampler, Smallest
     from goodqueue.study.model import Parameter, Variant
     from goodqueue.study.runner import Runner
 
@@ -78,15 +79,15 @@ class Laboratory:
     Attributes:
         budget: the time that all of them may take; None for as long as they do.
         plan: how the link is searched; that of a search in full until `calibrate` has made one.
-        engine: what runs replicates. By `auto` that is the packet engine unless it does not fit into
-            the budget and the hybrid engine answers.
+        engine: what runs replicates. By `auto` that is the packet engine unless it does not fit
+            into the budget and the hybrid engine answers.
         packets_s: seconds of wall-clock time that the packet engine's search was expected to take
             where that is more than the budget; None where it fits or was not looked at.
         why_not_hybrid: why the hybrid engine was not taken in its place; None if it was.
         trial: what is run.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what is run, by what, and how long
         self,
         runner: Runner,
         trial: Trial,
@@ -167,9 +168,30 @@ class Laboratory:
         asked = is_lean and self._choice == "auto"
         return asked and unproved(self._whole(link, limit)) is None
 
-    def doubt(self, link: Link, limit: int) -> str | None:
-        """Why the hybrid engine's figures at this limit are not to be relied on; None if they are."""
-        return unproved(self._whole(link, limit)) if self.engine == "hybrid" else None
+    def least(self, link: Link, most: int) -> int:
+        """The least limit of the grid that the engine answers for, at most about `most` packets.
+
+        The packet engine answers for all, and so does the hybrid engine if it was asked for.
+        """
+        if self.engine == "packets" or self._choice == "hybrid":
+            return 1
+        scenario, points = self._whole(link, most), grid(most)
+
+        def answers(limit: int) -> bool:
+            return unproved(scenario.with_limit(self.trial.name, limit)) is None
+
+        return points[min(bisect_left(points, True, key=answers), len(points) - 1)]
+
+    def doubt(self, link: Link, found: Smallest) -> str | None:
+        """Why the hybrid engine's answer is not to be relied on; None if it is."""
+        if self.engine == "packets":
+            return None
+        limit = found.limit or found.floor or found.reached
+        doubt = unproved(self._whole(link, limit))
+        if doubt is None and found.floor is not None and not found.low and found.floor > 1:
+            smaller = unproved(self._whole(link, found.floor - 1))
+            doubt = smaller and f"smaller buffers were not tried: {smaller}"
+        return doubt
 
     def why_not(self, link: Link, limit: int, queue: str | None = None) -> str | None:
         """Why its engine is not run with this buffer or queue; None if it is.

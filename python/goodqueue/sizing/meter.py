@@ -20,6 +20,10 @@ OF_LINK = {
 """What a search calls a figure of the link, and what studies call it."""
 
 
+OF_GROUP = ("goodput_bps.sum", "goodput_bps.jain", "loss_events")
+"""What is read of each group of long flows. Only the hybrid engine has the last."""
+
+
 @dataclass(frozen=True, slots=True)
 class Meter:
     """Where to read.
@@ -37,8 +41,7 @@ class Meter:
     def metrics(self) -> list[str]:
         """The metrics to ask a run for."""
         own = [f"{self.link}.{metric}" for metric in OF_LINK.values()]
-        parts = ("sum", "jain")
-        return own + [f"{group}.goodput_bps.{part}" for group in self.groups for part in parts]
+        return own + [f"{group}.{part}" for group in self.groups for part in OF_GROUP]
 
     def figures(self, values: Sequence[float]) -> dict[str, float]:
         """The figures, of the values of `metrics`.
@@ -49,17 +52,21 @@ class Meter:
         figures = dict(zip(OF_LINK, known, strict=False))
         bursts, hit = figures.pop("bursts"), figures.pop("hit")
         if self.groups:
+            first, step = len(OF_LINK), len(OF_GROUP)
+            events = values[first + 2 :: step]
+            flows = sum(self.groups.values())
             # Every burst hits so many of the flows: the epochs that a flow has seen on average.
-            figures["epochs"] = bursts * hit / sum(self.groups.values())
-            figures["jain"] = self._jain(known[len(OF_LINK) :])
+            figures["epochs"] = bursts * hit / flows
+            if not any(map(math.isnan, events)):  # the hybrid engine counts them by flow
+                of_groups = zip(self.groups.values(), events, strict=True)
+                figures["epochs"] = sum(count * mean for count, mean in of_groups) / flows
+            figures["jain"] = self._jain(known[first::step], known[first + 1 :: step])
         return figures
 
-    def _jain(self, values: Sequence[float]) -> float:
+    def _jain(self, sums: Sequence[float], jains: Sequence[float]) -> float:
         """Jain's index over all groups: (sum x)^2 / (n sum x^2), which each group's tell."""
         total = squares = 0.0
-        for count, its_sum, its_jain in zip(
-            self.groups.values(), values[::2], values[1::2], strict=True
-        ):
+        for count, its_sum, its_jain in zip(self.groups.values(), sums, jains, strict=True):
             total += its_sum
             squares += its_sum**2 / (count * its_jain) if its_jain else 0.0
         return total**2 / (sum(self.groups.values()) * squares) if squares else 0.0

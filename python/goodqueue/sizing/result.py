@@ -157,6 +157,11 @@ class Answer:
     carried: Carried | None = None
 
     @property
+    def engine_name(self) -> str:
+        """What simulated it, in words."""
+        return "hybrid engine" if self.engine == "hybrid" else "packet engine"
+
+    @property
     def ended(self) -> bool:
         """Whether the search was stopped before it had an answer."""
         return self.interrupted or self.budget_over

@@ -32,7 +32,7 @@ COARSE = 8
 """Every so many grid points are tried first: a factor of 1.48."""
 
 FIRST_STRIDE = 2
-"""Grid points from a guess to the second limit that is tried; each further step is twice as long."""
+"""Grid points from a guess to the second limit tried; each further step is twice as long."""
 
 COARSE_REPLICATES = 3
 """What those get: their means only say where to look."""
@@ -225,6 +225,7 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
     most_replicates: int,
     lean: bool = False,
     near: int | None = None,
+    least: int = 1,
 ) -> Smallest:
     """Searches.
 
@@ -237,9 +238,10 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
         lean: leaves out the coarse scan: fewer runs, and monotony is checked nowhere but around
             the answer.
         near: packets near which a lean search expects the answer, and looks first.
+        least: packets below which such a search tries nothing.
     """
     if lean and near is not None:
-        points = _around(trials, helped, near, reach[1])
+        points = _around(trials, helped, near, (least, reach[1]))
     else:
         points = _reach(trials, helped, *reach, lean=lean)
     find = _floor_within_a_step if lean else _floor
@@ -264,7 +266,7 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
     feasible = trials.passes(floor, hurt)
     ceiling = None if feasible else _ceiling(trials, points, hurt, most_replicates)
     low, high = _range(trials, helped)
-    below = points[points.index(floor) - 1] if floor > 1 else None
+    below = points[points.index(floor) - 1] if floor > points[0] else None
     settled = trials.answer(floor, [*helped, *hurt]) is Answered.MEETS and (
         below is None or trials.answer(below, helped) is Answered.FAILS
     )
@@ -336,12 +338,17 @@ def _reach(
         reach *= 2
 
 
-def _around(trials: Trials, helped: Sequence[Target], near: int, most: int) -> list[int]:
+def _around(
+    trials: Trials, helped: Sequence[Target], near: int, ends: tuple[int, int]
+) -> list[int]:
     """Tries limits ever farther from a guess until one that fails lies below one that suffices.
 
-    Or until the largest limit, the smallest, or one that never fills. Returns the whole grid.
+    Or until the largest limit, the smallest, or one that never fills. Returns the grid between the
+    ends.
     """
-    points = grid(most)
+    least, most = ends
+    points = grid(max(least, most))
+    points = points[bisect_left(points, least) :]
     at = min(bisect_left(points, near), len(points) - 1)
     stride, upward = FIRST_STRIDE, None
     while True:

@@ -86,8 +86,8 @@ HEADERS = {"linux": 52, "rfc": 40}
 """Bytes of IP and TCP headers, by profile: Linux has timestamps."""
 
 MANY_ROUNDS = 100
-"""Rounds of the round-trip times after which the flows left over shift their mean by less than 0.5 %:
-the list is then as short as the link's, and not as long as the flows are many."""
+"""Rounds of round-trip times after which flows left over shift the mean by less than 0.5 %: the
+list is then as short as the link's, and not as long as the flows are many."""
 
 LARGEST_WINDOW = 1 << 30
 """Bytes, RFC 7323 section 2.3."""
