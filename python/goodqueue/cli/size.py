@@ -246,5 +246,10 @@ def _write_report(answer: Answer, path: Path, command: Sequence[str]) -> None:
 
     question = ". ".join(plain_lines(describe(answer)))
     sentences = [f"{question}.", *plain_lines(verdict(answer))]
-    write(answer, sentences, _pictures(answer), path, command)
+    tables = []
+    if answer.today is not None:
+        from goodqueue.cli.today import COLUMNS, TITLE, today_rows
+
+        tables.append((TITLE, COLUMNS, today_rows(answer.today)))
+    write(answer, sentences, _pictures(answer), path, command, tables)
     print_wrote(path)

@@ -11,19 +11,21 @@ if TYPE_CHECKING:
     from goodqueue.passive.today import Comparison, Today
     from goodqueue.sizing.result import Answer
 
+TITLE = "Today's link, as measured and as simulated"
+COLUMNS = ("today's link", "measured", "simulated", "95 % of runs", "agrees")
 VERDICT = {True: "yes", False: "no", None: MISSING}
 
 
 def print_today(today: Today) -> None:
     """Prints the comparison, what was fitted, and the verdict."""
     console = stdout()
-    console.print(today_table(today))
+    console.print(table(TITLE, COLUMNS, today_rows(today), ["measured", "simulated", "agrees"]))
     for line in fitted_lines(today):
         console.print(line, soft_wrap=True)
 
 
-def today_table(today: Today) -> object:
-    """Each figure as measured, and the range of single runs."""
+def today_rows(today: Today) -> list[list[str]]:
+    """Each figure as measured, as simulated, and the range of single runs."""
     rows = [
         [words, *_cells(name, today.figures[name])]
         for name, words in FIGURES.items()
@@ -33,9 +35,7 @@ def today_table(today: Today) -> object:
         [f"goodput, limited by {kind.replace('_', ' ')}", *_cells("goodput_bps", one)]
         for kind, one in today.goodput_bps.items()
     ]
-    columns = ["today's link", "measured", "simulated", "95 % of runs", "agrees"]
-    title = "Today's link, as measured and as simulated"
-    return table(title, columns, rows, ["measured", "simulated", "agrees"])
+    return rows
 
 
 def fitted_lines(today: Today) -> list[str]:

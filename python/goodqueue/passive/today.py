@@ -88,12 +88,17 @@ class Comparison:
         return self.measured is not None and self.low <= self.measured <= self.high
 
     @property
-    def distance(self) -> float:
-        """How far apart they are, in units of what is allowed; 0 of a figure that is not judged."""
+    def allowed(self) -> float:
+        """By how much measurement and mean may differ; infinite of a figure that is not judged."""
         if self.measured is None or self.tolerance is None:
+            return math.inf
+        return max(self.tolerance, (self.high - self.low) / 2)
+
+    def distance(self, allowed: float) -> float:
+        """How far measurement and mean are apart, in units of what is allowed."""
+        if self.measured is None or not 0 < allowed < math.inf:
             return 0.0
-        allowed = max(self.tolerance, (self.high - self.low) / 2)
-        return abs(self.measured - self.mean) / allowed if allowed else 0.0
+        return abs(self.measured - self.mean) / allowed
 
     @property
     def ratio(self) -> float:
@@ -143,10 +148,16 @@ class Today:
         """The judged figures that disagree."""
         return tuple(name for name, one in self.figures.items() if one.agrees is False)
 
-    @property
-    def distance(self) -> float:
-        """How far model and capture are apart: the sum of squares over the judged figures."""
-        return math.fsum(one.distance**2 for one in self.figures.values())
+    def distance(self, yardstick: Today) -> float:
+        """How far model and capture are apart: a sum of squares over the judged figures.
+
+        Args:
+            yardstick: the model by whose range of runs all are measured, so that a model does not
+                seem nearer for being more uncertain.
+        """
+        return math.fsum(
+            one.distance(yardstick.figures[name].allowed) ** 2 for name, one in self.figures.items()
+        )
 
     @property
     def loss_ratio(self) -> float:

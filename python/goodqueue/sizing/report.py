@@ -17,15 +17,19 @@ if TYPE_CHECKING:
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.result import Answer, RuleAnswer
 
+    Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
+    """A title, names of columns, and rows."""
+
 MISSING = "-"
 
 
-def write(
+def write(  # noqa: PLR0913, PLR0917 - all that a page shows
     answer: Answer,
     sentences: Sequence[str],
     pictures: Sequence[Picture],
     path: Path,
     command: Sequence[str],
+    tables: Sequence[Table] = (),
 ) -> None:
     """Writes the page, whole or not at all.
 
@@ -35,17 +39,28 @@ def write(
         pictures: what to show, each with its caption.
         path: the page.
         command: the arguments that yielded the answer, after `goodqueue`.
+        tables: tables to show before the pictures.
     """
     question, verdict = sentences[0], sentences[1:]
     body = [
         f"<p>{escape(question)}</p>",
         *(f'<p class="answer">{escape(line)}</p>' for line in verdict),
+        *(line for table in tables for line in _plain(table)),
         *map(page.figure, pictures),
         *_rules(answer),
         *_exports(answer),
     ]
     title = f"How much buffer? {question}"
     page.write(title, "How much buffer does this link need?", body, command, path)
+
+
+def _plain(table: Table) -> list[str]:
+    """A table of texts under its title."""
+    title, columns, rows = table
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return [f"<h2>{escape(title)}</h2>", f"<table><tr>{head}</tr>{body}</table>"]
 
 
 def _rules(answer: Answer) -> list[str]:
