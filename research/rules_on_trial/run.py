@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.trial import Length
-
-START = 0.9
-"""Share of the window that fills path and queue with which flows leave slow start."""
 
 METRICS = {
     "utilization": f"{LINK}.utilization",
@@ -42,23 +38,17 @@ def one_run(link: Link, packets: int, seed: int, cap: int) -> dict[str, float] |
     reach = plan.length(link, packets, cap)
     if reach is None:
         return None
-    text = _started_near_its_window(link, packets, reach)
+    text = scenario_toml(link, packets, f'{{ limit = "{packets}p" }}', reach)
     scenario = _core.Scenario.parse(text.encode(), "the link", []).with_seed(seed)
-    names, values = scenario.run(series=False, packets=False).metrics()
-    found = dict(zip(names.split("\n"), np.frombuffer(values), strict=True))
-    figures = {name: float(found[metric]) for name, metric in METRICS.items()}
+    found = metrics_of(scenario.run(series=False, packets=False))
+    figures = {name: found[metric] for name, metric in METRICS.items()}
     return {name: 0.0 if math.isnan(value) else value for name, value in figures.items()}
 
 
-def _started_near_its_window(link: Link, packets: int, reach: Length) -> str:
-    """The scenario; long flows leave slow start at 0.9 of the window that they will have.
-
-    Otherwise slow start floods the queue, and a short start-up does not outlast what that does.
-    """
-    window = (link.local_bdp_packets + packets) / link.flows
-    start = f'{{ initial_ssthresh = "{max(math.ceil(START * window), 2)}p" }}'
-    text = scenario_toml(link, reach, f'{{ limit = "{packets}p" }}')
-    return text.replace("tcp = { }", f"tcp = {start}", 1)
+def metrics_of(outcome: _core.Outcome) -> dict[str, float]:
+    """All metrics of a run by name."""
+    names, values = outcome.metrics()
+    return dict(zip(names.split("\n"), np.frombuffer(values).tolist(), strict=True))
 
 
 def one_link(seed: int, index: int, cap: int) -> dict[str, Any]:

@@ -10,8 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing.budget import BudgetSpent
+from goodqueue.sizing.calibrated.record import records
+from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
 from goodqueue.sizing.listener import SILENT, Listener
 from goodqueue.sizing.outlook import more_s
 from goodqueue.sizing.result import (
@@ -31,7 +35,6 @@ from goodqueue.sizing.smallest import (
     smallest,
     so_far,
 )
-from goodqueue.sizing.theory import promised, theory_only, unmet_by_theory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.budget import Plan
     from goodqueue.sizing.laboratory import Laboratory, Trial
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.rules import Rule
+    from goodqueue.sizing.rules import Advice, Rule
 
 MOST_REPLICATES = 64
 """No limit gets more replicates."""
@@ -70,15 +73,21 @@ def judge(link: Link) -> tuple[RuleAnswer, ...]:
     """Every rule's answer, by theory alone; none where there are no flows that a rule knows."""
     if not link.flows:
         return ()
-    promising = promised(link)
-    return tuple(_by_theory(link, rule, promises=rule.name in promising) for rule in RULES)
+    advice = [rule.advise(link) for rule in RULES]
+    # One evaluation for all rules; what it says of rules without a number is not used.
+    buffers = np.array([float(one.whole_packets or 1) for one in advice])
+    chances = chances_kept(link, buffers)
+    return tuple(
+        _by_theory(rule, its, {name: float(of[place]) for name, of in chances.items()})
+        for place, (rule, its) in enumerate(zip(RULES, advice, strict=True))
+    )
 
 
-def _by_theory(link: Link, rule: Rule, *, promises: bool) -> RuleAnswer:
-    advice = rule.advise(link)
-    packets = advice.whole_packets
-    broken = () if packets is None else unmet_by_theory(link, packets)
-    return RuleAnswer(rule, advice, unmet=broken, promises=promises)
+def _by_theory(rule: Rule, advice: Advice, chances: dict[str, float]) -> RuleAnswer:
+    if advice.whole_packets is None:
+        return RuleAnswer(rule, advice, record=records().get(rule.name))
+    unmet = tuple(name for name, chance in chances.items() if chance < LIKELY)
+    return RuleAnswer(rule, advice, unmet=unmet, chances=chances, record=records().get(rule.name))
 
 
 def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -> Answer:
@@ -90,7 +99,7 @@ def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -
         why: why nothing was simulated.
         notes: what was understood of the link.
     """
-    answer = Answer(link, judge(link), notes, why_theory_only=why)
+    answer = Answer(link, judge(link), notes, why_theory_only=why, calibrated=calibrated(link))
     limit = answer.buffer or max(round(link.bdp_packets), 1)
     return replace(_exported(answer, trial), scenario=trial.scenario(link, limit))
 
@@ -129,7 +138,7 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
             listener.on_bracket(shown.low, shown.high)
 
     trials = Trials(laboratory.sampler(link), on_change=told)
-    answer = Answer(link, judge(link), notes, trials=trials)
+    answer = Answer(link, judge(link), notes, trials=trials, calibrated=calibrated(link))
     with laboratory.within_budget():
         answer = _search(answer, laboratory, most_replicates)
         listener.on_answer(answer)
@@ -314,7 +323,8 @@ def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
             most_replicates=COARSE_REPLICATES,
             lean=laboratory.plan.lean,
         )
-        yield Change(what, found.limit, theory_only(other))
+        theory = calibrated(other)
+        yield Change(what, found.limit, None if theory is None else theory.packets)
 
 
 def _epochs(trials: Trials, limit: int) -> float | None:

@@ -74,7 +74,6 @@ class Link:
     synchronization: float = USUAL_SYNCHRONIZATION
     byte_counting: bool = True
     framing_bytes: int = 0
-    profile: str = "rfc"
 
     def __post_init__(self) -> None:
         for problem in _problems(self):
