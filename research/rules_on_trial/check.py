@@ -12,7 +12,7 @@ from goodqueue.sizing.budget import BudgetSpent
 from goodqueue.sizing.smallest import Ended, Trials, smallest
 from goodqueue.sizing.trial import Extent, LinkTrial, length
 from research.rules_on_trial import draw, plan
-from research.rules_on_trial.run import metrics_of, read
+from research.rules_on_trial.run import finished, metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -97,8 +97,7 @@ def search(link: Link, seed: int) -> dict[str, Any]:
 
 def searches(seed: int, indices: Iterable[int], out: Path, until: float = math.inf) -> None:
     """Appends the search of each link that can be afforded to a file, one a line."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    done = {document["index"] for document in read(out)}
+    done = finished(out)
     with out.open("a", encoding="utf-8") as file:
         for index in indices:
             if index in done:

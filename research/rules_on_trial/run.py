@@ -96,9 +96,7 @@ def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float =
         out: the file to append to.
         until: the time (Unix) after which no link is begun.
     """
-    out.parent.mkdir(parents=True, exist_ok=True)
-    done = {document["index"] for document in read(out)}
-    count = 0
+    done, count = finished(out), 0
     with out.open("a", encoding="utf-8") as file:
         for index in indices:
             if index in done:
@@ -109,6 +107,15 @@ def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float =
             file.flush()
             count += 1
     return count
+
+
+def finished(out: Path) -> set[int]:
+    """The links that a file holds; it is made, or ended with a whole line, to be appended to."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    text = out.read_text(encoding="utf-8") if out.exists() else ""
+    if not text.endswith("\n") and text:
+        out.write_text(f"{text}\n", encoding="utf-8")
+    return {document["index"] for document in read(out)}
 
 
 def read(path: Path) -> list[dict[str, Any]]:
