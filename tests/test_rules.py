@@ -31,7 +31,6 @@ from goodqueue.sizing.rules import (
 )
 from goodqueue.sizing.rules.rule import Advice, loss_rate
 from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
-from goodqueue.sizing.theory import promised, theory_only, without
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
 from goodqueue.validation import linux_deep
 
@@ -310,15 +309,6 @@ def test_loss_of_cubic_with_short_round_trips_is_that_of_the_reno_friendly_regio
         assert loss_rate(its_link, 0.009 * packets_per_s) == pytest.approx(loss, rel=0.1)
 
 
-def test_no_rule_promises_a_loss_that_cubic_does_not_keep() -> None:
-    """A bandwidth-delay product of 1745 packets: the round trips of the deepest recording."""
-    deepest = recorded_behind_deep_buffers()[-1]
-    long_way = replace(recorded_link(deepest), rtts_s=(1.2318,))
-    assert int(long_way.bdp_packets) == 1745
-    assert theory_only(long_way) is None
-    assert theory_only(replace(long_way, congestion_control="reno")) is not None
-
-
 @pytest.mark.parametrize(
     ("rule", "its_link", "words"),
     [
@@ -377,27 +367,6 @@ def test_broken_assumptions_are_named(rule: str, its_link: Link, words: str) -> 
 def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
     found = next(one for one in RULES if one.name == rule)
     assert found.advise(its_link).broken == ()
-
-
-def test_theory_takes_the_largest_that_promises_what_is_asked() -> None:
-    full = link(rate_bps=50e6, rtts_s=(0.02,), flows=10, min_utilization=1.0)
-    assert theory_only(full) == int(full.bdp_packets) == 83
-    fast = link(rate_bps=1e9, rtts_s=(0.1,), flows=100)
-    said = promised(fast)
-    assert list(said) == ["bdp", "window_decrease", "bscl"]
-    assert theory_only(fast) == said["bdp"] > said["bscl"]
-    # Within a delay that leaves no room for flows in step, what flows out of step need.
-    assert theory_only(replace(fast, max_delay_s=0.05)) == said["bscl"]
-    # Out of step, and every smaller buffer too short for bursts: a BDP is more than it takes.
-    mixed = link(flows=100, rtts_s=(0.02, 0.1))
-    assert promised(mixed) == {"bdp": 500, "window_decrease": 500}
-
-
-def test_theory_names_the_bound_to_give_up() -> None:
-    crowded = link(rate_bps=50e6, rtts_s=(0.05,), flows=300, max_loss_rate=0.01, max_delay_s=0.05)
-    assert theory_only(crowded) is None
-    # (22): 8.7 x 300 - 208.3 packets.
-    assert without(crowded) == {"p99_delay_s": 2401}
 
 
 @pytest.mark.parametrize(

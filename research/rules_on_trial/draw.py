@@ -32,7 +32,7 @@ FLOWS = (1, 10_000)
 RTTS_S = (0.002, 0.6)
 MOST_SPREAD = 30.0
 LEAST_WINDOW = 1.5
-"""Packets per flow that path and a delay-sized queue hold at least: fewer is no link to live with."""
+"""Packets per flow that the path and 100 ms of queue hold at least: no link has fewer for long."""
 
 STACKS = (
     (0.40, "linux", "cubic", True),

@@ -68,7 +68,7 @@ def length(link: Link, packets: float, cap: int = CAP_PACKETS) -> Length | None:
         return None
     measured = min(max(wanted * epoch, least, LEAST_S), room_s)
     duration = start_up + measured
-    return Length(start_up, duration, duration / link.packet_time_s)
+    return Length(start_up, duration, duration / link.packet_time_s, warm=True)
 
 
 def cost_s(link: Link, reach: Length) -> float:

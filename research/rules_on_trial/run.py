@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.trial import Length
-
-START = 0.9
-"""Share of the window that fills path and queue with which flows leave slow start."""
 
 METRICS = {
     "utilization": f"{LINK}.utilization",
@@ -42,23 +38,17 @@ def one_run(link: Link, packets: int, seed: int, cap: int) -> dict[str, float] |
     reach = plan.length(link, packets, cap)
     if reach is None:
         return None
-    text = _started_near_its_window(link, packets, reach)
+    text = scenario_toml(link, packets, f'{{ limit = "{packets}p" }}', reach)
     scenario = _core.Scenario.parse(text.encode(), "the link", []).with_seed(seed)
-    names, values = scenario.run(series=False, packets=False).metrics()
-    found = dict(zip(names.split("\n"), np.frombuffer(values), strict=True))
-    figures = {name: float(found[metric]) for name, metric in METRICS.items()}
+    found = metrics_of(scenario.run(series=False, packets=False))
+    figures = {name: found[metric] for name, metric in METRICS.items()}
     return {name: 0.0 if math.isnan(value) else value for name, value in figures.items()}
 
 
-def _started_near_its_window(link: Link, packets: int, reach: Length) -> str:
-    """The scenario; long flows leave slow start at 0.9 of the window that they will have.
-
-    Otherwise slow start floods the queue, and a short start-up does not outlast what that does.
-    """
-    window = (link.local_bdp_packets + packets) / link.flows
-    start = f'{{ initial_ssthresh = "{max(math.ceil(START * window), 2)}p" }}'
-    text = scenario_toml(link, reach, f'{{ limit = "{packets}p" }}')
-    return text.replace("tcp = { }", f"tcp = {start}", 1)
+def metrics_of(outcome: _core.Outcome) -> dict[str, float]:
+    """All metrics of a run by name."""
+    names, values = outcome.metrics()
+    return dict(zip(names.split("\n"), np.frombuffer(values).tolist(), strict=True))
 
 
 def one_link(seed: int, index: int, cap: int) -> dict[str, Any]:
@@ -106,9 +96,7 @@ def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float =
         out: the file to append to.
         until: the time (Unix) after which no link is begun.
     """
-    out.parent.mkdir(parents=True, exist_ok=True)
-    done = {document["index"] for document in read(out)}
-    count = 0
+    done, count = finished(out), 0
     with out.open("a", encoding="utf-8") as file:
         for index in indices:
             if index in done:
@@ -119,6 +107,15 @@ def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float =
             file.flush()
             count += 1
     return count
+
+
+def finished(out: Path) -> set[int]:
+    """The links that a file holds; it is made, or ended with a whole line, to be appended to."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    text = out.read_text(encoding="utf-8") if out.exists() else ""
+    if not text.endswith("\n") and text:
+        out.write_text(f"{text}\n", encoding="utf-8")
+    return {document["index"] for document in read(out)}
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -20,13 +20,11 @@ from goodqueue.cli.terminal import (
     table,
 )
 from goodqueue.engines import AGREEMENT
+from goodqueue.sizing.calibrated.smallest import without
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.result import buffer_dict
-from goodqueue.sizing.rules.bscl import for_loss
-from goodqueue.sizing.rules.rule import loss_words
 from goodqueue.sizing.smallest import DROPS
-from goodqueue.sizing.theory import cubic_for_loss, least_loss, promised, without
 from goodqueue.sizing.trial import EPOCHS
 from goodqueue.study.progress import duration
 
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from goodqueue.intervals import Interval
+    from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.result import Answer, RuleAnswer
     from goodqueue.sizing.smallest import Smallest
@@ -101,7 +100,7 @@ def _print_rules(answer: Answer) -> None:
         console = stdout()
         console.print()
         console.print(rules_table(answer))
-        for line in broken_lines(answer):
+        for line in [*broken_lines(answer), *record_lines(answer)]:
             console.print(line, soft_wrap=True)
 
 
@@ -186,7 +185,7 @@ def rules_table(answer: Answer) -> object:
 def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
     limit = one.advice.whole_packets
     name = one.rule.name if one.rule.bound == "at least" else f"{one.rule.name} (most)"
-    holds = "yes" if one.advice.holds else "no"
+    holds = "yes" if one.holds else "doubtful" if one.advice.holds else "no"
     if limit is None:
         blank = [""] * 4 if simulated else []
         return [name, MISSING, MISSING, MISSING, MISSING, holds, *blank, MISSING]
@@ -215,18 +214,37 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
 
 
 def _verdict(one: RuleAnswer) -> str:
-    """Which of the bounds asked for a rule's buffer keeps; a dash where that is not known."""
-    return MISSING if one.keeps_bounds is None else _keeps(one.unmet)
+    """Which of the bounds asked for a rule's buffer keeps; its chance where that is not sure."""
+    if one.keeps_bounds is None:
+        return MISSING if one.chance is None else f"{100 * one.chance:.0f} % likely"
+    return _keeps(one.unmet)
 
 
 def broken_lines(answer: Answer) -> list[str]:
-    """Which assumptions fail here, a line for each rule that has some."""
+    """Which assumptions fail here, and what is doubted, a line for each rule that has some."""
     lines = [
         f"  [dim]{one.rule.name}[/]: {'; '.join(one.advice.broken)}"
         for one in answer.by_rule
         if one.advice.broken
     ]
-    return ["assumptions that do not hold here:", *lines] if lines else []
+    doubts = [
+        f"  [dim]{one.rule.name}[/]: its assumptions hold, yet calibrated theory gives "
+        f"{_names(one.doubted)} a chance of {100 * min(one.chances[f] for f in one.doubted):.0f} %"
+        for one in answer.by_rule
+        if one.advice.holds and one.doubted
+    ]
+    found = ["assumptions that do not hold here:", *lines] if lines else []
+    return [*found, *(["doubtful here:", *doubts] if doubts else [])]
+
+
+def record_lines(answer: Answer) -> list[str]:
+    """What became of each rule's buffer where it was simulated, a line each."""
+    lines = [
+        f"  [dim]{one.rule.name}[/]: {one.record.words()}"
+        for one in answer.by_rule
+        if one.record is not None and one.record.run
+    ]
+    return ["measured record of the rules (docs/rules-on-trial.md):", *lines] if lines else []
 
 
 def recommendation(answer: Answer) -> list[str]:
@@ -239,7 +257,8 @@ def recommendation(answer: Answer) -> list[str]:
         return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
     lines.append(f"[bold]recommended[/]: [bold]{_in_units(link, answer.buffer)}[/]")
     if found is None:
-        return [*lines, _whose(answer, answer.buffer)]
+        theory = answer.calibrated
+        return lines if theory is None else [*lines, *by_calibrated_theory(link, theory)]
     lines.append(_achieved(answer, answer.buffer))
     lines.append(_confidence(found))
     if found.exceptions:
@@ -326,24 +345,43 @@ def _shortened(answer: Answer) -> list[str]:
     ]
 
 
-def _whose(answer: Answer, buffer: int) -> str:
-    """Which rules say so, and what the others say that promise as much."""
-    said = promised(answer.link)
-    ours = ", ".join(name for name, limit in said.items() if limit == buffer)
-    others = [(name, limit) for name, limit in said.items() if limit != buffer]
-    holding = {one.rule.name for one in answer.by_rule if one.advice.holds}
-    generous = "more than it takes, but of less no rule is sure"
-    whose = "whose assumptions hold" if holding & set(said) else generous
-    line = f"by theory alone: {ours}, {whose}; nothing was simulated"
-    if not others:
-        return line
-    named = ", ".join(f"{name} {limit:,}" for name, limit in others)
-    above = any(limit > buffer for _, limit in others)
-    why = "the largest that the delay allows is taken" if above else "the largest is taken"
-    return (
-        f"{line}. So do those of {named}: they differ in how far flows lose in step, which only "
-        f"simulation settles, and {why}"
-    )
+def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
+    """What calibrated theory says, with its error."""
+    if found.high is None:
+        ends = f"{found.low:,} packets or more, or that no buffer serves"
+    else:
+        ends = f"{found.low:,} to {packets(found.high)}"
+    at = found.packets or found.least
+    lines = [
+        (
+            "by calibrated theory, nothing was simulated: with 90 % probability a simulation "
+            f"finds {ends}"
+        )
+    ]
+    if at is not None:
+        lines.append(f"expected behind {packets(at)}: {_expected(found)}")
+    if found.outside:
+        known = "; ".join(found.outside)
+        lines.append(
+            f"[yellow]outside[/] the links that the theory was calibrated on: {known}. The "
+            "interval is that of the published formulas alone"
+        )
+    if link.profile is None and not found.outside:
+        lines.append("the scenario's own traffic may differ from that of the calibration")
+    return lines
+
+
+def _expected(found: Calibrated) -> str:
+    """Figures that are expected, each with its 90 % interval."""
+    parts = []
+    for name, words in FIGURE_NAMES.items():
+        mean, low, high = found.figures[name]
+        if name == DELAY:
+            text = f"{milliseconds(mean)} ms ({milliseconds(low)} to {milliseconds(high)})"
+        else:
+            text = f"{percent(mean)} ({percent(low)} to {percent(high)})"
+        parts.append(f"{words} {text}")
+    return ", ".join(parts)
 
 
 def _confidence(found: Smallest) -> str:
@@ -397,23 +435,29 @@ def _infeasible(answer: Answer) -> list[str]:
 
 
 def _infeasible_by_theory(answer: Answer) -> list[str]:
-    """What each bound asks for by the rules, and which one to give up."""
-    link = answer.link
+    """What each bound asks for, and which one to give up."""
+    link, found = answer.link, answer.calibrated
     if not answer.by_rule:
         return ["[bold]no recommendation[/]: no rule speaks of this link, and nothing was run"]
-    lines = ["[bold]no recommendation[/]: no rule whose assumptions hold keeps all bounds"]
-    lines += [
-        f"{name} keeps utilisation and loss with {_in_units(link, limit)}, above the delay asked "
-        "for"
-        for name, limit in promised(link).items()
+    if found is None:
+        return [
+            (
+                "[bold]no recommendation[/]: theory is not calibrated for "
+                f"{link.congestion_control}; leave out --quick to simulate it"
+            )
+        ]
+    lines = [
+        (
+            f"[bold]no buffer is expected to serve[/]: that one does has a probability of "
+            f"{percent(found.chance)}"
+        )
     ]
-    if link.max_loss_rate is not None:
-        lines.append(_for_loss(link, link.max_loss_rate))
-    if link.max_delay_s is not None:
-        room = max(1, int(link.max_delay_s / link.packet_time_s))
-        source = "CUBIC, ± 45 %" if link.congestion_control == "cubic" else "bscl, 18"
-        lost = loss_words(link, room)
-        lines.append(f"the delay allows {packets(room)}; {lost} are lost there ({source})")
+    lines += by_calibrated_theory(link, found)
+    if found.least is None:
+        asked = [] if link.max_loss_rate is None else ["loss_rate"]
+        lines.append(f"{_names(['utilization', *asked])} are not kept by any buffer")
+    if found.most is not None and found.least is not None:
+        lines.append(f"the delay allows {packets(found.most)}")
     ways = [
         f"give up {_names([name])}: {_in_units(link, limit)}"
         for name, limit in without(link).items()
@@ -422,21 +466,6 @@ def _infeasible_by_theory(answer: Answer) -> list[str]:
         *lines,
         *(ways or ["to give up one bound does not help: have fewer flows or more rate"]),
     ]
-
-
-def _for_loss(link: Link, bound: float) -> str:
-    """Which buffer keeps the bound on loss by formula."""
-    if link.congestion_control != "cubic":
-        needs = max(1, int(for_loss(link, bound)))
-        return f"a loss of {percent(bound)} needs {_in_units(link, needs)} (bscl, equation 22)"
-    limit = cubic_for_loss(link)
-    if limit is not None:
-        return f"a loss of {percent(bound)} needs {_in_units(link, limit)} (CUBIC, ± 45 %)"
-    lost, limit = least_loss(link)
-    return (
-        f"no buffer keeps a loss of {percent(bound)}: CUBIC is estimated to lose least, about "
-        f"{percent(lost)}, behind {_in_units(link, limit)}, and more buffer makes it lose more"
-    )
 
 
 def _achieved(answer: Answer, limit: int) -> str:

@@ -10,8 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing.budget import BudgetSpent
+from goodqueue.sizing.calibrated.record import records
+from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
 from goodqueue.sizing.listener import SILENT, Listener
 from goodqueue.sizing.outlook import more_s
 from goodqueue.sizing.result import (
@@ -31,7 +35,6 @@ from goodqueue.sizing.smallest import (
     smallest,
     so_far,
 )
-from goodqueue.sizing.theory import promised, theory_only, unmet_by_theory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.budget import Plan
     from goodqueue.sizing.laboratory import Laboratory, Trial
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.rules import Rule
+    from goodqueue.sizing.rules import Advice, Rule
 
 MOST_REPLICATES = 64
 """No limit gets more replicates."""
@@ -71,15 +74,21 @@ def judge(link: Link) -> tuple[RuleAnswer, ...]:
     """Every rule's answer, by theory alone; none where there are no flows that a rule knows."""
     if not link.flows:
         return ()
-    promising = promised(link)
-    return tuple(_by_theory(link, rule, promises=rule.name in promising) for rule in RULES)
+    advice = [rule.advise(link) for rule in RULES]
+    # One evaluation for all rules; what it says of rules without a number is not used.
+    buffers = np.array([float(one.whole_packets or 1) for one in advice])
+    chances = chances_kept(link, buffers)
+    return tuple(
+        _by_theory(rule, its, {name: float(of[place]) for name, of in chances.items()})
+        for place, (rule, its) in enumerate(zip(RULES, advice, strict=True))
+    )
 
 
-def _by_theory(link: Link, rule: Rule, *, promises: bool) -> RuleAnswer:
-    advice = rule.advise(link)
-    packets = advice.whole_packets
-    broken = () if packets is None else unmet_by_theory(link, packets)
-    return RuleAnswer(rule, advice, unmet=broken, promises=promises)
+def _by_theory(rule: Rule, advice: Advice, chances: dict[str, float]) -> RuleAnswer:
+    if advice.whole_packets is None:
+        return RuleAnswer(rule, advice, record=records().get(rule.name))
+    unmet = tuple(name for name, chance in chances.items() if chance < LIKELY)
+    return RuleAnswer(rule, advice, unmet=unmet, chances=chances, record=records().get(rule.name))
 
 
 def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -> Answer:
@@ -91,7 +100,7 @@ def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -
         why: why nothing was simulated.
         notes: what was understood of the link.
     """
-    answer = Answer(link, judge(link), notes, why_theory_only=why)
+    answer = Answer(link, judge(link), notes, why_theory_only=why, calibrated=calibrated(link))
     limit = answer.buffer or max(round(link.bdp_packets), 1)
     return replace(_exported(answer, trial), scenario=trial.scenario(link, limit))
 
@@ -130,7 +139,7 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
             listener.on_bracket(shown.low, shown.high)
 
     trials = Trials(laboratory.sampler(link), on_change=told)
-    answer = Answer(link, judge(link), notes, trials=trials)
+    answer = Answer(link, judge(link), notes, trials=trials, calibrated=calibrated(link))
     with laboratory.within_budget():
         answer = _search(answer, laboratory, most_replicates)
         listener.on_answer(answer)
@@ -185,11 +194,11 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
 
 
 def _near(link: Link, laboratory: Laboratory) -> int:
-    """Packets near which a lean search begins: what the hybrid engine says, else the rules.
+    """Packets near which a lean search begins: what the hybrid engine says, else theory.
 
     The hybrid engine searches in a fraction of the time that it saves the packet engine.
     """
-    guess = by_rules(link)
+    guess = expected_packets(link)
     if not laboratory.takes_guess_of_hybrid(link, guess):
         return guess
     helped, hurt = targets(link)
@@ -284,13 +293,19 @@ def first_reach(link: Link) -> int:
     """Packets up to which a search looks at first: beyond what theory expects."""
     if not link.flows:
         return max(int(2 * link.bdp_packets) + 1, 8)
-    return max(int(1.5 * by_rules(link)) + 1, 8)
+    return max(int(1.5 * expected_packets(link)) + 1, 8)
 
 
-def by_rules(link: Link) -> int:
-    """Packets that the rules expect an answer near; with no flows that they know, one BDP."""
+def expected_packets(link: Link) -> int:
+    """Packets that theory expects an answer near.
+
+    Calibrated theory answers first, then the rules. With no flows that a rule knows it is one BDP.
+    """
     if not link.flows:
         return max(int(link.bdp_packets), 1)
+    theory = calibrated(link)
+    if theory is not None and theory.least is not None and not theory.outside:
+        return theory.least
     by_root = link.bdp_packets / link.flows**0.5
     return max(int(max(min(bscl(link).packets, link.bdp_packets), by_root)), 1)
 
@@ -367,9 +382,11 @@ def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
     """What the answer hangs on: fewer flows, longer round trips, another control."""
     for what, other in laboratory.trial.others(link).items():
         helped, hurt = targets(other)
+        theory = calibrated(other)
+        expected = None if theory is None else theory.packets
         why_not = laboratory.why_not(other, first_reach(other))
         if why_not is not None:
-            yield Change(what, None, theory_only(other), why_not=why_not)
+            yield Change(what, None, expected, why_not=why_not)
             continue
         # The means of a few replicates, not settled: a direction, not a recommendation.
         found = smallest(
@@ -379,10 +396,10 @@ def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
             reach=(first_reach(other), last_reach(other, laboratory)),
             most_replicates=COARSE_REPLICATES,
             lean=laboratory.plan.lean,
-            near=by_rules(other),
+            near=expected_packets(other),
             least=laboratory.least(other, first_reach(other)),
         )
-        yield Change(what, found.limit, theory_only(other), laboratory.engine)
+        yield Change(what, found.limit, expected, laboratory.engine)
 
 
 def _epochs(trials: Trials, limit: int) -> float | None:

@@ -29,7 +29,8 @@ BETWEEN = "; "
 def rules_frame(answer: Answer) -> pl.DataFrame:
     """The rules.
 
-    `rule`, `title`, `kind`, `bound`, the buffer, `holds` (its assumptions), `keeps_bounds` (those
+    `rule`, `title`, `kind`, `bound`, the buffer, `holds` (its assumptions hold and
+    calibrated theory does not doubt its promise), `keeps_bounds` (those
     asked for; null where that is not known), `broken_assumptions`, the figures, `unmet` (the bounds
     that it breaks), `engine` (null where it was not simulated) and `source`.
     """
@@ -43,7 +44,7 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
                 "kind": one.rule.kind,
                 "bound": one.rule.bound,
                 **({} if packets is None else buffer_dict(answer.link, packets)),
-                "holds": one.advice.holds,
+                "holds": one.holds,
                 "keeps_bounds": one.keeps_bounds,
                 "broken_assumptions": BETWEEN.join(one.advice.broken),
                 **_columns(one.simulated),

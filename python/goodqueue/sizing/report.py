@@ -95,7 +95,7 @@ def _row(answer: Answer, one: RuleAnswer) -> str:
             f"{1e3 * buffer['seconds']:.4g}",
             MISSING if buffer["bdp"] is None else f"{buffer['bdp']:.3g}",
         ]
-    cells.append("yes" if one.advice.holds else "no")
+    cells.append("yes" if one.holds else "no")
     if one.simulated:
         figures = one.simulated
         cells += [

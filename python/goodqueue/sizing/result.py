@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.sizing.theory import theory_only, without
+from goodqueue.sizing.calibrated.smallest import without
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from goodqueue.intervals import Interval
     from goodqueue.passive.carry import Carried
     from goodqueue.passive.today import Today
+    from goodqueue.sizing.calibrated.record import Record
+    from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.rules import Advice, Rule
@@ -23,6 +25,13 @@ if TYPE_CHECKING:
 FIGURES = ("utilization", "loss_rate", "p99_delay_s", "jain")
 """What is reported of a buffer: utilisation, loss, the 99th percentile of the queueing delay, and
 Jain's index of the long flows' goodputs, if there are long flows."""
+
+
+PROMISED = ("utilization", "loss_rate")
+"""What a rule promises where it is asked for: no rule but BSCL knows of a delay."""
+
+SURE = 0.9
+"""The probability from which on calibrated theory is taken at its word about one rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +43,13 @@ class RuleAnswer:
         advice: its buffer and broken assumptions.
         simulated: figures with their intervals at that buffer; empty where it was not run.
         unmet: the bounds that the means there do not keep; where it was not simulated, the bounds
-            that it does not keep by theory.
+            that calibrated theory expects it to break.
         why_not: why it was not simulated, if it was not.
         engine: what simulated it, if anything did.
-        promises: whether the rule promises utilisation and loss here, by theory.
+        chances: the probability that its buffer keeps each bound asked for, by calibrated theory;
+            empty where that says nothing.
+        record: how often the rule kept its promise in the study of the rules; None where it was
+            not run.
     """
 
     rule: Rule
@@ -45,18 +57,38 @@ class RuleAnswer:
     simulated: dict[str, Interval] = field(default_factory=dict)
     unmet: tuple[str, ...] = ()
     why_not: str | None = None
-    promises: bool = False
     engine: Engine | None = None
+    chances: dict[str, float] = field(default_factory=dict)
+    record: Record | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether its assumptions hold and calibrated theory does not expect it to fail."""
+        return self.advice.holds and not self.doubted
+
+    @property
+    def doubted(self) -> tuple[str, ...]:
+        """What the rule promises and calibrated theory is not sure of: utilisation and loss."""
+        return tuple(
+            name for name in PROMISED if name in self.chances and self.chances[name] < SURE
+        )
+
+    @property
+    def chance(self) -> float | None:
+        """The probability that all bounds are kept, by calibrated theory: that of the worst."""
+        return min(self.chances.values()) if self.chances else None
 
     @property
     def keeps_bounds(self) -> bool | None:
-        """Whether the buffer keeps all bounds asked for: by its means, or else by theory.
+        """Whether the buffer keeps all bounds asked for: by its means, or by calibrated theory.
 
-        None where no theory says so and nothing was simulated.
+        None where neither says so for sure.
         """
-        if self.unmet:
-            return False
-        return True if self.simulated or self.promises else None
+        if self.simulated:
+            return not self.unmet
+        if self.chance is None or 1 - SURE < self.chance < SURE:
+            return None
+        return self.chance >= SURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +142,7 @@ class Answer:
         trials: every limit that was run; None if nothing was simulated.
         epochs: loss epochs per long flow in a replicate at the answer; None without long flows.
         why_theory_only: why nothing was simulated, if nothing was.
+        calibrated: what calibrated theory says; None where it says nothing of such flows.
         changes: what would change the answer.
         alternatives: queue disciplines in place of the link's.
         exports: the buffer as the lines to paste into devices.
@@ -139,6 +172,7 @@ class Answer:
     trials: Trials | None = None
     epochs: float | None = None
     why_theory_only: str | None = None
+    calibrated: Calibrated | None = None
     changes: tuple[Change, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     exports: tuple[Export, ...] = ()
@@ -180,11 +214,11 @@ class Answer:
     def buffer(self) -> int | None:
         """The recommendation in packets; None where no buffer serves.
 
-        What the search found; in theory alone, the largest of the rules that keep all bounds.
+        What the search found; where nothing is simulated, what calibrated theory says.
         """
         if self.trials is not None:
             return None if self.found is None else self.found.limit
-        return theory_only(self.link)
+        return None if self.calibrated is None else self.calibrated.packets
 
     @property
     def rules(self) -> pl.DataFrame:
@@ -239,6 +273,7 @@ class Answer:
             "notes": list(self.notes),
             "rules": [_rule_dict(self.link, one) for one in self.by_rule],
             "recommendation": self._recommendation(),
+            "calibrated_theory": _calibrated_dict(self.link, self.calibrated),
             "changes": [
                 {
                     "change": one.what,
@@ -363,6 +398,27 @@ def buffer_dict(link: Link, packets: int) -> dict[str, Any]:
     }
 
 
+def _calibrated_dict(link: Link, found: Calibrated | None) -> dict[str, Any] | None:
+    """What calibrated theory says, as plain values."""
+    if found is None:
+        return None
+    empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
+    return {
+        **(empty if found.packets is None else buffer_dict(link, found.packets)),
+        "at_least_packets": found.low,
+        "at_most_packets": found.high,
+        "interval": 0.9,
+        "chance_feasible": found.chance,
+        "least_for_utilization_and_loss": found.least,
+        "most_for_delay": found.most,
+        "expected": {
+            name: dict(zip(("mean", "low", "high"), values, strict=True))
+            for name, values in found.figures.items()
+        },
+        "outside_fitted_range": list(found.outside),
+    }
+
+
 def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
     packets = one.advice.whole_packets
     empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
@@ -372,9 +428,12 @@ def _rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
         "kind": one.rule.kind,
         "bound": one.rule.bound,
         **(empty if packets is None else buffer_dict(link, packets)),
-        "holds": one.advice.holds,
+        "holds": one.holds,
         "keeps_bounds": one.keeps_bounds,
+        "chance_kept": one.chances or None,
         "broken_assumptions": list(one.advice.broken),
+        "doubted": list(one.doubted),
+        "record": None if one.record is None else asdict(one.record),
         "notes": list(one.advice.notes),
         "simulated": _plain(one.simulated) if one.simulated else None,
         "unmet": list(one.unmet),

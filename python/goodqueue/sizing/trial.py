@@ -268,9 +268,9 @@ def scenario_toml(link: Link, packets: float, queue: str, reach: Length) -> str:
     """
     rest = (1 - link.local_share) * link.rate_bps
     remote_rate = REMOTE_SHARE * rest
-    remote = _flows_of(remote_rate, link, MOST_REMOTE)
+    remote = flows_of(remote_rate, link, MOST_REMOTE)
     limited_rate = WINDOW_SHARE * rest
-    limited = _flows_of(limited_rate, link, MOST_WINDOW_LIMITED)
+    limited = flows_of(limited_rate, link, MOST_WINDOW_LIMITED)
     # What has not even the window of one flow goes to the short transfers.
     short_rate = rest - (remote_rate if remote else 0) - (limited_rate if limited else 0)
     # Remote flows cross one link more, which then comes first.
@@ -308,7 +308,7 @@ def rtts_of_flows(link: Link) -> tuple[float, ...]:
     return link.rtts_s * rounds + parts if parts else link.rtts_s
 
 
-def _flows_of(rate_bps: float, link: Link, most: int) -> int:
+def flows_of(rate_bps: float, link: Link, most: int) -> int:
     """How many flows share a rate so that each has a window of at least four packets."""
     window = rate_bps * link.mean_rtt_s / (8 * link.frame_bytes)
     return min(most, int(window / 4))

@@ -38,7 +38,6 @@ def advise(link: Link) -> Advice:
             *loss_checks(link, link.bdp_packets),
         )
         + generous,
-        generous=generous,
     )
 
 

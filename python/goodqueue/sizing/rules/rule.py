@@ -41,23 +41,16 @@ class Advice:
         packets: the buffer in packets, not rounded; None where the rule has no number here.
         broken: the assumptions that do not hold on this link, a sentence each.
         notes: what else the rule says about it.
-        generous: those of the broken assumptions without which less would do, and nothing is lost.
     """
 
     packets: float | None
     broken: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    generous: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
         """Whether all assumptions that can be checked hold."""
         return not self.broken
-
-    @property
-    def suffices(self) -> bool:
-        """Whether it keeps what it promises, if with more than it takes."""
-        return set(self.broken) <= set(self.generous)
 
     @property
     def whole_packets(self) -> int | None:

@@ -66,10 +66,10 @@ def md1k_losses(load: float) -> Iterator[float]:
 
 def _poisson_tail(mean: float) -> Floats:
     """P(A > n) for n = 0, 1 ... as far as a float can tell it from zero."""
-    from scipy.special import pdtrc  # not needed by most answers, and slow to import
-
-    above: Floats = pdtrc(np.arange(MOST_ARRIVALS), mean)
-    return above
+    counts = np.arange(1, 2 * MOST_ARRIVALS)
+    chances = np.exp(counts * math.log(mean) - mean - np.cumsum(np.log(counts)))
+    above: Floats = np.cumsum(chances[::-1])[::-1]  # the smallest are added first
+    return above[:MOST_ARRIVALS]
 
 
 def _after(left: Floats, tail: Floats, places: int) -> float:

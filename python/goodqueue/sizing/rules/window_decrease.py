@@ -37,7 +37,6 @@ def advise(link: Link) -> Advice:
         )
         + generous,
         notes,
-        generous,
     )
 
 

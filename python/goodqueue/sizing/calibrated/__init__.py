@@ -1,0 +1,1 @@
+"""Calibrated theory: published forms times corrections that were fitted to simulations."""

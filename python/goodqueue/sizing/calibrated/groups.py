@@ -1,0 +1,160 @@
+"""A link behind a buffer as dimensionless groups, and the published forms that are corrected.
+
+Each function takes buffers of B packets as an array and returns an array of the same length.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goodqueue.sizing.throughput import cubic_overflow_loss_rate, reno_friendly_loss_rate
+from goodqueue.sizing.trial import (
+    MOST_REMOTE,
+    MOST_WINDOW_LIMITED,
+    REMOTE_SHARE,
+    WINDOW_SHARE,
+    flows_of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goodqueue.sizing.link import Link
+
+    Floats = NDArray[np.float64]
+
+GROUPS = (
+    "packets per flow on the path",
+    "flows",
+    "buffer over bandwidth-delay product",
+    "packets per flow with the queue full",
+    "buffer in packets",
+    "buffer per flow",
+    "round trip with the queue full over CUBIC's K",
+    "base round trip over 200 ms",
+    "round trip with the queue full over 200 ms",
+    "longest over shortest round trip",
+    "flows beside the long ones, and one",
+    "share of the long flows",
+    "share of short transfers",
+    "paced",
+    "Linux profile",
+    "CUBIC",
+    "windows grow by bytes",
+)
+"""What the columns of `groups` are: logarithms first, then shares, the last four are 0 or 1."""
+
+LOGARITHMS = 11
+
+LEAST_TIMEOUT_S = 0.2
+"""Linux's least retransmission timeout: windows too small for fast retransmit live by it."""
+
+IDLE_FLOOR = 5e-4
+LOSS_FLOOR = 3e-5
+"""Shares below these are not told apart: they are added before logarithms are taken."""
+
+CUBIC_TO_LOSS = 0.75
+"""K = cbrt(0.75 W) s, RFC 9438 equation 2 with 0.7 and 0.4."""
+
+UNPACED_BURST, PACED_BURST = 2.0, 0.5
+"""Packets that come at once: delayed ACKs let them go in pairs; pacing spaces them."""
+
+
+def groups(link: Link, packets: Floats) -> Floats:
+    """The groups of one link at each buffer, shape (buffers, groups)."""
+    flows = float(link.flows)
+    path = link.local_bdp_packets / flows
+    window = path + packets / flows
+    rtt = link.mean_rtt_s + packets * link.packet_time_s
+    cubic = link.congestion_control == "cubic"
+    to_loss = np.cbrt(CUBIC_TO_LOSS * window)
+    fixed = np.ones_like(packets)
+    beside, short = other_traffic(link)
+    columns = (
+        np.log(path) * fixed,
+        math.log(flows) * fixed,
+        np.log(packets / link.local_bdp_packets),
+        np.log(window),
+        np.log(packets),
+        np.log(packets / flows),
+        np.log(rtt / to_loss) if cubic else 0 * fixed,
+        math.log(link.mean_rtt_s / LEAST_TIMEOUT_S) * fixed,
+        np.log(rtt / LEAST_TIMEOUT_S),
+        math.log(max(link.rtts_s) / min(link.rtts_s)) * fixed,
+        math.log1p(beside) * fixed,
+        link.local_share * fixed,
+        short * fixed,
+        float(link.paced) * fixed,
+        float(link.profile == "linux") * fixed,
+        float(cubic) * fixed,
+        float(link.byte_counting) * fixed,
+    )
+    return np.stack(columns, axis=1)
+
+
+def other_traffic(link: Link) -> tuple[int, float]:
+    """How many flows other links and windows hold back, and the share of short transfers."""
+    rest = 1 - link.local_share
+    remote = flows_of(REMOTE_SHARE * rest * link.rate_bps, link, MOST_REMOTE)
+    limited = flows_of(WINDOW_SHARE * rest * link.rate_bps, link, MOST_WINDOW_LIMITED)
+    long_lived = (REMOTE_SHARE if remote else 0) + (WINDOW_SHARE if limited else 0)
+    return remote + limited, rest * (1 - long_lived)
+
+
+def idle_form(link: Link, packets: Floats) -> Floats:
+    """Idle share of the link: saw-teeth of N windows out of step, and bursts.
+
+    The first part is Appenzeller, Keslassy and McKeown's bound on the utilisation,
+    erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B)), a quarter of it: one flow without a buffer
+    leaves a quarter idle. The second is a queue that bursts of b packets move up and down and that
+    what is lost, p, pushes up: p / (exp(2 p B / b) - 1), a Brownian motion between two barriers
+    (Harrison 1985), which is b/2B where nothing is lost.
+    """
+    reach = 3 * math.sqrt(3) / (2 * math.sqrt(2)) * math.sqrt(link.flows)
+    arguments = reach * packets / (link.bdp_packets + packets)
+    swing = 0.25 * np.array([math.erfc(argument) for argument in arguments])
+    drift = loss_form(link, packets)
+    steps = 2 * (packets + 1) / (PACED_BURST if link.paced else UNPACED_BURST)
+    burst = drift / np.expm1(np.minimum(drift * steps, 50))
+    return np.minimum(swing + burst, 1.0) + IDLE_FLOOR
+
+
+def loss_form(link: Link, packets: Floats) -> Floats:
+    """Share of packets lost: the square-root law, or CUBIC's estimates; bounded for small windows.
+
+    (18) of Dhamdhere, Jiang and Dovrolis, p = 0.75 / W^2, twice that where windows grow by bytes;
+    of CUBIC the larger of the two estimates of `throughput`.
+    """
+    window = (link.local_bdp_packets + packets) / link.flows
+    if link.congestion_control == "cubic":
+        rtt = link.mean_rtt_s + packets * link.packet_time_s
+        lost = np.array(
+            [
+                max(reno_friendly_loss_rate(w), cubic_overflow_loss_rate(w, r))
+                for w, r in zip(window, rtt, strict=True)
+            ]
+        )
+    else:
+        lost = (1.5 if link.byte_counting else 0.75) / window**2
+    found: Floats = lost / (1 + 2 * lost) + LOSS_FLOOR
+    return found
+
+
+def forms(link: Link, packets: Floats) -> Floats:
+    """Logarithms of what is expected: idle share, loss, delay over the time of a full buffer."""
+    return np.stack(
+        (
+            np.log(idle_form(link, packets)),
+            np.log(loss_form(link, packets)),
+            np.zeros_like(packets),
+        ),
+        axis=1,
+    )
+
+
+def full_delay_s(link: Link, packets: Floats) -> Floats:
+    """Seconds that a full buffer and the packet in transmission take."""
+    return (packets + 1) * link.packet_time_s

@@ -1,0 +1,232 @@
+"""The smallest buffer by calibrated theory, with its 90 % predictive interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goodqueue.sizing.calibrated.groups import IDLE_FLOOR, LOSS_FLOOR
+from goodqueue.sizing.calibrated.surface import (
+    DELAY,
+    IDLE,
+    LOSS,
+    Predicted,
+    Surfaces,
+    surfaces,
+)
+from goodqueue.sizing.rules.bscl import bscl
+from goodqueue.sizing.smallest import grid
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goodqueue.sizing.link import Link
+
+    Floats = NDArray[np.float64]
+
+NINETY = 1.645
+"""Standard errors on both sides that hold 90 % of a normal law."""
+
+SHIFTS = tuple(np.linspace(-2.5, 2.5, 21))
+"""Standard errors at which the surfaces are turned round, to weigh what is possible."""
+
+KEPT_OVER = 1.4
+"""A buffer serves where all limits up to so many times as large keep the bounds, too."""
+
+MOST_BDPS, MOST_BSCL, MOST_DELAYS = 8, 2, 1.5
+"""Buffers up to so many bandwidth-delay products, or answers of BSCL, are looked at; where a delay
+is asked for, up to so many times what it allows. So does a search."""
+
+LIKELY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """What calibrated theory says of one link.
+
+    Attributes:
+        packets: the smallest buffer that keeps all bounds; None if none is expected to.
+        low: the lower end of its 90 % predictive interval.
+        high: the upper end; None if it may be that no buffer serves.
+        chance: the probability that some buffer keeps all bounds.
+        least: the smallest buffer that keeps utilisation and loss, whatever the delay; None if
+            none is expected to.
+        most: the largest buffer that is expected to keep the delay; None if it is not bounded.
+        figures: utilisation, loss and 99th percentile of the queueing delay that are expected at
+            `packets` (or `least`), each with its 90 % predictive interval; empty without one.
+        outside: how the link differs from those that were run; empty inside the fitted range.
+    """
+
+    packets: int | None
+    low: int
+    high: int | None
+    chance: float
+    least: int | None
+    most: int | None
+    figures: dict[str, tuple[float, float, float]]
+    outside: tuple[str, ...]
+
+
+def knows(link: Link) -> bool:
+    """Whether the surfaces say anything about such flows: any but BBR's, which ignore loss."""
+    return link.flows > 0 and link.congestion_control != "bbr"
+
+
+def limits(link: Link) -> Floats:
+    """The limits that a search tries, as far as an answer may lie."""
+    last = max(MOST_BDPS * link.bdp_packets, MOST_BSCL * bscl(link).packets, 8)
+    if link.max_delay_s is not None:
+        last = max(last, MOST_DELAYS * link.max_delay_s / link.packet_time_s)
+    return np.array(grid(math.ceil(last)), dtype=float)
+
+
+def calibrated(link: Link, table: Surfaces | None = None) -> Calibrated | None:
+    """The answer for a link; None where the surfaces say nothing about its flows."""
+    if not knows(link):
+        return None
+    table = surfaces() if table is None else table
+    found = table.at(link, limits(link))
+    least = _least(link, found, 0.0)
+    ends = [_least(link, found, shift) for shift in (-NINETY, NINETY)]
+    chance = _chance(link, found)
+    feasible = chance >= LIKELY and least is not None
+    at = least if least is not None else len(found.packets) - 1
+    most = None if link.max_delay_s is None else _most(link, found)
+    return Calibrated(
+        packets=int(found.packets[at]) if feasible else None,
+        low=int(found.packets[ends[0]]) if ends[0] is not None else int(found.packets[-1]),
+        high=None if ends[1] is None else int(found.packets[ends[1]]),
+        chance=chance,
+        least=None if least is None else int(found.packets[least]),
+        most=most,
+        figures=_figures(found, at),
+        outside=table.outside(link, float(found.packets[at])),
+    )
+
+
+def bracket(link: Link) -> tuple[int, int] | None:
+    """The limits in packets between which a search is to begin; None where nothing is known.
+
+    The upper end is finite also where it may be that no buffer serves.
+    """
+    found = calibrated(link)
+    if found is None or found.least is None:
+        return None
+    return found.low, found.high or 4 * found.least
+
+
+def chances_kept(link: Link, packets: Floats, table: Surfaces | None = None) -> dict[str, Floats]:
+    """The probability that each buffer keeps each bound asked for, by figure; empty if not known.
+
+    Args:
+        link: the link with its bounds.
+        packets: the buffers, shape (n,).
+        table: the surfaces; those of the package if None.
+    """
+    if not knows(link):
+        return {}
+    return _chances(link, (surfaces() if table is None else table).at(link, packets))
+
+
+def without(link: Link) -> dict[str, int]:
+    """The smallest buffer if one bound is given up, by the bound's name; where there is one."""
+    given_up = {
+        "utilization": replace(link, min_utilization=1e-9),
+        "loss_rate": replace(link, max_loss_rate=None),
+        "p99_delay_s": replace(link, max_delay_s=None),
+    }
+    found = {name: calibrated(other) for name, other in given_up.items() if other != link}
+    return {
+        name: one.packets
+        for name, one in found.items()
+        if one is not None and one.packets is not None
+    }
+
+
+def _chances(link: Link, found: Predicted) -> dict[str, Floats]:
+    """The probability that each buffer keeps each bound."""
+    idle, loss = _bounds(link)
+    bounds = {"utilization": (IDLE, idle)}
+    if loss is not None:
+        bounds["loss_rate"] = (LOSS, loss)
+    chances = {
+        name: _below((bound - found.means[:, column]) / found.errors[:, column])
+        for name, (column, bound) in bounds.items()
+    }
+    if link.max_delay_s is not None:
+        chances["p99_delay_s"] = _keeps_delay(link, found)
+    return chances
+
+
+def _bounds(link: Link) -> tuple[float, float | None]:
+    """The logarithms that idle share and loss may have at most, floors included."""
+    idle = math.log(1 - link.min_utilization + IDLE_FLOOR)
+    if link.max_loss_rate is None:
+        return idle, None
+    return idle, math.log(link.max_loss_rate + LOSS_FLOOR)
+
+
+def _keeps_delay(link: Link, found: Predicted) -> Floats:
+    assert link.max_delay_s is not None
+    share = np.log(link.max_delay_s / found.full_s)
+    chance = _below((share - found.means[:, DELAY]) / found.errors[:, DELAY])
+    return np.where(share >= 0, 1.0, chance)
+
+
+def _below(deviations: Floats) -> Floats:
+    """The normal law's share below so many standard deviations."""
+    return np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in deviations])
+
+
+def _least(link: Link, found: Predicted, shift: float) -> int | None:
+    """The place of the least limit that serves if losses and idling are so much worse."""
+    keeps = found.utilization(shift) >= link.min_utilization
+    if link.max_loss_rate is not None:
+        keeps &= found.loss_rate(shift) <= link.max_loss_rate
+    packets = found.packets
+    breaks = np.flatnonzero(~keeps)
+    for place in np.flatnonzero(keeps):
+        later = breaks[breaks > place]
+        end = packets[later[0]] if len(later) else math.inf
+        if end > KEPT_OVER * packets[place]:
+            return int(place)
+    return None
+
+
+def _most(link: Link, found: Predicted) -> int:
+    """The largest limit that is expected to keep the delay; at least one packet."""
+    kept = found.packets[found.p99_delay_s() <= (link.max_delay_s or math.inf)]
+    return int(kept[-1]) if len(kept) else 1
+
+
+def _chance(link: Link, found: Predicted) -> float:
+    """The probability that some buffer keeps all bounds: over what the surfaces may be."""
+    weights = np.exp(-0.5 * np.square(SHIFTS))
+    delay = None if link.max_delay_s is None else _keeps_delay(link, found)
+    kept = []
+    for shift in SHIFTS:
+        place = _least(link, found, float(shift))
+        if place is None:
+            kept.append(0.0)
+        else:
+            kept.append(1.0 if delay is None else float(delay[place]))
+    return float(weights @ np.array(kept) / weights.sum())
+
+
+def _figures(found: Predicted, at: int) -> dict[str, tuple[float, float, float]]:
+    """What is expected at a place: the mean and the ends of its interval."""
+    one = Predicted(
+        found.packets[at : at + 1],
+        found.means[at : at + 1],
+        found.errors[at : at + 1],
+        found.full_s[at : at + 1],
+    )
+    figures = {}
+    for name in ("utilization", "loss_rate", "p99_delay_s"):
+        of_shift = getattr(one, name)
+        middle, *ends = (float(of_shift(shift)[0]) for shift in (0.0, -NINETY, NINETY))
+        figures[name] = (middle, min(ends), max(ends))
+    return figures

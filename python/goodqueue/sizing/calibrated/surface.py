@@ -1,0 +1,219 @@
+"""Utilisation, loss and delay behind a buffer: the fitted corrections, evaluated.
+
+The table holds a few small networks that were fitted to different parts of the links. Their mean is
+the correction to the published forms, and their disagreement adds to its error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goodqueue.sizing.calibrated.groups import (
+    GROUPS,
+    IDLE_FLOOR,
+    LOGARITHMS,
+    LOSS_FLOOR,
+    forms,
+    full_delay_s,
+    groups,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goodqueue.sizing.link import Link
+
+    Floats = NDArray[np.float64]
+    Layers = list[tuple[Floats, Floats]]
+
+FIGURES = ("utilization", "loss_rate", "p99_delay_s")
+
+IDLE, LOSS, DELAY = range(3)
+"""Columns of what is predicted: logarithms of the idle share, of the loss, of the delay over the
+time of a full buffer."""
+
+SLACK = 0.05
+"""By so much of a group's range a link may leave it and still count as inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What is expected behind each of some buffers.
+
+    Attributes:
+        packets: the buffers, shape (n,).
+        means: logarithms, shape (n, 3): idle share, loss, delay over a full buffer's time.
+        errors: their standard errors, of the same shape.
+        full_s: seconds that each full buffer takes.
+    """
+
+    packets: Floats
+    means: Floats
+    errors: Floats
+    full_s: Floats
+
+    def utilization(self, shift: float = 0.0) -> Floats:
+        """Utilisation, if the idle share is so many standard errors above what is expected."""
+        return 1 - np.clip(np.exp(self._shifted(IDLE, shift)) - IDLE_FLOOR, 0, 1)
+
+    def loss_rate(self, shift: float = 0.0) -> Floats:
+        """Loss, if it is so many standard errors above what is expected."""
+        return np.clip(np.exp(self._shifted(LOSS, shift)) - LOSS_FLOOR, 0, 1)
+
+    def p99_delay_s(self, shift: float = 0.0) -> Floats:
+        """The 99th percentile of the queueing delay, likewise; at most that of a full buffer."""
+        return self.full_s * np.exp(np.minimum(self._shifted(DELAY, shift), 0))
+
+    def _shifted(self, column: int, shift: float) -> Floats:
+        return self.means[:, column] + shift * self.errors[:, column]
+
+
+@dataclass(frozen=True, slots=True)
+class Surfaces:
+    """The fitted table.
+
+    Attributes:
+        members: the networks of the correction.
+        spread: the network of the logarithm of the error.
+        centre: what is subtracted from each group, and `scale` what it is divided by.
+        scale: see `centre`.
+        offset: what is added to the networks' outputs times `stretch`.
+        stretch: see `offset`.
+        ranges: least and largest value of each group that was fitted, shape (groups, 2).
+        widths: by figure, what multiplies the errors so that 90 % intervals cover 90 %.
+        theory_errors: root mean square of what the published forms alone miss, of each output.
+    """
+
+    members: tuple[Layers, ...]
+    spread: Layers
+    centre: Floats
+    scale: Floats
+    offset: Floats
+    stretch: Floats
+    ranges: Floats
+    widths: Floats
+    theory_errors: Floats
+
+    def at(self, link: Link, packets: Floats) -> Predicted:
+        """What is expected of a link behind each buffer.
+
+        A group outside its range counts as at the range's end: there the correction stays what it
+        is, and the published forms alone go on. The error is then that of the forms, at least.
+        """
+        found = groups(link, packets)
+        held = np.clip(found, self.ranges[:, 0], self.ranges[:, 1])
+        inputs = (held - self.centre) / self.scale
+        outputs = np.stack([values(member, inputs) for member in self.members])
+        means = forms(link, packets) + outputs.mean(axis=0) * self.stretch + self.offset
+        disagreement = outputs.std(axis=0) * self.stretch
+        errors = np.hypot(np.exp(values(self.spread, inputs)), disagreement) * self.widths
+        means[:, DELAY] = np.minimum(means[:, DELAY], 0)
+        outside = self._beyond(found) > SLACK
+        if unlike_the_study(link):
+            outside[:] = True
+        errors[outside] = np.maximum(errors[outside], self.theory_errors)
+        return Predicted(packets, means, errors, full_delay_s(link, packets))
+
+    def outside(self, link: Link, packets: float) -> tuple[str, ...]:
+        """How the link differs from those that were run, a few words each; nothing if it does not.
+
+        Args:
+            link: the link.
+            packets: the buffer that the answer is near to.
+        """
+        found = groups(link, np.array([packets]))
+        low, high = self.ranges.T
+        beyond = self._beyond(found, each=True)[0] > SLACK
+        named = [
+            f"{GROUPS[place]} {_value(found[0, place], place)} "
+            f"(runs had {_value(low[place], place)} to {_value(high[place], place)})"
+            for place in map(int, np.flatnonzero(beyond))
+        ]
+        return (*unlike_the_study(link), *named)
+
+    def _beyond(self, found: Floats, *, each: bool = False) -> Floats:
+        """By what share of its range the worst group (or each) lies outside it."""
+        low, high = self.ranges.T
+        width = np.maximum(high - low, 1e-9)
+        beyond = np.maximum(np.maximum(low - found, found - high) / width, 0)
+        found: Floats = beyond if each else beyond.max(axis=1)
+        return found
+
+
+def unlike_the_study(link: Link) -> tuple[str, ...]:
+    """What of a link no run of the study had, a few words each."""
+    differs = {
+        f"congestion control {link.congestion_control}": link.congestion_control
+        not in {"reno", "cubic"},
+        "slow access links": link.access_rate_bps is not None
+        and link.access_rate_bps < 2 * link.rate_bps,
+        "windows that receivers bound": link.max_window_packets is not None
+        and link.max_window_packets < 4 * link.window_packets,
+    }
+    return tuple(words for words, does in differs.items() if does)
+
+
+def _value(value: float, place: int) -> str:
+    return f"{np.exp(value) if place < LOGARITHMS else value:.3g}"
+
+
+def values(layers: Layers, inputs: Floats) -> Floats:
+    """A network's outputs, shape (rows, outputs)."""
+    for matrix, offset in layers[:-1]:
+        inputs = np.tanh(inputs @ matrix + offset)
+    return inputs @ layers[-1][0] + layers[-1][1]
+
+
+@cache
+def surfaces() -> Surfaces:
+    """The table that the package brings."""
+    with files(__package__).joinpath("table.npz").open("rb") as file:
+        return from_arrays(dict(np.load(file)))
+
+
+def to_arrays(made: Surfaces) -> dict[str, NDArray[np.float32]]:
+    """The table as arrays by name, in single precision."""
+    arrays = {
+        name: np.asarray(getattr(made, name), dtype=np.float32)
+        for name in ("centre", "scale", "offset", "stretch", "ranges", "widths", "theory_errors")
+    }
+    for name, layers in (
+        *((f"member{place}", member) for place, member in enumerate(made.members)),
+        ("spread", made.spread),
+    ):
+        for depth, (matrix, offset) in enumerate(layers):
+            arrays[f"{name}.{depth}.matrix"] = matrix.astype(np.float32)
+            arrays[f"{name}.{depth}.offset"] = offset.astype(np.float32)
+    return arrays
+
+
+def from_arrays(arrays: dict[str, NDArray[np.float32]]) -> Surfaces:
+    """The table of arrays that `to_arrays` made."""
+    wide = {name: array.astype(np.float64) for name, array in arrays.items()}
+
+    def layers(name: str) -> Layers:
+        found: Layers = []
+        while f"{name}.{len(found)}.matrix" in wide:
+            stem = f"{name}.{len(found)}"
+            found.append((wide[f"{stem}.matrix"], wide[f"{stem}.offset"]))
+        return found
+
+    members: list[Layers] = []
+    while one := layers(f"member{len(members)}"):
+        members.append(one)
+    return Surfaces(
+        members=tuple(members),
+        spread=layers("spread"),
+        centre=wide["centre"],
+        scale=wide["scale"],
+        offset=wide["offset"],
+        stretch=wide["stretch"],
+        ranges=wide["ranges"],
+        widths=wide["widths"],
+        theory_errors=wide["theory_errors"],
+    )

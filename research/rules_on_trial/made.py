@@ -1,0 +1,110 @@
+"""Makes what the package brings: the fitted table, and the record of the rules."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import goodqueue.sizing.calibrated as package
+from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
+from goodqueue.sizing.calibrated.surface import to_arrays
+from research.rules_on_trial import data, draw
+from research.rules_on_trial.fit import fit
+from research.rules_on_trial.network import Recipe
+from research.rules_on_trial.record import records, trials
+from research.rules_on_trial.run import read
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.calibrated.surface import Surfaces
+    from goodqueue.sizing.link import Link
+
+HOME = Path(package.__file__).parent
+SEARCHES = data.FOLDER / "searches.jsonl"
+
+RECIPE = Recipe(units=(32, 32), ridge=1e-5, iterations=400)
+LEVEL = 0.9
+WIDTHS = tuple(float(f"{width:.4g}") for width in np.geomspace(0.2, 6, 120))
+"""Factors of the errors that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search by simulation found on one link.
+
+    Attributes:
+        seed: of the study that the link is from.
+        index: number of the link.
+        packets: the smallest buffer that keeps all bounds; None if none does.
+        least: the smallest that keeps utilisation and loss; None if none does.
+        reached: the largest limit that was tried.
+    """
+
+    seed: int
+    index: int
+    packets: int | None
+    least: int | None
+    reached: int
+
+    @property
+    def link(self) -> Link:
+        """The link with its bounds."""
+        return draw.link(self.seed, self.index)
+
+
+def searches(seed: int, path: Path = SEARCHES) -> list[Search]:
+    """The searches of a seed that were finished."""
+    return [
+        Search(seed, one["index"], one["packets"], one["least"], one["reached"])
+        for one in read(path)
+        if one["seed"] == seed and one["finished"]
+    ]
+
+
+def keep_searches(files: dict[int, Path], out: Path = SEARCHES) -> None:
+    """Writes the searches of each seed into one file, without the figures of each limit."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("w", encoding="utf-8") as file:
+        for seed, path in files.items():
+            for one in sorted(read(path), key=lambda document: document["index"]):
+                one.pop("seen", None)
+                file.write(json.dumps({"seed": seed, **one}) + "\n")
+
+
+def covers(found: Calibrated, search: Search) -> bool:
+    """Whether the predictive interval holds what the search found, whatever the delay."""
+    if search.least is None:
+        return found.high is None or found.high > search.reached
+    return found.low <= search.least and (found.high is None or search.least <= found.high)
+
+
+def width(made: Surfaces, of: list[Search]) -> float:
+    """The least factor of the errors with which the intervals cover 90 % (conformal)."""
+    needed = []
+    for search in of:
+        for factor in WIDTHS:
+            found = calibrated(search.link, replace(made, widths=np.full(3, factor)))
+            if found is not None and covers(found, search):
+                needed.append(factor)
+                break
+        else:
+            needed.append(math.inf)
+    place = min(math.ceil(LEVEL * (len(needed) + 1)), len(needed)) - 1
+    return sorted(needed)[place]
+
+
+def make() -> None:
+    """Fits, calibrates the errors on the searches of their own seed, and writes both files."""
+    links = data.links()
+    made, _ = fit(data.rows(links), RECIPE)
+    factor = width(made, searches(draw.CALIBRATION_SEED))
+    made = replace(made, widths=np.full(3, factor))
+    arrays: dict[str, Any] = to_arrays(made)
+    np.savez_compressed(HOME / "table.npz", **arrays)
+    counts = {name: asdict(one) for name, one in records(trials(links, made)).items()}
+    (HOME / "record.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+    print(f"{len(links)} links, errors times {factor}")

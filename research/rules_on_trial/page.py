@@ -1,0 +1,228 @@
+"""Writes docs/rules-on-trial.md and its pictures from the study's data, in seconds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
+from goodqueue.sizing.calibrated.surface import surfaces
+from goodqueue.sizing.result import SURE
+from goodqueue.sizing.rules import RULES
+from research.rules_on_trial import data, draw, pictures
+from research.rules_on_trial.made import Search, covers, searches
+from research.rules_on_trial.record import Trial, trials, wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "rules-on-trial.md"
+IMAGES = ROOT / "docs" / "img" / "rules-on-trial"
+TEXT = Path(__file__).parent / "page.md"
+"""The page's words; each line that begins with {{ and ends with }} is replaced."""
+
+DPI = 110
+GRID_STEP = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One held-out link: what a search found, and what calibrated theory had said."""
+
+    search: Search
+    said: Calibrated
+
+    @property
+    def off_by_steps(self) -> float | None:
+        """By how many grid steps (5 % or one packet) they differ; None unless both have one."""
+        found, said = self.search.least, self.said.least
+        if found is None or said is None:
+            return None
+        return abs(said - found) / max(1.0, GRID_STEP * found)
+
+
+@cache
+def all_trials() -> list[Trial]:
+    """Every rule on every link of the study."""
+    return trials(data.links(), surfaces())
+
+
+@cache
+def checked() -> list[Checked]:
+    """The held-out links."""
+    found = []
+    for search in searches(draw.CHECK_SEED):
+        said = calibrated(search.link)
+        assert said is not None
+        found.append(Checked(search, said))
+    return found
+
+
+def write() -> None:
+    """Writes the page and its pictures."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for picture in pictures.of(all_trials(), [(one.search, one.said) for one in checked()]):
+        picture.save_as(IMAGES, ["png"], DPI)
+    PAGE.write_text(text(), encoding="utf-8")
+
+
+def text() -> str:
+    """The page, with the figures of the data."""
+    parts: dict[str, Callable[[], str]] = {
+        "study": study,
+        "records": record_table,
+        "verdicts": verdict_table,
+        "check": check_table,
+    }
+    lines = []
+    for line in TEXT.read_text(encoding="utf-8").splitlines():
+        name = line.removeprefix("{{").removesuffix("}}")
+        if line.startswith("{{picture "):
+            lines.append(_picture(name.removeprefix("picture ")))
+        elif line.startswith("{{"):
+            lines.append(parts[name]())
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _picture(name: str) -> str:
+    chosen = next(
+        one
+        for one in pictures.of(all_trials(), [(one.search, one.said) for one in checked()])
+        if one.name == name
+    )
+    return f"![{chosen.caption}](img/rules-on-trial/{name}.png)\n\n{chosen.caption}"
+
+
+def study() -> str:
+    """How much was run."""
+    import polars as pl
+
+    frame = pl.read_parquet(data.RUNS)
+    links = frame["link"].n_unique()
+    drawn = int(frame["link"].to_numpy().max()) + 1
+    hybrid = frame.filter(pl.col("hybrid"))["link"].n_unique()
+    packets = float(frame["packets"].sum())
+    left_out = drawn - links
+    return (
+        f"**{links:,} links, {len(frame):,} runs, {packets / 1e9:.1f} thousand million packets.** "
+        f"{drawn:,} links were drawn; {hybrid:,} of those that were run used the hybrid engine, "
+        f"and {left_out:,} were left out because their runs would have sent too many packets."
+    )
+
+
+def record_table() -> str:
+    """The record of each rule."""
+    columns = (
+        "rule",
+        "its buffer was run on",
+        "its assumptions held on",
+        "kept there",
+        "95 % interval",
+        "clearly broken there",
+        "kept on all links",
+    )
+    head = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
+    rows = []
+    for rule in RULES:
+        of_rule = [one for one in all_trials() if one.rule == rule.name]
+        held = [one for one in of_rule if one.held]
+        if not of_rule:
+            continue
+        kept = sum(one.kept for one in held)
+        low, high = wilson(kept, len(held))
+        cells = [
+            f"`{rule.name}`",
+            f"{len(of_rule):,}",
+            f"{len(held):,}",
+            _share(kept, len(held)),
+            f"{100 * low:.0f} to {100 * high:.0f} %" if held else "-",
+            _share(sum(one.clearly_broken for one in held), len(held)),
+            _share(sum(one.kept for one in of_rule), len(of_rule)),
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*head, *rows])
+
+
+def verdict_table() -> str:
+    """How often a rule that was said to hold broke its promise, with and without the doubt."""
+    found = all_trials()
+    cases = {
+        "all its assumptions hold": [one for one in found if one.held],
+        f"and calibrated theory gives its promise {100 * SURE:.0f} % or more": [
+            one for one in found if one.said_to_hold
+        ],
+    }
+    lines = [
+        "| said of a rule | cases | broke its promise | clearly |",
+        "| --- | --- | --- | --- |",
+    ]
+    for words, of in cases.items():
+        broke, clearly = (sum(not one.kept for one in of), sum(one.clearly_broken for one in of))
+        lines.append(
+            f"| {words} | {len(of):,} | {_share(broke, len(of))} | {_share(clearly, len(of))} |"
+        )
+    return "\n".join(lines)
+
+
+def check_table() -> str:
+    """The held-out links in figures."""
+    found = checked()
+    steps = [one.off_by_steps for one in found]
+    known = sorted(step for step in steps if step is not None)
+    covered = sum(covers(one.said, one.search) for one in found)
+    right = sum((one.said.packets is None) == (one.search.packets is None) for one in found)
+    wide = [
+        one.said.high / one.said.low
+        for one in found
+        if one.said.high is not None and one.search.least is not None
+    ]
+    rows = [
+        ("links", f"{len(found):,}", ""),
+        (
+            "the 90 % interval holds the simulated answer",
+            f"{_share(covered, len(found))} ({_ends(covered, len(found))})",
+            "87 to 93 %",
+        ),
+        (
+            "median error, in grid steps (5 % or one packet)",
+            f"{np.median(known):.2f}",
+            "at most 1",
+        ),
+        ("error of at most two grid steps", _share(sum(s <= 2 for s in known), len(known)), ""),
+        (
+            "feasible or not: said right",
+            f"{_share(right, len(found))} ({_ends(right, len(found))})",
+            "95 %",
+        ),
+        ("median ratio of the interval's ends", f"{np.median(wide):.2f}", ""),
+    ]
+    lines = ["| | measured | wanted |", "| --- | --- | --- |"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _ends(part: int, whole: int) -> str:
+    low, high = wilson(part, whole)
+    return f"95 % interval {100 * low:.0f} to {100 * high:.0f} %"
+
+
+def _share(part: int, whole: int) -> str:
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    return (
+        f"{share:.1f} %" if 0 < share < 10 or 90 < share < 100 else f"{math.floor(share + 0.5)} %"
+    )
+
+
+def names(of: Sequence[Trial]) -> list[str]:
+    """Rules that were run, in the order of the rules."""
+    run = {one.rule for one in of}
+    return [rule.name for rule in RULES if rule.name in run]
