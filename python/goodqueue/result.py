@@ -55,10 +55,10 @@ class Result:
             key.
         scenario: the scenario that was run, as TOML with every key written out.
         throughput: TCP or UDP payload that reached its receiver, if it was recorded, with the
-            columns `flow`, `direction` (`up` to the flow's server, `down` to its client), `time_s` (end of
-            an interval of 0.2 s) and `throughput_bps` (mean over the interval). A flow has the
-            directions in which its workload sends data. At most 64 pairs of flow and direction are
-            recorded.
+            columns `flow`, `direction` (`up` to the flow's server, `down` to its client), `time_s`
+            (end of an interval of 0.2 s) and `throughput_bps` (mean over the interval). A flow has
+            the directions in which its workload sends data. At most 64 pairs of flow and direction
+            are recorded.
     """
 
     def __init__(
