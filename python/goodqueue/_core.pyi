@@ -226,8 +226,7 @@ class Scenario:
         """The seed of its random streams."""
 
     def flows(self) -> list[tuple[str, str, list[str]]]:
-        """Returns all flows: name, workload (`bulk`, `ping` or nothing), and the links of its data.
-        """
+        """Returns all flows: name, workload (`bulk`, `ping` or nothing), and the links crossed."""
 
     @property
     def links(self) -> list[str]:
