@@ -357,9 +357,9 @@ class TestData:
                 theirs = {run.identity for _, name, run in known[wanted].runs() if not name}
                 assert own <= theirs, row
 
-    def test_what_is_open_says_how_its_interval_is_meant(self, one: TableExperiment) -> None:
+    def test_every_open_condition_explains_its_interval(self, one: TableExperiment) -> None:
         assert one.open.why
-        # (n - 1)/(n + 1) of the range of n.
+        # The range of n values contains one more value with probability (n - 1)/(n + 1).
         assert one.open.kind != "phases" or one.open.count >= 39
 
 
