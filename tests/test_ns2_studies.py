@@ -284,7 +284,7 @@ class TestValidation:
         assert line.startswith(f"existing,0.05,5,3,3.0000,{stdev(values):.4f}")
 
 
-def test_the_figures_show_rows_of_the_tables() -> None:
+def test_titles_of_figures_name_their_rate_or_quantity_and_their_buffers() -> None:
     figure = experiment("wisdom2021", "figure4")
     assert figure.title == "Figure 4: delay with RED, proposed buffers"
     assert experiment("ahmad2020", "figure9").title.endswith("0.5 Mb/s, existing buffers")
