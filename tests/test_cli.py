@@ -44,7 +44,7 @@ def test_help_answers_at_once() -> None:
 
 
 @pytest.mark.parametrize("command", ["run", "compare", "size", "schema", "reproduce"])
-def test_every_command_explains_itself(command: str) -> None:
+def test_every_command_has_a_help_text(command: str) -> None:
     done = goodqueue(command, "--help")
     assert done.returncode == 0
     assert "Usage: goodqueue " + command in done.stdout
@@ -82,7 +82,7 @@ def test_run_prints_marks_and_waiting_times_of_applications() -> None:
     assert "marks" not in plain.stdout
 
 
-def test_run_rates_calls(small: Path) -> None:
+def test_run_prints_the_quality_of_calls(small: Path) -> None:
     done = goodqueue("run", small, "--set", 'flow.probe.workload={ kind = "voice" }')
     assert done.returncode == 0, done.stderr
     # Columns: packets, share lost or late, five delays, R and MOS.

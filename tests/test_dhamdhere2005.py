@@ -288,7 +288,7 @@ def test_differences_are_taken_seed_by_seed() -> None:
     assert found.finding is Finding.HOLDS
 
 
-def test_a_run_beside_itself_is_not_judged() -> None:
+def test_a_run_compared_with_itself_is_not_judged() -> None:
     values = {10: Sample.of((1.0, 5.0)), 20: Sample.of((1.0, 2.0))}
     beside = {10: Sample.of((1.0, 5.0)), 20: Sample.of((1.0, 1.0))}
     judged = claim(less="model", between=[-9, 9]).judged({"ours": values, "model": beside})
@@ -316,7 +316,7 @@ def test_every_claim_names_existing_curves(mix: Mix) -> None:
             assert labels.issuperset({*one.curves, *others}), one.says
 
 
-def test_no_claim_is_judged_where_an_error_leaves_the_buffer_as_it_is() -> None:
+def test_no_claim_is_judged_if_an_error_does_not_change_the_buffer() -> None:
     # From about 30 flows on the bound on loss decides and L has no effect, so the run is the same.
     for name in ("fig9-loss", "fig9-utilization"):
         for one in said(name):
@@ -395,7 +395,7 @@ def test_table_1_is_judged_by_a_stated_bound() -> None:
     )
 
 
-def test_the_page_counts_verdicts_and_shows_what_claims_are_judged_by(
+def test_the_page_counts_verdicts_and_shows_the_means_behind_claims(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     curves = {"C T": {300: 3.9}, "C T / sqrt(N)": {300: 13.0}, "BSCL": {100: 1.1, 300: 1.246}}
@@ -426,7 +426,7 @@ def test_a_picture_gives_the_paper_only_its_own_claims() -> None:
     assert "The paper" not in picture(curves, both[1:]).caption
 
 
-def test_section_vi_runs_from_captures_to_loss_and_keeps_what_it_estimated(tmp_path: Path) -> None:
+def test_section_vi_runs_from_captures_to_loss_and_keeps_its_estimates(tmp_path: Path) -> None:
     def reproduced() -> tuple[Sequence[Cell], float]:
         with closing(Store.open(tmp_path / "store")) as store:
             runner = Runner(store, Threads())

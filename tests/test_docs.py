@@ -85,7 +85,7 @@ def test_the_guide_prints_what_it_shows(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert now == written
 
 
-def test_the_scenario_in_the_readme_is_the_file() -> None:
+def test_the_scenario_in_the_readme_has_only_lines_of_its_file() -> None:
     shown = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     scenario = (ROOT / "scenarios" / "bufferbloat.toml").read_text().splitlines()
     assert shown
@@ -93,7 +93,7 @@ def test_the_scenario_in_the_readme_is_the_file() -> None:
 
 
 @pytest.mark.parametrize("page", [*PAGES, GUIDE, "CONTRIBUTING.md", "ARCHITECTURE.md", "MODEL.md"])
-def test_links_lead_somewhere(page: str) -> None:
+def test_relative_links_name_existing_files(page: str) -> None:
     for link in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text()):
         assert (ROOT / page).parent.joinpath(link).exists(), link
 

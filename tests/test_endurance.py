@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_kills_cost_nothing_that_was_recorded(tmp_path: Path) -> None:
+def test_a_killed_study_loses_and_repeats_no_recorded_run(tmp_path: Path) -> None:
     outcome = endure(tmp_path, runs=400, kills=3)
     assert outcome.runs == 400
     assert outcome.equal

@@ -23,7 +23,7 @@ def test_a_buffer_is_exported_in_the_units_of_each_device() -> None:
         assert export.warning
 
 
-def test_how_to_check_names_what_to_expect() -> None:
+def test_the_instructions_for_a_check_give_the_expected_round_trips() -> None:
     lines = checks(50e6, 0.040, 0.024)
     assert any("idle about 40 ms, p99 about 64 ms" in line for line in lines)
 

@@ -98,7 +98,7 @@ def test_nagles_infinite_buffer_delivers_everything_late_and_a_finite_one_nothin
 
 
 @pytest.mark.parametrize("table", ["table1", "table2"])
-def test_most_of_what_small_buffers_drop_are_acknowledgements(runner: Runner, table: str) -> None:
+def test_small_buffers_drop_mostly_acknowledgements(runner: Runner, table: str) -> None:
     for cell in cells(runner, table, "dropped")[:3]:
         retransmissions = cell.variants["retransmissions"].mean
         assert retransmissions < 0.15 * cell.ours.mean

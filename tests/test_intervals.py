@@ -32,7 +32,7 @@ def test_ends_stay_within_the_range_of_the_quantity() -> None:
     assert loss.text(lambda end: f"{100 * end:.2f}") == "0.03 (0.00 to 0.18)"
 
 
-def test_an_interval_within_its_range_has_a_half_width_and_one_without_end_has_none() -> None:
+def test_an_interval_prints_its_half_width_unless_it_is_infinite() -> None:
     inside = Interval(0.5, 0.1).within(0, 1)
     assert not inside.clipped
     assert inside.text(lambda end: f"{end:.1f}", lambda half: f"{half:.3f}") == "0.5 ± 0.100"
@@ -41,6 +41,6 @@ def test_an_interval_within_its_range_has_a_half_width_and_one_without_end_has_n
     assert (alone.ends, alone.clipped) == ((None, None), False)
 
 
-def test_equal_values_have_no_width_and_one_value_no_end() -> None:
+def test_equal_values_have_width_zero_and_one_value_an_infinite_width() -> None:
     assert t_interval([0.5] * 10).half_width == 0
     assert t_interval([0.5]).half_width == math.inf

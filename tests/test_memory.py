@@ -105,7 +105,7 @@ def test_every_command_that_runs_keeps_to_the_limit(
 
 
 @pytest.mark.parametrize("size", ["8", "8GBit", "-1GB", "0B"])
-def test_a_limit_is_a_size(small: Path, size: str) -> None:
+def test_a_memory_limit_that_is_no_size_is_refused(small: Path, size: str) -> None:
     assert "--memory" in refused(goodqueue("run", small, "--memory", size))
 
 

@@ -104,7 +104,7 @@ class TestSetUp:
 
     def test_every_cell_has_the_same_link_in_both_simulators(self) -> None:
         for table in tables():
-            # Runs of a cell differ in nothing but the seed.
+            # All runs of a cell have the same settings and differ only in the seed.
             plain = {place: run for place, name, run in table.runs() if name == PLAIN}
             for place, run in plain.items():
                 row = table.rows[place]
@@ -114,7 +114,7 @@ class TestSetUp:
                 assert link["rate_bps"] == round(float(told["rate"]) * 1e6)
                 limit = link["limit_packets"], link["limit_bytes"]
                 buffer = int(told["buffer"])
-                # Drop tail counts the packet in service, RED bytes.
+                # The limit of drop tail includes the packet in service; that of RED counts bytes.
                 wanted = buffer - 1 if told["queue"] == "DropTail" else 500 * buffer
                 assert limit[link["counted_in_bytes"]] == wanted
                 resolved = run.variant.scenario.resolved_toml()
@@ -221,18 +221,21 @@ class TestClaims:
         assert reno < 0.9 * sack
 
     @pytest.mark.parametrize("loss", [0.01, 0.02, 0.05])
-    def test_the_loss_count_is_chance_where_the_buffer_suffices(self, loss: float) -> None:
+    def test_the_loss_count_is_random_loss_alone_with_a_sufficient_buffer(
+        self, loss: float
+    ) -> None:
         counts = [run["lost"] for run in runs("500kbps", f"{loss:.0%}", 50)]
         expected = 310 * loss
-        # Binomial: four standard errors of the mean, and a tenth of a datagram and more for what
-        # the start-up's overflow takes.
+        # The tolerance is four standard errors of the binomial mean, and half a datagram for the
+        # losses of the overflow at the start.
         error = math.sqrt(expected * (1 - loss) / len(counts))
         assert abs(fmean(counts) - expected) < 4 * error + 0.5
 
-    def test_red_and_drop_tail_hardly_differ_where_the_average_stays_below_the_thresholds(
+    def test_red_hardly_differs_from_drop_tail_below_its_thresholds(
         self,
     ) -> None:
-        # 3500 bytes take a sixth packet of 592, as seven with the one in service do.
+        # A limit of 3500 bytes holds six packets of 592, as a drop-tail limit of seven does, which
+        # includes the packet in service.
         red, tail = (
             delay("500kbps", "2%", 7, recovery="reno", queue=queue)
             for queue in ("red", "drop_tail")
@@ -281,7 +284,7 @@ class TestValidation:
         assert line.startswith(f"existing,0.05,5,3,3.0000,{stdev(values):.4f}")
 
 
-def test_the_figures_show_rows_of_the_tables() -> None:
+def test_titles_of_figures_name_their_rate_or_quantity_and_their_buffers() -> None:
     figure = experiment("wisdom2021", "figure4")
     assert figure.title == "Figure 4: delay with RED, proposed buffers"
     assert experiment("ahmad2020", "figure9").title.endswith("0.5 Mb/s, existing buffers")

@@ -122,7 +122,7 @@ def test_a_match_with_a_wide_interval_has_a_warning() -> None:
     assert not Cell({}, "", "", 0, "20", Spread(10, 7, 13)).weak
 
 
-def test_a_misprint_says_whether_it_matches_as_it_should_read() -> None:
+def test_the_note_on_a_misprint_tests_its_correct_reading() -> None:
     assert cell("1", shape=None, remark=Remark("misprint", "10")).note.endswith("it matches")
     assert cell("1", shape=None, remark=Remark("misprint", "5")).note.endswith("match either")
     assert cell("1", shape=None, remark=Remark("misprint", "10")).verdict is Verdict.NOT
@@ -163,7 +163,7 @@ def test_each_shape_test_accepts_its_shape_and_rejects_others(
     assert TESTS[test](values, [1, 2, 3, 4], **parameters) is holds
 
 
-def test_weak_matches_are_counted_apart_in_every_summary(
+def test_weak_matches_are_counted_separately_in_every_summary(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     wide, narrow = Spread(10, 4, 16), Spread(10, 9, 11)
@@ -340,7 +340,7 @@ class TestData:
         for name, holds in one.published_shapes():
             assert holds, name
 
-    def test_every_conclusion_speaks_of_rows_that_there_are(self, one: TableExperiment) -> None:
+    def test_every_conclusion_names_existing_rows(self, one: TableExperiment) -> None:
         same = {column: Spread.exact(1.0) for column in one.columns}
         spreads = {(place, name): same for place in range(len(one.rows)) for name in one.variants}
         said = {cell.quantity for cell in one.concluded(spreads)}
@@ -357,9 +357,9 @@ class TestData:
                 theirs = {run.identity for _, name, run in known[wanted].runs() if not name}
                 assert own <= theirs, row
 
-    def test_what_is_open_says_how_its_interval_is_meant(self, one: TableExperiment) -> None:
+    def test_every_open_condition_explains_its_interval(self, one: TableExperiment) -> None:
         assert one.open.why
-        # (n - 1)/(n + 1) of the range of n.
+        # The range of n values contains one more value with probability (n - 1)/(n + 1).
         assert one.open.kind != "phases" or one.open.count >= 39
 
 
@@ -393,7 +393,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell
 
 
 @pytest.mark.parametrize("table", ["table4", "table5"])
-def test_ours_agrees_with_an_independent_simulation_to_a_printed_digit(
+def test_our_figures_agree_with_an_independent_simulation_to_a_printed_digit(
     table: str, tmp_path: Path
 ) -> None:
     data = tomllib.loads(PAPERS.joinpath("gijsbers2011", f"{table}.toml").read_text("utf-8"))

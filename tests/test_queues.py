@@ -146,7 +146,7 @@ def test_an_exception_reaches_the_caller() -> None:
         goodqueue.check_queue(DropTail, largest_packet=39)
 
 
-def test_a_run_with_drop_tail_in_python_is_the_run_with_ours() -> None:
+def test_drop_tail_in_python_gives_the_same_run_as_the_built_in_one() -> None:
     ours = goodqueue.run(SCENARIO).summary
 
     theirs = goodqueue.run(SCENARIO, queues={"bottleneck": DropTail}).summary
@@ -158,6 +158,6 @@ def test_a_run_with_drop_tail_in_python_is_the_run_with_ours() -> None:
     assert theirs["flows"] == ours["flows"]
 
 
-def test_a_queue_for_a_link_that_is_not_there_is_refused() -> None:
+def test_a_queue_for_an_unknown_link_is_refused() -> None:
     with pytest.raises(goodqueue.ScenarioError, match="bottleneck"):
         goodqueue.run(SCENARIO, queues={"bottlneck": DropTail})

@@ -72,7 +72,7 @@ def scene(request: pytest.FixtureRequest, unpacked: Callable[[str], Path]) -> Sc
     return Scene(truth, analyze(before, after=after), analyze(before), analyze(after))
 
 
-def test_rate_buffer_and_losses_are_those_configured(scene: Scene) -> None:
+def test_rate_buffer_and_losses_agree_with_the_configuration(scene: Scene) -> None:
     link = scene.pair.summary["link"]
     assert link["rate_bps"] == pytest.approx(scene.rate_bps, rel=0.1)
     assert link["buffer"]["bytes"] == pytest.approx(scene.buffer_bytes, rel=0.1)
@@ -135,7 +135,7 @@ def segments(path: Path) -> Counter[bytes]:
     return found
 
 
-def test_round_trip_times_are_those_of_ping(scene: Scene) -> None:
+def test_round_trip_times_agree_with_ping(scene: Scene) -> None:
     flows = scene.pair.flows
     for truth in scene.truth["flows"]:
         (flow,) = flow_of(flows, truth).to_dicts()
@@ -143,7 +143,7 @@ def test_round_trip_times_are_those_of_ping(scene: Scene) -> None:
         assert flow["rtt_s"] == pytest.approx(idle, rel=0.1, abs=0.005), truth["sender"]
 
 
-def test_flows_are_those_of_iperf(scene: Scene) -> None:
+def test_flows_agree_with_iperf(scene: Scene) -> None:
     for truth in scene.truth["flows"]:
         (flow,) = flow_of(scene.pair.flows, truth).to_dicts()
         assert flow["retransmissions"] == pytest.approx(

@@ -105,7 +105,7 @@ def test_a_file_that_the_scenario_names_is_an_input(small: Path, tmp_path: Path)
     assert rates.read_text() == text
 
 
-def test_a_study_is_not_replaced_by_itself_resolved(small: Path) -> None:
+def test_a_study_is_not_replaced_by_its_resolved_form(small: Path) -> None:
     study = study_of(small)
     done = goodqueue("sweep", study, "--out", study.parent)
     assert "which would be replaced by the study as resolved" in refused(done)

@@ -148,7 +148,7 @@ def test_noisier_variants_get_more_replicates_and_quiet_ones_stop() -> None:
     assert worst.endswith(" wide, 2 wanted")
 
 
-def test_budgets_are_kept() -> None:
+def test_a_rule_keeps_its_budgets_of_replicates_and_runs() -> None:
     columns = [{"delay": noisy(seed, 200)} for seed in range(3)]
     never = {"delay": Bound(1e-9, False)}
     counts, _ = play(StopSpec(never, min_replicates=4, max_replicates=20), columns)

@@ -33,7 +33,7 @@ def test_five_links_are_confirmed_by_other_seeds(tmp_path: Path) -> None:
     assert len({one.link for one in checked}) == 5
 
 
-def test_links_are_those_of_the_seed() -> None:
+def test_random_links_depend_on_the_seed_alone() -> None:
     first, second = random_links(), random_links()
     assert [next(first) for _ in range(20)] == [next(second) for _ in range(20)]
     assert next(random_links(1)) != next(random_links(2))
