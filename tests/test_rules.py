@@ -32,7 +32,7 @@ from goodqueue.sizing.rules import (
 from goodqueue.sizing.rules.rule import Advice, loss_rate
 from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
-from goodqueue.validation import linux_deep
+from goodqueue.validation import linux_deep, linux_recording
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
 
@@ -275,17 +275,17 @@ def test_throughput() -> None:
     assert rate * 8 * 1460 == pytest.approx(0.304e6, rel=3e-3)
 
 
-def recorded_behind_deep_buffers() -> list[linux_deep.Recording]:
+def recorded_behind_deep_buffers() -> list[linux_recording.Recording]:
     return [one for one in linux_deep.recordings() if one.control == "cubic"]
 
 
-def recorded_link(recording: linux_deep.Recording) -> Link:
+def recorded_link(recording: linux_recording.Recording) -> Link:
     path = (recording.rate_bps, (recording.rtt_ms / 1e3,), recording.flows)
     return Link(*path, congestion_control="cubic", max_loss_rate=0.01)
 
 
 @pytest.mark.parametrize("recording", recorded_behind_deep_buffers(), ids=lambda one: one.name)
-def test_loss_of_cubic_is_that_of_linux(recording: linux_deep.Recording) -> None:
+def test_loss_of_cubic_is_that_of_linux(recording: linux_recording.Recording) -> None:
     estimate = loss_rate(recorded_link(recording), recording.limit)
     assert recording.figures["loss"] / 1.6 < estimate < 1.6 * recording.figures["loss"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goodqueue.validation import linux, linux_deep
+from goodqueue.validation import linux, linux_deep, linux_recording
 from goodqueue.validation.__main__ import OF_NS2, missing
 from goodqueue.validation.cases import CASES, Case
 from goodqueue.validation.compare import Comparison
@@ -82,16 +82,20 @@ def test_linux_was_recorded_fifteen_times() -> None:
     cubic = recordings["cubic, 1 x 133"]
     assert [repeat["drops"] for repeat in cubic.repeats] == [38, 39, 40]
     # The tolerance is a quarter of 39, and two standard deviations of 1.
-    assert cubic.allowed("drops") == pytest.approx(9.75 + 2)
+    assert linux_recording.Comparison(cubic, [], linux.CRITERIA).allowed("drops") == pytest.approx(
+        9.75 + 2
+    )
     # BBR is allowed twice as much; for short buffers that is twice two points of utilisation.
-    assert recordings["bbr, 1 x 8"].allowed("utilization") == pytest.approx(0.04)
+    bbr = linux_recording.Comparison(recordings["bbr, 1 x 8"], [], linux.CRITERIA)
+    assert bbr.allowed("utilization") == pytest.approx(0.04)
 
 
 @pytest.mark.parametrize(("drops", "agrees"), [(50.7, True), (50.8, False), (27.2, False)])
 def test_a_recording_of_linux_is_judged_by_its_tolerance(drops: float, agrees: bool) -> None:
     cubic = next(row for row in linux.recordings() if row.name == "cubic, 1 x 133")
     ours = {"utilization": 1.0, "mean_queue_packets": 109.4, "drops": drops}
-    assert (not linux.verdict([linux.Comparison(cubic, [ours])])) is agrees
+    comparison = linux_recording.Comparison(cubic, [ours], linux.CRITERIA)
+    assert (not linux_recording.verdict([comparison])) is agrees
 
 
 def deep(**changes: float) -> list[dict[str, float]]:
@@ -131,9 +135,9 @@ def test_a_recording_behind_deep_buffers_is_judged_by_its_tolerance(
     ours: list[dict[str, float]], agrees: bool
 ) -> None:
     cubic = next(row for row in linux_deep.recordings() if row.limit == 1745)
-    comparison = linux_deep.Comparison(cubic, ours)
-    assert (not linux_deep.verdict([comparison])) is agrees
-    assert ("**no**" not in linux_deep.table([comparison])) is agrees
+    comparison = linux_recording.Comparison(cubic, ours, linux_deep.CRITERIA)
+    assert (not linux_recording.verdict([comparison])) is agrees
+    assert ("**no**" not in linux_recording.table([comparison])) is agrees
 
 
 def test_a_missing_ns2_is_named() -> None:

@@ -1,6 +1,9 @@
 //! The counters and state that an endpoint reports.
 
-use crate::limits::Limited;
+use crate::cc::CongestionControl;
+use crate::config::Recovery;
+use crate::endpoint::TcpEndpoint;
+use crate::limits::{Limited, TimeLimited};
 use goodqueue_types::{Rate, Span, Time};
 
 /// Counts since the connection began.
@@ -157,4 +160,74 @@ pub enum Phase {
     FastRecovery,
     /// Go-back-N in slow start, after a timeout or Tahoe's fast retransmit.
     GoBackN,
+}
+
+impl TcpEndpoint {
+    /// A look at the state.
+    pub fn info(&self) -> TcpInfo {
+        let sender = &self.sender;
+        let ssthresh = sender.controller.ssthresh();
+        let by_pipe = sender.phase == Phase::FastRecovery && self.config.recovery == Recovery::Sack;
+        TcpInfo {
+            state: self.state,
+            phase: sender.phase,
+            cwnd: sender.window_now(),
+            ssthresh: (ssthresh != u64::MAX).then_some(ssthresh),
+            bytes_in_flight: sender.in_flight(),
+            pipe: if let Some(ledger) = &sender.ledger {
+                u64::from(ledger.records.in_flight()) * u64::from(self.config.mss)
+            } else if by_pipe {
+                sender.pipe.max(0) as u64
+            } else {
+                sender.in_flight() - sender.scoreboard.sacked_bytes()
+            },
+            send_window: sender.window,
+            srtt: sender.rtt.srtt(&self.config.rto),
+            rttvar: sender.rtt.rttvar(&self.config.rto),
+            rto: sender.rtt.rto(),
+            limited: sender.limited,
+            limited_since: sender.limited_since(),
+            receive_mss: self.receiver.full_segment(&self.config),
+            ..self.transmission_info()
+        }
+    }
+
+    /// What the records of transmissions know, or what comes nearest to it.
+    fn transmission_info(&self) -> TcpInfo {
+        let sender = &self.sender;
+        let Some(ledger) = &sender.ledger else {
+            let mss = u64::from(self.config.mss);
+            return TcpInfo {
+                ca_state: match sender.phase {
+                    Phase::Open if sender.duplicate_acks > 0 => CaState::Disorder,
+                    Phase::Open => CaState::Open,
+                    Phase::FastRecovery => CaState::Recovery,
+                    Phase::GoBackN => CaState::Loss,
+                },
+                unacked: sender.in_flight().div_ceil(mss) as u32,
+                sacked: (sender.scoreboard.sacked_bytes() / mss) as u32,
+                reordering: self.config.duplicate_ack_threshold,
+                ..TcpInfo::default()
+            };
+        };
+        TcpInfo {
+            min_rtt: ledger.min_rtt.get(),
+            ca_state: ledger.state,
+            unacked: ledger.records.out(),
+            sacked: ledger.records.sacked_out,
+            lost: ledger.records.lost_out,
+            retrans: ledger.records.resent_out,
+            reordering: ledger.reordering,
+            reordering_seen: ledger.reordering_events,
+            backoff: ledger.backoff,
+            pacing_rate: sender.controller.pacing_rate(),
+            ..TcpInfo::default()
+        }
+    }
+
+    /// How long the sender has waited for what, up to `now`.
+    pub fn time_limited(&self, now: Time) -> TimeLimited {
+        let is_gone = self.state == ConnectionState::Closed;
+        self.sender.time_limited(now, is_gone)
+    }
 }

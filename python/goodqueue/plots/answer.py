@@ -14,6 +14,7 @@ from goodqueue.plots.style import (
     GREY,
     VERMILION,
     Picture,
+    legend_below,
     limit_line,
 )
 
@@ -103,7 +104,7 @@ def pareto(answer: Answer) -> Picture:
         loss.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
         loss.set_xlabel("p99 queueing delay, ms (logarithmic)")
         utilization.set_title("What can be had together")
-        loss.legend(loc="upper right", frameon=True, edgecolor="none", framealpha=1.0)
+        legend_below(loss.figure, *loss.get_legend_handles_labels(), None)
 
     others = (
         " Diamonds are other queue disciplines in its place, with their defaults."

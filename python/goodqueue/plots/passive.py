@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
+from matplotlib.ticker import MaxNLocator
 
 from goodqueue.passive.traffic import forward
 from goodqueue.plots.style import CYCLE, GREY, ORANGE, VERMILION, Picture, limit_line
@@ -137,6 +138,7 @@ def loss_bursts(analysis: Analysis) -> Picture:
         sizes.axvline(figures["mean_packets"], color=GREY, ls="--")
         sizes.set_xlabel(f"packets of a burst (mean {figures['mean_packets']:.3g}, dashed)")
         sizes.set_ylabel("bursts")
+        sizes.yaxis.set_major_locator(MaxNLocator(integer=True))
         over_time.set_title("Loss bursts at the link")
 
     caption = (

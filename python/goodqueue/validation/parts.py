@@ -12,6 +12,7 @@ from goodqueue.validation import (
     chains,
     linux,
     linux_deep,
+    linux_recording,
     ns3,
     ns3_queues,
     ns3_report,
@@ -153,15 +154,21 @@ def ns3_disciplines(seeds: range) -> Part:
 def linux_recordings(seeds: range) -> Part:
     """Compares every recording of Linux."""
     with workers(PROCESSES) as threads:
-        started, deep_started = linux.submit(threads, seeds), linux_deep.submit(threads, seeds)
-        comparisons = [linux.Comparison(recording, _results(runs)) for recording, runs in started]
-        deep = [
-            linux_deep.Comparison(recording, _results(runs)) for recording, runs in deep_started
+        started = [
+            (part.CRITERIA, linux_recording.submit(threads, part.recordings(), seeds))
+            for part in (linux, linux_deep)
         ]
+        usual, deep = (
+            [
+                linux_recording.Comparison(recording, _results(runs), criteria)
+                for recording, runs in own
+            ]
+            for criteria, own in started
+        )
     return Part(
-        linux.section(comparisons, seeds, linux_deep.table(deep)),
-        linux.verdict(comparisons) + linux_deep.verdict(deep),
-        linux.verdict(comparisons, known=True),
+        linux.section(usual, seeds, deep),
+        linux_recording.verdict([*usual, *deep]),
+        linux_recording.verdict([*usual, *deep], known=True),
     )
 
 
