@@ -272,7 +272,11 @@ impl Class {
 
     /// How far the packets of a unit that arrive at once raise the queue above its mean, at most.
     pub fn burst(&self) -> f64 {
-        if self.lasting { 0.0 } else { self.unit - 1.0 }
+        if self.lasting && self.flows.len() > 1 {
+            0.0
+        } else {
+            self.unit - 1.0
+        }
     }
 
     /// What trains sent in this slot.

@@ -130,7 +130,7 @@ impl Engine {
                 0.0
             };
             highest = highest.max(peak);
-            if !together {
+            if !together || flows < 2.0 {
                 largest = largest.max(unit - 1.0);
             }
             for (rtt_slots, flows) in &counts {
