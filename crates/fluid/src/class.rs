@@ -143,7 +143,8 @@ impl Class {
                 self.trains.push(Train { peak, ..train });
             }
         }
-        if self.flows.len() > 1 {
+        // Flows differ from one another at random: one train of each is in a random order already.
+        if self.flows.len() > 1 && self.each > 1 {
             for last in (1..self.trains.len()).rev() {
                 self.trains.swap(last, noise.below(last + 1));
             }

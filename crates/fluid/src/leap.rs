@@ -52,7 +52,7 @@ impl Engine {
         let way = if calm.waiting == 0 {
             let rate = self.rate(0.0);
             (1.0 - rate / self.packets_per_s) * window
-        } else if calm.waiting == calm.slots && waiting > 4.0 * self.per_slot {
+        } else if calm.waiting == calm.slots && waiting > self.margin + 1.0 {
             self.buffer - self.margin - waiting
         } else {
             return None;
