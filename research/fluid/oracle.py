@@ -21,7 +21,7 @@ from goodqueue import _core
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.trial import Length, length, scenario_toml
 
-MOST_PACKETS = 15_000_000
+MOST_PACKETS = 6_000_000
 REPLICATES = 2
 PROFILES = ("linux", "rfc")
 

@@ -17,16 +17,12 @@ const REDRAWN: f64 = 0.15;
 /// Packets after a lost one that tell its sender of the loss.
 const TELLING: f64 = 3.0;
 
-/// Trains that a class has at least, so that one flow's losses are known at their place in the round
-/// trip.
-const LEAST_TRAINS: usize = 16;
-
 /// A part of a flow's window.
 #[derive(Clone, Copy, Debug, Default)]
-struct Train {
-    flow: u32,
+pub(crate) struct Train {
+    pub flow: u32,
     /// Packets under way, those included whose loss is not known.
-    amount: f32,
+    pub amount: f32,
     /// How far its bursts raise the queue above what waits on average.
     peak: f32,
 }
@@ -42,58 +38,69 @@ pub struct Piece {
     pub peak: f64,
 }
 
+/// What a class is made from. Windows are in packets.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Number of the group.
+    pub group: usize,
+    /// Entries of the group's list of round-trip times, and how many flows have each.
+    pub entries: Vec<(usize, usize)>,
+    /// Base round-trip time, in slots and seconds.
+    pub rtt_slots: usize,
+    /// See `rtt_slots`.
+    pub rtt_s: f64,
+    /// Slots that the queue takes to empty.
+    pub queue_slots: usize,
+    /// Mean window.
+    pub window: f64,
+    /// Trains of each flow.
+    pub trains: usize,
+    /// Packets that a sender hands to its link at once.
+    pub unit: f64,
+    /// Mean of the trains' peaks.
+    pub peak: f64,
+    /// Whether all flows of the link are in this class. Then what they send keeps its pattern from
+    /// round trip to round trip.
+    pub together: bool,
+}
+
 /// A class of flows. Amounts are in packets.
 #[derive(Clone, Debug)]
 pub struct Class {
-    /// Slots of the base round-trip time.
-    pub rtt_slots: usize,
-    control: FluidControl,
-    per_step: f64,
-    max_window: f64,
-    base_rtt_s: f64,
+    pub(crate) shape: Shape,
+    pub(crate) control: FluidControl,
+    pub(crate) per_step: f64,
+    pub(crate) max_window: f64,
     proportional: bool,
-    /// Packets that a sender hands to its link at once, and what has come back towards the next.
-    unit: f64,
-    pending: f64,
+    /// What has come back towards the next unit.
+    pub(crate) pending: f64,
     /// What comes back to the senders in the slots to come, a ring.
-    returns: Vec<f64>,
-    flows: Vec<Flow>,
-    trains: Vec<Train>,
+    pub(crate) returns: Vec<f64>,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) trains: Vec<Train>,
     /// Trains of a flow.
     each: u16,
     /// The train that comes back, what of it has not, and packets sent for each that comes.
-    at: usize,
-    left: f64,
-    factor: f64,
+    pub(crate) at: usize,
+    pub(crate) left: f64,
+    pub(crate) factor: f64,
     /// What trains sent in this slot.
     sent: Vec<Piece>,
-    /// Mean of the peaks, and whether they last from round trip to round trip.
-    peak: f64,
-    lasting: bool,
     noise: Noise,
     updates: u64,
     reductions: u64,
 }
 
 impl Class {
-    /// Flows with windows around `window`, each somewhere between two losses.
-    pub fn new(
-        group: &FlowGroup,
-        flows: usize,
-        rtt_s: f64,
-        window: f64,
-        (rtt_slots, ring): (usize, usize),
-        (trains, lasting): (usize, bool),
-        (peak, unit): (f64, f64),
-        noise: &mut Noise,
-    ) -> Self {
+    /// Flows that are each somewhere between two losses.
+    pub fn new(group: &FlowGroup, shape: Shape, noise: &mut Noise) -> Self {
         let control = group.control;
-        let flows: Vec<Flow> = (0..flows)
-            .map(|_| control.somewhere(window, noise.unit(), group.max_window))
+        let count = shape.entries.iter().map(|(_, flows)| flows).sum();
+        let flows: Vec<Flow> = (0..count)
+            .map(|_| control.somewhere(shape.window, noise.unit(), group.max_window))
             .collect();
-        let each = trains.max(LEAST_TRAINS.div_ceil(flows.len()));
+        let ring = shape.rtt_slots + shape.queue_slots + 2;
         let mut class = Self {
-            rtt_slots,
             control,
             per_step: if group.acks.bytes_counted {
                 1.0
@@ -101,23 +108,20 @@ impl Class {
                 group.acks.packets
             },
             max_window: group.max_window,
-            base_rtt_s: rtt_s,
             proportional: group.recovery.proportional,
-            unit,
-            pending: unit * noise.unit(),
+            pending: shape.unit * noise.unit(),
             returns: vec![0.0; ring.next_power_of_two()],
-            trains: Vec::with_capacity(each * flows.len()),
-            each: each as u16,
+            trains: Vec::with_capacity(shape.trains * flows.len()),
+            each: shape.trains as u16,
             at: 0,
             left: 0.0,
             factor: 1.0,
             sent: Vec::with_capacity(64),
-            peak,
-            lasting,
             noise: noise.fork(),
             updates: 0,
             reductions: 0,
             flows,
+            shape,
         };
         class.line_up(noise);
         class.fill(group.acks.packets, noise);
@@ -135,11 +139,12 @@ impl Class {
             };
             flow.flight = each * f64::from(train.amount);
             for _ in 0..self.each {
-                let peak = (self.peak * noise.exponential()) as f32;
+                let peak = (self.shape.peak * noise.exponential()) as f32;
                 self.trains.push(Train { peak, ..train });
             }
         }
-        if self.flows.len() > 1 {
+        // Flows differ from one another at random: one train of each is in a random order already.
+        if self.flows.len() > 1 && self.each > 1 {
             for last in (1..self.trains.len()).rev() {
                 self.trains.swap(last, noise.below(last + 1));
             }
@@ -149,7 +154,7 @@ impl Class {
 
     /// Spreads what is in flight over the round-trip time that begins now, in bursts.
     fn fill(&mut self, burst: f64, noise: &mut Noise) {
-        let slots = self.rtt_slots.max(1);
+        let slots = self.shape.rtt_slots.max(1);
         let window: f64 = self.flows.iter().map(|flow| flow.flight).sum();
         let bursts = libm::ceil(window / burst) as usize;
         if bursts > 4 * slots || self.flows.len() == 1 {
@@ -159,6 +164,11 @@ impl Class {
         for _ in 0..bursts {
             self.returns[noise.below(slots)] += window / bursts as f64;
         }
+    }
+
+    /// What it was made from.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
     }
 
     /// The flows.
@@ -189,7 +199,7 @@ impl Class {
     #[inline]
     pub fn send_back(&mut self, now: u64, amount: f64) {
         let mask = self.returns.len() - 1;
-        self.returns[(now as usize + self.rtt_slots) & mask] += amount;
+        self.returns[(now as usize + self.shape.rtt_slots) & mask] += amount;
     }
 
     /// The packets that the class sends in a slot: as many as come back, more where windows
@@ -198,7 +208,7 @@ impl Class {
     pub fn arrivals(&mut self, slot: u64, now_s: f64, wait_s: f64) -> f64 {
         let place = slot as usize & (self.returns.len() - 1);
         self.pending += std::mem::take(&mut self.returns[place]);
-        let mut back = self.unit * libm::floor(self.pending / self.unit);
+        let mut back = self.shape.unit * libm::floor(self.pending / self.shape.unit);
         self.pending -= back;
         self.sent.clear();
         let mut all = 0.0;
@@ -237,12 +247,12 @@ impl Class {
         }
         let round = Round {
             now: now_s,
-            base_rtt: self.base_rtt_s,
-            rtt: self.base_rtt_s + wait_s,
+            base_rtt: self.shape.rtt_s,
+            rtt: self.shape.rtt_s + wait_s,
             per_step: self.per_step,
             max_window: self.max_window,
             proportional: self.proportional,
-            dither: if self.lasting {
+            dither: if self.shape.together {
                 0.0
             } else {
                 self.noise.unit() - 0.5
@@ -250,9 +260,7 @@ impl Class {
         };
         let train = &mut self.trains[self.at];
         let flow = &mut self.flows[train.flow as usize];
-        // What the train owes is not there, and no later train makes up for it.
-        let before = f64::from(train.amount).max(0.0);
-        flow.flight += before - f64::from(train.amount);
+        let before = f64::from(train.amount);
         let (after, known) = flow.pass(&self.control, self.each, before, &round);
         self.reductions += u64::from(known);
         self.updates += 1;
@@ -260,7 +268,7 @@ impl Class {
         self.left = before;
         train.amount = after as f32;
         if known || self.noise.unit() < REDRAWN {
-            train.peak = (self.peak * self.noise.exponential()) as f32;
+            train.peak = (self.shape.peak * self.noise.exponential()) as f32;
         }
         // What is sent is what will come back.
         if before > NOTHING {
@@ -272,7 +280,11 @@ impl Class {
 
     /// How far the packets of a unit that arrive at once raise the queue above its mean, at most.
     pub fn burst(&self) -> f64 {
-        if self.lasting { 0.0 } else { self.unit - 1.0 }
+        if self.shape.together && self.flows.len() > 1 {
+            0.0
+        } else {
+            self.shape.unit - 1.0
+        }
     }
 
     /// What trains sent in this slot.
@@ -290,7 +302,8 @@ impl Class {
         let size = flow.flight / f64::from(self.each);
         let late = noise.unit() * size < TELLING;
         flow.lose(self.each, count, late);
-        self.trains[piece.train as usize].amount -= count as f32;
+        let amount = &mut self.trains[piece.train as usize].amount;
+        *amount = (*amount - count as f32).max(0.0);
         hit
     }
 }

@@ -131,7 +131,7 @@ pub struct Round {
     pub per_step: f64,
     /// Largest window.
     pub max_window: f64,
-    /// dither
+    /// What moves the place at which a packet joins, from -0.5 to 0.5 packets.
     pub dither: f64,
     /// Whether recovery sends in proportion to what is delivered, and does not pause.
     pub proportional: bool,

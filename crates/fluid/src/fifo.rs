@@ -11,9 +11,8 @@ pub struct Fifo {
     classes: usize,
     /// Amounts by batch and class, a ring of batches.
     amounts: Vec<f64>,
-    /// Sums of batches, and when they came.
+    /// Sums of batches.
     totals: Vec<f64>,
-    came: Vec<u64>,
     head: usize,
     length: usize,
     waiting: f64,
@@ -27,7 +26,6 @@ impl Fifo {
             classes,
             amounts: vec![0.0; batches * classes],
             totals: vec![0.0; batches],
-            came: vec![0; batches],
             head: 0,
             length: 0,
             waiting: 0.0,
@@ -41,29 +39,35 @@ impl Fifo {
 
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.amounts) + size_of_val(&*self.totals) + size_of_val(&*self.came)
+        size_of_val(&*self.amounts) + size_of_val(&*self.totals)
     }
 
-    /// The slot in which what is first in line came; none if nothing waits.
-    pub fn head_came(&self) -> Option<u64> {
-        (self.length > 0).then(|| self.came[self.head])
+    /// Makes a class's part of what waits so many packets. [`sum_up`](Self::sum_up) must follow.
+    pub fn scale(&mut self, class: usize, wanted: f64) {
+        let batches = self.totals.len();
+        let place = |turn: usize| ((self.head + turn) & (batches - 1)) * self.classes + class;
+        let all: f64 = (0..self.length).map(|turn| self.amounts[place(turn)]).sum();
+        if all > 0.0 {
+            for turn in 0..self.length {
+                let place = place(turn);
+                self.amounts[place] *= wanted / all;
+            }
+        }
     }
 
-    /// The amounts by class of what is first in line.
-    pub fn head_mut(&mut self) -> &mut [f64] {
-        let first = self.head * self.classes;
-        &mut self.amounts[first..first + self.classes]
+    /// Sums batches up after their amounts have changed.
+    pub fn sum_up(&mut self) {
+        self.waiting = 0.0;
+        for turn in 0..self.length {
+            let place = (self.head + turn) & (self.totals.len() - 1);
+            let first = place * self.classes;
+            self.totals[place] = self.amounts[first..first + self.classes].iter().sum();
+            self.waiting += self.totals[place];
+        }
     }
 
-    /// Takes one packet of a class out of what is first in line.
-    pub fn remove_from_head(&mut self, class: usize, amount: f64) {
-        self.head_mut()[class] -= amount;
-        self.totals[self.head] -= amount;
-        self.waiting -= amount;
-    }
-
-    /// Adds the arrivals of slot `now`, none of them negative.
-    pub fn push(&mut self, now: u64, batch: &[f64]) {
+    /// Adds the arrivals of a slot, none of them negative.
+    pub fn push(&mut self, batch: &[f64]) {
         let total: f64 = batch.iter().sum();
         if total <= NOTHING {
             return;
@@ -74,7 +78,6 @@ impl Fifo {
         let place = (self.head + self.length) & (self.totals.len() - 1);
         self.amounts[place * self.classes..(place + 1) * self.classes].copy_from_slice(batch);
         self.totals[place] = total;
-        self.came[place] = now;
         self.length += 1;
         self.waiting += total;
     }
@@ -84,11 +87,9 @@ impl Fifo {
         let batches = self.totals.len();
         self.amounts.rotate_left(self.head * self.classes);
         self.totals.rotate_left(self.head);
-        self.came.rotate_left(self.head);
         self.head = 0;
         self.amounts.resize(2 * batches * self.classes, 0.0);
         self.totals.resize(2 * batches, 0.0);
-        self.came.resize(2 * batches, 0);
     }
 
     /// Takes up to `capacity` packets in order, and adds them by class to `served`. Returns how much
@@ -183,12 +184,12 @@ mod tests {
         let mut noise = Noise::new(3, "test");
         let mut fifo = Fifo::new(3, 2);
         let (mut came, mut went) = ([0.0; 3], [0.0; 3]);
-        for slot in 0..1_000 {
+        for _ in 0..1_000 {
             let batch = [4.0 * noise.unit(), 2.0 * noise.unit(), noise.unit()];
             for (came, batch) in came.iter_mut().zip(batch) {
                 *came += batch;
             }
-            fifo.push(slot, &batch);
+            fifo.push(&batch);
             fifo.serve(3.6, 2.0, &mut noise, &mut went);
         }
         fifo.serve(1e9, 2.0, &mut noise, &mut went);
@@ -203,7 +204,7 @@ mod tests {
         for _ in 0..1_000 {
             let mut fifo = Fifo::new(4, 2);
             let batch = [5.0, 0.0, 0.3, 1.0];
-            fifo.push(0, &batch);
+            fifo.push(&batch);
             let mut served = [0.0; 4];
             let taken = 6.3 * noise.unit();
             let got = fifo.serve(taken, 2.0, &mut noise, &mut served);

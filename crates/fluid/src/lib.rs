@@ -8,10 +8,13 @@ mod class;
 mod control;
 mod engine;
 mod fifo;
+mod law;
+mod leap;
 mod link;
 mod noise;
 mod outcome;
 mod range;
+mod setup;
 mod tally;
 
 pub use engine::{Stopped, simulate};

@@ -3,6 +3,7 @@
 use goodqueue_types::Histogram;
 
 use crate::class::Class;
+use crate::link::FluidLink;
 use crate::outcome::{Cost, FluidFlow, FluidOutcome};
 
 /// Parts of a packet that the delay histogram counts.
@@ -87,6 +88,7 @@ impl Tally {
     /// The outcome of a measured part in which the link could have sent `capacity` packets.
     pub fn outcome(
         self,
+        link: &FluidLink,
         measured_s: f64,
         capacity: f64,
         classes: &[Class],
@@ -122,12 +124,7 @@ impl Tally {
             } else {
                 0.0
             },
-            flows: flows(classes)
-                .map(|flow| FluidFlow {
-                    goodput_packets_per_s: flow.sent * scale,
-                    loss_events: flow.events,
-                })
-                .collect(),
+            flows: in_order(link, classes, scale),
             cost,
         }
     }
@@ -135,4 +132,32 @@ impl Tally {
 
 fn flows(classes: &[Class]) -> impl Iterator<Item = &crate::control::Flow> {
     classes.iter().flat_map(Class::flows)
+}
+
+/// Results of flows, group after group, each in the order of its group.
+fn in_order(link: &FluidLink, classes: &[Class], scale: f64) -> Vec<FluidFlow> {
+    let firsts: Vec<u64> = link
+        .groups
+        .iter()
+        .scan(0, |next, group| {
+            *next += group.count;
+            Some(*next - group.count)
+        })
+        .collect();
+    let mut results = vec![FluidFlow::default(); link.flows() as usize];
+    for class in classes {
+        let shape = class.shape();
+        let entries = link.groups[shape.group].rtts.len();
+        let places = shape
+            .entries
+            .iter()
+            .flat_map(|(entry, flows)| (0..*flows).map(move |turn| entry + turn * entries));
+        for (flow, place) in class.flows().iter().zip(places) {
+            results[firsts[shape.group] as usize + place] = FluidFlow {
+                goodput_packets_per_s: flow.sent * scale,
+                loss_events: flow.events,
+            };
+        }
+    }
+    results
 }
