@@ -86,7 +86,7 @@ def section(scenes: Mapping[str, Today], links: Sequence[Judged]) -> str:
 
 `goodqueue size --from` simulates the link of a capture as it was before it answers
 ([traces.md](traces.md#a-buffer-from-a-capture)). `python -m goodqueue.validation --only captures` makes both
-tables anew.
+tables anew, in three minutes of CPU time.
 
 ### Recorded captures of Linux
 
@@ -95,7 +95,7 @@ in the range or within 25 % of the mean, utilisation within 2 points, the 99th p
 the other columns are not judged. **{agree} of {len(scenes)} scenes agree.**
 
 | scene | {" | ".join(columns)} | agrees |
-| {"--- | " * (len(columns) + 2)}
+|{" --- |" * (len(columns) + 2)}
 {rows}
 
 ### Drawn links
@@ -104,8 +104,8 @@ the other columns are not judged. **{agree} of {len(scenes)} scenes agree.**
 trips of 10 to 150 ms, buffers of 0.3 to 1.5 bandwidth-delay products; some with receivers that acknowledge one by one at
 first, flows that come and go, short transfers, a flow held back by its window, or TCP by the RFCs. Each is simulated once with
 a tap on either side of its queue, sized from these captures, and sized by its true parameters under the same seeds, for a
-utilisation of 98 % and mostly a bound on loss. A recommendation is right within {LARGEST_SHARE:.0%} or {MOST_PACKETS} packets.
-**{right} of {len(links)} are right** (asked: {LEAST_RIGHT:.0%}).
+utilisation of 98 % and mostly a bound on loss. A recommendation is right within {100 * LARGEST_SHARE:.0f} % or {MOST_PACKETS} packets.
+**{right} of {len(links)} are right** (asked: {100 * LEAST_RIGHT:.0f} %).
 
 | link | flows | today's buffer | loss at most | truth, packets | from captures | with what is unexplained | today agrees | right |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
