@@ -39,7 +39,9 @@ def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["link"]["bdp_packets"] == pytest.approx(20 / 3)
     assert [one["rule"] for one in answer["rules"]] == [rule.name for rule in RULES]
     bdp = answer["rules"][0]
-    assert (bdp["packets"], bdp["bytes"], bdp["holds"], bdp["simulated"]) == (6, 9000, True, None)
+    # Rounded down to 6 of 6.67 packets it leaves the link idle for 7 % of the time by simulation.
+    assert (bdp["packets"], bdp["bytes"], bdp["holds"], bdp["simulated"]) == (6, 9000, False, None)
+    assert (bdp["broken_assumptions"], bdp["doubted"]) == ([], ["utilization"])
     assert bdp["seconds"] == pytest.approx(0.036)
     assert answer["recommendation"]["by"] == "theory"
 
@@ -203,19 +205,17 @@ def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None
     assert run_command(command) == 3
     out = capsys.readouterr().out
     # (0.87 x 300 / 416)^2 is 39 %, where equation (18) is for 2 % to 5 % at most.
-    beyond = "more than 5 %, beyond the range of equation (18),"
-    assert f"the delay allows 208 packets; {beyond} are lost there (bscl, 18)" in out
     assert "39.3" not in out
+    beyond = "more than 5 %, beyond the range of equation (18),"
     assert f"with 300 flows {beyond} would be lost" in out
-    assert "give up queueing delay: 2,401 packets" in out
+    given_up = re.search(r"give up the bound on queueing delay: ([\d,]+) packets", out)
+    assert given_up is not None
+    # (22): 8.7 x 300 - 208.3 packets.
+    assert int(given_up.group(1).replace(",", "")) == pytest.approx(2401, rel=0.25)
     assert run_command([*command, "--json"]) == 3
-    given_up = json.loads(capsys.readouterr().out)["recommendation"]["give_up"]
-    assert given_up == ["p99_delay_s"]
-    # Where no rule holds whatever is given up.
-    assert run_command([*command, "--mix", "50%"]) == 3
-    out = capsys.readouterr().out
-    assert "a loss of 1 % needs 2,505 packets" in out
-    assert "to give up one bound does not help" in out
+    answer = json.loads(capsys.readouterr().out)
+    assert "p99_delay_s" in answer["recommendation"]["give_up"]
+    assert answer["calibrated_theory"]["chance_feasible"] < 0.01
 
 
 def test_theory_says_that_no_buffer_keeps_the_loss_of_cubic(
@@ -226,12 +226,11 @@ def test_theory_says_that_no_buffer_keeps_the_loss_of_cubic(
     command = ["size", *crowded, "--quick", "--max-loss"]
     assert run_command([*command, "1%"]) == 3
     out = capsys.readouterr().out
-    assert "no buffer keeps a loss of 1 %" in out
-    assert "more buffer makes it lose more" in out
-    assert run_command([*command, "3%", "--max-delay", "50ms"]) == 3
-    out = capsys.readouterr().out
-    assert "a loss of 3 % needs" in out
-    assert "are lost there (CUBIC, ± 45 %)" in out
+    least = re.search(r"no buffer keeps a loss of 1 %: the least expected is ([\d.]+) %", out)
+    assert least is not None
+    assert float(least.group(1)) == pytest.approx(2.07, rel=0.25)
+    assert run_command([*command, "3%", "--max-delay", "10ms"]) == 3
+    assert "the delay allows" in capsys.readouterr().out
 
 
 def test_asked_again_nothing_is_run(

@@ -20,7 +20,7 @@ from goodqueue.cli.terminal import (
     table,
 )
 from goodqueue.engines import AGREEMENT
-from goodqueue.sizing.calibrated.smallest import without
+from goodqueue.sizing.calibrated.smallest import least_loss, most_busy, without
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.result import buffer_dict
@@ -452,20 +452,31 @@ def _infeasible_by_theory(answer: Answer) -> list[str]:
             f"{percent(found.chance)}"
         )
     ]
-    lines += by_calibrated_theory(link, found)
     if found.least is None:
-        asked = [] if link.max_loss_rate is None else ["loss_rate"]
-        lines.append(f"{_names(['utilization', *asked])} are not kept by any buffer")
+        lines.append(_nowhere(link))
+    else:
+        lines += by_calibrated_theory(link, found)
     if found.most is not None and found.least is not None:
         lines.append(f"the delay allows {packets(found.most)}")
     ways = [
-        f"give up {_names([name])}: {_in_units(link, limit)}"
+        f"give up the bound on {_names([name])}: {_in_units(link, limit)}"
         for name, limit in without(link).items()
     ]
     return [
         *lines,
         *(ways or ["to give up one bound does not help: have fewer flows or more rate"]),
     ]
+
+
+def _nowhere(link: Link) -> str:
+    """What is expected of the buffer that comes nearest to the bounds."""
+    (lost, at), (busy, deepest) = least_loss(link), most_busy(link)
+    if link.max_loss_rate is not None and lost > link.max_loss_rate:
+        return (
+            f"no buffer keeps a loss of {percent(link.max_loss_rate)}: the least expected is "
+            f"{percent(lost)}, behind {packets(at)}"
+        )
+    return f"even {packets(deepest)} are expected to keep the link busy for {percent(busy)} only"
 
 
 def _achieved(answer: Answer, limit: int) -> str:

@@ -146,6 +146,20 @@ def without(link: Link) -> dict[str, int]:
     }
 
 
+def least_loss(link: Link) -> tuple[float, int]:
+    """The least loss that is expected behind any buffer, and that buffer in packets."""
+    found = surfaces().at(link, limits(link))
+    place = int(np.argmin(found.loss_rate()))
+    return float(found.loss_rate()[place]), int(found.packets[place])
+
+
+def most_busy(link: Link) -> tuple[float, int]:
+    """The largest utilisation that is expected behind any buffer, and that buffer in packets."""
+    found = surfaces().at(link, limits(link))
+    place = int(np.argmax(found.utilization()))
+    return float(found.utilization()[place]), int(found.packets[place])
+
+
 def _chances(link: Link, found: Predicted) -> dict[str, Floats]:
     """The probability that each buffer keeps each bound."""
     idle, loss = _bounds(link)
