@@ -21,7 +21,7 @@ from goodqueue.sizing.calibrated.smallest import bracket, calibrated, chances_ke
 from goodqueue.sizing.calibrated.surface import from_arrays, surfaces, to_arrays
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.rules import RULES
-from goodqueue.validation import linux_deep
+from goodqueue.validation import linux_deep, linux_recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ RECORDED = [one for one in linux_deep.recordings() if one.control in {"reno", "c
 
 
 @pytest.mark.parametrize("recording", RECORDED, ids=lambda one: one.name)
-def test_what_a_kernel_lost_is_expected(recording: linux_deep.Recording) -> None:
+def test_what_a_kernel_lost_is_expected(recording: linux_recording.Recording) -> None:
     """Linux 6.18 behind deep buffers, within a quarter; no run of it was fitted."""
     rtts = (recording.rtt_ms / 1e3,)
     link = Link(recording.rate_bps, rtts, recording.flows, congestion_control=recording.control)
