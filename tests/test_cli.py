@@ -296,6 +296,30 @@ def test_a_scenario_may_come_by_standard_input(small: Path, tmp_path: Path) -> N
     assert "<stdin>:3:" in refused(wrong)
 
 
+def test_scenarios_to_compare_and_studies_may_come_by_standard_input(
+    small: Path, tmp_path: Path
+) -> None:
+    flags = ("--replicates", "2", "--json", "--store", str(tmp_path / "store"))
+    sides = ("--variant", "", "--variant", "topology.bottleneck.queue.limit=5p")
+    compared = piped_in(SMALL, "compare", "-", *sides, *flags, cwd=tmp_path)
+    assert compared.stdout == goodqueue("compare", small, *sides, *flags).stdout
+    other = small.with_name("other.toml")
+    other.write_text(SMALL.replace('"20p"', '"5p"'))
+    sides_of = json.loads(piped_in(SMALL, "compare", "-", str(other), *flags, cwd=tmp_path).stdout)
+    assert [side["name"] for side in sides_of["sides"]] == ["stdin", "other"]
+    twice = piped_in(SMALL, "compare", "-", "-", *flags, cwd=tmp_path)
+    assert "- is named twice" in refused(twice)
+    study = f'schema_version = 1\nscenario = "{small}"\n[sweep]\nflow.upload.count = [1, 2]\n'
+    planned = piped_in(study, "sweep", "-", "--dry-run", "--json", cwd=tmp_path)
+    assert json.loads(planned.stdout)["runs"] == 2
+    assert "by --out" in refused(piped_in(study, "sweep", "-", cwd=tmp_path))
+    out = str(tmp_path / "runs")
+    done = piped_in(study, "sweep", "-", "--out", out, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    wrong = piped_in(study.replace("[1, 2]", "[1, 1]"), "sweep", "-", "--out", out, cwd=tmp_path)
+    assert "<stdin>:4:" in refused(wrong)
+
+
 def test_files_of_a_scenario_from_standard_input_are_in_the_working_directory(
     tmp_path: Path,
 ) -> None:

@@ -1,7 +1,7 @@
 //! Values with units are read as people and results write them.
 
 use goodqueue_scenario::{
-    StatedLimit, parse_fraction, parse_limit, parse_rate, parse_span, parse_spans,
+    StatedLimit, StatedSpans, parse_fraction, parse_limit, parse_rate, parse_span, parse_spans,
 };
 use goodqueue_types::{Rate, Span};
 
@@ -34,8 +34,49 @@ fn printed_limits_and_times_and_shares_are_read_again() {
 
 #[test]
 fn a_range_with_a_dash_is_refused_with_two_dots() {
-    let error = parse_spans("10ms-120ms").expect_err("a dash is no range");
-    assert_eq!(error.help, "write \"10ms..120ms\"");
+    for text in [
+        "10ms-120ms",
+        "10ms - 120ms",
+        "10-120ms",
+        "10ms\u{2013}120ms",
+        "10..120ms",
+    ] {
+        let error = parse_spans(text).expect_err(text);
+        assert_eq!(error.help, "write \"10ms..120ms\"", "{text}");
+    }
+}
+
+#[test]
+fn spaces_may_surround_the_dots_and_commas_of_several_times() {
+    let (short, long) = (Span::from_millis(10), Span::from_millis(120));
+    for text in ["10ms..120ms", "10ms .. 120ms", "10 ms .. 120 ms"] {
+        assert_eq!(
+            parse_spans(text),
+            Ok(StatedSpans::Range(short, long)),
+            "{text}"
+        );
+    }
+    for text in ["10ms,120ms", "10ms, 120ms"] {
+        assert_eq!(
+            parse_spans(text),
+            Ok(StatedSpans::Listed(vec![short, long])),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn letters_of_the_wrong_case_are_corrected_and_bytes_are_no_bits() {
+    let refused = |text| parse_rate(text).expect_err(text);
+    assert_eq!(refused("2 mb/s").help, "write \"2Mb/s\"");
+    assert_eq!(refused("2 gbit/s").help, "write \"2Gbit/s\"");
+    for text in ["2 MB/s", "2kB/s", "2 GB/s"] {
+        assert_eq!(
+            refused(text).message,
+            "rates count bits, not bytes",
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.api import load, run
 from goodqueue.cli import EXIT_INTERRUPTED
-from goodqueue.cli.files import print_written, write_json
+from goodqueue.cli.files import print_written, source_of, write_json
 from goodqueue.cli.terminal import (
     MISSING,
     goes_on,
@@ -68,7 +68,8 @@ def compare_scenarios(
     if request.out is not None:
         check_output(request.out)
     read = [name for side in sides for name in files_read(side.scenario)]
-    check_apart([*files, *read], {"--out/": request.out, "--store": request.store})
+    named = [file for file in files if file != "-"]
+    check_apart([*named, *read], {"--out/": request.out, "--store": request.store})
     limit = limit_of(request.memory)
     check_runs((side.scenario for side in sides), limit, series=request.out is not None)
     with user_store("compare", request.store) as store, _bar() as on_run:
@@ -111,8 +112,11 @@ def _sides(
             f"{files[0]} alone has nothing to be compared with: name a second file, or give "
             "--variant at least twice (--variant '' is the file as written)"
         )
+    if files.count("-") > 1:
+        raise RequestError("standard input holds one scenario, and - is named twice")
+    sources = {file: source_of(file) for file in files}
     if len(files) > 1:
-        names = [Path(file).stem for file in files]
+        names = ["stdin" if file == "-" else Path(file).stem for file in files]
         if len(set(names)) < len(names):
             names = list(files)
         settings: list[list[tuple[str, str]]] = [[] for _ in files]
@@ -129,7 +133,7 @@ def _sides(
         )
     sides = []
     for name, file, own in zip(names, files, settings, strict=True):
-        scenario = load(file, set=[*overrides, *own], seed=request.seed)
+        scenario = load(sources[file], set=[*overrides, *own], seed=request.seed)
         link = link_name(scenario, request.link)
         scenario.buffer(link, 1)  # refuses a link that is not there
         sides.append(Side(name, scenario, link))

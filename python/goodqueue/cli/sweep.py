@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.cli import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
+from goodqueue.cli.files import source_of
 from goodqueue.cli.terminal import print_json, stdout
 from goodqueue.errors import RequestError
 from goodqueue.memory import check_runs, limit_of
@@ -49,9 +50,9 @@ class SweepRequest:
 def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepRequest) -> int:
     """Runs what a study asks for and its folder does not hold; returns the exit code."""
     part = _part(request.shard)
-    study = Study(file, set=overrides).plan
+    study = Study(source_of(file), set=overrides).plan
     check_part(study, part)
-    folder = request.out or Path(f"{Path(file).stem}-runs")
+    folder = _folder(file, request)
     if request.metrics:
         print("\n".join(study.variants[0].scenario.metric_names()))
         return 0
@@ -59,8 +60,9 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
         from goodqueue.study.pictures import check_plots
 
         check_plots(study)
-    check_apart([file], {"--out": folder})
-    _check_study(file, folder, study)
+    if file != "-":
+        check_apart([file], {"--out": folder})
+        _check_study(file, folder, study)
     limit = limit_of(request.memory)
     if request.cluster is None:
         scenarios = (variant.scenario for variant in study.variants)
@@ -80,6 +82,15 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
     if tally.interrupted:
         return EXIT_INTERRUPTED
     return EXIT_FAILED_RUNS if tally.failed else 0
+
+
+def _folder(file: str, request: SweepRequest) -> Path:
+    """Where the runs go: by default a folder that is called after the study."""
+    if request.out is not None:
+        return request.out
+    if file == "-" and not (request.dry_run or request.metrics):
+        raise RequestError("a study from standard input has no name: say where runs go by --out")
+    return Path(f"{'study' if file == '-' else Path(file).stem}-runs")
 
 
 def _sweep(

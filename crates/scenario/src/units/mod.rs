@@ -204,8 +204,10 @@ fn refuse_unit(quantity: &Quantity, units: &[&str], number: &str, unit: &str) ->
         return UnitError::new(message.replace('#', number), help.replace('#', number));
     }
     let unit = shorten(unit);
+    let spellings = quantity.spellings.iter().map(|spelling| &spelling.0);
     let mut same = units
         .iter()
+        .chain(spellings)
         .filter(|known| known.eq_ignore_ascii_case(&unit));
     let help = match same.next() {
         Some(known) => format!("write \"{number}{known}\""),
@@ -295,17 +297,28 @@ pub fn parse_span(text: &str) -> Result<Span, UnitError> {
 pub fn parse_spans(text: &str) -> Result<StatedSpans, UnitError> {
     let Some((first, last)) = text.split_once("..") else {
         if let Some((first, last)) = text.split_once(['-', '\u{2013}'])
-            && parse_span(first).is_ok()
-            && parse_span(last).is_ok()
+            && let Some((first, last)) = ends(first, last)
         {
             return Err(UnitError::new(
                 format!("\"{}\" is not a range", shorten(text)),
                 format!("write \"{first}..{last}\""),
             ));
         }
-        let listed: Result<Vec<Span>, UnitError> = text.split(',').map(parse_span).collect();
+        let listed: Result<Vec<Span>, UnitError> = text
+            .split(',')
+            .map(|one| parse_span(one.trim_matches(' ')))
+            .collect();
         return listed.map(StatedSpans::Listed);
     };
+    let (first, last) = (first.trim_matches(' '), last.trim_matches(' '));
+    if parse_span(first).is_err()
+        && let Some((first, last)) = ends(first, last)
+    {
+        return Err(UnitError::new(
+            format!("\"{}\" has a unit at one end only", shorten(text)),
+            format!("write \"{first}..{last}\""),
+        ));
+    }
     let (from, to) = (parse_span(first)?, parse_span(last)?);
     if from > to {
         return Err(UnitError::new(
@@ -314,6 +327,21 @@ pub fn parse_spans(text: &str) -> Result<StatedSpans, UnitError> {
         ));
     }
     Ok(StatedSpans::Range(from, to))
+}
+
+/// Two times that are meant as the ends of a range, with the unit of the second where the first has none.
+fn ends(first: &str, last: &str) -> Option<(String, String)> {
+    let (first, last) = (first.trim_matches(' '), last.trim_matches(' '));
+    parse_span(last).ok()?;
+    let bare = |c: char| c.is_ascii_digit() || c == '.';
+    let unit = if first.chars().all(bare) {
+        last.trim_start_matches(bare)
+    } else {
+        ""
+    };
+    let first = format!("{first}{unit}");
+    parse_span(&first).ok()?;
+    Some((first, last.to_owned()))
 }
 
 /// Reads a size (`536B`, `100kB`, `64KiB`): whole bytes up to a terabyte.

@@ -69,6 +69,21 @@ pub(super) const RATE: Quantity = Quantity {
             "write 8 × # with the unit \"bps\"",
         ),
         (
+            "kB/s",
+            "rates count bits, not bytes",
+            "write 8 × # with the unit \"kb/s\"",
+        ),
+        (
+            "MB/s",
+            "rates count bits, not bytes",
+            "write 8 × # with the unit \"Mb/s\"",
+        ),
+        (
+            "GB/s",
+            "rates count bits, not bytes",
+            "write 8 × # with the unit \"Gb/s\"",
+        ),
+        (
             "M",
             "\"M\" is not a whole unit",
             "write \"#Mbps\" for megabits per second",

@@ -25,7 +25,10 @@ REPLICATES = 10
 def compare(  # noqa: PLR0913
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Scenario files; one if there are variants of it."),
+        typer.Argument(
+            metavar="FILE...",
+            help="Scenario files; one if there are variants of it; - for standard input.",
+        ),
     ],
     *,
     variant: Annotated[

@@ -22,7 +22,10 @@ from goodqueue.cli.commands.options import (
 
 def sweep(  # noqa: PLR0913
     file: Annotated[
-        str, typer.Argument(metavar="STUDY", help="Study file (TOML; see docs/studies.md).")
+        str,
+        typer.Argument(
+            metavar="STUDY", help="Study file (TOML; see docs/studies.md); - for stdin."
+        ),
     ],
     *,
     out: Annotated[
