@@ -39,6 +39,10 @@ START_UP_EPOCHS = 5
 
 LEAST_MEASURED_S = 10.0
 
+LONGEST_S = 1e6
+"""A scenario is no longer. One Reno flow behind eight bandwidth-delay products of 10 Gb/s and 100 ms
+loses once in a week."""
+
 LEAST_EPOCHS = 10
 """However little time there is, a replicate is to hold so many loss epochs after its start-up. The
 start-up is never cut: losses of slow start that are measured make a buffer look too small."""
@@ -118,7 +122,8 @@ def length(link: Link, packets: float, extent: Extent = WHOLE) -> Length:
     start_up = max(START_UP_EPOCHS * epoch, 10 * max(link.rtts_s))
     least_s = min(max(LEAST_MEASURED_S * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
     measured = max(max(EPOCHS * share, LEAST_EPOCHS) * epoch, least_s)
-    duration = start_up + measured
+    start_up = min(start_up, LONGEST_S / 4)
+    duration = min(start_up + measured, LONGEST_S)
     return Length(start_up, duration, duration / link.packet_time_s)
 
 
