@@ -71,6 +71,10 @@ on a window (Reno, Scalable TCP) the exponent is 0."""
 
 LEAST_MEASURED_S = 10.0
 
+LONGEST_S = 1e6
+"""Longest scenario in seconds. One Reno flow behind eight bandwidth-delay products of 10 Gb/s and
+100 ms loses once in a week."""
+
 LEAST_EPOCHS = 5
 """However little time there is, a replicate is to hold so many loss epochs after its start-up."""
 
@@ -177,7 +181,8 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
         start_up = _warm_start_s(link, packets, epoch)
     least_s = min(max(LEAST_MEASURED_S * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
     measured = max(max(EPOCHS * share, LEAST_EPOCHS) * epoch, least_s)
-    duration = start_up + measured
+    start_up = min(start_up, LONGEST_S / 4)
+    duration = min(start_up + measured, LONGEST_S)
     return Length(start_up, duration, duration / link.packet_time_s, warm)
 
 

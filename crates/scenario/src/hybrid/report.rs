@@ -111,7 +111,6 @@ impl Hybrid {
                 },
                 mean_flows_hit: Some(outcome.mean_flows_hit),
                 synchronization: Some(outcome.mean_flows_hit / outcome.flows.len() as f64),
-                ..LossBurstOutcome::default()
             })
             .filter(|bursts| bursts.count > 0),
             queueing_delay_s: seconds(&outcome.queueing_delay_ns),
