@@ -14,11 +14,11 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup test lint fuzz demo bench validate which-queue gallery conformance docs lock clean
+.PHONY: help setup test lint fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.extension ## prepare everything: .venv/bin/goodqueue works after it
 
@@ -67,6 +67,10 @@ which-queue: setup ## every queue discipline on one link, writes docs/which-queu
 
 gallery: setup ## the pictures of the ready scenarios, writes docs/scenarios.md
 	$(BIN)/python -m goodqueue.gallery
+
+rules-on-trial: setup ## fit calibrated theory to the kept runs, writes docs/rules-on-trial.md
+	$(BIN)/python -m research.rules_on_trial fit
+	$(BIN)/python -m research.rules_on_trial page
 
 conformance: ## run public TCP scripts: make conformance PACKETDRILL=folder-of-scripts
 	@test -n "$(PACKETDRILL)" || { echo "usage: make conformance PACKETDRILL=folder-of-scripts"; exit 2; }

@@ -14,6 +14,7 @@ import goodqueue.sizing.calibrated as package
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
 from goodqueue.sizing.calibrated.surface import to_arrays
 from research.rules_on_trial import data, draw
+from research.rules_on_trial.check import affordable
 from research.rules_on_trial.fit import fit
 from research.rules_on_trial.network import Recipe
 from research.rules_on_trial.record import records, trials
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 HOME = Path(package.__file__).parent
 SEARCHES = data.FOLDER / "searches.jsonl"
 
-RECIPE = Recipe(units=(32, 32), ridge=1e-5, iterations=400)
+RECIPE = Recipe(units=(32, 32), ridge=1e-4, iterations=400)
 LEVEL = 0.9
 WIDTHS = tuple(float(f"{width:.4g}") for width in np.geomspace(0.2, 6, 120))
 """Factors of the errors that are tried."""
@@ -66,13 +67,17 @@ def searches(seed: int, path: Path = SEARCHES) -> list[Search]:
 
 
 def keep_searches(files: dict[int, Path], out: Path = SEARCHES) -> None:
-    """Writes the searches of each seed into one file, without the figures of each limit."""
+    """Writes the searches of each seed into one file, without the figures of each limit.
+
+    Links that cost more than what is searched today are left out.
+    """
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", encoding="utf-8") as file:
         for seed, path in files.items():
             for one in sorted(read(path), key=lambda document: document["index"]):
                 one.pop("seen", None)
-                file.write(json.dumps({"seed": seed, **one}) + "\n")
+                if affordable(draw.link(seed, one["index"])):
+                    file.write(json.dumps({"seed": seed, **one}) + "\n")
 
 
 def covers(found: Calibrated, search: Search) -> bool:
