@@ -93,6 +93,13 @@ BBR_EPOCH_S = 10.0
 """BBR looks for the round trip anew every 10 s: the longest cycle that it has."""
 
 
+TCP_CHANGES = {
+    "as in theory (Reno, rfc)": as_in_theory,
+    "as hosts are (CUBIC, linux)": as_hosts_are,
+}
+"""Other hosts' TCP, to see how much hangs on what it is taken to be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Length:
     """How long a replicate is.
@@ -236,17 +243,13 @@ class LinkTrial:
         return Meter(LINK, {LONG: link.flows})
 
     def others(self, link: Link) -> dict[str, Link]:
-        """Fewer flows, longer round trips, and TCP as the rules assume it or as hosts run it."""
-        others = {"RTT x 2": replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s))}
-        if link.flows > 1:
-            others = {"flows / 4": replace(link, flows=max(link.flows // 4, 1)), **others}
-        for what, other in {
-            "as in theory (Reno, rfc)": as_in_theory(link),
-            "as hosts are (CUBIC, linux)": as_hosts_are(link),
-        }.items():
-            if other != link:
-                others[what] = other
-        return others
+        """TCP as the rules assume it or as hosts run it, fewer flows, and longer round trips."""
+        others = {
+            **{what: change(link) for what, change in TCP_CHANGES.items()},
+            "flows / 4": replace(link, flows=max(link.flows // 4, 1)),
+            "RTT x 2": replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s)),
+        }
+        return {what: other for what, other in others.items() if other != link}
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """The buffer as lines to paste into devices."""
