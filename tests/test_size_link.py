@@ -90,8 +90,8 @@ def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> 
     assert {one["queue"] for one in answer["alternatives"]} == {"codel", "fq_codel", "pie"}
     # A quarter of one flow is no change.
     assert [one["change"] for one in answer["changes"]] == [
-        "RTT x 2",
         "as in theory (Reno, rfc)",
+        "RTT x 2",
     ]
 
 

@@ -113,16 +113,16 @@ def test_a_cold_start_that_is_measured_is_seen() -> None:
     ids=["few flows", "Reno", "many flows"],
 )
 def test_the_smallest_buffer_is_the_same(link: Link) -> None:
-    """By the means of 24 short replicates and of 12 long cold ones: within a step of the grid."""
+    """By the means of 64 short replicates and of 32 long cold ones: within a step of the grid."""
     helped, _ = targets(link)
     points = grid(2 * first_reach(link))
 
     def keeps(packets: int, *, cold: bool) -> bool:
         reach = length(link, packets, Extent(share=0.5), cold=cold)
         if cold:
-            more = 2 * reach.start_up_s
-            reach = replace(reach, start_up_s=more, duration_s=reach.duration_s + 2 * more)
-        found = figures(link, packets, reach, range(1, 13 if cold else 25))
+            more = 4 * reach.start_up_s
+            reach = replace(reach, start_up_s=more, duration_s=3 * more)
+        found = figures(link, packets, reach, range(1, 33 if cold else 65))
         return all(target.met_by(fmean(found[target.figure])) for target in helped)
 
     def smallest(*, cold: bool) -> int:

@@ -338,6 +338,26 @@ fn flows_may_begin_between_two_losses() {
     assert_eq!(places(&again), drawn);
     let other = parse(&text.replace("seed = 7", "seed = 8"));
     assert_ne!(places(&other), drawn);
+    let spread = "]\npeak_spread = 0.5";
+    let spread = text.replace("\"20p\"]", &format!("\"20p\"{spread}"));
+    let spread = parse(&spread.replace("count = 3", "count = 200"));
+    let peaks = places(&spread)
+        .into_iter()
+        .flatten()
+        .map(|place| place.peak);
+    let (even, odd): (Vec<_>, Vec<_>) = peaks.enumerate().partition(|(index, _)| index % 2 == 0);
+    let ends = |drawn: Vec<(usize, u32)>| {
+        let (least, most) = (
+            drawn.iter().min_by_key(|one| one.1),
+            drawn.iter().max_by_key(|one| one.1),
+        );
+        (least.map(|one| one.1), most.map(|one| one.1))
+    };
+    assert_eq!(
+        (ends(even), ends(odd)),
+        ((Some(20), Some(60)), (Some(10), Some(30)))
+    );
+    assert_eq!(places(&parse(&spread.resolved_toml())), places(&spread));
 }
 
 #[test]
@@ -355,6 +375,9 @@ fn only_bulk_flows_that_keep_a_share_begin_between_losses() {
     let ping = flow("ping", "").unwrap_err();
     assert!(ping.contains("belongs to bulk flows"), "{ping}");
     assert!(flow("bulk", "").is_ok());
+    let alone = DUMBBELL.replace("start_interval = \"2s\"", "peak_spread = 0.5");
+    let error = Scenario::parse(alone.as_bytes(), "test", &[]).unwrap_err();
+    assert!(error.to_string().contains("without a window"), "{error}");
 }
 
 fn tcp_of(scenario: &Scenario, flow: usize) -> TcpConfig {

@@ -380,7 +380,8 @@ def _floor_within_a_step(
     replicates than to settle the limit between them. If they cannot be shown: that one, by means.
     """
     while True:
-        at = _floor_by_means(trials, points, helped, most)
+        # Few replicates are enough to say where to look: what lies beside the answer gets more.
+        at = _floor_by_means(trials, points, helped, COARSE_REPLICATES)
         if at is None:
             return None
         low, high = _range(trials, helped)

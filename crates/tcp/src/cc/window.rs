@@ -8,10 +8,6 @@ use crate::config::{LossDetection, Recovery, SlowStart, TcpConfig, WindowArithme
 ///
 /// The window is a real number. Whole-byte arithmetic keeps it whole, which is exact below 2⁵³.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, each named"
-)]
 pub struct Window {
     cwnd: f64,
     ssthresh: u64,
@@ -27,8 +23,6 @@ pub struct Window {
     /// arrived before, so one segment per ACK is the limit there, whatever else is (RFC 3465
     /// section 2.3).
     goes_back: bool,
-    /// True while slow start grows to a window between two losses, in small steps until a loss.
-    approaching: bool,
     /// Rule that ends slow start early, or none for classic slow start.
     exit_rule: Option<Box<ExitRule>>,
     /// Window before the last decrease, or NaN if there was none. `ssthresh_before` is the
@@ -52,7 +46,6 @@ impl Window {
             slow_start_limit: config.details.slow_start_limit.unwrap_or(u32::MAX),
             goes_back: config.loss_detection == LossDetection::DuplicateAcks
                 || matches!(config.recovery, Recovery::Tahoe | Recovery::Reno),
-            approaching: false,
             exit_rule: ExitRule::new(config.slow_start, slow_start).map(Box::new),
             cwnd_before: f64::NAN,
             ssthresh_before: 0,
@@ -78,7 +71,6 @@ impl Window {
         }
         let window = self.segments();
         let verdict = match &mut self.exit_rule {
-            _ if self.approaching => Verdict::GrowSlowly,
             None => Verdict::Grow,
             Some(rule) => rule.on_ack(sample, window),
         };
@@ -175,17 +167,13 @@ impl Window {
         self.credit = 0.0;
     }
 
-    /// Lets the window grow to `bytes`, cut to whole segments and at least two, in a slow start that
-    /// only a loss ends earlier. The growth is a quarter of the usual one (as in the conservative
-    /// slow start of RFC 9406), so that its bursts fill no queue.
-    pub fn approach(&mut self, bytes: f64) {
+    /// Congestion avoidance begins with a window of `bytes`, cut to whole segments and at least two.
+    pub fn begin_at(&mut self, bytes: f64) {
         self.ssthresh = self.whole_segments(bytes).max(2 * u64::from(self.mss));
-        self.cwnd = self.cwnd.min(self.ssthresh as f64);
-        self.approaching = true;
+        self.cwnd = self.ssthresh as f64;
     }
 
     fn end_slow_start(&mut self, timeout: bool) {
-        self.approaching = false;
         if let Some(rule) = &mut self.exit_rule {
             rule.on_loss(timeout);
         }

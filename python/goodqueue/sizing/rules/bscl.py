@@ -143,7 +143,7 @@ def advise(link: Link) -> Advice:
                 "above 5 % of loss timeouts decide, which the formula leaves out",
             ),
             (
-                link.grows_fast,
+                link.grows_fast and link.congestion_control in {"reno", "abe"},
                 (
                     "windows grow by a packet per round trip, twice as fast as its 0.87 assumes: "
                     "about twice as many packets are lost"

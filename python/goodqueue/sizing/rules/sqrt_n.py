@@ -46,6 +46,13 @@ def advise(link: Link) -> Advice:
             ),
             *burst_checks(link, packets),
             *loss_checks(link, packets),
+            (
+                link.decrease not in {None, 0.5},
+                (
+                    f"derived for Reno: {link.congestion_control} keeps {link.decrease} of its "
+                    "window and not half, so windows swing less and less buffer suffices"
+                ),
+            ),
         ),
         (f"utilisation at least {bound:.4f} by its Gaussian bound",),
     )
