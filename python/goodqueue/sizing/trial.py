@@ -40,8 +40,8 @@ START_UP_EPOCHS = 5
 LEAST_MEASURED_S = 10.0
 
 LONGEST_S = 1e6
-"""A scenario is no longer. One Reno flow behind eight bandwidth-delay products of 10 Gb/s and 100 ms
-loses once in a week."""
+"""A scenario is no longer. One Reno flow behind eight bandwidth-delay products of 10 Gb/s and
+100 ms loses once in a week."""
 
 LEAST_EPOCHS = 10
 """However little time there is, a replicate is to hold so many loss epochs after its start-up. The
