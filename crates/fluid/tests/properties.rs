@@ -1,0 +1,187 @@
+//! What every run must keep.
+
+mod common;
+
+use common::{extent, link, packets, run};
+use goodqueue_fluid::{Background, FluidControl, FluidQueue, OutOfRange, Stopped, range, simulate};
+use goodqueue_types::Span;
+use proptest::prelude::*;
+
+fn control() -> impl Strategy<Value = FluidControl> {
+    prop_oneof![
+        Just(FluidControl::RENO),
+        Just(FluidControl::CUBIC),
+        Just(FluidControl::LINUX_CUBIC),
+        Just(FluidControl::SCALABLE),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_are_conserved_and_shares_are_shares(
+        seed in 0_u64..1_000,
+        mbps in 5_u64..500,
+        flows in 1_u64..60,
+        first_ms in 5_u64..40,
+        spread in 1_u64..8,
+        buffer in 4.0..2_000.0_f64,
+        control in control(),
+        share in prop_oneof![Just(0.0), 0.05..0.5_f64],
+    ) {
+        let rtts: Vec<u64> = (0..spread).map(|step| first_ms + 7 * step).collect();
+        let mut link = link(mbps * 1_000_000, flows, control, &rtts);
+        link.queue = packets(buffer);
+        link.background = Background { share, burst_packets: 3.0 };
+        let outcome = run(&link, &extent(seed, 1, 5));
+        let left = outcome.arrivals - outcome.departures - outcome.drops;
+        prop_assert!(left.abs() <= buffer + 2.0, "{left}");
+        prop_assert!((0.0..=1.0).contains(&outcome.utilization));
+        prop_assert!((0.0..=1.0).contains(&outcome.loss_rate));
+        let jain = outcome.jain().unwrap();
+        prop_assert!(jain > 0.0 && jain <= 1.0);
+        let goodput: f64 = outcome.flows.iter().map(|flow| flow.goodput_packets_per_s).sum();
+        prop_assert!(goodput <= 1.001 * link.packets_per_second());
+        let longest_s = (buffer + 2.0) / link.packets_per_second();
+        prop_assert!(outcome.delay_quantile_s(1.0) <= 1.02 * longest_s);
+        prop_assert_eq!(outcome.flows.len() as u64, flows);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_outcome(seed in 0_u64..1_000, flows in 1_u64..40) {
+        let link = link(50_000_000, flows, FluidControl::LINUX_CUBIC, &[20, 50]);
+        let (one, two) = (run(&link, &extent(seed, 1, 4)), run(&link, &extent(seed, 1, 4)));
+        prop_assert_eq!(one, two);
+    }
+}
+
+#[test]
+fn seeds_differ() {
+    let link = link(50_000_000, 10, FluidControl::RENO, &[20, 50]);
+    let (one, two) = (run(&link, &extent(1, 1, 4)), run(&link, &extent(2, 1, 4)));
+    assert_ne!(one.departures.to_bits(), two.departures.to_bits());
+}
+
+#[test]
+fn a_larger_buffer_is_busier_and_loses_less() {
+    for control in [FluidControl::RENO, FluidControl::LINUX_CUBIC] {
+        for rtts in [&[50][..], &[20, 40, 80]] {
+            let mut link = link(200_000_000, 30, control, rtts);
+            let outcomes: Vec<_> = [20.0, 80.0, 320.0, 1_280.0]
+                .iter()
+                .map(|buffer| {
+                    link.queue = packets(*buffer);
+                    run(&link, &extent(1, 20, 120))
+                })
+                .collect();
+            for pair in outcomes.windows(2) {
+                assert!(pair[1].utilization > pair[0].utilization - 0.005);
+                assert!(pair[1].loss_rate < 1.05 * pair[0].loss_rate);
+                assert!(pair[1].mean_delay_s() > pair[0].mean_delay_s());
+            }
+        }
+    }
+}
+
+/// Appenzeller, Keslassy and McKeown 2004: the buffer for a utilisation falls as flows are more.
+#[test]
+fn many_flows_need_less_than_one() {
+    let busy = |flows: u64| {
+        let mut link = link(400_000_000, flows, FluidControl::RENO, &[40, 50, 60, 70]);
+        link.queue = packets(200.0);
+        run(&link, &extent(1, 60, 260)).utilization
+    };
+    let (one, many) = (busy(1), busy(64));
+    assert!(many > one + 0.05, "{one} {many}");
+}
+
+#[test]
+fn flows_are_in_the_order_of_their_group() {
+    let mut link = link(100_000_000, 8, FluidControl::RENO, &[20, 120]);
+    link.queue = packets(150.0);
+    let outcome = run(&link, &extent(1, 30, 200));
+    let short: f64 = (0..8)
+        .step_by(2)
+        .map(|flow| outcome.flows[flow].goodput_packets_per_s)
+        .sum();
+    let long: f64 = (1..8)
+        .step_by(2)
+        .map(|flow| outcome.flows[flow].goodput_packets_per_s)
+        .sum();
+    assert!(short > 1.5 * long, "{short} {long}");
+}
+
+#[test]
+fn a_bounded_window_is_never_passed() {
+    let mut link = link(100_000_000, 2, FluidControl::RENO, &[50]);
+    link.groups[0].max_window = 100.0;
+    let outcome = run(&link, &extent(1, 20, 100));
+    // 200 packets per 50 ms and 1.2 transmission times.
+    assert!(
+        (outcome.utilization - 200.0 / 417.9).abs() < 0.01,
+        "{}",
+        outcome.utilization
+    );
+    assert_eq!(outcome.drops.to_bits(), 0.0_f64.to_bits());
+}
+
+#[test]
+fn queues_that_drop_early_hold_less() {
+    let mut link = link(100_000_000, 20, FluidControl::RENO, &[50]);
+    link.queue = packets(500.0);
+    let deep = run(&link, &extent(1, 20, 100));
+    link.queue = FluidQueue::CoDel {
+        packets: 500.0,
+        target: Span::from_millis(5),
+        interval: Span::from_millis(100),
+    };
+    let codel = run(&link, &extent(1, 20, 100));
+    assert!(codel.mean_delay_s() < 0.02, "{}", codel.mean_delay_s());
+    assert!(codel.mean_delay_s() < 0.5 * deep.mean_delay_s());
+    link.queue = FluidQueue::Red {
+        packets: 500.0,
+        min_threshold: 40.0,
+        max_threshold: 120.0,
+        max_probability: 0.1,
+        weight: 0.002,
+    };
+    let red = run(&link, &extent(1, 20, 100));
+    let mean = red.mean_delay_s() * link.packets_per_second();
+    assert!((40.0..160.0).contains(&mean), "{mean}");
+}
+
+#[test]
+fn it_stops_when_asked_to() {
+    let link = link(1_000_000_000, 100, FluidControl::RENO, &[10]);
+    let mut asked = 0;
+    let stopped = simulate(&link, &extent(1, 1, 100_000), &mut || {
+        asked += 1;
+        asked < 3
+    });
+    assert_eq!(stopped, Err(Stopped));
+}
+
+#[test]
+fn a_flow_takes_little_memory() {
+    let link = link(100_000_000_000, 100_000, FluidControl::LINUX_CUBIC, &[100]);
+    let outcome = run(&link, &extent(1, 1, 2));
+    let each = outcome.cost.bytes as f64 / 100_000.0;
+    assert!(each < 130.0, "{each}");
+}
+
+#[test]
+fn the_range_names_what_lies_outside_of_it() {
+    let mut link = link(10_000_000, 1_000, FluidControl::RENO, &[50]);
+    assert!(matches!(range(&link), Err(OutOfRange::SmallWindows { .. })));
+    link.groups[0].count = 2;
+    assert_eq!(range(&link), Ok(()));
+    link.queue = packets(1.0);
+    let small = range(&link).unwrap_err();
+    assert!(
+        small.to_string().contains("a buffer of 1 packets"),
+        "{small}"
+    );
+    link.groups.clear();
+    assert_eq!(range(&link), Err(OutOfRange::NoFlows));
+}
