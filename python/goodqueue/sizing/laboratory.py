@@ -167,12 +167,6 @@ class Laboratory:
         extent = Extent(self._stretches.get(link, 1.0), share)
         return self.trial.scenario(link, packets, None, extent)
 
-    def takes_guess_of_hybrid(self, link: Link, limit: int) -> bool:
-        """Whether a lean search of packets begins where the hybrid engine finds the answer."""
-        is_lean = self.engine == "packets" and self.plan.lean
-        asked = is_lean and self._choice == "auto"
-        return asked and unproved(self._whole(link, limit)) is None
-
     def least(self, link: Link, most: int) -> int:
         """The least limit of the grid that its engine is run behind, at most about `most`."""
         if self.engine == "packets":
@@ -248,20 +242,15 @@ class Laboratory:
         with self.budget.enforced(self._runner.stop):
             yield
 
-    def sampler(
-        self, link: Link, queue: str | None = None, engine: Engine | None = None
-    ) -> Sampler:
-        """Runs a link behind any limit of its queue, or behind another queue as it is.
-
-        By its own engine unless another is given.
-        """
+    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
+        """Runs a link behind any limit of its queue, or behind another queue as it is."""
         meter = self.trial.meter(link)
         variants: dict[int, Variant] = {}
 
         def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
             for limit in wanted:
                 if limit not in variants:
-                    variants[limit] = self._variant(link, limit, queue, engine or self.engine)
+                    variants[limit] = self._variant(link, limit, queue)
             # The largest buffers have the longest runs: none of them is left for the end.
             places = [
                 (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
@@ -298,13 +287,13 @@ class Laboratory:
     def _extent(self, link: Link) -> Extent:
         return Extent(self._stretches.get(link, 1.0), self.plan.share)
 
-    def _variant(self, link: Link, limit: int, queue: str | None, engine: Engine) -> Variant:
+    def _variant(self, link: Link, limit: int, queue: str | None) -> Variant:
         scenario = self.trial.scenario(link, limit, queue, self._extent(link))
-        check_runs([scenario], self._memory, engine=engine)
+        check_runs([scenario], self._memory, engine=self.engine)
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:
             parameters = {f"{self.trial.name}.queue": queue}
-        return variant_of(scenario, parameters, limit, engine)
+        return variant_of(scenario, parameters, limit, self.engine)
 
 
 class LinkLaboratory(Laboratory):
