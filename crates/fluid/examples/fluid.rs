@@ -1,6 +1,6 @@
 //! Runs the hybrid engine on cases read from standard input, one a line.
 //!
-//! `seed rate frame_bytes buffer flows control profile warmup_s duration_s rtt,rtt,…`
+//! `seed rate frame_bytes buffer flows control profile warmup_s duration_s rtt,rtt,… [codel|red]`
 
 use std::io::BufRead;
 use std::time::Instant;
@@ -27,10 +27,24 @@ fn main() {
             .split(',')
             .map(|rtt| Span::from_secs_f64(rtt.parse().expect("seconds")))
             .collect();
-        let link = FluidLink {
+        let question = FluidLink {
             rate: Rate(number(1) as u64),
             frame_bytes: number(2) as u32,
-            queue: FluidQueue::DropTail { packets: number(3) },
+            queue: match words.get(10).copied() {
+                Some("codel") => FluidQueue::CoDel {
+                    packets: number(3),
+                    target: Span::from_millis(5),
+                    interval: Span::from_millis(100),
+                },
+                Some("red") => FluidQueue::Red {
+                    packets: number(3),
+                    min_threshold: 40.0,
+                    max_threshold: 120.0,
+                    max_probability: 0.1,
+                    weight: 0.002,
+                },
+                _ => FluidQueue::DropTail { packets: number(3) },
+            },
             groups: vec![FlowGroup {
                 name: "long".to_owned(),
                 count: number(4) as u64,
@@ -56,7 +70,7 @@ fn main() {
             duration: Span::from_secs_f64(number(8)),
         };
         let before = Instant::now();
-        let outcome = simulate(&link, &extent, &mut || true).expect("not stopped");
+        let outcome = simulate(&question, &extent, &mut || true).expect("not stopped");
         println!(
             "{{\"utilization\": {}, \"loss_rate\": {}, \"mean_queueing_delay_s\": {}, \
              \"p50_queueing_delay_s\": {}, \"p99_queueing_delay_s\": {}, \"loss_bursts\": {}, \

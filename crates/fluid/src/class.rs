@@ -57,6 +57,8 @@ pub struct Shape {
     pub trains: usize,
     /// Packets that a sender hands to its link at once.
     pub unit: f64,
+    /// How far a unit raises the queue above what waits at the end of its slot, at most.
+    pub burst: f64,
     /// Mean of the trains' peaks.
     pub peak: f64,
     /// Whether all flows of the link are in this class. Then what they send keeps its pattern from
@@ -280,11 +282,7 @@ impl Class {
 
     /// How far the packets of a unit that arrive at once raise the queue above its mean, at most.
     pub fn burst(&self) -> f64 {
-        if self.shape.together && self.flows.len() > 1 {
-            0.0
-        } else {
-            self.shape.unit - 1.0
-        }
+        self.shape.burst
     }
 
     /// What trains sent in this slot.

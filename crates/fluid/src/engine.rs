@@ -81,7 +81,7 @@ impl Engine {
         self.slot as f64 * self.slot_s + self.leapt_s
     }
 
-    fn run(
+    pub fn run(
         &mut self,
         end_s: f64,
         should_continue: &mut dyn FnMut() -> bool,

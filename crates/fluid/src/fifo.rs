@@ -42,6 +42,15 @@ impl Fifo {
         size_of_val(&*self.amounts) + size_of_val(&*self.totals)
     }
 
+    /// Packets of a class that wait.
+    #[cfg(test)]
+    pub fn of_class(&self, class: usize) -> f64 {
+        let batches = self.totals.len();
+        (0..self.length)
+            .map(|turn| self.amounts[((self.head + turn) & (batches - 1)) * self.classes + class])
+            .sum()
+    }
+
     /// Makes a class's part of what waits so many packets. [`sum_up`](Self::sum_up) must follow.
     pub fn scale(&mut self, class: usize, wanted: f64) {
         let batches = self.totals.len();

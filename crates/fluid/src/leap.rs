@@ -190,3 +190,63 @@ impl Class {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Engine;
+    use crate::link::{
+        Acks, Background, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidRecovery,
+    };
+    use goodqueue_types::{Rate, Span};
+
+    /// What flows believe to be in flight is in paths, in the queue, or on its way into a unit.
+    #[test]
+    fn windows_are_what_is_under_way() {
+        for (flows, control) in [
+            (1, FluidControl::RENO),
+            (7, FluidControl::LINUX_CUBIC),
+            (90, FluidControl::RENO),
+        ] {
+            let link = FluidLink {
+                rate: Rate(300_000_000),
+                frame_bytes: 1_500,
+                queue: FluidQueue::DropTail { packets: 150.0 },
+                groups: vec![FlowGroup {
+                    name: String::new(),
+                    count: flows,
+                    rtts: vec![Span::from_millis(20), Span::from_millis(45)],
+                    control,
+                    acks: Acks {
+                        packets: 2.0,
+                        bytes_counted: true,
+                    },
+                    recovery: FluidRecovery::RFC,
+                    paced: false,
+                    max_window: f64::INFINITY,
+                }],
+                background: Background::default(),
+            };
+            let mut engine = Engine::new(&link, 3);
+            engine.run(60.0, &mut || true).expect("nobody stops it");
+            for (place, class) in engine.classes.iter().enumerate() {
+                let paths: f64 = class.returns.iter().sum();
+                let there = paths + class.pending + engine.fifo.of_class(place);
+                let believed = class.in_flight();
+                assert!(
+                    (there - believed).abs() < 0.02 * believed + class.shape.unit,
+                    "{flows} flows: {there} {believed}"
+                );
+                let flights: f64 = class.flows.iter().map(|flow| flow.flight).sum();
+                let trains: f64 = class
+                    .trains
+                    .iter()
+                    .map(|train| f64::from(train.amount))
+                    .sum();
+                assert!(
+                    (flights - trains).abs() < 0.01 * trains,
+                    "{flights} {trains}"
+                );
+            }
+        }
+    }
+}

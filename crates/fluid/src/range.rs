@@ -2,13 +2,16 @@
 
 use std::fmt;
 
-use crate::link::FluidLink;
+use crate::link::{FluidControl, FluidLink, FluidQueue};
 
 /// Least mean window, in packets, with a full link and an empty queue.
 pub const LEAST_WINDOW: f64 = 8.0;
 
 /// Least buffer, in packets.
-pub const LEAST_BUFFER: f64 = 4.0;
+pub const LEAST_BUFFER: f64 = 6.0;
+
+/// A window bounded at so many times a flow's share of link and buffer binds nobody.
+const FREE: f64 = 2.0;
 
 /// Why a link lies outside the range of validity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +22,11 @@ pub enum OutOfRange {
     SmallWindows {
         /// The mean window.
         window: f64,
+    },
+    /// This has not been compared with packets.
+    Untried {
+        /// What, in words that fit into "with …".
+        what: &'static str,
     },
     /// The buffer, in packets, is so small that single packets decide.
     SmallBuffer {
@@ -35,6 +43,10 @@ impl fmt::Display for OutOfRange {
                 to,
                 "flows have {window:.1} packets in flight on average; the hybrid engine needs \
                  {LEAST_WINDOW} or more, because smaller windows live on timeouts"
+            ),
+            Self::Untried { what } => write!(
+                to,
+                "the hybrid engine has not been compared with the packet engine with {what}"
             ),
             Self::SmallBuffer { packets } => write!(
                 to,
@@ -56,14 +68,49 @@ pub fn range(link: &FluidLink) -> Result<(), OutOfRange> {
     if flows == 0 || link.groups.iter().any(|group| group.rtts.is_empty()) {
         return Err(OutOfRange::NoFlows);
     }
-    let share = 1.0 - link.background.share;
-    let window = share * link.packets_per_second() * link.mean_rtt_s() / flows as f64;
+    let packets = link.queue.packets();
+    let bdp = link.packets_per_second() * link.mean_rtt_s();
+    if let Some(what) = untried(link, FREE * (bdp + packets) / flows as f64) {
+        return Err(OutOfRange::Untried { what });
+    }
+    let window = bdp / flows as f64;
     if window < LEAST_WINDOW {
         return Err(OutOfRange::SmallWindows { window });
     }
-    let packets = link.queue.packets();
     if packets < LEAST_BUFFER {
         return Err(OutOfRange::SmallBuffer { packets });
     }
     Ok(())
+}
+
+/// What of a link, on which windows above `free` bind nobody, has been simulated by the hybrid engine alone.
+fn untried(link: &FluidLink, free: f64) -> Option<&'static str> {
+    if !matches!(link.queue, FluidQueue::DropTail { .. }) {
+        return Some("queues other than drop tail on more than a few links");
+    }
+    if link.background.share > 0.0 {
+        return Some("traffic beside the long flows");
+    }
+    let first = &link.groups[0];
+    for group in &link.groups {
+        if group.paced {
+            return Some("paced senders");
+        }
+        if group.max_window < free {
+            return Some("windows that a receiver bounds");
+        }
+        let alike = (group.control, group.acks, group.recovery);
+        if alike != (first.control, first.acks, first.recovery) {
+            return Some("flows of several kinds");
+        }
+        let known = match group.control {
+            FluidControl::Gaimd { .. } => group.control == FluidControl::RENO,
+            FluidControl::Cubic { .. } => true,
+            FluidControl::Scalable { .. } => false,
+        };
+        if !known {
+            return Some("congestion controls other than Reno and CUBIC");
+        }
+    }
+    None
 }

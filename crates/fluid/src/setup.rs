@@ -42,6 +42,9 @@ const PEAK: f64 = 0.6;
 /// Packets of a train that is long enough to have most of that.
 const LONG_TRAIN: f64 = 10.0;
 
+/// So many flows that half of that is left: a peak is where trains of different flows meet.
+const FEW: f64 = 4.0;
+
 /// Peaks are drawn from an exponential law: none of a run is so many times the mean.
 const HIGHEST: f64 = 40.0;
 
@@ -77,9 +80,10 @@ impl Engine {
                 };
                 let trains = trains.max(LEAST_TRAINS.div_ceil(flows));
                 let peak = if together && flows > 1 {
+                    let among = flows as f64 / (flows as f64 + FEW);
                     let length = window / trains as f64;
                     let part = length * length / (length * length + LONG_TRAIN * LONG_TRAIN);
-                    PEAK * (1.0 - 1.0 / flows as f64) * part * (unit - 1.0)
+                    PEAK * among * part * (unit - 1.0)
                 } else {
                     0.0
                 };
@@ -93,6 +97,8 @@ impl Engine {
                     window,
                     trains,
                     unit,
+                    // What a slot resolves needs no more.
+                    burst: (unit - 1.0).min(per_slot),
                     peak,
                     together,
                 };
