@@ -290,7 +290,7 @@ def _engine(answer: Answer) -> list[str]:
     lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
     lines.append(AGREEMENT)
     if answer.doubt is not None:
-        lines.append(f"[yellow]not compared with packets on such links[/]: {plain(answer.doubt)}")
+        lines.append(f"[yellow]mind[/]: {plain(answer.doubt)}")
     return lines
 
 

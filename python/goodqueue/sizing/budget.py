@@ -171,7 +171,7 @@ def _thorough_runs(reach: int) -> int:
 
 
 def _lean_runs() -> int:
-    return COARSE_REPLICATES * STRIDES + STRIDES * FIRST_REPLICATES + LEAN_SETTLING_RUNS
+    return COARSE_REPLICATES * 2 * STRIDES + LEAN_SETTLING_RUNS
 
 
 def _halvings(points: int) -> int:

@@ -35,6 +35,11 @@ MOST_STRETCH = 4.0
 """A link whose losses are rarer than that holds fewer than 20 epochs, and the answer says so."""
 
 
+LEAST_SHARE = 0.001
+"""Of a bandwidth-delay product: the hybrid engine, whose steps of time are shorter the smaller the
+buffer is, is run behind no smaller one."""
+
+
 class Trial(Protocol):
     """What is simulated of a link."""
 
@@ -162,50 +167,58 @@ class Laboratory:
         extent = Extent(self._stretches.get(link, 1.0), share)
         return self.trial.scenario(link, packets, None, extent)
 
-    def takes_guess_of_hybrid(self, link: Link, limit: int) -> bool:
-        """Whether a lean search of packets begins where the hybrid engine finds the answer."""
-        is_lean = self.engine == "packets" and self.plan.lean
-        asked = is_lean and self._choice == "auto"
-        return asked and unproved(self._whole(link, limit)) is None
-
     def least(self, link: Link, most: int) -> int:
-        """The least limit of the grid that the engine answers for, at most about `most` packets.
-
-        The packet engine answers for all, and so does the hybrid engine if it was asked for.
-        """
-        if self.engine == "packets" or self._choice == "hybrid":
+        """The least limit of the grid that its engine is run behind, at most about `most`."""
+        if self.engine == "packets":
             return 1
         scenario, points = self._whole(link, most), grid(most)
 
-        def answers(limit: int) -> bool:
-            return unproved(scenario.with_limit(self.trial.name, limit)) is None
+        def is_run(limit: int) -> bool:
+            of_limit = scenario.with_limit(self.trial.name, limit)
+            return self._too_small(link, limit) is None and self._why_not_run(of_limit) is None
 
-        return points[min(bisect_left(points, True, key=answers), len(points) - 1)]
+        return points[min(bisect_left(points, True, key=is_run), len(points) - 1)]
+
+    def why_not(self, link: Link, limit: int, queue: str | None = None) -> str | None:
+        """Why its engine is not run with this buffer or queue; None if it is.
+
+        The packet engine runs everything. The hybrid engine runs what it was compared on, or what
+        it can if it was asked for, but not behind buffers that would take it too long.
+        """
+        if self.engine == "packets":
+            return None
+        case = (link, limit, queue)
+        if case not in self._why_not:
+            why = None if queue else self._too_small(link, limit)
+            if why is None:
+                why = self._why_not_run(self.trial.scenario(*case, self._extent(link)))
+            self._why_not[case] = why
+        return self._why_not[case]
+
+    def _why_not_run(self, scenario: Scenario) -> str | None:
+        return unable(scenario) if self._choice == "hybrid" else unproved(scenario)
+
+    def _too_small(self, link: Link, limit: int) -> str | None:
+        """Why a buffer takes the hybrid engine too long, if it does."""
+        if limit >= LEAST_SHARE * link.bdp_packets:
+            return None
+        return (
+            f"a buffer below {LEAST_SHARE:.1%} of a bandwidth-delay product takes the hybrid "
+            "engine too long"
+        )
 
     def doubt(self, link: Link, found: Smallest) -> str | None:
         """Why the hybrid engine's answer is not to be relied on; None if it is."""
         if self.engine == "packets":
             return None
         limit = found.limit or found.floor or found.reached
-        doubt = unproved(self._whole(link, limit))
-        if doubt is None and found.floor is not None and not found.low and found.floor > 1:
-            smaller = unproved(self._whole(link, found.floor - 1))
-            doubt = smaller and f"smaller buffers were not tried: {smaller}"
-        return doubt
-
-    def why_not(self, link: Link, limit: int, queue: str | None = None) -> str | None:
-        """Why its engine is not run with this buffer or queue; None if it is.
-
-        The packet engine runs everything. The hybrid engine runs what it was compared on, or what
-        it can if it was asked for.
-        """
-        if self.engine == "packets":
-            return None
-        case = (link, limit, queue)
-        if case not in self._why_not:
-            why = unable if self._choice == "hybrid" else unproved
-            self._why_not[case] = why(self.trial.scenario(*case, self._extent(link)))
-        return self._why_not[case]
+        why = unproved(self._whole(link, limit))
+        if why is not None:
+            return f"not compared with packets on such links: {why}"
+        smaller = None
+        if found.floor is not None and found.floor > 1 and not found.low:
+            smaller = self.why_not(link, found.floor - 1)
+        return smaller and f"smaller buffers were not tried: {smaller}"
 
     @property
     def workers(self) -> int:
@@ -229,20 +242,15 @@ class Laboratory:
         with self.budget.enforced(self._runner.stop):
             yield
 
-    def sampler(
-        self, link: Link, queue: str | None = None, engine: Engine | None = None
-    ) -> Sampler:
-        """Runs a link behind any limit of its queue, or behind another queue as it is.
-
-        By its own engine unless another is given.
-        """
+    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
+        """Runs a link behind any limit of its queue, or behind another queue as it is."""
         meter = self.trial.meter(link)
         variants: dict[int, Variant] = {}
 
         def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
             for limit in wanted:
                 if limit not in variants:
-                    variants[limit] = self._variant(link, limit, queue, engine or self.engine)
+                    variants[limit] = self._variant(link, limit, queue)
             # The largest buffers have the longest runs: none of them is left for the end.
             places = [
                 (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
@@ -279,13 +287,13 @@ class Laboratory:
     def _extent(self, link: Link) -> Extent:
         return Extent(self._stretches.get(link, 1.0), self.plan.share)
 
-    def _variant(self, link: Link, limit: int, queue: str | None, engine: Engine) -> Variant:
+    def _variant(self, link: Link, limit: int, queue: str | None) -> Variant:
         scenario = self.trial.scenario(link, limit, queue, self._extent(link))
-        check_runs([scenario], self._memory, engine=engine)
+        check_runs([scenario], self._memory, engine=self.engine)
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:
             parameters = {f"{self.trial.name}.queue": queue}
-        return variant_of(scenario, parameters, limit, engine)
+        return variant_of(scenario, parameters, limit, self.engine)
 
 
 class LinkLaboratory(Laboratory):

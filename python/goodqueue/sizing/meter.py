@@ -14,6 +14,7 @@ OF_LINK = {
     "loss_rate": "loss_rate",
     "p99_delay_s": "p99_queueing_delay_s",
     "drops": "drops_overlimit",
+    "all_drops": "drops",
     "bursts": "loss_bursts",
     "hit": "mean_flows_hit",
 }
@@ -51,6 +52,10 @@ class Meter:
         known = [0.0 if math.isnan(value) else value for value in values]
         figures = dict(zip(OF_LINK, known, strict=False))
         bursts, hit = figures.pop("bursts"), figures.pop("hit")
+        all_drops = figures.pop("all_drops")
+        if math.isnan(values[list(OF_LINK).index("drops")]):
+            # The hybrid engine does not tell overflows from the drops of a queue discipline.
+            figures["drops"] = all_drops
         if self.groups:
             first, step = len(OF_LINK), len(OF_GROUP)
             events = values[first + 2 :: step]

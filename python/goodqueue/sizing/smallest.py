@@ -366,7 +366,7 @@ def _around(
 def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: int) -> int | None:
     """The least grid point from which on every limit tried passes."""
     while True:
-        at = _floor_by_means(trials, points, helped, most)
+        at = _floor_by_means(trials, points, helped, min(FIRST_REPLICATES, most))
         if at is None or not _settle(trials, points, at, helped, most):
             return None if at is None else points[at]
 
@@ -387,16 +387,18 @@ def _floor_within_a_step(
         low, high = _range(trials, helped)
         if high is not None and _within_a_step(low, high):
             return high
-        if not _more(
-            trials, [*points[max(at - 1, 0) : at], *points[at + 1 : at + 2]], helped, most
-        ):
+        sides = [points[at - 1], *points[at + 1 : at + 2]] if at else points[:1]
+        if not _more(trials, sides, helped, most):
             return points[at]
 
 
 def _floor_by_means(
-    trials: Trials, points: list[int], helped: Sequence[Target], most: int
+    trials: Trials, points: list[int], helped: Sequence[Target], replicates: int
 ) -> int | None:
-    """The place of the least grid point from which on every limit tried passes by its mean."""
+    """The place of the least grid point from which on every limit tried passes by its mean.
+
+    Of limits that it tries it takes so many replicates.
+    """
     while True:
         failing = [limit for limit in trials.limits if not trials.passes(limit, helped)]
         if failing and failing[-1] == trials.limits[-1]:
@@ -406,7 +408,7 @@ def _floor_by_means(
         high = points.index(above)
         if high - low <= 1:
             return high
-        trials.ensure([points[(low + high) // 2]], min(FIRST_REPLICATES, most))
+        trials.ensure([points[(low + high) // 2]], replicates)
 
 
 def _settle(
