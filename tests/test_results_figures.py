@@ -84,6 +84,17 @@ def test_results_print_rates_times_and_shares(
         assert all(unit in printed for unit in ("Mb/s", " %", " ms")), printed
 
 
+def test_columns_with_units_in_their_cells_have_none_in_their_heads(
+    runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run_command(["results", runs]) == 0
+    head, first = capsys.readouterr().out.splitlines()[1:3]
+    assert "rate " in head
+    assert "rate_bps" not in head
+    assert "1 Mb/s" in first
+
+
 @pytest.mark.parametrize(
     ("condition", "says"),
     [

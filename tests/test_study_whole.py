@@ -101,6 +101,16 @@ y = "bottleneck.utilization"
 kind = "pareto"
 x = "bottleneck.p99_queueing_delay_s"
 y = "bottleneck.utilization"
+[[plot]]
+name = "narrow"
+x = "limit"
+y = "bottleneck.utilization"
+where = { count = 3 }
+[[plot]]
+name = "grid"
+kind = "cdf"
+y = "bottleneck.utilization"
+facets = ["count", "limit"]
 """
 
 
@@ -114,7 +124,10 @@ def test_every_kind_of_picture_comes_out_of_a_file(tmp_path: Path) -> None:
     done = goodqueue("sweep", written(tmp_path, BOX), "--out", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     names = {path.stem for path in (tmp_path / "runs").glob("*.svg")}
-    assert names == {"plot-1", "map", "plot-3", "plot-4"}
+    assert names == {"plot-1", "map", "plot-3", "plot-4", "narrow", "grid"}
+    captions = (tmp_path / "runs" / "captions.txt").read_text().splitlines()
+    assert "Held fixed: number of upload flows 3;" in captions[4]
+    assert "one row of panels per number of upload flows" in captions[5]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +135,8 @@ def test_every_kind_of_picture_comes_out_of_a_file(tmp_path: Path) -> None:
     [
         ('x = "topology.bottleneck.queue.limit"', "would mix several values of flow.upload.count"),
         ('kind = "heatmap"\nx = "flow.upload.count"', "name them as x and series"),
+        ('x = "limit"\nwhere = { count = 2 }', '"2" is not a value of this axis'),
+        ('x = "limit"\nwhere = { coun = 3 }', 'did you mean "count"?'),
         ('kind = "box"\nx = "bottleneck.loss_rate"', "bottleneck.loss_rate"),
     ],
 )

@@ -87,7 +87,7 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _of_file(error: OSError) -> str:
-    """What the system says of a file, in its own words whoever opened it, and what may help."""
+    """The system's message about a file, and a remedy."""
     place = f"{error.filename}: " if error.filename else ""
     reason = os.strerror(error.errno) if error.errno else error.strerror or str(error)
     cures = {

@@ -1,4 +1,4 @@
-"""What applications of a run saw, as tables: one for each kind of them."""
+"""Tables of what the applications of a run measured, one for each kind of application."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMED = {
     "pages": ("pages", "page_time_s"),
     "segments": ("segments", "segment_time_s"),
 }
-"""What applications do: the key of how often, and of how long each took."""
+"""Actions of applications: the keys of their number and of the time that each took."""
 
 
 def application_tables(flows: dict[str, Any]) -> Iterator[object]:

@@ -22,12 +22,12 @@ MOST = 1_000_000_000
 """No threshold is larger: in seconds that is a lifetime."""
 
 COUNTS = {"least_decreases", "slow_start_segments"}
-"""Of how many an estimate is made: of less than one there is none."""
+"""Thresholds that count samples of an estimate: each is at least one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What is read, as typed; None where absent."""
+    """The options on what is read, as typed; None where absent."""
 
     file: Path
     after: Path | None = None
@@ -112,7 +112,7 @@ def _threshold(name: str, value: str) -> float:
 
 
 def _number(text: str) -> float | None:
-    """What a text says, if that is a number, finite and not negative."""
+    """Reads a number that is finite and not negative; None of anything else."""
     try:
         number = float(text)
     except ValueError:
@@ -122,7 +122,7 @@ def _number(text: str) -> float | None:
 
 @contextmanager
 def _bar(*files: Path | None) -> Iterator[Callable[[int], None] | None]:
-    """What is to be called with the bytes read; nothing where nobody looks."""
+    """Gives a call that shows the number of bytes read, on a terminal."""
     total = sum(file.stat().st_size for file in files if file is not None and file.is_file())
     with progress() as bar:
         task = bar.add_task("reading, MB", total=total / 1e6)

@@ -1,4 +1,4 @@
-"""What a capture tells, as tables for people."""
+"""The findings of a capture as tables for people."""
 
 from __future__ import annotations
 

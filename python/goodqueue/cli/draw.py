@@ -62,7 +62,7 @@ def draw_results(results: Results, metrics: Sequence[str], request: DrawRequest)
 
 
 def _spec(results: Results, metrics: Sequence[str], request: DrawRequest) -> PlotSpec:
-    """What is asked for, with the columns that its names mean."""
+    """The picture that is asked for, with the columns that its names mean."""
     chosen: dict[str, Any] = {
         name: _choice(name, given)
         for name in ("kind", "band", "x_scale", "y_scale")

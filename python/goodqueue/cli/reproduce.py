@@ -58,7 +58,7 @@ class ReproduceRequest:
     command: Sequence[str]
 
     def experiments(self) -> list[Experiment]:
-        """What was asked for."""
+        """The experiments that the options name."""
         if self.everything and self.paper is not None:
             raise RequestError("name a paper, or write --all for every one; not both")
         if self.everything:
@@ -161,7 +161,7 @@ def write_traces(  # noqa: PLR0913 - which table, which cells, and where to
 
 @contextmanager
 def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
-    """What runs, and a call that says that the next experiment begins."""
+    """The runner, and a call that says that the next experiment begins."""
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 

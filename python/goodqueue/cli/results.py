@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -229,18 +230,23 @@ def _side_by_side(axes: list[str], means: pl.DataFrame) -> tuple[list[str], list
     return [*axes, *metrics], cells
 
 
+PRINTED = re.compile("_(bps|bytes|s)$")
+"""The end of the name of a column whose figures are printed with their units."""
+
+
 def _short(axes: list[str]) -> dict[str, str]:
-    """The ends of the axes' paths, as long as it takes to tell them apart."""
+    """The ends of the axes' paths, as long as it takes to tell them apart, without units."""
 
-    def end(axis: str, parts: int) -> str:
-        return ".".join(axis.split(".")[-parts:])
+    def end(path: str, parts: int) -> str:
+        return ".".join(path.split(".")[-parts:])
 
+    paths = [PRINTED.sub("", axis) for axis in axes]
     short = {}
-    for axis in axes:
+    for axis, path in zip(axes, paths, strict=True):
         ends = (
-            end(axis, parts)
-            for parts in range(1, axis.count(".") + 2)
-            if [end(other, parts) for other in axes].count(end(axis, parts)) == 1
+            end(path, parts)
+            for parts in range(1, path.count(".") + 2)
+            if [end(other, parts) for other in paths].count(end(path, parts)) == 1
         )
         short[axis] = next(ends, axis)
     return short

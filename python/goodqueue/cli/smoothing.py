@@ -34,7 +34,7 @@ COLUMNS = ("packets", "bytes", "ms", "BDP")
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """How much is run and where it is kept."""
+    """The options on runs: their number, threads, and store."""
 
     replicates: int
     jobs: int | None

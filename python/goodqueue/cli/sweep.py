@@ -85,7 +85,7 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
 
 
 def _folder(file: str, request: SweepRequest) -> Path:
-    """Where the runs go: by default a folder that is called after the study."""
+    """The folder of the runs: by default it is called after the study."""
     if request.out is not None:
         return request.out
     if file == "-" and not (request.dry_run or request.metrics):
@@ -129,7 +129,7 @@ def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
 
 
 def _executor(request: SweepRequest, limit: int) -> Executor:
-    """Where the runs go: threads here, within so many bytes of memory, or a cluster."""
+    """The executor: threads here, within so many bytes of memory, or a cluster."""
     if request.cluster is None:
         return Threads(request.jobs, limit)
     if request.jobs is not None:

@@ -116,7 +116,7 @@ class Figures:
             yield [escape(column), *(row[place] for row in self.rows)]
 
     def _least(self, place: int, texts: list[str], width: int) -> int:
-        """What a column needs: a whole word or key of its header, and all of a figure.
+        """The least width of a column: a whole word or key of its header, and all of a figure.
 
         The first column and prose wrap at words, and within words that half a terminal cannot hold.
         """
@@ -140,7 +140,7 @@ class Figures:
     def _widths(
         self, kept: list[int], natural: list[int], least: list[int], width: int
     ) -> list[int]:
-        """What every column takes: its least, and what room is left while it lacks some."""
+        """The width of every column: its least, and a share of the room that is left."""
         taken = [least[place] for place in kept]
         room = width - sum(taken) - self.GAP * (len(kept) - 1)
         for index, place in enumerate(kept):
@@ -194,7 +194,7 @@ def table(
 
 
 def _width(markup: str) -> int:
-    """How many columns of the terminal a text takes."""
+    """The number of columns of the terminal that a text takes."""
     return Text.from_markup(markup).cell_len
 
 
@@ -221,7 +221,7 @@ def progress(*, counted: bool = True) -> Progress:
 
 
 def goes_on(kept: bool) -> str:
-    """What an interruption leaves."""
+    """The message on what an interruption leaves."""
     if kept:
         return "what had finished is kept, and the same command goes on"
     return "what had finished is lost, for the user's cache cannot be written; --store keeps it"
@@ -298,7 +298,7 @@ def milliseconds(seconds: float | None) -> str:
 
 
 def _unit(name: str, value: float) -> tuple[float, float, str]:
-    """By what a figure is multiplied and divided to be printed, and the unit it then has."""
+    """The factor and the divisor that a figure is printed with, and the unit that it then has."""
     if is_share(name):
         return 100, 1, "%"
     if name.endswith("_s"):

@@ -1,4 +1,4 @@
-"""What a column of a table is called on an axis, and in which unit it is drawn."""
+"""Columns of a table in words and in the unit that they are drawn in."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HIGHER_IS_BETTER = re.compile(
 delays, losses, retransmissions, backlogs, limits, times to completion."""
 
 _AGGREGATES = {"sum": "total", "min": "least", "max": "largest", "mean": "mean"}
-"""What is taken over the flows of a group, by the last part of a column's name, in words."""
+"""Aggregates over the flows of a group in words, by the last part of a column's name."""
 
 _PLACES = {"topology", "flow", "flows", "links", "queue", "tcp"}
 """Parts of a column's name that a reader does not miss."""
@@ -58,7 +58,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        """What stands at an axis."""
+        """The label of an axis: the name with its unit."""
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
     def text(self, value: Value) -> str:
@@ -87,7 +87,7 @@ class Column:
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether one wants more of it: goodput rather than delay."""
+        """Returns True if users want more of it, as of goodput, and False as for delay."""
         *_, figure = self.name.removesuffix(".jain").split(".")
         if figure in _AGGREGATES:
             figure = self.name.split(".")[-2]

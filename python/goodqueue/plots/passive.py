@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_FLOWS_DRAWN = len(CYCLE)
 LEAST_SHARE = 0.001
-"""Of the bytes: smaller flows have no round-trip times that a picture would show."""
+"""Least share of the bytes that a flow has whose round-trip times are drawn."""
 
 MOST_BINS = 400
 
@@ -37,7 +37,7 @@ def pictures(analysis: Analysis) -> list[Picture]:
 
 
 def flows_by_class(analysis: Analysis) -> Picture:
-    """What limits the flows, by number and by bytes."""
+    """Draws the shares of flows and of bytes that each cause limits."""
     classes = {
         name.replace("_", " "): of
         for name, of in sorted(
@@ -122,7 +122,7 @@ def round_trips(analysis: Analysis) -> Picture:
 
 
 def loss_bursts(analysis: Analysis) -> Picture:
-    """How many packets the link loses at a time, and when."""
+    """Draws the sizes of loss bursts over time, and how many bursts have each size."""
     bursts = analysis.bursts
     figures = analysis.summary["bursts"]
 

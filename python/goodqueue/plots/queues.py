@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goodqueue.which_queue import Row
 
 LEAST_SHOWN = 90
-"""Of utilisation, in per cent."""
+"""The least utilisation that its axis shows, in per cent."""
 
 
 def save(rows: Sequence[Row], path: Path) -> None:

@@ -90,7 +90,7 @@ def rtt_over_time(result: Result) -> Picture:
 
 
 TO = {"up": "server", "down": "client"}
-"""Where the data of each direction go."""
+"""The end of a flow that receives the data of each direction."""
 
 
 def throughput_over_time(result: Result) -> Picture:
@@ -132,13 +132,13 @@ def throughput_over_time(result: Result) -> Picture:
 
 
 def _way_of(part: pl.DataFrame, *, apart: bool, ways: list[str]) -> str:
-    """What a line of throughput is called: its flow, and where data go if not all go there."""
+    """The label of a line of throughput: its flow, and its receiver if lines differ in that."""
     whose = part["flow"][0] if apart else "all flows"
     return f"{whose}, to the {TO[part['direction'][0]]}" if len(ways) > 1 else whose
 
 
 def _carrying(result: Result) -> int:
-    """How many flows are no pings."""
+    """The number of flows that are no pings."""
     return sum("unloaded_rtt_s" not in flow for flow in result.summary["flows"].values())
 
 

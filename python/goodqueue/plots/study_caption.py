@@ -1,4 +1,4 @@
-"""What stands below a study's picture: what was held fixed, how many seeds, what the band is."""
+"""Captions of a study's pictures: the subject, the band, the seeds, and what was held fixed."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ def _band(table: Table) -> str:
 
 
 def interval_name(table: Table) -> str:
-    """What kind of interval it is."""
+    """The kind of the intervals, in words."""
     if table.watched:
         return "95 % intervals, valid for any stopping rule (t-test confidence sequence)"
     return "95 % confidence intervals (Student's t)"
 
 
 def _widest(table: Table) -> str:
-    """How far off the means of a heat map may be."""
+    """The sentence on the widest interval of a heat map's means."""
     spec = table.spec
     names = [name for name in (spec.x, spec.series, *spec.facets) if name]
     halves = []
@@ -126,7 +126,7 @@ def _widest(table: Table) -> str:
 
 
 def _seeds(table: Table) -> str:
-    """How many seeds each variant has, and which."""
+    """The sentence on the number of seeds of each variant, and on which they are."""
     counts = [table.frame.height]
     if table.axes:
         counts = table.frame.group_by(table.axes).len()["len"].to_list()
@@ -161,7 +161,7 @@ def _fixed(table: Table, held: Sequence[str]) -> str:
 
 
 def _missing(table: Table) -> str:
-    """How many runs have no figure, and so no place in the picture."""
+    """The sentence on runs that have no figure, and so no place in the picture."""
     spec = table.spec
     metrics = [name for name in (*spec.y, spec.x) if name and name not in table.axes]
     lacking = max(table.frame.height - len(table.sample(metric)) for metric in metrics)

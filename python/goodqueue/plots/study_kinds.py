@@ -1,4 +1,4 @@
-"""How each kind of a study's pictures fills one panel."""
+"""The kinds of a study's pictures: a function for each fills one panel."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_NAMED = 12
 
 
 def names(whole: Table) -> NamesBelow | None:
-    """What stands at the ticks of an x axis with a place for each value; None on other axes."""
+    """Labels of the ticks of an x axis with a place for each value; None for other axes."""
     spec = whole.spec
     if spec.x not in whole.axes:
         return None
@@ -62,7 +62,7 @@ def look(index: int) -> dict[str, Any]:
 
 
 def _label(whole: Table, value: Value | None) -> str | None:
-    """What the legend calls one of the series."""
+    """The name of one of the series in the legend."""
     axis = whole.spec.series
     if value is None or axis is None:
         return None
@@ -291,7 +291,10 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 
 
 def front(points: Sequence[tuple[float, float]], x_high: bool, y_high: bool) -> list[int]:
-    """Which points no other beats: as good in both coordinates and better in one; by rising x."""
+    """Places of the points that no other beats, by rising x.
+
+    A point beats another if it is as good in both coordinates and better in one.
+    """
     signs = np.array([1 if x_high else -1, 1 if y_high else -1])
     worth = np.array(points).reshape(-1, 2) * signs
     kept = [
@@ -373,19 +376,19 @@ def _scale_x(axes: Axes, places: list[float], scale: str) -> None:
 
 
 def _grid(axes: Axes) -> tuple[int, int]:
-    """How many rows and columns of panels there are."""
+    """The numbers of rows and columns of panels."""
     grid = axes.get_gridspec()
     return (1, 1) if grid is None else (grid.nrows, grid.ncols)
 
 
 def _title_x(axes: Axes, column: Column) -> None:
-    """What stands below the x axis, without whose it is if the panel is narrow."""
+    """Writes the label of the x axis, without its owner if the panel is narrow."""
     narrow = _grid(axes)[1] > 2 and len(column.title) > 20
     axes.set_xlabel(column.title.replace(column.label, column.short) if narrow else column.title)
 
 
 def _title_y(axes: Axes, title: str) -> None:
-    """What stands beside the y axis, on two lines if the panel is low."""
+    """Writes the label of the y axis, on two lines if the panel is low."""
     low = _grid(axes)[0] > 1 and len(title) > 24
     axes.set_ylabel(title.replace(" of ", "\nof ", 1) if low else title)
 

@@ -40,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a picture is drawn from.
+    """The runs that a picture is drawn from.
 
     Attributes:
         frame: one row per run that the picture shows, by seed.

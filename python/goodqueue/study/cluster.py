@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 BATCH_S = 0.25
-"""How long a batch should take: a hundred times what scheduling it costs."""
+"""Time that a batch should take: a hundred times the cost of scheduling it."""
 
 MOST_IN_A_BATCH = 256
 AHEAD = 2
@@ -42,7 +42,7 @@ CONNECT_S = 10
 WORKERS_S = 10
 RECOUNT_S = 5
 PATIENCE_S = 60
-"""How long a study waits for a first worker to come back; nannies take seconds."""
+"""Time that a study waits for a first worker to come back; nannies take seconds."""
 
 
 class Fields(NamedTuple):
@@ -61,7 +61,7 @@ class VersionError(Exception):
 
 
 def work(payload: bytes) -> bytes:
-    """What a worker does: runs a batch; takes and returns pickles."""
+    """Runs a batch on a worker; takes and returns pickles."""
     version, keep, batch = pickle.loads(payload)  # noqa: S301 - from our own scheduler
     own = _core.results_version()
     if own != version:
@@ -214,7 +214,7 @@ class _Flight:
         return results
 
     def _failed(self, future: Future, batch: Sequence[Run]) -> list[RunResult]:
-        """What is to be done about a batch that came to nothing.
+        """Deals with a batch that yielded no results.
 
         A worker dies with more in hand than what killed it: all of that is tried again at the end,
         run by run and alone, so that a death is then the run's own doing.

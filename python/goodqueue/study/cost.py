@@ -1,4 +1,4 @@
-"""What a study costs beside its runs: time per run, bytes per run, and the time to load many.
+"""The cost of a study beside its runs: time and bytes per run, and the time to load many.
 
     python -m goodqueue.study.cost [runs]
 
@@ -48,7 +48,7 @@ class Time:
 
 
 def timed(call: Callable[[], object]) -> Time:
-    """How long a call takes."""
+    """The time that a call takes, in seconds."""
 
     def cpu() -> float:
         used = resource.getrusage(resource.RUSAGE_SELF)

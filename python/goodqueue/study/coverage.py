@@ -51,7 +51,7 @@ tcp = { profile = "linux", congestion_control = "reno" }
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What stopping at a bound did, over many repeats.
+    """The outcome of stopping at a bound, over many repeats.
 
     Attributes:
         share: of the repeats, those whose last interval held the mean.

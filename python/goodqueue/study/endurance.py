@@ -50,7 +50,7 @@ COMMAND = (sys.executable, "-c", "from goodqueue.cli import main; main()", "swee
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a study that was killed.
+    """The state of a study after it was killed.
 
     Attributes:
         runs: its rows at the end.
@@ -116,7 +116,7 @@ def _count(ledger: Path) -> int:
 
 
 def _wall_times(ledger: Path) -> dict[bytes, float]:
-    """How long each recorded run took: another time tells that it was run again."""
+    """Wall-clock time of each recorded run; another time shows that the run was repeated."""
     return dict(_rows(ledger, "SELECT identity, wall_s FROM runs"))
 
 

@@ -1,4 +1,4 @@
-"""What a study will cost, from short trials of some of its runs."""
+"""The cost of a study, estimated from short trials of some of its runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRIALS = 8
 """Variants that are tried, evenly spread from the lightest to the heaviest."""
 
 TRIAL_S = 0.4
-"""How long the beginning of a run is run, in seconds of computing, to tell of the whole."""
+"""Seconds of computing that a trial of a run takes."""
 
 STEADY_SHARE = 0.5
 """The part of a trial, at its end, whose pace is taken for the rest of the run: before it flows
@@ -37,7 +37,7 @@ class Cost:
 
 
 def estimate(variants: Sequence[Variant], runs: Mapping[int, float]) -> Cost:
-    """What so many runs of each variant cost.
+    """The cost of a number of runs of each variant.
 
     Beginnings of some runs are run; between them cost is taken to go as the scenario's weight.
 

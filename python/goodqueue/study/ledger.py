@@ -40,7 +40,7 @@ RUNS_TABLE = (
     "wall_s REAL NOT NULL, host TEXT NOT NULL, error TEXT, checksum BLOB NOT NULL)"
 )
 SCHEMA = (NAMES_TABLE, RUNS_TABLE)
-"""What SQLite keeps word for word: a change of these words is a change of the format."""
+"""The schema, which SQLite keeps word for word: other words are another format."""
 
 OURS = {"names", "runs"}
 FIRST_BYTES = b"SQLite format 3\0"
@@ -128,7 +128,7 @@ class Fault:
 
 
 def checksum(content: bytes) -> str:
-    """What tells whether the bytes of a file are still those that were written."""
+    """The checksum of a file's bytes: BLAKE2b, 64 bits, in hexadecimal digits."""
     return blake2b(content, digest_size=8).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What a study is made of: plain values, and what those who run and judge it must offer."""
+"""The parts of a study as plain values, and the protocols of executors and stopping rules."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What is kept of a run beside its metrics, each as a Parquet file.
+    """The tables that are kept of a run beside its metrics, each as a Parquet file.
 
     Attributes:
         series: backlog, windows and round-trip times over time.
@@ -74,7 +74,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run yielded.
+    """The results of a run.
 
     Attributes:
         run: the run.
@@ -102,7 +102,7 @@ class RunResult:
 
 
 class Stop:
-    """How a study is asked to end: first gently, then at once.
+    """The switches that end a study: first gently, then at once.
 
     Attributes:
         draining: no further run is to be started; those under way end as they would.
@@ -161,7 +161,7 @@ class StoppingRule(Protocol):
     """
 
     def more(self, samples: Sequence[Samples]) -> Sequence[int]:
-        """How many more replicates each variant needs; all 0 when the study may end."""
+        """Returns the number of replicates that each variant still needs; all 0 ends the study."""
         ...
 
     def worst(self, samples: Sequence[Samples]) -> str | None:
@@ -171,7 +171,7 @@ class StoppingRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How narrow the 95 % interval of a mean must be, from end to end.
+    """The largest width of the 95 % interval of a mean, from end to end.
 
     Attributes:
         width: in the metric's unit, or a share of the mean if relative.

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 DOUBLE = struct.Struct("<d")
 
 LEVEL = 3
-"""Of zlib: higher ones take twice as long for 3 % less."""
+"""Level of zlib. Higher levels take twice as long for 3 % less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How the metrics of runs with the same names are written.
+    """The format of the metrics of runs that have the same names.
 
     Attributes:
         id: its number in the ledger.
@@ -38,16 +38,16 @@ class Packing:
         return packer.compress(values) + packer.flush()
 
     def unpack(self, blob: bytes) -> bytes:
-        """What was packed."""
+        """Returns the values that were packed."""
         return zlib.decompressobj(zdict=self.sample).decompress(blob)
 
     def places(self, metrics: Sequence[str]) -> list[int | None]:
-        """Where metrics stand among the names; None for one that is not there."""
+        """Places of metrics among the names; None for a name that is not there."""
         known = {name: place for place, name in enumerate(self.names.split("\n"))}
         return [known.get(metric) for metric in metrics]
 
     def at(self, places: Sequence[int | None], blob: bytes) -> list[float]:
-        """What was packed at these places; NaN at none."""
+        """The values that were packed, at these places; NaN for a place of None."""
         values = self.unpack(blob)
         return [
             math.nan if place is None else DOUBLE.unpack_from(values, DOUBLE.size * place)[0]

@@ -90,7 +90,7 @@ def _shown(plan: StudyPlan, spec: PlotSpec) -> list[Variant]:
 
 
 def _held(variants: Sequence[Variant]) -> list[str]:
-    """What the first link of every variant has in common, for a caption."""
+    """Facts that all variants share about their first link, for a caption."""
     link = variants[0].scenario.links[0]
     common = [_REST]
     if any(link not in variant.scenario.links for variant in variants):

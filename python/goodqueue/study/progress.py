@@ -1,4 +1,4 @@
-"""How a sweep goes: a line on a terminal, or JSON lines for machines."""
+"""Progress of a sweep: a line on a terminal, or JSON lines for machines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVERY_S = 1.0
 
 
 class Pace:
-    """What is done, what is left, and how long that takes."""
+    """Counts of runs done and left, and the time that the rest takes."""
 
     def __init__(self) -> None:
         self.begun = time.monotonic()

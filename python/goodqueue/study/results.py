@@ -1,4 +1,4 @@
-"""What a study's folder holds, as polars frames. Every column carries its unit in its name."""
+"""The contents of a study's folder as polars frames. Every column has its unit in its name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNITS = ("_bps", "_s", "_bytes", "_packets", "_bdp")
 """Ends of parameters' columns."""
 
 MOST_NAMED = 8
-"""How many values of a column a message lists."""
+"""Largest number of a column's values that a message lists."""
 
 RUN_COLUMNS = ("identity", "results_version", "wall_s", "host", "error")
 

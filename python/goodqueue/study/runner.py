@@ -40,7 +40,7 @@ class Runner:
 
     @property
     def folder(self) -> Path:
-        """Where results are kept."""
+        """The store that keeps the results."""
         return self._store.folder
 
     def figures(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float]]:
@@ -78,7 +78,7 @@ class Runner:
 
     @property
     def workers(self) -> int:
-        """How many runs run side by side."""
+        """The number of runs at once."""
         return self._executor.workers
 
     def finished(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float] | None]:
@@ -97,7 +97,7 @@ class Runner:
 
 @contextmanager
 def user_store(name: str, own: Path | None = None) -> Iterator[Store]:
-    """Where runs are kept from one call to the next: in the user's cache, or a folder of his own.
+    """Opens the store of runs: in the user's cache, or in a folder that is named.
 
     For this call only, and not `lasting`, where the cache is read-only.
 

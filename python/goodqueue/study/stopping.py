@@ -97,7 +97,7 @@ class SequentialRule:
         self._spec = spec
 
     def more(self, samples: Sequence[Mapping[str, Sequence[float]]]) -> list[int]:
-        """How many more replicates each variant needs; all 0 when the study may end."""
+        """Returns the number of replicates that each variant still needs; all 0 ends the study."""
         counts = [_replicates(columns) for columns in samples]
         targets = [self._target(samples, index) for index in range(len(samples))]
         for index, base in enumerate(self._spec.baseline or ()):
@@ -144,7 +144,7 @@ class SequentialRule:
     def _values(
         self, samples: Sequence[Mapping[str, Sequence[float]]], index: int, metric: str
     ) -> list[float]:
-        """What the bound of a metric is about, in the order of seeds, without what is missing."""
+        """The values that a metric's bound is about, by seed, without missing ones."""
         own = samples[index].get(metric, ())
         if self._spec.baseline is None:
             return [value for value in own if not math.isnan(value)]
@@ -162,7 +162,7 @@ def _allowed(bound: Bound, interval: Interval) -> float:
 
 
 def _lacking(values: Sequence[float], bound: Bound, most: int) -> int:
-    """How many more values would do if the spread stayed as it is; `most` if that is not enough."""
+    """The number of values still needed if the spread stays as it is, at most `most`."""
     count = len(values)
     mean = math.fsum(values) / count
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / count)

@@ -137,12 +137,12 @@ class Store:
         return len(self._done)
 
     def has(self, identity: bytes, keep: Keep = Keep()) -> bool:  # noqa: B008 - it is frozen
-        """Whether a run is recorded without an error, with these tables."""
+        """Returns True if a run is recorded without an error, with these tables."""
         found = self._done.get(identity)
         return found is not None and found[1] is None and _mask(keep) & ~found[0] == 0
 
     def failed(self, identity: bytes) -> bool:
-        """Whether a run is recorded with an error."""
+        """Returns True if a run is recorded with an error."""
         found = self._done.get(identity)
         return found is not None and found[1] is not None
 
@@ -266,7 +266,7 @@ class Store:
                 yield identity, packings[number].at(places[number], blob)
 
     def seconds(self, identities: Iterable[bytes]) -> float:
-        """How long these runs took, one after the other."""
+        """The sum of the wall-clock times of these runs, in seconds."""
         query = "SELECT wall_s FROM runs WHERE identity = ?"
         found = (row for identity in identities for row in self._rows(query, identity))
         return sum((float(took) for (took,) in found), 0.0)

@@ -50,7 +50,7 @@ class Silent:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How a sweep ended.
+    """The end of a sweep, in counts.
 
     Attributes:
         done: runs that were run.
@@ -182,7 +182,7 @@ class Sweep:
         return Tally(self._done, self._failed, self._known, self._stop.draining)
 
     def _in_time(self, begun: float) -> bool:
-        """Whether the budget has time for another round."""
+        """Returns True if the budget has time for another round."""
         limit = self._plan.stop.max_time_s if self._plan.stop else None
         return limit is None or time.monotonic() - begun < limit
 

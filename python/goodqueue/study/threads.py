@@ -89,8 +89,8 @@ def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list
 
 
 AWAKE_S = 0.2
-"""How long the main thread waits at a time: a signal, which it handles when it wakes, does not
-always end its wait."""
+"""Seconds that the main thread waits at a time. It handles signals when it wakes, and a signal does
+not always end its wait."""
 
 
 def _next(done: queue.Queue[RunResult | None]) -> RunResult | None:
@@ -101,8 +101,8 @@ def _next(done: queue.Queue[RunResult | None]) -> RunResult | None:
 
 
 PATIENCE_S = 0.5
-"""How long threads whose runs were stopped have to end. One that builds a large network has no
-point at which it could: it is left alone, and ends when the network is built."""
+"""Seconds that threads whose runs were stopped have to end. A thread that builds a large network
+cannot stop: it is left alone, and ends when the network is built."""
 
 
 def _discard(done: queue.Queue[RunResult | None], threads: list[threading.Thread]) -> None:

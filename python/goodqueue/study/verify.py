@@ -37,7 +37,7 @@ KEPT_BY = {"queueing-delays": 2, "flows": 4}
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a study's folder holds, and what of it is damaged.
+    """The contents of a study's folder, and the faults that were found in it.
 
     Attributes:
         format: version of the ledger's own tables; those of version 1 have no checksums.

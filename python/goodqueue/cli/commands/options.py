@@ -88,7 +88,7 @@ CaptionOption = Annotated[
 
 
 def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
-    """How the pictures of `--out` are written.
+    """Reads the options on the pictures of `--out`.
 
     Raises:
         BadParameter: if there are none.
