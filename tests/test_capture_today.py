@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import struct
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -109,6 +110,33 @@ def test_without_what_the_capture_shows_the_model_does_not_reproduce_it(
     today = Bench(analysis, runner).compare(replace(model, senders=senders), 12)
     assert today.figures["loss_rate"].agrees is False
     assert today.disagreeing == ("loss_rate",)
+
+
+def cut(capture: bytes, seconds: float) -> bytes:
+    """A capture (pcap, nanoseconds) without its first seconds."""
+    kept, place, first = bytearray(capture[:24]), 24, None
+    while place < len(capture):
+        whole, nanoseconds, size = struct.unpack_from("<3I", capture, place)
+        time = whole + 1e-9 * nanoseconds
+        first = time if first is None else first
+        if time - first >= seconds:
+            kept += capture[place : place + 16 + size]
+        place += 16 + size
+    return bytes(kept)
+
+
+def test_a_capture_that_begins_after_its_flows_is_reproduced(runner: Runner, folder: Path) -> None:
+    """No flow starts in it: what is compared is how the link goes on."""
+    taps = []
+    for file in unpacked("cubic4", folder):
+        taps.append(file.with_name(f"cut-{file.name}"))
+        taps[-1].write_bytes(cut(file.read_bytes(), 5))
+    analysis = analyze(taps[0], after=taps[1])
+    model = model_for(analysis, link_of(analysis))
+    assert all(sender.present and sender.lasts for sender in model.local)
+    today = fit(Bench(analysis, runner), model, Budget(3600))
+    assert today.agrees
+    assert today.loss_ratio == pytest.approx(1, abs=0.25)
 
 
 def test_the_growth_of_windows_is_estimated(folder: Path) -> None:

@@ -21,7 +21,8 @@ MOST_SENDERS = 1000
 """Flows that are simulated one by one, the largest; the rest become short transfers."""
 
 ENDS_EARLY = 0.9
-"""A flow whose data end before this share of the capture was over; one that lasts is unlimited."""
+"""A flow that ends before this share of the time until the last one ends was over; one that lasts
+is unlimited."""
 
 HEADERS, TIMESTAMPS = 40, 12
 """Bytes of IPv4 and TCP headers, and of the timestamps option."""
@@ -187,7 +188,8 @@ def model_of(analysis: Analysis, choices: Choices = Choices()) -> Model:
         raise RequestError("the capture holds one moment, which is too little for a scenario")
     long = flows.filter(~SHORT)
     rest = pl.concat([flows.filter(SHORT), long[MOST_SENDERS:]])
-    senders = _senders(long.head(MOST_SENDERS), span_s)
+    last_s = max((flow["start_s"] + flow["duration_s"] for flow in long.to_dicts()), default=span_s)
+    senders = _senders(long.head(MOST_SENDERS), last_s)
     framing = round(link["framing_bytes"] or 0)
     frame = framing + _packet(senders)
     buffer = link["buffer"]
@@ -226,13 +228,13 @@ def _limit(full_s: float, rate_bps: float, frame_bytes: int) -> int:
     return max(round(full_s * rate_bps / (8 * frame_bytes) + 0.5), 1)
 
 
-def _senders(flows: pl.DataFrame, span_s: float) -> tuple[Sender, ...]:
+def _senders(flows: pl.DataFrame, last_s: float) -> tuple[Sender, ...]:
     local = flows.select(LOCAL.alias("local"))["local"].to_list()
     rows = zip(flows.iter_rows(named=True), local, strict=True)
-    return tuple(_sender(flow, span_s, local=is_local) for flow, is_local in rows)
+    return tuple(_sender(flow, last_s, local=is_local) for flow, is_local in rows)
 
 
-def _sender(flow: dict[str, Any], span_s: float, *, local: bool) -> Sender:
+def _sender(flow: dict[str, Any], last_s: float, *, local: bool) -> Sender:
     end_s, mss = flow["start_s"] + flow["duration_s"], flow["mss_bytes"] or MSS
     per_ack, control = flow["segments_per_ack"], flow["congestion_control"]
     return Sender(
@@ -241,7 +243,7 @@ def _sender(flow: dict[str, Any], span_s: float, *, local: bool) -> Sender:
         local=local,
         start_s=flow["start_s"],
         end_s=end_s,
-        lasts=end_s > ENDS_EARLY * span_s,
+        lasts=end_s > ENDS_EARLY * last_s,
         present=flow["rtt_handshake_s"] is None,
         payload_bytes=flow["bytes"],
         rtt_s=flow["rtt_s"] or flow["rtt_min_s"] or 0.05,

@@ -30,6 +30,10 @@ EARLIER_RTTS = 100
 
 LEAST_EARLIER_S = 5.0
 
+LEAD_RTTS = 30
+"""A flow that was there before the capture and ends in it is simulated from so many of its base
+round trips earlier on."""
+
 OTHER_PACKET = 500
 """Bytes of a packet that is not TCP: a capture's mean is not kept."""
 
@@ -173,13 +177,17 @@ profile = "{model.choices.profile}"
 
 def _as_it_was(sender: Sender, earlier_s: float) -> str:
     """When a sender begins and what it sends, as in the capture."""
-    jitter = _time(sender.rtt_s)
-    if sender.present and earlier_s:
-        start = f'start_jitter = "{_time(earlier_s / 2)}"'
-    else:
-        begins_s = max(earlier_s + sender.start_s - sender.rtt_s, 0.0)
-        start = f'start = "{_time(begins_s)}"\nstart_jitter = "{jitter}"'
-    return f"{start}\nworkload = {_workload(sender, most=not sender.lasts)}"
+    if sender.present and sender.lasts and earlier_s:
+        return f"""start_jitter = "{_time(earlier_s / 2)}"
+workload = {_workload(sender, most=False)}"""
+    # A flow that was there before and ends comes so much earlier that its slow start is over.
+    lead_s = min(LEAD_RTTS * sender.rtt_s, earlier_s) if sender.present else 0.0
+    more = round(sender.payload_bps * lead_s / 8)
+    sends = replace(sender, payload_bytes=sender.payload_bytes + more)
+    begins_s = max(earlier_s - lead_s + sender.start_s - sender.rtt_s, 0.0)
+    return f"""start = "{_time(begins_s)}"
+start_jitter = "{_time(sender.rtt_s)}"
+workload = {_workload(sends, most=not sender.lasts)}"""
 
 
 def _again(sender: Sender, model: Model, reach: Reach) -> str:
@@ -233,7 +241,7 @@ def _tcp(sender: Sender, choices: Choices) -> Iterator[str]:
         # A window that opens for so long is one of a large buffer of fixed size.
         yield f"opening_acks = {sender.opening_acks}"
         yield 'receive_window_moderation = "off"'
-    if choices.starts == "seen" and sender.local and control != "bbr":
+    if choices.starts == "seen" and sender.local and not sender.present and control != "bbr":
         packets = sender.slow_start_packets
         if packets is not None:
             yield f'slow_start = "classic", initial_ssthresh = "{packets}p"'
