@@ -37,8 +37,9 @@ IDLE, LOSS, DELAY = range(3)
 """Columns of what is predicted: logarithms of the idle share, of the loss, of the delay over the
 time of a full buffer."""
 
-SLACK = 0.05
-"""By so much of a group's range a link may leave it and still count as inside."""
+SLACK, FAR = 0.03, 0.25
+"""By so much of a group's range a link may leave it and still count as inside; and from where on
+only the published forms count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,8 @@ class Surfaces:
         """What is expected of a link behind each buffer.
 
         A group outside its range counts as at the range's end: there the correction stays what it
-        is, and the published forms alone go on. The error is then that of the forms, at least.
+        is, and the published forms alone go on. The error grows with the distance from the range
+        to what the forms alone miss.
         """
         found = groups(link, packets)
         held = np.clip(found, self.ranges[:, 0], self.ranges[:, 1])
@@ -113,10 +115,10 @@ class Surfaces:
         disagreement = outputs.std(axis=0) * self.stretch
         errors = np.hypot(np.exp(values(self.spread, inputs)), disagreement) * self.widths
         means[:, DELAY] = np.minimum(means[:, DELAY], 0)
-        outside = self._beyond(found) > SLACK
+        share = np.clip((self._beyond(found) - SLACK) / (FAR - SLACK), 0, 1)[:, None]
         if unlike_the_study(link):
-            outside[:] = True
-        errors[outside] = np.maximum(errors[outside], self.theory_errors)
+            share = np.ones_like(share)
+        errors += share * np.maximum(self.theory_errors - errors, 0)
         return Predicted(packets, means, errors, full_delay_s(link, packets))
 
     def outside(self, link: Link, packets: float) -> tuple[str, ...]:
