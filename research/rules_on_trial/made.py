@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import goodqueue.sizing.calibrated as package
-from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
+from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated, least_if
 from goodqueue.sizing.calibrated.surface import to_arrays
 from research.rules_on_trial import data, draw
 from research.rules_on_trial.check import affordable
@@ -32,6 +32,10 @@ RECIPE = Recipe(units=(32, 32), ridge=1e-4, iterations=400)
 LEVEL = 0.9
 WIDTHS = tuple(float(f"{width:.4g}") for width in np.geomspace(0.2, 6, 120))
 """Factors of the errors that are tried."""
+
+
+SHIFTS = tuple(float(f"{shift:.3g}") for shift in np.linspace(0, 6, 61))
+"""Standard errors at which an end of the intervals is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +108,39 @@ def width(made: Surfaces, of: list[Search]) -> float:
     return sorted(needed)[place]
 
 
+def tails(made: Surfaces, of: list[Search]) -> tuple[float, float]:
+    """Standard errors below and above, each with 5 % of the searches beyond it (conformal)."""
+    below: list[float] = []
+    above: list[float] = []
+    for search in of:
+        if search.least is None:
+            continue
+        found = search.least
+
+        def reaches_down(place: int, link: Link = search.link, found: int = found) -> bool:
+            low = least_if(link, made, -SHIFTS[place])
+            return low is not None and low <= found
+
+        def reaches_up(place: int, link: Link = search.link, found: int = found) -> bool:
+            high = least_if(link, made, SHIFTS[place])
+            return high is None or high >= found
+
+        for needed, reaches in ((below, reaches_down), (above, reaches_up)):
+            place = bisect_left(range(len(SHIFTS)), 1, key=reaches)
+            needed.append(SHIFTS[min(place, len(SHIFTS) - 1)])
+    place = min(math.ceil((1 + LEVEL) / 2 * (len(below) + 1)), len(below)) - 1
+    return sorted(below)[place], sorted(above)[place]
+
+
 def make() -> None:
     """Fits, calibrates the errors on the searches of their own seed, and writes both files."""
     links = data.links()
     made, _ = fit(data.rows(links), RECIPE)
     factor = width(made, searches(draw.CALIBRATION_SEED))
     made = replace(made, widths=np.full(3, factor))
+    made = replace(made, tails=np.array(tails(made, searches(draw.CALIBRATION_SEED))))
     arrays: dict[str, Any] = to_arrays(made)
     np.savez_compressed(HOME / "table.npz", **arrays)
     counts = {name: asdict(one) for name, one in records(trials(links, made)).items()}
     (HOME / "record.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
-    print(f"{len(links)} links, errors times {factor}")
+    print(f"{len(links)} links, errors times {factor}, ends at {made.tails} of them")

@@ -37,6 +37,12 @@ IDLE, LOSS, DELAY = range(3)
 """Columns of what is predicted: logarithms of the idle share, of the loss, of the delay over the
 time of a full buffer."""
 
+ARRAYS = (
+    *("centre", "scale", "offset", "stretch", "ranges"),
+    *("widths", "tails", "theory_errors"),
+)
+"""The parts of the table that are single arrays."""
+
 SLACK, FAR = 0.03, 0.25
 """By so much of a group's range a link may leave it and still count as inside; and from where on
 only the published forms count."""
@@ -87,6 +93,8 @@ class Surfaces:
         stretch: see `offset`.
         ranges: least and largest value of each group that was fitted, shape (groups, 2).
         widths: by figure, what multiplies the errors so that 90 % intervals cover 90 %.
+        tails: standard errors below and above that a smallest buffer is taken between: simulated
+            ones are oftener too large than too small by much.
         theory_errors: root mean square of what the published forms alone miss, of each output.
     """
 
@@ -98,6 +106,7 @@ class Surfaces:
     stretch: Floats
     ranges: Floats
     widths: Floats
+    tails: Floats
     theory_errors: Floats
 
     def at(self, link: Link, packets: Floats) -> Predicted:
@@ -143,8 +152,8 @@ class Surfaces:
         low, high = self.ranges.T
         width = np.maximum(high - low, 1e-9)
         beyond = np.maximum(np.maximum(low - found, found - high) / width, 0)
-        found: Floats = beyond if each else beyond.max(axis=1)
-        return found
+        worst: Floats = beyond if each else beyond.max(axis=1)
+        return worst
 
 
 def unlike_the_study(link: Link) -> tuple[str, ...]:
@@ -180,10 +189,7 @@ def surfaces() -> Surfaces:
 
 def to_arrays(made: Surfaces) -> dict[str, NDArray[np.float32]]:
     """The table as arrays by name, in single precision."""
-    arrays = {
-        name: np.asarray(getattr(made, name), dtype=np.float32)
-        for name in ("centre", "scale", "offset", "stretch", "ranges", "widths", "theory_errors")
-    }
+    arrays = {name: np.asarray(getattr(made, name), dtype=np.float32) for name in ARRAYS}
     for name, layers in (
         *((f"member{place}", member) for place, member in enumerate(made.members)),
         ("spread", made.spread),
@@ -217,5 +223,6 @@ def from_arrays(arrays: dict[str, NDArray[np.float32]]) -> Surfaces:
         stretch=wide["stretch"],
         ranges=wide["ranges"],
         widths=wide["widths"],
+        tails=wide["tails"],
         theory_errors=wide["theory_errors"],
     )
