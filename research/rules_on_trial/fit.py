@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goodqueue.sizing.calibrated.smallest import NINETY
 from goodqueue.sizing.calibrated.surface import Surfaces, values
 from research.rules_on_trial import network
 
@@ -67,6 +68,7 @@ def fit(rows: Rows, recipe: network.Recipe) -> tuple[Surfaces, Floats]:
         stretch=stretch,
         ranges=np.stack((low, high), axis=1),
         widths=np.ones(3),
+        tails=np.full(2, NINETY),
         theory_errors=np.sqrt(np.mean(missed**2, axis=0)),
     )
     return made, predicted

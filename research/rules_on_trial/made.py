@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import goodqueue.sizing.calibrated as package
-from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
+from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated, least_if
 from goodqueue.sizing.calibrated.surface import to_arrays
 from research.rules_on_trial import data, draw
 from research.rules_on_trial.check import affordable
@@ -31,6 +32,10 @@ RECIPE = Recipe(units=(32, 32), ridge=1e-4, iterations=400)
 LEVEL = 0.9
 WIDTHS = tuple(float(f"{width:.4g}") for width in np.geomspace(0.2, 6, 120))
 """Factors of the errors that are tried."""
+
+
+SHIFTS = tuple(float(f"{shift:.3g}") for shift in np.linspace(0, 6, 61))
+"""Standard errors at which an end of the intervals is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +94,42 @@ def covers(found: Calibrated, search: Search) -> bool:
 
 def width(made: Surfaces, of: list[Search]) -> float:
     """The least factor of the errors with which the intervals cover 90 % (conformal)."""
+
+    def covered(search: Search, place: int) -> bool:
+        found = calibrated(search.link, replace(made, widths=np.full(3, WIDTHS[place])))
+        return found is not None and covers(found, search)
+
     needed = []
     for search in of:
-        for factor in WIDTHS:
-            found = calibrated(search.link, replace(made, widths=np.full(3, factor)))
-            if found is not None and covers(found, search):
-                needed.append(factor)
-                break
-        else:
-            needed.append(math.inf)
+        # A wider interval covers whatever a narrower one does.
+        place = bisect_left(range(len(WIDTHS)), 1, key=lambda at: covered(search, at))
+        needed.append(WIDTHS[place] if place < len(WIDTHS) else math.inf)
     place = min(math.ceil(LEVEL * (len(needed) + 1)), len(needed)) - 1
     return sorted(needed)[place]
+
+
+def tails(made: Surfaces, of: list[Search]) -> tuple[float, float]:
+    """Standard errors below and above, each with 5 % of the searches beyond it (conformal)."""
+    below: list[float] = []
+    above: list[float] = []
+    for search in of:
+        if search.least is None:
+            continue
+        found = search.least
+
+        def reaches_down(place: int, link: Link = search.link, found: int = found) -> bool:
+            low = least_if(link, made, -SHIFTS[place])
+            return low is not None and low <= found
+
+        def reaches_up(place: int, link: Link = search.link, found: int = found) -> bool:
+            high = least_if(link, made, SHIFTS[place])
+            return high is None or high >= found
+
+        for needed, reaches in ((below, reaches_down), (above, reaches_up)):
+            place = bisect_left(range(len(SHIFTS)), 1, key=reaches)
+            needed.append(SHIFTS[min(place, len(SHIFTS) - 1)])
+    place = min(math.ceil((1 + LEVEL) / 2 * (len(below) + 1)), len(below)) - 1
+    return sorted(below)[place], sorted(above)[place]
 
 
 def make() -> None:
@@ -108,8 +138,9 @@ def make() -> None:
     made, _ = fit(data.rows(links), RECIPE)
     factor = width(made, searches(draw.CALIBRATION_SEED))
     made = replace(made, widths=np.full(3, factor))
+    made = replace(made, tails=np.array(tails(made, searches(draw.CALIBRATION_SEED))))
     arrays: dict[str, Any] = to_arrays(made)
     np.savez_compressed(HOME / "table.npz", **arrays)
     counts = {name: asdict(one) for name, one in records(trials(links, made)).items()}
     (HOME / "record.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
-    print(f"{len(links)} links, errors times {factor}")
+    print(f"{len(links)} links, errors times {factor}, ends at {made.tails} of them")

@@ -114,7 +114,8 @@ def study() -> str:
     engine = f"{hybrid:,} of them on the hybrid engine" if hybrid else "all on the packet engine"
     return (
         f"**{len(numbers):,} links, {len(frame):,} runs, {packets / 1e9:.1f} thousand million "
-        f"packets**, {engine}. {drawn:,} links were drawn; the other {drawn - len(numbers):,} would "
+        f"packets**, {engine}. {drawn:,} links were drawn; the other "
+        f"{drawn - len(numbers):,} would "
         "have taken too many packets a run (few flows with large windows, mostly) and were left "
         "out. For them the answer extrapolates, and says that it does."
     )

@@ -223,7 +223,7 @@ def _coverage(checked: Pairs) -> Picture:
         "intervals",
         "Where the simulated answers of held-out links fall in their predictive distributions "
         "(between median and ends log-normal); on the dashed line every interval would cover what "
-        "it says, and the grey part is the 90 % interval.",
+        "it says, the step in the middle is of exact hits, and the grey part is the 90 % interval.",
         draw,
         height_inches=4.6,
     )

@@ -364,7 +364,7 @@ def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
         known = "; ".join(found.outside)
         lines.append(
             f"[yellow]outside[/] the links that the theory was calibrated on: {known}. The "
-            "interval is that of the published formulas alone"
+            "interval is wider for it"
         )
     if link.profile is None and not found.outside:
         lines.append("the scenario's own traffic may differ from that of the calibration")

@@ -37,6 +37,7 @@ GROUPS = (
     "base round trip over 200 ms",
     "round trip with the queue full over 200 ms",
     "longest over shortest round trip",
+    "packets per loss epoch",
     "flows beside the long ones, and one",
     "share of the long flows",
     "share of short transfers",
@@ -47,7 +48,7 @@ GROUPS = (
 )
 """What the columns of `groups` are: logarithms first, then shares, the last four are 0 or 1."""
 
-LOGARITHMS = 11
+LOGARITHMS = 12
 
 LEAST_TIMEOUT_S = 0.2
 """Linux's least retransmission timeout: windows too small for fast retransmit live by it."""
@@ -84,6 +85,7 @@ def groups(link: Link, packets: Floats) -> Floats:
         math.log(link.mean_rtt_s / LEAST_TIMEOUT_S) * fixed,
         np.log(rtt / LEAST_TIMEOUT_S),
         math.log(max(link.rtts_s) / min(link.rtts_s)) * fixed,
+        np.log(epoch_packets(link, packets)),
         math.log1p(beside) * fixed,
         link.local_share * fixed,
         short * fixed,
@@ -93,6 +95,17 @@ def groups(link: Link, packets: Floats) -> Floats:
         float(link.byte_counting) * fixed,
     )
     return np.stack(columns, axis=1)
+
+
+def epoch_packets(link: Link, packets: Floats) -> Floats:
+    """Packets that the link sends between two losses of one flow: what a run costs goes by it."""
+    window = np.maximum((link.local_bdp_packets + packets) / link.flows, 2.0)
+    rtt = link.mean_rtt_s + packets * link.packet_time_s
+    epoch = window / 2 * (1 if link.byte_counting else 2) * rtt
+    if link.congestion_control == "cubic":
+        epoch = np.minimum(epoch, np.cbrt(CUBIC_TO_LOSS * window))
+    found: Floats = np.maximum(epoch, rtt) / link.packet_time_s
+    return found
 
 
 def other_traffic(link: Link) -> tuple[int, float]:

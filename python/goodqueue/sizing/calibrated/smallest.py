@@ -90,7 +90,7 @@ def calibrated(link: Link, table: Surfaces | None = None) -> Calibrated | None:
     table = surfaces() if table is None else table
     found = table.at(link, limits(link))
     least = _least(link, found, 0.0)
-    ends = [_least(link, found, shift) for shift in (-NINETY, NINETY)]
+    ends = [_least(link, found, shift) for shift in (-table.tails[0], table.tails[1])]
     chance = _chance(link, found)
     feasible = chance >= LIKELY and least is not None
     at = least if least is not None else len(found.packets) - 1
@@ -105,6 +105,13 @@ def calibrated(link: Link, table: Surfaces | None = None) -> Calibrated | None:
         figures=_figures(found, at),
         outside=table.outside(link, float(found.packets[at])),
     )
+
+
+def least_if(link: Link, table: Surfaces, shift: float) -> int | None:
+    """The smallest buffer for utilisation and loss if both are so many standard errors worse."""
+    found = table.at(link, limits(link))
+    place = _least(link, found, shift)
+    return None if place is None else int(found.packets[place])
 
 
 def bracket(link: Link) -> tuple[int, int] | None:

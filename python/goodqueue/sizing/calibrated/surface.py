@@ -37,8 +37,15 @@ IDLE, LOSS, DELAY = range(3)
 """Columns of what is predicted: logarithms of the idle share, of the loss, of the delay over the
 time of a full buffer."""
 
-SLACK = 0.05
-"""By so much of a group's range a link may leave it and still count as inside."""
+ARRAYS = (
+    *("centre", "scale", "offset", "stretch", "ranges"),
+    *("widths", "tails", "theory_errors"),
+)
+"""The parts of the table that are single arrays."""
+
+SLACK, FAR = 0.03, 0.25
+"""By so much of a group's range a link may leave it and still count as inside; and from where on
+only the published forms count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,8 @@ class Surfaces:
         stretch: see `offset`.
         ranges: least and largest value of each group that was fitted, shape (groups, 2).
         widths: by figure, what multiplies the errors so that 90 % intervals cover 90 %.
+        tails: standard errors below and above that a smallest buffer is taken between: simulated
+            ones are oftener too large than too small by much.
         theory_errors: root mean square of what the published forms alone miss, of each output.
     """
 
@@ -97,13 +106,15 @@ class Surfaces:
     stretch: Floats
     ranges: Floats
     widths: Floats
+    tails: Floats
     theory_errors: Floats
 
     def at(self, link: Link, packets: Floats) -> Predicted:
         """What is expected of a link behind each buffer.
 
         A group outside its range counts as at the range's end: there the correction stays what it
-        is, and the published forms alone go on. The error is then that of the forms, at least.
+        is, and the published forms alone go on. The error grows with the distance from the range
+        to what the forms alone miss.
         """
         found = groups(link, packets)
         held = np.clip(found, self.ranges[:, 0], self.ranges[:, 1])
@@ -113,10 +124,10 @@ class Surfaces:
         disagreement = outputs.std(axis=0) * self.stretch
         errors = np.hypot(np.exp(values(self.spread, inputs)), disagreement) * self.widths
         means[:, DELAY] = np.minimum(means[:, DELAY], 0)
-        outside = self._beyond(found) > SLACK
+        share = np.clip((self._beyond(found) - SLACK) / (FAR - SLACK), 0, 1)[:, None]
         if unlike_the_study(link):
-            outside[:] = True
-        errors[outside] = np.maximum(errors[outside], self.theory_errors)
+            share = np.ones_like(share)
+        errors += share * np.maximum(self.theory_errors - errors, 0)
         return Predicted(packets, means, errors, full_delay_s(link, packets))
 
     def outside(self, link: Link, packets: float) -> tuple[str, ...]:
@@ -141,8 +152,8 @@ class Surfaces:
         low, high = self.ranges.T
         width = np.maximum(high - low, 1e-9)
         beyond = np.maximum(np.maximum(low - found, found - high) / width, 0)
-        found: Floats = beyond if each else beyond.max(axis=1)
-        return found
+        worst: Floats = beyond if each else beyond.max(axis=1)
+        return worst
 
 
 def unlike_the_study(link: Link) -> tuple[str, ...]:
@@ -178,10 +189,7 @@ def surfaces() -> Surfaces:
 
 def to_arrays(made: Surfaces) -> dict[str, NDArray[np.float32]]:
     """The table as arrays by name, in single precision."""
-    arrays = {
-        name: np.asarray(getattr(made, name), dtype=np.float32)
-        for name in ("centre", "scale", "offset", "stretch", "ranges", "widths", "theory_errors")
-    }
+    arrays = {name: np.asarray(getattr(made, name), dtype=np.float32) for name in ARRAYS}
     for name, layers in (
         *((f"member{place}", member) for place, member in enumerate(made.members)),
         ("spread", made.spread),
@@ -215,5 +223,6 @@ def from_arrays(arrays: dict[str, NDArray[np.float32]]) -> Surfaces:
         stretch=wide["stretch"],
         ranges=wide["ranges"],
         widths=wide["widths"],
+        tails=wide["tails"],
         theory_errors=wide["theory_errors"],
     )
