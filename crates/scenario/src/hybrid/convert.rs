@@ -21,9 +21,6 @@ use goodqueue_types::{LinkId, Span};
 /// Links before the queue are so much faster than it at least: else packets would wait there.
 const FASTER: u64 = 2;
 
-/// A flow has hardly ever a window of so many times its share of the path and the buffer.
-const SHARES: f64 = 8.0;
-
 /// Bytes of an ACK at most, with options and framing: the way back must have room for them.
 const ACK_BYTES: u64 = 100;
 
@@ -44,14 +41,13 @@ pub(super) fn convert(scenario: &Scenario) -> Result<(LinkId, FluidLink), String
     let groups = groups
         .map(|(place, group)| flow_group(scenario, place, group, direction, frame))
         .collect::<Result<_, _>>()?;
-    let mut link = FluidLink {
+    let link = FluidLink {
         rate: direction.rate,
         frame_bytes: frame as u32,
         queue: queue(direction, frame)?,
         groups,
         background: Background::default(),
     };
-    bind_windows(scenario, &mut link);
     Ok((at, link))
 }
 
@@ -267,23 +263,8 @@ fn flow_group(
             min_timeout: tcp.rto.minimum,
         },
         paced: tcp.pacing,
-        max_window: f64::INFINITY,
+        max_window: tcp.receive_window as f64 / f64::from(tcp.mss),
     })
-}
-
-/// Sets the windows that receivers bind: those below what a flow could have of the link's path and
-/// buffer, or below some times its share of them.
-fn bind_windows(scenario: &Scenario, link: &mut FluidLink) {
-    let flows = link.flows() as f64;
-    let (pace, buffer) = (link.packets_per_second(), link.queue.packets());
-    for (group, config) in link.groups.iter_mut().zip(scenario.flows.iter()) {
-        let longest = group.rtts.iter().max().map_or(0.0, |rtt| rtt.as_secs_f64());
-        let most = (pace * longest + buffer) * (SHARES / flows).min(1.0);
-        let window = tcp_of(config).map(|tcp| tcp.receive_window as f64 / f64::from(tcp.mss));
-        group.max_window = window
-            .filter(|window| *window < most)
-            .unwrap_or(f64::INFINITY);
-    }
 }
 
 fn control(tcp: &TcpConfig) -> Option<FluidControl> {
