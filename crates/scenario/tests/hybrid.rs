@@ -190,10 +190,26 @@ workload = {{ kind = "bulk" }}
 
 #[test]
 fn a_link_that_was_not_compared_says_why() {
-    assert_eq!(scenario(&[]).hybrid().unwrap().check_range(), Ok(()));
-    let small = scenario(&[("topology.bottleneck.queue.limit", "1p")]);
+    let alike = ("flow.1.tcp.congestion_control", "cubic");
+    assert_eq!(scenario(&[alike]).hybrid().unwrap().check_range(), Ok(()));
+    let small = scenario(&[alike, ("topology.bottleneck.queue.limit", "1p")]);
     let why = small.hybrid().unwrap().check_range().unwrap_err();
     assert!(why.contains("a buffer of 1 packets"), "{why}");
+}
+
+#[test]
+fn a_receive_window_that_path_and_buffer_do_not_fill_is_none() {
+    let bound = |window: &str| {
+        let both = ["flow.0.tcp.receive_window", "flow.1.tcp.receive_window"];
+        let text = format!(
+            "{:?}",
+            scenario(&both.map(|key| (key, window))).hybrid().unwrap()
+        );
+        !text.contains("max_window: inf")
+    };
+    // 50 Mb/s for 90 ms are 375 packets, and 60 wait: 635 kB of payload.
+    assert!(!bound("640kB"));
+    assert!(bound("370kB"));
 }
 
 fn run(scenario: &Scenario) -> FluidOutcome {

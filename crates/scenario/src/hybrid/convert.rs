@@ -41,13 +41,14 @@ pub(super) fn convert(scenario: &Scenario) -> Result<(LinkId, FluidLink), String
     let groups = groups
         .map(|(place, group)| flow_group(scenario, place, group, direction, frame))
         .collect::<Result<_, _>>()?;
-    let link = FluidLink {
+    let mut link = FluidLink {
         rate: direction.rate,
         frame_bytes: frame as u32,
         queue: queue(direction, frame)?,
         groups,
         background: Background::default(),
     };
+    free_windows(&mut link);
     Ok((at, link))
 }
 
@@ -265,6 +266,17 @@ fn flow_group(
         paced: tcp.pacing,
         max_window: tcp.receive_window as f64 / f64::from(tcp.mss),
     })
+}
+
+/// Takes away the bounds of windows that no flow reaches: path and buffer hold no more.
+fn free_windows(link: &mut FluidLink) {
+    let (pace, buffer) = (link.packets_per_second(), link.queue.packets());
+    for group in &mut link.groups {
+        let longest = group.rtts.iter().max().map_or(0.0, |rtt| rtt.as_secs_f64());
+        if group.max_window >= pace * longest + buffer {
+            group.max_window = f64::INFINITY;
+        }
+    }
 }
 
 fn control(tcp: &TcpConfig) -> Option<FluidControl> {
