@@ -21,9 +21,6 @@ use goodqueue_types::{LinkId, Span};
 /// Links before the queue are so much faster than it at least: else packets would wait there.
 const FASTER: u64 = 2;
 
-/// A flow has hardly ever a window of so many times its share of the path and the buffer.
-const SHARES: f64 = 8.0;
-
 /// Bytes of an ACK at most, with options and framing: the way back must have room for them.
 const ACK_BYTES: u64 = 100;
 
@@ -51,7 +48,7 @@ pub(super) fn convert(scenario: &Scenario) -> Result<(LinkId, FluidLink), String
         groups,
         background: Background::default(),
     };
-    bind_windows(scenario, &mut link);
+    free_windows(&mut link);
     Ok((at, link))
 }
 
@@ -267,22 +264,18 @@ fn flow_group(
             min_timeout: tcp.rto.minimum,
         },
         paced: tcp.pacing,
-        max_window: f64::INFINITY,
+        max_window: tcp.receive_window as f64 / f64::from(tcp.mss),
     })
 }
 
-/// Sets the windows that receivers bind: those below what a flow could have of the link's path and
-/// buffer, or below some times its share of them.
-fn bind_windows(scenario: &Scenario, link: &mut FluidLink) {
-    let flows = link.flows() as f64;
+/// Takes away the bounds of windows that no flow reaches: path and buffer hold no more.
+fn free_windows(link: &mut FluidLink) {
     let (pace, buffer) = (link.packets_per_second(), link.queue.packets());
-    for (group, config) in link.groups.iter_mut().zip(scenario.flows.iter()) {
+    for group in &mut link.groups {
         let longest = group.rtts.iter().max().map_or(0.0, |rtt| rtt.as_secs_f64());
-        let most = (pace * longest + buffer) * (SHARES / flows).min(1.0);
-        let window = tcp_of(config).map(|tcp| tcp.receive_window as f64 / f64::from(tcp.mss));
-        group.max_window = window
-            .filter(|window| *window < most)
-            .unwrap_or(f64::INFINITY);
+        if group.max_window >= pace * longest + buffer {
+            group.max_window = f64::INFINITY;
+        }
     }
 }
 
