@@ -31,7 +31,7 @@ def main() -> None:
     one.add_argument("--links", type=int, default=10)
     one.add_argument("--cap", type=int, default=plan.CAP_PACKETS, help="packets of one run")
     one = commands.add_parser("run")
-    _add_parts(one, 9000)
+    _add_parts(one, 10_000)
     one.add_argument("--cap", type=int, default=plan.CAP_PACKETS, help="packets of one run")
     one = commands.add_parser("combine")
     one.add_argument("files", nargs="+", type=Path)

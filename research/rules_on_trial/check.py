@@ -7,6 +7,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.errors import ScenarioError
 from goodqueue.sizing.answer import first_reach, last_reach, targets
 from goodqueue.sizing.budget import BudgetSpent
 from goodqueue.sizing.smallest import Ended, Trials, smallest
@@ -71,7 +72,7 @@ def search(link: Link, seed: int) -> dict[str, Any]:
             most_replicates=MOST_REPLICATES,
             lean=True,
         )
-    except BudgetSpent:
+    except (BudgetSpent, ScenarioError):  # too long, or a limit that no scenario can have
         return {"finished": False, "cpu_s": round(time.process_time() - begun, 2)}
     return {
         "finished": True,

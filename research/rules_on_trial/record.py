@@ -38,6 +38,8 @@ class Trial:
         flows: long flows.
         bdp: packets of a bandwidth-delay product.
         window: packets in flight per flow with the queue full.
+        loss_bounded: whether a bound on loss was asked for.
+        alone: whether the long flows had the link for themselves.
         as_in_theory: whether its TCP is what the rules assume: Reno of the RFCs, growth per ACK.
     """
 
@@ -50,6 +52,8 @@ class Trial:
     flows: int
     bdp: float
     window: float
+    loss_bounded: bool
+    alone: bool
     as_in_theory: bool
 
     @property
@@ -89,6 +93,8 @@ def trials(links: Iterable[OfLink], made: Surfaces) -> list[Trial]:
                     flows=one.link.flows,
                     bdp=one.link.bdp_packets,
                     window=(one.link.local_bdp_packets + packets) / one.link.flows,
+                    loss_bounded=one.link.max_loss_rate is not None,
+                    alone=one.link.local_share == 1,
                     as_in_theory=(one.link.profile, one.link.congestion_control) == ("rfc", "reno")
                     and not one.link.byte_counting,
                 )
