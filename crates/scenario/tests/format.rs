@@ -341,22 +341,13 @@ fn flows_may_begin_between_two_losses() {
     let spread = "]\npeak_spread = 0.5";
     let spread = text.replace("\"20p\"]", &format!("\"20p\"{spread}"));
     let spread = parse(&spread.replace("count = 3", "count = 200"));
-    let peaks = places(&spread)
-        .into_iter()
-        .flatten()
-        .map(|place| place.peak);
-    let (even, odd): (Vec<_>, Vec<_>) = peaks.enumerate().partition(|(index, _)| index % 2 == 0);
-    let ends = |drawn: Vec<(usize, u32)>| {
-        let (least, most) = (
-            drawn.iter().min_by_key(|one| one.1),
-            drawn.iter().max_by_key(|one| one.1),
-        );
-        (least.map(|one| one.1), most.map(|one| one.1))
-    };
-    assert_eq!(
-        (ends(even), ends(odd)),
-        ((Some(20), Some(60)), (Some(10), Some(30)))
-    );
+    for (place, peak) in [(0, 40.0), (1, 20.0)] {
+        let peaks = places(&spread).into_iter().flatten().skip(place).step_by(2);
+        let shares: Vec<f64> = peaks.map(|one| f64::from(one.peak) / peak).collect();
+        assert_eq!(shares.len(), 100);
+        assert!(shares.iter().all(|share| (0.5..=1.5).contains(share)));
+        assert!(shares.iter().any(|share| *share < 0.6) && shares.iter().any(|share| *share > 1.4));
+    }
     assert_eq!(places(&parse(&spread.resolved_toml())), places(&spread));
 }
 

@@ -380,8 +380,7 @@ def _floor_within_a_step(
     replicates than to settle the limit between them. If they cannot be shown: that one, by means.
     """
     while True:
-        # Few replicates are enough to say where to look: what lies beside the answer gets more.
-        at = _floor_by_means(trials, points, helped, COARSE_REPLICATES)
+        at = _floor_by_means(trials, points, helped, most)
         if at is None:
             return None
         low, high = _range(trials, helped)
