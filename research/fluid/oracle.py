@@ -50,8 +50,15 @@ def _draw(rng: random.Random, seed: int) -> dict:
     rate = flows * window * 12000 / mean
     control = "cubic" if rng.random() < 0.55 else "reno"
     profile = "linux" if rng.random() < 0.7 else "rfc"
-    return {"seed": seed, "rate": round(rate), "rtts": rtts, "flows": flows,
-            "control": control, "profile": profile, "byte_counting": profile == "linux"}
+    return {
+        "seed": seed,
+        "rate": round(rate),
+        "rtts": rtts,
+        "flows": flows,
+        "control": control,
+        "profile": profile,
+        "byte_counting": profile == "linux",
+    }
 
 
 def link_of(case: dict) -> Link:
@@ -60,8 +67,13 @@ def link_of(case: dict) -> Link:
         rtts = rtt_range(rtts[0], rtts[-1])
     # Times in a scenario are whole microseconds.
     rtts = tuple(round(rtt * 1e6) / 1e6 for rtt in rtts)
-    return Link(case["rate"], rtts, case["flows"], congestion_control=case["control"],
-                byte_counting=case["byte_counting"])
+    return Link(
+        case["rate"],
+        rtts,
+        case["flows"],
+        congestion_control=case["control"],
+        byte_counting=case["byte_counting"],
+    )
 
 
 def buffers(case: dict) -> list[int]:
@@ -90,8 +102,16 @@ def toml_of(case: dict, packets: int, reach: Length) -> str:
     return text.replace("[tcp]\n", "[tcp]\n" + extra)
 
 
-WANTED = ("utilization", "loss_rate", "mean_queueing_delay_s", "p50_queueing_delay_s",
-          "p99_queueing_delay_s", "loss_bursts", "mean_flows_hit", "drops_overlimit")
+WANTED = (
+    "utilization",
+    "loss_rate",
+    "mean_queueing_delay_s",
+    "p50_queueing_delay_s",
+    "p99_queueing_delay_s",
+    "loss_bursts",
+    "mean_flows_hit",
+    "drops_overlimit",
+)
 
 
 def run(case: dict, packets: int, seed: int) -> dict:
@@ -108,8 +128,15 @@ def run(case: dict, packets: int, seed: int) -> dict:
     found["goodput_bps"] = values.get("long.goodput_bps.sum", math.nan)
     for name in ("retransmissions", "timeouts"):
         found[name] = values.get(f"long.{name}.sum", math.nan)
-    return {**case, "packets": packets, "run_seed": seed, "warmup_s": reach.start_up_s,
-            "duration_s": reach.duration_s, "cpu_s": took, **found}
+    return {
+        **case,
+        "packets": packets,
+        "run_seed": seed,
+        "warmup_s": reach.start_up_s,
+        "duration_s": reach.duration_s,
+        "cpu_s": took,
+        **found,
+    }
 
 
 def main() -> None:
