@@ -142,7 +142,8 @@ def main() -> None:
         known = sorted(r for r, _ in values if not math.isnan(r))
         middle = known[len(known) // 2] if known else math.nan
         print(
-            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, median {middle:+.2f}"
+            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, "
+            f"median {middle:+.2f}"
         )
 
 

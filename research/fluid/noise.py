@@ -30,7 +30,8 @@ def main() -> None:
         fair = sum(abs(r) <= 0.3 or abs(d) <= 2 for r, d in values)
         lost = sum(math.isnan(r) for r, _ in values)
         print(
-            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, no answer {lost}"
+            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, "
+            f"no answer {lost}"
         )
 
 
