@@ -10,10 +10,12 @@ import json
 import math
 import subprocess
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
-from goodqueue.sizing.trial import rtts_of_flows
 from oracle import link_of
+
+from goodqueue.sizing.trial import rtts_of_flows
 
 ENGINE = Path(__file__).parents[2] / "target/release/examples/fluid"
 FIGURES = (
@@ -30,6 +32,7 @@ FIGURES = (
 
 
 def line_of(run: dict) -> str:
+    """The run as the example `fluid` of the crate reads it."""
     link = link_of(run)
     rtts = rtts_of_flows(link)
     frame = link.frame_bytes
@@ -41,20 +44,24 @@ def line_of(run: dict) -> str:
 
 
 def fluid(runs: list[dict]) -> list[dict]:
+    """What the hybrid engine shows, run by run."""
     text = "\n".join(line_of(run) for run in runs)
-    done = subprocess.run([ENGINE], input=text, capture_output=True, text=True, check=True)
+    done = subprocess.run(  # noqa: S603 - our own program
+        [ENGINE], input=text, capture_output=True, text=True, check=True
+    )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def mean(rows: list[dict]) -> dict:
+    """The figures, averaged over seeds."""
     return {name: sum(row[name] for row in rows) / len(rows) for name in FIGURES}
 
 
 def needed(curve: list[tuple[float, float]], bound: float) -> float:
     """The buffer at which a falling curve reaches a bound, in log-log; nan outside of it."""
-    for (b0, y0), (b1, y1) in zip(curve, curve[1:]):
-        if y0 >= bound > y1:
-            y0, y1, y = (math.log(max(v, 1e-6)) for v in (y0, y1, bound))
+    for (b0, first), (b1, last) in pairwise(curve):
+        if first >= bound > last:
+            y0, y1, y = (math.log(max(v, 1e-6)) for v in (first, last, bound))
             return b0 * (b1 / b0) ** ((y0 - y) / (y0 - y1))
     return math.nan
 
@@ -82,6 +89,7 @@ def ratios(points: list[tuple[float, dict, dict]]) -> dict[str, float]:
 
 
 def main() -> None:
+    """Prints each link, and how many agree."""
     parser = argparse.ArgumentParser()
     parser.add_argument("runs", type=Path)
     parser.add_argument("--detail", action="store_true")
@@ -94,7 +102,7 @@ def main() -> None:
     if asked.only:
         runs = [run for run in runs if asked.only in f"{run['profile']}-{run['control']}"]
     cases = defaultdict(lambda: defaultdict(list))
-    for run, found in zip(runs, fluid(runs)):
+    for run, found in zip(runs, fluid(runs), strict=True):
         cases[run["seed"]][run["packets"]].append((run, found))
     errors = defaultdict(list)
     for seed, behind in sorted(cases.items()):
@@ -134,7 +142,8 @@ def main() -> None:
         known = sorted(r for r, _ in values if not math.isnan(r))
         middle = known[len(known) // 2] if known else math.nan
         print(
-            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, median {middle:+.2f}"
+            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, "
+            f"median {middle:+.2f}"
         )
 
 

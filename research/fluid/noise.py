@@ -1,4 +1,4 @@
-"""How far two packet runs of the same link disagree about the buffer it needs: the noise of the oracle.
+"""How far two packet runs of a link disagree about its buffer: the noise of the oracle.
 
 python noise.py RUNS.jsonl
 """
@@ -15,6 +15,7 @@ from compare import ratios
 
 
 def main() -> None:
+    """Prints how many links agree with themselves."""
     cases = defaultdict(lambda: defaultdict(dict))
     for line in Path(sys.argv[1]).read_text().splitlines():
         run = json.loads(line)
@@ -29,7 +30,8 @@ def main() -> None:
         fair = sum(abs(r) <= 0.3 or abs(d) <= 2 for r, d in values)
         lost = sum(math.isnan(r) for r, _ in values)
         print(
-            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, no answer {lost}"
+            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, "
+            f"no answer {lost}"
         )
 
 

@@ -3,7 +3,7 @@
     python oracle.py FIRST LAST OUT.jsonl [--jobs 1]
 
 Each seed from FIRST up to LAST draws one link; each line of the output is one run of one buffer.
-Seeds below 1000 are for development; seeds from 1000 on are for the test alone.
+Seeds below 1000 are for development; seeds from 1000 on are for tests alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ PROFILES = ("linux", "rfc")
 
 
 def draw(seed: int) -> dict:
-    """A link of the range that the hybrid engine is for, on which packets see enough loss epochs."""
-    rng = random.Random(f"link {seed}")
+    """A link of the range of the hybrid engine, on which packets see enough loss epochs."""
+    rng = random.Random(f"link {seed}")  # noqa: S311 - draws links, no secrets
     while True:
         case = _draw(rng, seed)
         link = link_of(case)
@@ -62,6 +62,7 @@ def _draw(rng: random.Random, seed: int) -> dict:
 
 
 def link_of(case: dict) -> Link:
+    """The drawn link, in the words of the sizing rules."""
     rtts = tuple(case["rtts"])
     if len(rtts) > 1:
         rtts = rtt_range(rtts[0], rtts[-1])
@@ -86,6 +87,7 @@ def buffers(case: dict) -> list[int]:
 
 
 def reach_of(link: Link, packets: int) -> Length:
+    """How long to run: as long as `size` would, if that is not too many packets."""
     reach = length(link, packets)
     share = min(1.0, MOST_PACKETS / reach.packets)
     duration = max(reach.duration_s * share, 40 * max(link.rtts_s))
@@ -93,6 +95,7 @@ def reach_of(link: Link, packets: int) -> Length:
 
 
 def toml_of(case: dict, packets: int, reach: Length) -> str:
+    """The scenario of one run, as text."""
     link = link_of(case)
     text = scenario_toml(link, reach, f'{{ limit = "{packets}p" }}')
     extra = ""
@@ -115,6 +118,7 @@ WANTED = (
 
 
 def run(case: dict, packets: int, seed: int) -> dict:
+    """One run of the packet engine: the case, and what it showed."""
     link = link_of(case)
     reach = reach_of(link, packets)
     scenario = _core.Scenario.parse(toml_of(case, packets, reach).encode(), "link", [])
@@ -140,6 +144,7 @@ def run(case: dict, packets: int, seed: int) -> dict:
 
 
 def main() -> None:
+    """Draws links and runs them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
