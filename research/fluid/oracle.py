@@ -3,7 +3,7 @@
     python oracle.py FIRST LAST OUT.jsonl [--jobs 1]
 
 Each seed from FIRST up to LAST draws one link; each line of the output is one run of one buffer.
-Seeds below 1000 are for development; seeds from 1000 on are for the test alone.
+Seeds below 1000 are for development; seeds from 1000 on are for tests alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ PROFILES = ("linux", "rfc")
 
 
 def draw(seed: int) -> dict:
-    """A link of the range that the hybrid engine is for, on which packets see enough loss epochs."""
-    rng = random.Random(f"link {seed}")
+    """A link of the range of the hybrid engine, on which packets see enough loss epochs."""
+    rng = random.Random(f"link {seed}")  # noqa: S311 - draws links, no secrets
     while True:
         case = _draw(rng, seed)
         link = link_of(case)
@@ -50,18 +50,31 @@ def _draw(rng: random.Random, seed: int) -> dict:
     rate = flows * window * 12000 / mean
     control = "cubic" if rng.random() < 0.55 else "reno"
     profile = "linux" if rng.random() < 0.7 else "rfc"
-    return {"seed": seed, "rate": round(rate), "rtts": rtts, "flows": flows,
-            "control": control, "profile": profile, "byte_counting": profile == "linux"}
+    return {
+        "seed": seed,
+        "rate": round(rate),
+        "rtts": rtts,
+        "flows": flows,
+        "control": control,
+        "profile": profile,
+        "byte_counting": profile == "linux",
+    }
 
 
 def link_of(case: dict) -> Link:
+    """The drawn link, in the words of the sizing rules."""
     rtts = tuple(case["rtts"])
     if len(rtts) > 1:
         rtts = rtt_range(rtts[0], rtts[-1])
     # Times in a scenario are whole microseconds.
     rtts = tuple(round(rtt * 1e6) / 1e6 for rtt in rtts)
-    return Link(case["rate"], rtts, case["flows"], congestion_control=case["control"],
-                byte_counting=case["byte_counting"])
+    return Link(
+        case["rate"],
+        rtts,
+        case["flows"],
+        congestion_control=case["control"],
+        byte_counting=case["byte_counting"],
+    )
 
 
 def buffers(case: dict) -> list[int]:
@@ -74,6 +87,7 @@ def buffers(case: dict) -> list[int]:
 
 
 def reach_of(link: Link, packets: int) -> Length:
+    """How long to run: as long as `size` would, if that is not too many packets."""
     reach = length(link, packets)
     share = min(1.0, MOST_PACKETS / reach.packets)
     duration = max(reach.duration_s * share, 40 * max(link.rtts_s))
@@ -81,6 +95,7 @@ def reach_of(link: Link, packets: int) -> Length:
 
 
 def toml_of(case: dict, packets: int, reach: Length) -> str:
+    """The scenario of one run, as text."""
     link = link_of(case)
     text = scenario_toml(link, reach, f'{{ limit = "{packets}p" }}')
     extra = ""
@@ -90,11 +105,20 @@ def toml_of(case: dict, packets: int, reach: Length) -> str:
     return text.replace("[tcp]\n", "[tcp]\n" + extra)
 
 
-WANTED = ("utilization", "loss_rate", "mean_queueing_delay_s", "p50_queueing_delay_s",
-          "p99_queueing_delay_s", "loss_bursts", "mean_flows_hit", "drops_overlimit")
+WANTED = (
+    "utilization",
+    "loss_rate",
+    "mean_queueing_delay_s",
+    "p50_queueing_delay_s",
+    "p99_queueing_delay_s",
+    "loss_bursts",
+    "mean_flows_hit",
+    "drops_overlimit",
+)
 
 
 def run(case: dict, packets: int, seed: int) -> dict:
+    """One run of the packet engine: the case, and what it showed."""
     link = link_of(case)
     reach = reach_of(link, packets)
     scenario = _core.Scenario.parse(toml_of(case, packets, reach).encode(), "link", [])
@@ -108,11 +132,19 @@ def run(case: dict, packets: int, seed: int) -> dict:
     found["goodput_bps"] = values.get("long.goodput_bps.sum", math.nan)
     for name in ("retransmissions", "timeouts"):
         found[name] = values.get(f"long.{name}.sum", math.nan)
-    return {**case, "packets": packets, "run_seed": seed, "warmup_s": reach.start_up_s,
-            "duration_s": reach.duration_s, "cpu_s": took, **found}
+    return {
+        **case,
+        "packets": packets,
+        "run_seed": seed,
+        "warmup_s": reach.start_up_s,
+        "duration_s": reach.duration_s,
+        "cpu_s": took,
+        **found,
+    }
 
 
 def main() -> None:
+    """Draws links and runs them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)

@@ -28,9 +28,6 @@ const TRAINS_TOGETHER: usize = 3;
 /// See `TRAINS_TOGETHER`.
 const TRAINS_MIXED: usize = 2;
 
-/// A class of so many flows has one train for each.
-const MANY: usize = 1000;
-
 /// Trains that a class has at least, so that one flow's losses are known at their place in the round
 /// trip.
 const LEAST_TRAINS: usize = 16;
@@ -73,10 +70,10 @@ impl Engine {
             let unit = unit(group, window, link.mean_rtt_s());
             for (rtt_slots, entries) in counts {
                 let flows = entries.iter().map(|(_, flows)| flows).sum::<usize>();
-                let trains = match flows {
-                    MANY.. => 1,
-                    _ if together => TRAINS_TOGETHER,
-                    _ => TRAINS_MIXED,
+                let trains = if together {
+                    TRAINS_TOGETHER
+                } else {
+                    TRAINS_MIXED
                 };
                 let trains = trains.max(LEAST_TRAINS.div_ceil(flows));
                 let peak = if together && flows > 1 {

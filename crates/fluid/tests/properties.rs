@@ -189,7 +189,7 @@ fn a_flow_takes_little_memory() {
     let link = link(100_000_000_000, 100_000, FluidControl::LINUX_CUBIC, &[100]);
     let outcome = run(&link, &extent(1, 1, 2));
     let each = outcome.cost.bytes as f64 / 100_000.0;
-    assert!(each < 130.0, "{each}");
+    assert!(each < 140.0, "{each}");
 }
 
 #[test]
