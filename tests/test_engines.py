@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
+from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,7 +16,7 @@ import goodqueue
 from conftest import SMALL as SCENARIO
 from goodqueue import _core
 from goodqueue.cli import run_command
-from goodqueue.engines import engine_of_run
+from goodqueue.engines import AGREEMENT, engine_of_run
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing import Effort, Link, size_link
 from goodqueue.sizing.laboratory import Laboratory
@@ -26,9 +28,6 @@ from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 from test_stops import interrupted
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINK = """\
 schema_version = 1
@@ -201,6 +200,16 @@ def test_every_part_of_an_answer_names_its_engine_or_why_it_was_not_run(
     assert "no queue of kind fq_codel" in fq_codel["why_not_simulated"]
     assert set(pl.read_parquet(out / "curve.parquet")["engine"]) == {"hybrid"}
     assert "engine" in pl.read_parquet(out / "rules.parquet").columns
+
+
+def test_what_is_said_of_the_agreement_is_what_was_measured() -> None:
+    page = (Path(__file__).parents[1] / "docs/hybrid.md").read_text()
+    rows = re.findall(
+        r"^\| (utilisation|loss), all \| (\d+) \|.*\((\d+) %\) \|$", page, re.MULTILINE
+    )
+    assert len(rows) == 2
+    for _, links, share in rows:
+        assert re.search(rf"{share} % of {links} ", AGREEMENT)
 
 
 def test_sizing_by_hand_takes_the_engine_that_is_asked_for() -> None:

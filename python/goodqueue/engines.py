@@ -25,8 +25,9 @@ Choice = Literal["auto", "packets", "hybrid"]
 CHOICES: dict[str, Choice] = {"auto": "auto", "packets": "packets", "hybrid": "hybrid"}
 
 AGREEMENT = (
-    "windows and queue change continuously between losses there, and no packet was simulated; "
-    "docs/hybrid.md says how well it agrees with packets"
+    "an estimate: on links where both engines run, its smallest buffer lies within 30 % or 2 "
+    "packets of that of packets in 85 % of 122 cases for utilisation, in 55 % of 119 for loss "
+    "(docs/hybrid.md)"
 )
 """What is said beside every answer of the hybrid engine."""
 

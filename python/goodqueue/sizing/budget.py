@@ -77,7 +77,7 @@ class Plan:
         lean: whether the search leaves out the coarse scan that checks monotony.
         run_s: seconds of one processor that a replicate is expected to take.
         search_s: seconds of wall-clock time that the search is expected to take.
-        fits: whether that is within what was left of the budget.
+        fits: whether that is within the part of the budget that a search may take.
     """
 
     share: float = 1.0
@@ -162,7 +162,7 @@ class Budget:
                 break
             share, cost_s = shorter, shorter_s
         search_s = cost_s * runs
-        return Plan(share, True, cost_s, search_s, fits=search_s <= self.left_s)
+        return Plan(share, True, cost_s, search_s, fits=search_s <= at_most_s)
 
 
 def _thorough_runs(reach: int) -> int:

@@ -35,7 +35,7 @@ MOST_STRETCH = 4.0
 """A link whose losses are rarer than that holds fewer than 20 epochs, and the answer says so."""
 
 
-LEAST_SHARE = 0.001
+LEAST_SHARE = 0.005
 """Of a bandwidth-delay product: the hybrid engine, whose steps of time are shorter the smaller the
 buffer is, is run behind no smaller one."""
 
