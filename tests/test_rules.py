@@ -322,6 +322,7 @@ def test_loss_of_cubic_with_short_round_trips_is_that_of_the_reno_friendly_regio
         ("bscl", congested(40, local_share=0.5), "80 %"),
         ("bscl", congested(40, max_loss_rate=0.1), "timeouts decide"),
         ("bscl", congested(40, byte_counting=True), "twice"),
+        ("sqrt_n", link(flows=400, congestion_control="cubic"), "derived for Reno"),
         # (16) has 11.6 packets there, and pairs at random leave a link idle for 2/23 of the time.
         ("bscl", link(flows=10, rate_bps=20e6, rtts_s=(0.04,)), "idle for 8.6%"),
         ("bscl", link(flows=40, rate_bps=1e9, min_utilization=1.0), "claimed for 98 %"),

@@ -46,6 +46,35 @@ def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["recommendation"]["by"] == "theory"
 
 
+def test_what_hosts_run_is_the_default(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """CUBIC of Linux, unless flags say otherwise; the scenario that is written carries it."""
+    for flags, words, theirs in [
+        ([], "1 long cubic flow (linux profile)", ("cubic", "linux", True)),
+        (["--control", "reno"], "1 long reno flow (linux profile)", ("reno", "linux", True)),
+        (["--profile", "rfc"], "1 long cubic flow (rfc profile)", ("cubic", "rfc", True)),
+        (
+            ["--as-in-theory"],
+            "1 long reno flow (rfc profile, growth per ACK)",
+            ("reno", "rfc", False),
+        ),
+    ]:
+        run_command([*SMALL, "--quick", *flags, "--out", str(tmp_path / words)])
+        assert words in capsys.readouterr().out.splitlines()[0]
+        link = json.loads((tmp_path / words / "summary.json").read_text())["link"]
+        assert (link["congestion_control"], link["profile"], link["byte_counting"]) == theirs
+        told = goodqueue.load(tmp_path / words / "scenario.toml").long_flows("bottleneck")[0]
+        assert (told["congestion_control"], told["byte_counting"]) == (theirs[0], theirs[2])
+
+
+def test_how_much_hangs_on_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command([*SMALL, "--replicates", "3", "--aqm", "pie"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^as in theory \(Reno, rfc\): \d+ packets instead of \d+$", out, re.MULTILINE)
+    assert run_command([*SMALL, "--replicates", "3", "--aqm", "pie", "--as-in-theory"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^as hosts are \(CUBIC, linux\): \d+ packets instead", out, re.MULTILINE)
+
+
 def test_one_flow_needs_what_its_saw_tooth_says() -> None:
     """95 % of the link: 0.43 of a BDP of 50 packets, by the integral of the saw-tooth."""
     link = as_in_theory(Link(6e6, (0.1,), 1, min_utilization=0.95))
@@ -90,8 +119,8 @@ def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> 
     assert {one["queue"] for one in answer["alternatives"]} == {"codel", "fq_codel", "pie"}
     # A quarter of one flow is no change.
     assert [one["change"] for one in answer["changes"]] == [
-        "RTT x 2",
         "as in theory (Reno, rfc)",
+        "RTT x 2",
     ]
 
 
@@ -307,6 +336,12 @@ def test_queues_may_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rate", "2mbps", "--rtt", "1ms", "--flows", "1"], "--rate"),
         (["--rate", "2Mbps", "--rtt", "1ms", "--flows", "0"], "at least one flow"),
         (["--rate", "2Mbps", "--rtt", "1ms", "--flows", "1", "--control", "cubik"], "cubic"),
+        ([*SMALL[1:], "--quick", "--profile", "ns2"], "linux and rfc"),
+        (
+            [*SMALL[1:], "--quick", "--as-in-theory", "--control", "cubic"],
+            "--control cubic and --as-in-theory contradict each other",
+        ),
+        (["file.toml", "--as-in-theory"], "describes its own"),
         (
             ["--rate", "2Mbps", "--rtt", "9ms", "--flows", "1", "--report", "no/such/page.html"],
             "is not a directory",

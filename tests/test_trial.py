@@ -42,20 +42,27 @@ def test_epochs_are_those_of_the_saw_tooth() -> None:
     # CUBIC at W = 1000: cbrt(750) s = 9.1 s, before Reno's 100 s.
     fast = Link(120e6, (0.1,), 1)
     assert epoch_s(fast, 0) == pytest.approx(9.086, abs=1e-3)
+    # ABE gives up 15 % and grows by a packet per round trip; Scalable TCP takes 13.4 of them.
+    abe = Link(12e6, (0.1,), 1, congestion_control="abe")
+    assert epoch_s(abe, 0) == pytest.approx(1.5)
+    scalable = Link(120e6, (0.1,), 1, congestion_control="scalable")
+    assert epoch_s(scalable, 0) == pytest.approx(1.34)
 
 
-def test_the_start_up_is_the_way_to_the_windows_and_an_epoch() -> None:
-    """Two round trips for the starts, ten epochs of 10 s measured by half of what is full."""
+def test_the_start_up_is_the_opening_and_an_epoch() -> None:
+    """Three round trips until all have sent a window, and an epoch of 10 s; 20 more measured."""
     one = as_in_theory(Link(12e6, (0.1,), 1))
-    # From 10 packets to the peak of 100, by an eighth per round trip: 19.5 of them.
-    way = math.log(10) / math.log(1.125)
-    start_up = (2 + way) * 0.1 + 10
+    start_up = 3 * 0.1 + 10
     assert length(one, 0).start_up_s == pytest.approx(start_up)
     assert length(one, 0).duration_s == pytest.approx(start_up + 200)
     half = length(one, 0, Extent(share=0.5))
     assert half.start_up_s == pytest.approx(start_up)
     assert half.duration_s == pytest.approx(start_up + 100)
     assert length(one, 0, Extent(share=1e-6)).duration_s == pytest.approx(start_up + 50)
+    # Where epochs are short, 30 of the longest round trips; as much at least is measured.
+    many = Link(100e6, (0.02, 0.1), 500)
+    assert length(many, 0).start_up_s == pytest.approx(3.3)
+    assert length(many, 0, Extent(share=1e-6)).duration_s == pytest.approx(6.6)
     # BBR begins from nothing: five of its ten-second cycles.
     assert length(Link(12e6, (0.1,), 1, congestion_control="bbr"), 0).start_up_s == 50
 

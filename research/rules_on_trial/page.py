@@ -15,7 +15,7 @@ from goodqueue.sizing.calibrated.surface import surfaces
 from goodqueue.sizing.result import SURE
 from goodqueue.sizing.rules import RULES
 from research.rules_on_trial import data, draw, pictures
-from research.rules_on_trial.made import SEARCHES, Search, covers, searches
+from research.rules_on_trial.made import SEARCHES, Search, covers, searches, write_record
 from research.rules_on_trial.record import Trial, trials, wilson
 from research.rules_on_trial.run import read
 
@@ -71,7 +71,8 @@ def checked() -> list[Checked]:
 
 
 def write() -> None:
-    """Writes the page and its pictures."""
+    """Writes the page, its pictures, and the record: rules may have changed since the fit."""
+    write_record(all_trials())
     IMAGES.mkdir(parents=True, exist_ok=True)
     for picture in pictures.of(all_trials(), [(one.search, one.said) for one in checked()]):
         picture.save_as(IMAGES, ["png"], DPI)

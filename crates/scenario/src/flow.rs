@@ -29,6 +29,8 @@ pub(crate) struct FlowGroup {
     /// Windows in segments at which flows that begin between two losses had their last one, in turn.
     /// Empty if flows begin at the very beginning.
     pub peak_windows: Vec<u32>,
+    /// By what share of themselves they are larger or smaller at most.
+    pub peak_spread: f64,
     pub host: Option<String>,
     pub paths: Paths,
     /// Differentiated services code point of its packets, both ways.
@@ -172,6 +174,7 @@ fn read_flow(
         start_jitter: table.span("start_jitter")?,
         rtt,
         peak_windows: read_peak_windows(table, &workload)?,
+        peak_spread: read_peak_spread(table)?,
         host,
         paths: paths_of_flows,
         dscp: read_dscp(table)?,
@@ -238,6 +241,17 @@ fn read_peak_windows(table: &Reader<'_>, workload: &WorkloadConfig) -> Checked<V
         .iter()
         .map(|item| item.packets().map(|window| window as u32))
         .collect()
+}
+
+fn read_peak_spread(table: &Reader<'_>) -> Checked<f64> {
+    let Some(field) = table.get("peak_spread") else {
+        return Ok(0.0);
+    };
+    if table.get("peak_window").is_none() {
+        let help = "write a \"peak_window\", or leave it out";
+        return Err(field.problem("\"peak_spread\" without a window to spread", help));
+    }
+    field.fraction()
 }
 
 fn read_dscp(table: &Reader<'_>) -> Checked<u8> {

@@ -153,8 +153,13 @@ fn start(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Time {
 fn between_losses(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Option<BetweenLosses> {
     let peaks = &group.peak_windows;
     let peak = *peaks.get((index % peaks.len().max(1) as u64) as usize)?;
-    let phase = RandomStream::new(seed, "phase", id).unit();
-    Some(BetweenLosses { peak, phase })
+    let mut random = RandomStream::new(seed, "phase", id);
+    let phase = random.unit();
+    let larger = 1.0 + group.peak_spread * (2.0 * random.unit() - 1.0);
+    Some(BetweenLosses {
+        peak: libm::round(f64::from(peak) * larger) as u32,
+        phase,
+    })
 }
 
 /// Links from client to server and back.

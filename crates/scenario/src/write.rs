@@ -151,6 +151,7 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
         let windows = group.peak_windows.iter();
         let windows: Vec<String> = windows.map(|n| plain(format!("{n}p"))).collect();
         items.push(("peak_window", one_or_list(&windows)));
+        items.push(("peak_spread", format!("{:?}", group.peak_spread)));
     }
     if group.paths.listed {
         let path = group.paths.of(0);

@@ -333,11 +333,22 @@ fn flows_may_begin_between_two_losses() {
     assert_eq!(peaks, [40, 20, 40]);
     let phases: Vec<f64> = drawn[2..].iter().flatten().map(|one| one.phase).collect();
     assert!(phases.iter().all(|phase| (0.0..=1.0).contains(phase)));
-    assert!(phases[0] != phases[1] && phases[1] != phases[2]);
+    assert!(phases.windows(2).all(|two| (two[0] - two[1]).abs() > 1e-9));
     let again = parse(&scenario.resolved_toml());
     assert_eq!(places(&again), drawn);
     let other = parse(&text.replace("seed = 7", "seed = 8"));
     assert_ne!(places(&other), drawn);
+    let spread = "]\npeak_spread = 0.5";
+    let spread = text.replace("\"20p\"]", &format!("\"20p\"{spread}"));
+    let spread = parse(&spread.replace("count = 3", "count = 200"));
+    for (place, peak) in [(0, 40.0), (1, 20.0)] {
+        let peaks = places(&spread).into_iter().flatten().skip(place).step_by(2);
+        let shares: Vec<f64> = peaks.map(|one| f64::from(one.peak) / peak).collect();
+        assert_eq!(shares.len(), 100);
+        assert!(shares.iter().all(|share| (0.5..=1.5).contains(share)));
+        assert!(shares.iter().any(|share| *share < 0.6) && shares.iter().any(|share| *share > 1.4));
+    }
+    assert_eq!(places(&parse(&spread.resolved_toml())), places(&spread));
 }
 
 #[test]
@@ -355,6 +366,9 @@ fn only_bulk_flows_that_keep_a_share_begin_between_losses() {
     let ping = flow("ping", "").unwrap_err();
     assert!(ping.contains("belongs to bulk flows"), "{ping}");
     assert!(flow("bulk", "").is_ok());
+    let alone = DUMBBELL.replace("start_interval = \"2s\"", "peak_spread = 0.5");
+    let error = Scenario::parse(alone.as_bytes(), "test", &[]).unwrap_err();
+    assert!(error.to_string().contains("without a window"), "{error}");
 }
 
 fn tcp_of(scenario: &Scenario, flow: usize) -> TcpConfig {

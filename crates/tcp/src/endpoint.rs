@@ -99,7 +99,7 @@ impl TcpEndpoint {
 
     /// Before the connection opens: its sender begins as if it had sent for long, and its last loss had
     /// come at a window of `peak` segments. The share `phase` of the time until the window is back
-    /// there has passed. Slow start leads to the window of that time, in steps of a quarter.
+    /// there has passed. An application that writes all at once sends that window as one burst.
     pub fn begin_between_losses(&mut self, peak: u32, phase: f64) {
         let peak = f64::from(peak) * f64::from(self.config.mss);
         self.sender.controller.begin_between_losses(peak, phase);

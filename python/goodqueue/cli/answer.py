@@ -24,7 +24,7 @@ from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.result import buffer_dict
 from goodqueue.sizing.smallest import DROPS
-from goodqueue.sizing.trial import EPOCHS
+from goodqueue.sizing.trial import EPOCHS, TCP_CHANGES
 from goodqueue.study.progress import duration
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def print_rest(answer: Answer) -> None:
         if made is not None:
             console.print()
             console.print(made)
+    for line in hangs_on(answer):
+        console.print(line, soft_wrap=True)
     if tables[0] is not None:
         console.print()
         console.print(METHOD)
@@ -511,6 +513,17 @@ def changes_table(answer: Answer) -> object | None:
     ]
     columns = ["change", "packets, about", "by theory"]
     return table("What would change it", columns, rows) if rows else None
+
+
+def hangs_on(answer: Answer) -> list[str]:
+    """How much of the answer is due to the TCP that hosts are taken to run, in a sentence each."""
+    ours = "none" if answer.buffer is None else f"{answer.buffer:,}"
+    return [
+        f"{one.what}: {'no buffer serves' if one.packets is None else packets(one.packets)} "
+        f"instead of {ours}"
+        for one in answer.changes
+        if one.what in TCP_CHANGES
+    ]
 
 
 def alternatives_table(answer: Answer) -> object | None:

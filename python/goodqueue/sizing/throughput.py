@@ -32,12 +32,16 @@ def pftk_packets_per_s(
     return min(most_window / rtt_s, 1 / (rtt_s * math.sqrt(2 * b * p / 3) + timeouts))
 
 
-def reno_epoch_s(window_packets: float, rtt_s: float, ack_every: int = 2) -> float:
-    """Seconds between two losses of a Reno flow whose window is so large before a loss.
+def linear_epoch_s(window_packets: float, rtt_s: float, given_up: float, ack_every: int) -> float:
+    """Seconds between two losses of a flow whose window is so large before a loss.
 
-    Half of it grows back by one packet in `ack_every` round trips.
+    Args:
+        window_packets: the window before a loss.
+        rtt_s: the round-trip time.
+        given_up: share of the window that a loss costs: 1/2 of Reno.
+        ack_every: round trips in which a packet of it grows back.
     """
-    return window_packets / 2 * ack_every * rtt_s
+    return given_up * window_packets * ack_every * rtt_s
 
 
 def cubic_epoch_s(window_packets: float) -> float:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.sizing.export import exports
-from goodqueue.sizing.link import as_hosts_are, as_in_theory
+from goodqueue.sizing.link import DECREASE, as_hosts_are, as_in_theory
 from goodqueue.sizing.meter import Meter
-from goodqueue.sizing.throughput import cubic_epoch_s, reno_epoch_s
+from goodqueue.sizing.throughput import cubic_epoch_s, linear_epoch_s
 
 if TYPE_CHECKING:
     from goodqueue.sizing.export import Export
@@ -40,28 +40,27 @@ COLD_EPOCHS = 5
 """Loss epochs in which flows that start from nothing find their shares; not measured."""
 
 WARM_EPOCHS = 1
-"""The same of flows that start near their stationary windows: the first losses, with which they get
-as far into and out of step with one another as they are for good."""
+"""The same of flows that start near their stationary windows, in epochs of the flow with the
+longest round trip: the first losses, with which flows get as far into and out of step as they
+are."""
 
-WARM_ROUNDS = 10
-"""At least so many of the longest round trips with a full queue, for small windows have short
-epochs."""
+WARM_ROUNDS = 30
+"""At least so many of the longest round trips with a full queue. Epochs of small windows are short,
+and the bursts in which a flow's packets travel take round trips to become as they are."""
 
-START_ROUNDS = 2
-"""Flows start at random within so many of the longest round trips with a full queue: their initial
-windows then fill at most half of the link."""
-
-APPROACH = {False: 1.125, True: 1.25}
-"""By what a window grows per round trip on the way to where its flow starts, by whether ACKed bytes
-are counted: a quarter of slow start, which is half as fast with a step per delayed ACK."""
-
-INITIAL_WINDOW = 10
-"""Packets, RFC 6928."""
+OPENING_ROUNDS = 3
+"""Of them the first pass until all have started, shaken hands and sent a first window."""
 
 MEAN_WINDOW = {"reno": 0.75, "cubic": 0.925, "abe": 0.925, "scalable": 0.936}
 """Of a saw-tooth over one loss epoch, as a share of its peak, k being what is kept. Reno and ABE
 grow linearly: (1 + k)/2. CUBIC is 1 - 0.3 (1 - u)^3: 1 - 0.3/4. Scalable TCP grows exponentially:
 (1 - k)/log(1/k)."""
+
+PEAK_SPREAD = {"reno": 0.6, "cubic": 0.5, "abe": 0.3, "scalable": 0.3}
+"""By what share of itself the window of a flow's last loss may be larger or smaller, if many flows
+share the link. Where a window loses the share b of itself at losses that come at random, its
+variance is about b/4 of its mean squared (a line through the mean; 1/6 exactly for b = 1/2). The
+saw-tooth itself has b^2/12 of its peak squared, and a uniform law with these limits the rest."""
 
 CUBIC_RTT_EXPONENT = 0.375
 """A CUBIC window's exponent of its round-trip time where it shares a link, unless it is so small
@@ -87,8 +86,18 @@ HEADERS = {"linux": 52, "rfc": 40}
 
 LARGEST_WINDOW = 1 << 30
 """Bytes, RFC 7323 section 2.3."""
+SCALABLE_ROUNDS = 13.4
+"""Scalable TCP grows back in so many round trips at any window: log(0.875)/log(1.01)."""
+
 BBR_EPOCH_S = 10.0
 """BBR looks for the round trip anew every 10 s: the longest cycle that it has."""
+
+
+TCP_CHANGES = {
+    "as in theory (Reno, rfc)": as_in_theory,
+    "as hosts are (CUBIC, linux)": as_hosts_are,
+}
+"""Other hosts' TCP, to see how much hangs on what it is taken to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +135,15 @@ WHOLE = Extent()
 
 def epoch_s(link: Link, packets: float) -> float:
     """Seconds between losses of one flow, with a buffer of so many packets."""
-    rtt, reno = link.mean_rtt_s + link.seconds(packets), _reno_epoch_s(link, packets)
+    rtt = link.mean_rtt_s + link.seconds(packets)
     if link.congestion_control == "bbr":
         return max(BBR_EPOCH_S, rtt)
+    linear = _linear_epoch_s(link, packets)
     if link.congestion_control == "cubic":
-        return max(min(reno, cubic_epoch_s(_window(link, packets))), rtt)
-    return max(reno, rtt)
+        return max(min(linear, cubic_epoch_s(_window(link, packets))), rtt)
+    if link.congestion_control == "scalable":
+        return max(min(linear, SCALABLE_ROUNDS * rtt), rtt)
+    return max(linear, rtt)
 
 
 def _window(link: Link, packets: float) -> float:
@@ -139,9 +151,15 @@ def _window(link: Link, packets: float) -> float:
     return max((link.local_bdp_packets + packets) / link.flows, 2.0)
 
 
-def _reno_epoch_s(link: Link, packets: float) -> float:
+def _linear_epoch_s(link: Link, packets: float) -> float:
+    """The same of a window that grows by a packet per round trip, or by half of one.
+
+    CUBIC in its Reno-friendly region takes as long as Reno (RFC 9438, section 4.3).
+    """
+    control = "reno" if link.congestion_control == "cubic" else link.congestion_control
     rtt = link.mean_rtt_s + link.seconds(packets)
-    return reno_epoch_s(_window(link, packets), rtt, 1 if link.byte_counting else 2)
+    every = 1 if link.byte_counting else 2
+    return linear_epoch_s(_window(link, packets), rtt, 1 - DECREASE[control], every)
 
 
 def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = False) -> Length:
@@ -161,16 +179,17 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
         start_up = _warm_start_s(link, packets, epoch)
     least_s = min(max(LEAST_MEASURED_S * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
     measured = max(max(EPOCHS * share, LEAST_EPOCHS) * epoch, least_s)
+    if warm:
+        measured = max(measured, start_up)  # or most of a replicate would be start-up
     duration = start_up + measured
     return Length(start_up, duration, duration / link.packet_time_s, warm)
 
 
 def _warm_start_s(link: Link, packets: float, epoch: float) -> float:
     """Seconds until flows that start near their stationary windows have them."""
-    way = math.log(max(*peak_windows(link, packets), INITIAL_WINDOW) / INITIAL_WINDOW)
-    rounds = way / math.log(APPROACH[link.byte_counting])
     full = max(link.rtts_s) + link.seconds(packets)
-    return (START_ROUNDS + rounds) * full + max(WARM_EPOCHS * epoch, WARM_ROUNDS * full)
+    slowest = epoch * full / (link.mean_rtt_s + link.seconds(packets))
+    return OPENING_ROUNDS * full + max(WARM_EPOCHS * slowest, WARM_ROUNDS * full)
 
 
 def peak_windows(link: Link, packets: float) -> tuple[float, ...]:
@@ -198,7 +217,7 @@ def peak_windows(link: Link, packets: float) -> tuple[float, ...]:
 def _rtt_exponent(link: Link, packets: float) -> float:
     if link.congestion_control != "cubic":
         return 0.0
-    by_curve = cubic_epoch_s(_window(link, packets)) < _reno_epoch_s(link, packets)
+    by_curve = cubic_epoch_s(_window(link, packets)) < _linear_epoch_s(link, packets)
     return CUBIC_RTT_EXPONENT if by_curve else 0.0
 
 
@@ -224,17 +243,13 @@ class LinkTrial:
         return Meter(LINK, {LONG: link.flows})
 
     def others(self, link: Link) -> dict[str, Link]:
-        """Fewer flows, longer round trips, and TCP as the rules assume it or as hosts run it."""
-        others = {"RTT x 2": replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s))}
-        if link.flows > 1:
-            others = {"flows / 4": replace(link, flows=max(link.flows // 4, 1)), **others}
-        for what, other in {
-            "as in theory (Reno, rfc)": as_in_theory(link),
-            "as hosts are (CUBIC, linux)": as_hosts_are(link),
-        }.items():
-            if other != link:
-                others[what] = other
-        return others
+        """TCP as the rules assume it or as hosts run it, fewer flows, and longer round trips."""
+        others = {
+            **{what: change(link) for what, change in TCP_CHANGES.items()},
+            "flows / 4": replace(link, flows=max(link.flows // 4, 1)),
+            "RTT x 2": replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s)),
+        }
+        return {what: other for what, other in others.items() if other != link}
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """The buffer as lines to paste into devices."""
@@ -263,7 +278,7 @@ def scenario_toml(link: Link, packets: float, queue: str, reach: Length) -> str:
     mean = _places((link.mean_rtt_s,), jitter)
     parts = [
         _head(link, reach, queue, remote_rate if remote else None),
-        _flow(LONG, link.flows, here, _long_places(link, packets, reach), "{ }"),
+        _flow(LONG, link.flows, here, _long_places(link, packets, reach), _long_tcp(reach)),
     ]
     if remote:
         parts.append(_flow("remote", remote, 0, mean, "{ }"))
@@ -349,10 +364,16 @@ def _long_places(link: Link, packets: float, reach: Length) -> str:
     rtts = rtts_of_flows(link)
     if not reach.warm:
         return _places(rtts, reach.start_up_s / 2)
-    jitter = START_ROUNDS * (max(link.rtts_s) + link.seconds(packets))
+    jitter = max(link.rtts_s) + link.seconds(packets)
     windows = [f'"{max(round(peak), 2)}p"' for peak in peak_windows(link, packets)]
     peaks = windows[0] if len(set(windows)) == 1 else f"[{', '.join(windows)}]"
-    return f"{_places(rtts, jitter)}\npeak_window = {peaks}"
+    spread = PEAK_SPREAD[link.congestion_control] * (1 - 1 / math.sqrt(link.flows))
+    return f"{_places(rtts, jitter)}\npeak_window = {peaks}\npeak_spread = {spread:.2f}"
+
+
+def _long_tcp(reach: Length) -> str:
+    """Receivers of flows that have sent for long have grown their buffers."""
+    return '{ receive_window_moderation = "off" }' if reach.warm else "{ }"
 
 
 def _flow(name: str, count: int, first_node: int, places: str, tcp: str) -> str:

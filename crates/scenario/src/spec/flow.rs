@@ -75,9 +75,17 @@ pub(crate) static FLOW: Spec = Spec {
             "none: flows begin with their `initial_window`",
             "\"40p\"",
             "Bulk flows begin as if they had sent for long: each had its last loss at this window, in segments, and \
-             is at a place of the time until the window is back there that is drawn uniformly by the seed. Slow start \
-             leads there in steps of a quarter, and CUBIC remembers the window of the loss. Of a list, flow i of the \
-             group takes entry i, and so on in turn. For `reno`, `gaimd`, `cubic` and `scalable`.",
+             is at a place of the time until the window is back there that is drawn uniformly by the seed. CUBIC \
+             remembers the window of the loss. The first window leaves spread over half a round trip. Of a list, \
+             flow i of the group takes entry i, and so on in turn. For `reno`, `gaimd`, `cubic` and `scalable`.",
+        ),
+        key(
+            "peak_spread",
+            Kind::Fraction,
+            "0",
+            "0.5",
+            "Each flow's `peak_window` is larger or smaller by a share of itself, drawn uniformly by the seed up to \
+             this.",
         ),
         key(
             "host",

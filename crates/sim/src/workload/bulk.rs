@@ -9,12 +9,26 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct TcpHost {
     endpoint: TcpEndpoint,
-    /// When the application opens the connection; [`Time::MAX`] on the server and once it has.
-    opens_at: Time,
+    /// When the application opens the connection or writes; [`Time::MAX`] on the server and when all
+    /// is written.
+    acts_at: Time,
     /// What it sends, [`ENDLESS`] if it never closes.
     bytes: u64,
     /// When the last byte was acknowledged; [`Time::MAX`] before.
     finished_at: Time,
+    /// The first window of a flow that begins between two losses, until it is written.
+    first_window: Option<Box<FirstWindow>>,
+}
+
+/// A window that is written segment by segment, evenly over a round trip: written at once it would go
+/// round and round as one burst.
+#[derive(Debug)]
+struct FirstWindow {
+    /// Time between two segments; `None` until the connection is open and so a round trip known.
+    gap: Option<Span>,
+    /// Segments of the window that are not written yet, and bytes of the transfer.
+    segments: u64,
+    bytes: u64,
 }
 
 impl TcpHost {
@@ -23,15 +37,21 @@ impl TcpHost {
         let endpoint = TcpEndpoint::new(config);
         Self {
             endpoint,
-            opens_at: start,
+            acts_at: start,
             bytes: bytes.unwrap_or(ENDLESS),
             finished_at: Time::MAX,
+            first_window: None,
         }
     }
 
     /// The sender begins between two losses; to be called before it starts.
     pub(crate) fn begin_between_losses(&mut self, place: BetweenLosses) {
         self.endpoint.begin_between_losses(place.peak, place.phase);
+        self.first_window = Some(Box::new(FirstWindow {
+            gap: None,
+            segments: 0,
+            bytes: self.bytes,
+        }));
     }
 
     /// A server that may answer, listening from the start.
@@ -48,9 +68,10 @@ impl TcpHost {
         endpoint.listen();
         Self {
             endpoint,
-            opens_at: Time::MAX,
+            acts_at: Time::MAX,
             bytes: 0,
             finished_at: Time::MAX,
+            first_window: None,
         }
     }
 
@@ -60,6 +81,9 @@ impl TcpHost {
             unreachable!("a TCP flow carries segments only")
         };
         self.endpoint.handle_packet(now, segment, packet.ecn);
+        if self.first_window.is_some() {
+            self.plan_first_window(now);
+        }
         if self.endpoint.is_finished() && self.finished_at == Time::MAX {
             self.finished_at = now;
         }
@@ -71,21 +95,72 @@ impl TcpHost {
     }
 
     pub(super) fn wake(&mut self, now: Time) {
-        if self.opens_at <= now {
-            self.opens_at = Time::MAX;
-            self.endpoint.connect(now);
-            self.endpoint.write(self.bytes);
-            if self.bytes != ENDLESS {
-                self.endpoint.close();
-            }
+        if self.acts_at <= now {
+            self.act(now);
         }
         self.endpoint.handle_timeout(now);
+    }
+
+    #[cold]
+    fn act(&mut self, now: Time) {
+        self.acts_at = Time::MAX;
+        match &mut self.first_window {
+            None => {
+                self.endpoint.connect(now);
+                self.write_last(self.bytes);
+            }
+            Some(first) => match first.gap {
+                None => self.endpoint.connect(now),
+                Some(gap) => self.write_first_window(now, gap),
+            },
+        }
+    }
+
+    /// The application offers the last of its bytes.
+    fn write_last(&mut self, bytes: u64) {
+        self.endpoint.write(bytes);
+        if self.bytes != ENDLESS {
+            self.endpoint.close();
+        }
+    }
+
+    /// When the connection opens: the first segment is written at once.
+    #[cold]
+    fn plan_first_window(&mut self, now: Time) {
+        let Some(first) = self.first_window.as_deref_mut() else {
+            return;
+        };
+        if first.gap.is_some() || !self.endpoint.is_established() {
+            return;
+        }
+        let info = self.endpoint.info();
+        first.segments = info.cwnd / u64::from(self.endpoint.config().mss);
+        let gap = info.srtt.unwrap_or_default() / (2 * first.segments.max(1));
+        first.gap = Some(gap);
+        self.write_first_window(now, gap);
+    }
+
+    /// Writes the next segment of the first window, and all that is left after the last of them.
+    fn write_first_window(&mut self, now: Time, gap: Span) {
+        let mss = u64::from(self.endpoint.config().mss);
+        let Some(first) = self.first_window.as_deref_mut() else {
+            return;
+        };
+        if first.segments == 0 || first.bytes <= mss {
+            let last = first.bytes;
+            self.first_window = None;
+            return self.write_last(last);
+        }
+        first.segments -= 1;
+        first.bytes -= mss;
+        self.endpoint.write(mss);
+        self.acts_at = now + gap;
     }
 
     #[inline]
     pub(super) fn wakes_at(&self) -> Time {
         let timeout = self.endpoint.poll_timeout().unwrap_or(Time::MAX);
-        self.opens_at.min(timeout)
+        self.acts_at.min(timeout)
     }
 
     #[inline]

@@ -245,7 +245,7 @@ impl CongestionControl for Cubic {
     fn begin_between_losses(&mut self, peak: f64, phase: f64) {
         let left = 1.0 - phase;
         let below = (1.0 - self.config.beta) * left * left * left;
-        self.window.approach(peak * (1.0 - below));
+        self.window.begin_at(peak * (1.0 - below));
         self.curve.w_max = peak / self.window.mss();
         self.curve.prior = self.curve.w_max;
     }

@@ -44,7 +44,7 @@ impl CongestionControl for Gaimd {
 
     fn begin_between_losses(&mut self, peak: f64, phase: f64) {
         self.window
-            .approach(peak * (1.0 - self.beta * (1.0 - phase)));
+            .begin_at(peak * (1.0 - self.beta * (1.0 - phase)));
     }
 
     fn on_undo(&mut self, _now: Time) {

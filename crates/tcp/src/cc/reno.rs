@@ -35,7 +35,7 @@ impl CongestionControl for Reno {
     serve_by_window!();
 
     fn begin_between_losses(&mut self, peak: f64, phase: f64) {
-        self.window.approach(peak * (1.0 + phase) / 2.0);
+        self.window.begin_at(peak * (1.0 + phase) / 2.0);
     }
 
     fn on_undo(&mut self, _now: Time) {

@@ -65,7 +65,7 @@ impl CongestionControl for Scalable {
 
     fn begin_between_losses(&mut self, peak: f64, phase: f64) {
         self.window
-            .approach(peak * libm::pow(self.config.keep, 1.0 - phase));
+            .begin_at(peak * libm::pow(self.config.keep, 1.0 - phase));
     }
 
     fn on_undo(&mut self, _now: Time) {

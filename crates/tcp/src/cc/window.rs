@@ -8,10 +8,6 @@ use crate::config::{LossDetection, Recovery, SlowStart, TcpConfig, WindowArithme
 ///
 /// Kept as a real number; whole-byte arithmetic keeps it whole, which is exact below 2⁵³.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, each named"
-)]
 pub struct Window {
     cwnd: f64,
     ssthresh: u64,
@@ -26,8 +22,6 @@ pub struct Window {
     /// After a timeout everything is sent again, so that an ACK may cover much that arrived before:
     /// one segment is the limit there, whatever else is (RFC 3465 section 2.3).
     goes_back: bool,
-    /// Slow start leads to a window between two losses and so takes small steps, up to the first loss.
-    approaching: bool,
     /// None: classic.
     exit_rule: Option<Box<ExitRule>>,
     /// The window before the last decrease, not a number if there was none, and the threshold.
@@ -50,7 +44,6 @@ impl Window {
             slow_start_limit: config.details.slow_start_limit.unwrap_or(u32::MAX),
             goes_back: config.loss_detection == LossDetection::DuplicateAcks
                 || matches!(config.recovery, Recovery::Tahoe | Recovery::Reno),
-            approaching: false,
             exit_rule: ExitRule::new(config.slow_start, slow_start).map(Box::new),
             cwnd_before: f64::NAN,
             ssthresh_before: 0,
@@ -76,7 +69,6 @@ impl Window {
         }
         let window = self.segments();
         let verdict = match &mut self.exit_rule {
-            _ if self.approaching => Verdict::GrowSlowly,
             None => Verdict::Grow,
             Some(rule) => rule.on_ack(sample, window),
         };
@@ -171,17 +163,13 @@ impl Window {
         self.credit = 0.0;
     }
 
-    /// The window is to become `bytes`, cut to whole segments and at least two, in a slow start that
-    /// nothing but a loss ends before. It grows by a quarter of what it otherwise would (as in the
-    /// conservative slow start of RFC 9406), so that its bursts fill no queue.
-    pub fn approach(&mut self, bytes: f64) {
+    /// Congestion avoidance begins with a window of `bytes`, cut to whole segments and at least two.
+    pub fn begin_at(&mut self, bytes: f64) {
         self.ssthresh = self.whole_segments(bytes).max(2 * u64::from(self.mss));
-        self.cwnd = self.cwnd.min(self.ssthresh as f64);
-        self.approaching = true;
+        self.cwnd = self.ssthresh as f64;
     }
 
     fn end_slow_start(&mut self, timeout: bool) {
-        self.approaching = false;
         if let Some(rule) = &mut self.exit_rule {
             rule.on_loss(timeout);
         }

@@ -143,7 +143,7 @@ def advise(link: Link) -> Advice:
                 "above 5 % of loss timeouts decide, which the formula leaves out",
             ),
             (
-                link.byte_counting,
+                link.byte_counting and link.congestion_control in {"reno", "abe"},
                 (
                     "windows grow by the bytes ACKed, twice as fast as its 0.87 assumes: about "
                     "twice as many packets are lost"

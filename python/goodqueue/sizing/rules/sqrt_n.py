@@ -29,6 +29,15 @@ def advise(link: Link) -> Advice:
     """B = C T / sqrt(N)."""
     packets = link.bdp_packets / math.sqrt(link.flows)
     bound = utilization_bound(link, packets)
+    generous = broken(
+        (
+            link.decrease not in {None, 0.5},
+            (
+                f"derived for Reno: {link.congestion_control} keeps {link.decrease} of its window "
+                "and not half, so windows swing less and less buffer suffices"
+            ),
+        ),
+    )
     return Advice(
         packets,
         broken(
@@ -46,7 +55,8 @@ def advise(link: Link) -> Advice:
             ),
             *burst_checks(link, packets),
             *loss_checks(link, packets),
-        ),
+        )
+        + generous,
         (f"utilisation at least {bound:.4f} by its Gaussian bound",),
     )
 
