@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,9 +129,7 @@ def test_the_record_is_that_of_the_runs() -> None:
     """Counts what the package brings again, from the runs."""
     counted = record.records(page.all_trials())
     brought = json.loads((made.HOME / "record.json").read_text(encoding="utf-8"))
-    assert {name: (one.run, one.run_kept) for name, one in counted.items()} == {
-        name: (one["run"], one["run_kept"]) for name, one in brought.items()
-    }
+    assert {name: asdict(one) for name, one in counted.items()} == brought
 
 
 def test_the_page_is_what_the_data_say() -> None:

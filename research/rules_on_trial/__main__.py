@@ -6,7 +6,7 @@ combine    writes the shards as the table that the rest reads
 search     searches the smallest buffers of links of their own, for the check
 keep       writes those searches as the file that the rest reads
 fit        fits the surfaces, calibrates their errors, writes what the package brings
-page       writes docs/rules-on-trial.md and its pictures
+page       writes docs/rules-on-trial.md, its pictures and the record of the rules
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from research.rules_on_trial.run import read
 if TYPE_CHECKING:
     from goodqueue.sizing.calibrated.surface import Surfaces
     from goodqueue.sizing.link import Link
+    from research.rules_on_trial.record import Trial
 
 HOME = Path(package.__file__).parent
 SEARCHES = data.FOLDER / "searches.jsonl"
@@ -132,6 +133,12 @@ def tails(made: Surfaces, of: list[Search]) -> tuple[float, float]:
     return sorted(below)[place], sorted(above)[place]
 
 
+def write_record(of: list[Trial]) -> None:
+    """Writes the record of the rules that the package brings."""
+    counts = {name: asdict(one) for name, one in records(of).items()}
+    (HOME / "record.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+
+
 def make() -> None:
     """Fits, calibrates the errors on the searches of their own seed, and writes both files."""
     links = data.links()
@@ -141,6 +148,5 @@ def make() -> None:
     made = replace(made, tails=np.array(tails(made, searches(draw.CALIBRATION_SEED))))
     arrays: dict[str, Any] = to_arrays(made)
     np.savez_compressed(HOME / "table.npz", **arrays)
-    counts = {name: asdict(one) for name, one in records(trials(links, made)).items()}
-    (HOME / "record.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+    write_record(trials(links, made))
     print(f"{len(links)} links, errors times {factor}, ends at {made.tails} of them")

@@ -15,8 +15,9 @@ from goodqueue.sizing.calibrated.surface import surfaces
 from goodqueue.sizing.result import SURE
 from goodqueue.sizing.rules import RULES
 from research.rules_on_trial import data, draw, pictures
-from research.rules_on_trial.made import Search, covers, searches
+from research.rules_on_trial.made import SEARCHES, Search, covers, searches, write_record
 from research.rules_on_trial.record import Trial, trials, wilson
+from research.rules_on_trial.run import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,7 +71,8 @@ def checked() -> list[Checked]:
 
 
 def write() -> None:
-    """Writes the page and its pictures."""
+    """Writes the page, its pictures, and the record: rules may have changed since the fit."""
+    write_record(all_trials())
     IMAGES.mkdir(parents=True, exist_ok=True)
     for picture in pictures.of(all_trials(), [(one.search, one.said) for one in checked()]):
         picture.save_as(IMAGES, ["png"], DPI)
@@ -217,7 +219,7 @@ def check_table() -> str:
         if one.said.high is not None and one.search.least is not None
     ]
     rows = [
-        ("links", f"{len(found):,}", ""),
+        ("links whose search ended", f"{len(found):,} of {_searched():,}", ""),
         (
             "the 90 % interval holds the simulated answer",
             f"{_share(covered, len(found))} ({_ends(covered, len(found))})",
@@ -243,6 +245,11 @@ def check_table() -> str:
     ]
     lines = ["| | measured | wanted |", "| --- | --- | --- |"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _searched() -> int:
+    """Searches of the check that were begun."""
+    return sum(one["seed"] == draw.CHECK_SEED for one in read(SEARCHES))
 
 
 def _ends(part: int, whole: int) -> str:
