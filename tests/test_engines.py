@@ -20,6 +20,7 @@ from goodqueue.engines import AGREEMENT, engine_of_run
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing import Effort, Link, size_link
 from goodqueue.sizing.laboratory import Laboratory
+from goodqueue.sizing.smallest import grid
 from goodqueue.sizing.trial import LinkTrial
 from goodqueue.study.engine import perform
 from goodqueue.study.model import Keep
@@ -125,6 +126,7 @@ def test_auto_runs_packets_unless_that_takes_too_long() -> None:
     assert engine_of_run("auto", small) == "packets"
     changes = [("topology.bottleneck.rate", "10Gbps"), ("topology.access.rate", "100Gbps")]
     changes += [("duration", "1000s"), ("topology.bottleneck.queue.limit", "5000p")]
+    changes += [("tcp.receive_window", "1GB")]
     large = _core.Scenario.parse(LINK.encode(), "link", changes)
     assert engine_of_run("auto", large) == "hybrid"
     assert engine_of_run("auto", large, needs_packets=True) == "packets"
@@ -251,9 +253,11 @@ def test_the_least_limit_is_where_the_engine_begins_to_answer(tmp_path: Path) ->
         assert laboratory.least(link, 1000) == 1
         laboratory.engine = "hybrid"
         least = laboratory.least(link, 1000)
+        smaller = [point for point in grid(1000) if point < least]
+        assert laboratory.why_not(link, least) is None
+        assert smaller
+        assert laboratory.why_not(link, smaller[-1]) is not None
     assert trial.scenario(link, least).hybrid_limits() is None
-    if least > 1:
-        assert trial.scenario(link, least - 1).hybrid_limits() is not None
 
 
 def test_ctrl_c_ends_a_hybrid_run_within_a_second(tmp_path: Path) -> None:
