@@ -210,8 +210,8 @@ def test_a_file_that_runs_for_too_long_is_cut(tmp_path: Path) -> None:
     assert answer.share < 1
     assert answer.scenario is not None
     assert answer.scenario.duration_s < 10_000
-    # A Reno flow at 12 Mb/s and 100 ms takes 5 s from loss to loss without a buffer, and longer behind
-    # one. The start-up keeps five of them.
+    # A Reno flow at 12 Mb/s and 100 ms takes 5 s from loss to loss without a buffer, and longer
+    # behind one. The start-up keeps five of them.
     assert answer.scenario.warmup_s >= 25
 
 

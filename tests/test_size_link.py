@@ -135,7 +135,7 @@ def test_what_cannot_be_had_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_search_goes_as_far_as_theory_expects_an_answer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The delay allows 17 packets and the loss asks for some 400, which the answer names as well."""
+    """The delay allows 17 packets and the loss asks for some 400. The answer names both."""
     crowded = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--as-in-theory"]
     bounds = ["--max-loss", "1%", "--max-delay", "20ms", "--replicates", "3", "--aqm", "pie"]
     assert run_command(["size", *crowded, *bounds, "--json"]) == 3

@@ -7,6 +7,7 @@ mod queue;
 mod scenario;
 mod study;
 mod table;
+mod units;
 mod worker;
 
 use pyo3::prelude::*;
@@ -21,10 +22,11 @@ mod _core {
     #[pymodule_export]
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]
-    use crate::scenario::{
-        Cancel, Scenario, parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span,
-        parse_spans, schema, version,
-    };
+    use crate::scenario::{Cancel, Scenario, schema, version};
     #[pymodule_export]
     use crate::study::{Study, hybrid_version, measure, results_version};
+    #[pymodule_export]
+    use crate::units::{
+        parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans,
+    };
 }

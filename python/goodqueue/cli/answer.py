@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from goodqueue.cli.answer_theory import (
+    DELAY,
+    SHORT_NAMES,
+    by_calibrated_theory,
+    in_units,
+    infeasible_by_theory,
+    names_of,
+)
 from goodqueue.cli.terminal import (
     MISSING,
     goes_on,
@@ -20,7 +28,6 @@ from goodqueue.cli.terminal import (
     table,
 )
 from goodqueue.engines import AGREEMENT
-from goodqueue.sizing.calibrated.smallest import least_loss, most_busy, without
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.result import buffer_dict
@@ -29,22 +36,12 @@ from goodqueue.sizing.trial import EPOCHS, TCP_CHANGES
 from goodqueue.study.progress import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from goodqueue.intervals import Interval
-    from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.result import Answer, RuleAnswer
     from goodqueue.sizing.smallest import Smallest
-
-FIGURE_NAMES = {
-    "utilization": "utilisation",
-    "loss_rate": "loss",
-    "p99_delay_s": "queueing delay",
-}
-DELAY = "p99_delay_s"
-SHORT_NAMES = {"utilization": "use", "loss_rate": "loss", "p99_delay_s": "delay"}
-"""The same for a narrow column."""
 
 
 def print_recommendation(answer: Answer) -> None:
@@ -229,7 +226,8 @@ def broken_lines(answer: Answer) -> list[str]:
     ]
     doubts = [
         f"  [dim]{one.rule.name}[/]: its assumptions hold, yet calibrated theory gives "
-        f"{_names(one.doubted)} a chance of {100 * min(one.chances[f] for f in one.doubted):.0f} %"
+        f"{names_of(one.doubted)} a chance of "
+        f"{100 * min(one.chances[f] for f in one.doubted):.0f} %"
         for one in answer.by_rule
         if one.advice.holds and one.doubted
     ]
@@ -255,7 +253,7 @@ def recommendation(answer: Answer) -> list[str]:
         return [*unproved(answer), *_shortened(answer), *_engine(answer)]
     if answer.buffer is None:
         return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
-    lines.append(f"[bold]recommended[/]: [bold]{_in_units(link, answer.buffer)}[/]")
+    lines.append(f"[bold]recommended[/]: [bold]{in_units(link, answer.buffer)}[/]")
     if found is None:
         theory = answer.calibrated
         return lines if theory is None else [*lines, *by_calibrated_theory(link, theory)]
@@ -324,7 +322,7 @@ def unproved(answer: Answer) -> list[str]:
     if answer.more_s is not None:
         lines[-1] += f"; about {duration(answer.more_s)} more would settle it"
     if answer.buffer is not None:
-        lines.append(f"[bold]sufficient[/]: [bold]{_in_units(link, answer.buffer)}[/]")
+        lines.append(f"[bold]sufficient[/]: [bold]{in_units(link, answer.buffer)}[/]")
         lines.append(_achieved(answer, answer.buffer))
     elif high is not None:
         lines.append(f"{packets(high)} were not shown to keep the delay: {_achieved(answer, high)}")
@@ -345,45 +343,6 @@ def _shortened(answer: Answer) -> list[str]:
     ]
 
 
-def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
-    """What calibrated theory says, with its error."""
-    if found.high is None:
-        ends = f"{found.low:,} packets or more, or that no buffer serves"
-    else:
-        ends = f"{found.low:,} to {packets(found.high)}"
-    at = found.packets or found.least
-    lines = [
-        (
-            "by calibrated theory, nothing was simulated: with 90 % probability a simulation "
-            f"finds {ends}"
-        )
-    ]
-    if at is not None:
-        lines.append(f"expected behind {packets(at)}: {_expected(found)}")
-    if found.outside:
-        known = "; ".join(found.outside)
-        lines.append(
-            f"[yellow]outside[/] the links that the theory was calibrated on: {known}. The "
-            "interval is wider for it"
-        )
-    if link.profile is None and not found.outside:
-        lines.append("the scenario's own traffic may differ from that of the calibration")
-    return lines
-
-
-def _expected(found: Calibrated) -> str:
-    """Figures that are expected, each with its 90 % interval."""
-    parts = []
-    for name, words in FIGURE_NAMES.items():
-        mean, low, high = found.figures[name]
-        if name == DELAY:
-            text = f"{milliseconds(mean)} ms ({milliseconds(low)} to {milliseconds(high)})"
-        else:
-            text = f"{percent(mean)} ({percent(low)} to {percent(high)})"
-        parts.append(f"{words} {text}")
-    return ", ".join(parts)
-
-
 def _confidence(found: Smallest) -> str:
     shown = [] if found.high is None else [f"{found.high:,} suffice"]
     shown += [f"{found.low:,} do not"] if found.low else []
@@ -398,10 +357,10 @@ def _confidence(found: Smallest) -> str:
 def _infeasible(answer: Answer) -> list[str]:
     link, found = answer.link, answer.found
     if found is None:
-        return _infeasible_by_theory(answer)
+        return infeasible_by_theory(answer)
     if found.floor is None:
         top = found.reached  # not the largest that was run: rules were, too
-        missing = _names(one for one in found.broken if one != DELAY)
+        missing = names_of(one for one in found.broken if one != DELAY)
         or_delay = " or the delay" if DELAY in found.broken else ""
         never = answer.interval(top, DROPS).mean == 0
         cure = (
@@ -418,9 +377,9 @@ def _infeasible(answer: Answer) -> list[str]:
         ]
     lines = [
         (
-            f"[bold]no buffer serves[/]: {_names(found.broken[:-1]) or 'the floor'} needs at least "
-            f"{_in_units(link, found.floor)} ({_achieved(answer, found.floor)}), above the delay "
-            "asked for"
+            f"[bold]no buffer serves[/]: {names_of(found.broken[:-1]) or 'the floor'} needs at "
+            f"least {in_units(link, found.floor)} ({_achieved(answer, found.floor)}), above the "
+            "delay asked for"
         )
     ]
     if found.ceiling is None:
@@ -432,51 +391,6 @@ def _infeasible(answer: Answer) -> list[str]:
             "discipline that holds the delay itself (fq_codel, pie)"
         )
     return lines
-
-
-def _infeasible_by_theory(answer: Answer) -> list[str]:
-    """What each bound asks for, and which one to give up."""
-    link, found = answer.link, answer.calibrated
-    if not answer.by_rule:
-        return ["[bold]no recommendation[/]: no rule speaks of this link, and nothing was run"]
-    if found is None:
-        return [
-            (
-                "[bold]no recommendation[/]: theory is not calibrated for "
-                f"{link.congestion_control}; leave out --quick to simulate it"
-            )
-        ]
-    lines = [
-        (
-            f"[bold]no buffer is expected to serve[/]: that one does has a probability of "
-            f"{percent(found.chance)}"
-        )
-    ]
-    if found.least is None:
-        lines.append(_nowhere(link))
-    else:
-        lines += by_calibrated_theory(link, found)
-    if found.most is not None and found.least is not None:
-        lines.append(f"the delay allows {packets(found.most)}")
-    ways = [
-        f"give up the bound on {_names([name])}: {_in_units(link, limit)}"
-        for name, limit in without(link).items()
-    ]
-    return [
-        *lines,
-        *(ways or ["to give up one bound does not help: have fewer flows or more rate"]),
-    ]
-
-
-def _nowhere(link: Link) -> str:
-    """What is expected of the buffer that comes nearest to the bounds."""
-    (lost, at), (busy, deepest) = least_loss(link), most_busy(link)
-    if link.max_loss_rate is not None and lost > link.max_loss_rate:
-        return (
-            f"no buffer keeps a loss of {percent(link.max_loss_rate)}: the least expected is "
-            f"{percent(lost)}, behind {packets(at)}"
-        )
-    return f"even {packets(deepest)} are expected to keep the link busy for {percent(busy)} only"
 
 
 def _achieved(answer: Answer, limit: int) -> str:
@@ -613,16 +527,6 @@ def export_lines(answer: Answer, limit: int) -> list[str]:
     lines.append("to check it tomorrow:")
     lines.extend(f"    {line}" for line in checks(link.rate_bps, link.mean_rtt_s, delay))
     return lines
-
-
-def _in_units(link: Link, limit: int) -> str:
-    buffer = buffer_dict(link, limit)
-    text = f"{packets(limit)} = {size_of(buffer['bytes'])} = {milliseconds(buffer['seconds'])} ms"
-    return text if buffer["bdp"] is None else f"{text} = {number(buffer['bdp'], 3)} BDP"
-
-
-def _names(figures: Iterable[str]) -> str:
-    return " and ".join(FIGURE_NAMES[name] for name in figures)
 
 
 def _close(interval: Interval, scale: float, digits: int) -> str:

@@ -1,0 +1,67 @@
+//! Values with units and lines of `tc`, read as the scenario format reads them.
+
+use crate::error::unit_error;
+use goodqueue_scenario::StatedSpans;
+use goodqueue_types::Span;
+use pyo3::prelude::*;
+
+/// Reads `98%` or a number from 0 to 1; `what` names it in messages.
+#[pyfunction]
+pub fn parse_fraction(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
+    goodqueue_scenario::parse_fraction(text).map_err(|error| unit_error(py, what, error))
+}
+
+/// Reads lines of `tc`: the queue's table for a scenario, the commands of `tc` that make it, and
+/// what the lines do not show.
+#[pyfunction]
+pub fn parse_qdisc(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>, Vec<String>)> {
+    let refuse = |error| unit_error(py, "qdisc", error);
+    let qdisc = goodqueue_scenario::parse_qdisc(text).map_err(refuse)?;
+    // A full Ethernet frame, with the header that tc counts.
+    goodqueue_scenario::check_queue(&qdisc.queue, 1514).map_err(refuse)?;
+    let commands = goodqueue_scenario::qdisc_commands(&qdisc.queue, 1514, 1500).map_err(refuse)?;
+    let table = goodqueue_scenario::queue_toml(&qdisc.queue).unwrap_or_default();
+    Ok((table, commands, qdisc.notes))
+}
+
+/// Reads a rate (`50Mbps`) as bits per second; `what` names it in messages.
+#[pyfunction]
+pub fn parse_rate(py: Python<'_>, what: &str, text: &str) -> PyResult<u64> {
+    goodqueue_scenario::parse_rate(text)
+        .map(|rate| rate.0)
+        .map_err(|error| unit_error(py, what, error))
+}
+
+/// Reads a size (`1500B`) as bytes; `what` names it in messages.
+#[pyfunction]
+pub fn parse_size(py: Python<'_>, what: &str, text: &str) -> PyResult<u64> {
+    goodqueue_scenario::parse_size(text).map_err(|error| unit_error(py, what, error))
+}
+
+/// Reads a time (`50ms`) as seconds; `what` names it in messages.
+#[pyfunction]
+pub fn parse_span(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
+    goodqueue_scenario::parse_span(text)
+        .map(Span::as_secs_f64)
+        .map_err(|error| unit_error(py, what, error))
+}
+
+/// Several times in seconds: each of them, or the ends of a range.
+#[derive(IntoPyObject)]
+pub enum Spans {
+    Listed(Vec<f64>),
+    Range((f64, f64)),
+}
+
+/// Reads times (`40ms`, `20ms,80ms`, `20ms..534ms`) as a list of seconds, or as the two ends of a
+/// range; `what` names them in messages.
+#[pyfunction]
+pub fn parse_spans(py: Python<'_>, what: &str, text: &str) -> PyResult<Spans> {
+    let stated = goodqueue_scenario::parse_spans(text);
+    Ok(match stated.map_err(|error| unit_error(py, what, error))? {
+        StatedSpans::Listed(spans) => {
+            Spans::Listed(spans.into_iter().map(Span::as_secs_f64).collect())
+        }
+        StatedSpans::Range(from, to) => Spans::Range((from.as_secs_f64(), to.as_secs_f64())),
+    })
+}
