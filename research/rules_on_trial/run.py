@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goodqueue import _core
+from goodqueue.errors import ScenarioError
 from goodqueue.sizing.trial import LINK, scenario_toml
 from research.rules_on_trial import draw, plan
 
@@ -34,12 +35,19 @@ METRICS = {
 
 
 def one_run(link: Link, packets: int, seed: int, cap: int) -> dict[str, float] | None:
-    """One run behind a buffer; None if it would send more packets than `cap`."""
+    """Runs a link behind one buffer.
+
+    Returns None if the run would send more packets than `cap`, or if the link is so slow that the
+    scenario format refuses the buffer.
+    """
     reach = plan.length(link, packets, cap)
     if reach is None:
         return None
     text = scenario_toml(link, packets, f'{{ limit = "{packets}p" }}', reach)
-    scenario = _core.Scenario.parse(text.encode(), "the link", []).with_seed(seed)
+    try:
+        scenario = _core.Scenario.parse(text.encode(), "the link", []).with_seed(seed)
+    except ScenarioError:
+        return None
     found = metrics_of(scenario.run(series=False, packets=False))
     figures = {name: found[metric] for name, metric in METRICS.items()}
     return {name: 0.0 if math.isnan(value) else value for name, value in figures.items()}
