@@ -1,4 +1,4 @@
-"""What was measured of a link's traffic, as flags: BSCL's equations with these values.
+"""Measured values of a link's traffic, given as flags: BSCL's equations with these values.
 
 Dhamdhere, Jiang and Dovrolis, INFOCOM 2005: equation numbers are theirs.
 """

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FINISHED = [
     "crates/bench",
+    "crates/fluid",
     "crates/python/src/error.rs",
     "crates/python/src/outcome.rs",
     "crates/python/src/queue.rs",

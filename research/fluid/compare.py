@@ -1,6 +1,8 @@
-"""Holds the hybrid engine against recorded packet runs.
+"""The hybrid engine behind the links and buffers of recorded packet runs.
 
-python compare.py RUNS.jsonl [--detail] [--seeds FIRST LAST]
+    python -m research.fluid.compare RUNS.jsonl… [--detail] [--seeds FIRST LAST] [--only PART]
+
+The last lines are the tables of docs/hybrid.md.
 """
 
 from __future__ import annotations
@@ -12,12 +14,15 @@ import subprocess
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
-
-from oracle import link_of
+from statistics import fmean
+from typing import NamedTuple
 
 from goodqueue.sizing.trial import rtts_of_flows
+from research.fluid.oracle import Row, link_of
 
 ENGINE = Path(__file__).parents[2] / "target/release/examples/fluid"
+"""The example of the crate, built."""
+
 FIGURES = (
     "utilization",
     "loss_rate",
@@ -29,10 +34,52 @@ FIGURES = (
     "jain",
     "cpu_s",
 )
+"""Figures that both engines yield."""
+
+LEAST_BUSY = (0.98, 0.99, 0.95)
+"""Utilisations asked for. The first that lies within what packets show is taken."""
+
+LEAST_LOGARITHM = 1e-6
+"""A share below this is taken for this where its logarithm is needed."""
 
 
-def line_of(run: dict) -> str:
-    """The run as the example `fluid` of the crate reads it."""
+class Point(NamedTuple):
+    """Two curves at one buffer: its packets, and the figures that are right and that are compared.
+
+    Attributes:
+        packets: the buffer.
+        right: figures of packets.
+        other: figures of the hybrid engine, or of packets under another seed.
+    """
+
+    packets: float
+    right: Row
+    other: Row
+
+
+class Needed(NamedTuple):
+    """The smallest buffers that a bound asks for, in packets, by either curve.
+
+    Attributes:
+        right: the buffer by packets.
+        other: the buffer by what is compared; nan if its curve does not cross the bound.
+    """
+
+    right: float
+    other: float
+
+    @property
+    def excess(self) -> float:
+        """Relative error of the buffer."""
+        return self.other / self.right - 1
+
+    def within(self, share: float) -> bool:
+        """Returns True if the buffers differ by at most a share or by at most two packets."""
+        return abs(self.excess) <= share or abs(self.other - self.right) <= 2
+
+
+def line_of(run: Row) -> str:
+    """Returns the run as the example `fluid` of the crate reads it."""
     link = link_of(run)
     rtts = rtts_of_flows(link)
     frame = link.frame_bytes
@@ -43,8 +90,8 @@ def line_of(run: dict) -> str:
     )
 
 
-def fluid(runs: list[dict]) -> list[dict]:
-    """What the hybrid engine shows, run by run."""
+def fluid(runs: list[Row]) -> list[Row]:
+    """Returns the figures of the hybrid engine, run by run."""
     text = "\n".join(line_of(run) for run in runs)
     done = subprocess.run(  # noqa: S603 - our own program
         [ENGINE], input=text, capture_output=True, text=True, check=True
@@ -52,99 +99,159 @@ def fluid(runs: list[dict]) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def mean(rows: list[dict]) -> dict:
-    """The figures, averaged over seeds."""
+def mean(rows: list[Row]) -> Row:
+    """Returns the figures, averaged over seeds."""
     return {name: sum(row[name] for row in rows) / len(rows) for name in FIGURES}
 
 
 def needed(curve: list[tuple[float, float]], bound: float) -> float:
-    """The buffer at which a falling curve reaches a bound, in log-log; nan outside of it."""
+    """Returns the buffer, in packets, at which a falling curve reaches a bound.
+
+    Between two points logarithms are interpolated. Returns nan if the curve does not cross the
+    bound.
+
+    Args:
+        curve: buffers in packets, rising, each with a share.
+        bound: the share that is allowed.
+    """
     for (b0, first), (b1, last) in pairwise(curve):
         if first >= bound > last:
-            y0, y1, y = (math.log(max(v, 1e-6)) for v in (first, last, bound))
-            return b0 * (b1 / b0) ** ((y0 - y) / (y0 - y1))
+            y0, y1, y = (math.log(max(v, LEAST_LOGARITHM)) for v in (first, last, bound))
+            return float(b0 * (b1 / b0) ** ((y0 - y) / (y0 - y1)))
     return math.nan
 
 
-def ratios(points: list[tuple[float, dict, dict]]) -> dict[str, float]:
-    """Hybrid over packets: smallest buffer at bounds in the middle of what packets show."""
-    found = {}
-    for name, what in (
-        ("util", lambda v: 1 - v["utilization"]),
-        ("loss", lambda v: v["loss_rate"]),
-    ):
-        packets = [(b, what(p)) for b, p, _ in points]
-        hybrid = [(b, what(h)) for b, _, h in points]
-        bounds = (
-            (0.02, 0.01, 0.05)
-            if name == "util"
-            else ([math.sqrt(max(packets[1][1], 1e-9) * max(packets[-2][1], 1e-9))])
-        )
-        for bound in bounds:
-            want, got = needed(packets, bound), needed(hybrid, bound)
-            if not math.isnan(want):
-                found[f"{name}"] = (want, got)
+def buffers_needed(points: list[Point]) -> dict[str, Needed]:
+    """Returns the smallest buffers for a utilisation, `util`, and for a loss rate, `loss`.
+
+    The bound on the loss rate is the geometric mean of what packets show at the second and at the
+    last but one buffer. A bound that packets do not cross is left out.
+    """
+    loss = [max(point.right["loss_rate"], 1e-9) for point in points]
+    bounds = {
+        "util": tuple(1 - busy for busy in LEAST_BUSY),
+        "loss": (math.sqrt(loss[1] * loss[-2]),),
+    }
+    found: dict[str, Needed] = {}
+    for name, choices in bounds.items():
+        right = [(point.packets, _share(name, point.right)) for point in points]
+        other = [(point.packets, _share(name, point.other)) for point in points]
+        for bound in choices:
+            pair = Needed(needed(right, bound), needed(other, bound))
+            if not math.isnan(pair.right):
+                found[name] = pair
                 break
     return found
+
+
+def _share(name: str, row: Row) -> float:
+    """Returns the share that falls with the buffer: of time that is idle, or of packets lost."""
+    return float(1 - row["utilization"] if name == "util" else row["loss_rate"])
+
+
+def counts(buffers: list[Needed]) -> str:
+    """Returns how many of the buffers agree, in words."""
+    known = sorted(pair.excess for pair in buffers if not math.isnan(pair.other))
+    middle = known[len(known) // 2] if known else math.nan
+    return (
+        f"{len(buffers)} links, within 10 % or 2 packets {sum(b.within(0.1) for b in buffers)}, "
+        f"within 30 % or 2 packets {sum(b.within(0.3) for b in buffers)}, "
+        f"curve does not cross the bound {len(buffers) - len(known)}, median {middle:+.2f}"
+    )
+
+
+def differences(points: list[Point]) -> list[str]:
+    """Returns how figures at the same buffer differ, in words.
+
+    Differences of loss rate and delay are natural logarithms of ratios.
+    """
+    lines = []
+    for name in ("utilization", "loss_rate", "p99_queueing_delay_s", "jain"):
+        pairs = [(point.right[name], point.other[name]) for point in points]
+        if name in {"utilization", "jain"}:
+            errors = [other - right for right, other in pairs]
+        else:
+            errors = [math.log(other / right) for right, other in pairs if min(right, other) > 0]
+        spread = math.sqrt(fmean(error * error for error in errors))
+        lines.append(f"{name}: mean difference {fmean(errors):+.4f}, root mean square {spread:.4f}")
+    return lines
+
+
+def title_of(run: Row) -> str:
+    """Returns the link of a run in a line."""
+    return (
+        f"#{run['seed']} {run['profile']}-{run['control']} N={run['flows']} "
+        f"w={link_of(run).window_packets:.0f} rtt={[round(r * 1e3) for r in run['rtts']]} "
+        f"{run['rate'] / 1e6:.0f}Mb/s"
+    )
+
+
+def detail(point: Point) -> str:
+    """Returns figures behind one buffer in a line, packets first; delays are in milliseconds."""
+    shown = (
+        ("util", "utilization", 1, 4),
+        ("loss", "loss_rate", 1, 5),
+        ("mean", "mean_queueing_delay_s", 1e3, 2),
+        ("p99", "p99_queueing_delay_s", 1e3, 2),
+        ("bursts", "loss_bursts", 1, 0),
+        ("hit", "mean_flows_hit", 1, 1),
+        ("jain", "jain", 1, 3),
+        ("cpu", "cpu_s", 1, 3),
+    )
+    figures = (
+        f"{word} {factor * point.right[name]:.{places}f} {factor * point.other[name]:.{places}f}"
+        for word, name, factor, places in shown
+    )
+    return f"   {point.packets:5.0f}: {'  '.join(figures)}"
+
+
+def read_runs(paths: list[Path]) -> list[Row]:
+    """Returns the recorded runs of all files."""
+    return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
 
 
 def main() -> None:
     """Prints each link, and how many agree."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("runs", type=Path)
-    parser.add_argument("--detail", action="store_true")
-    parser.add_argument("--seeds", type=int, nargs=2)
-    parser.add_argument("--only", default="")
+    parser.add_argument("runs", type=Path, nargs="+")
+    parser.add_argument("--detail", action="store_true", help="print every buffer")
+    parser.add_argument(
+        "--seeds", type=int, nargs=2, help="links from the first to before the last"
+    )
+    parser.add_argument("--only", default="", help="links whose profile-control has this part")
     asked = parser.parse_args()
-    runs = [json.loads(line) for line in asked.runs.read_text().splitlines()]
-    if asked.seeds:
-        runs = [run for run in runs if asked.seeds[0] <= run["seed"] < asked.seeds[1]]
-    if asked.only:
-        runs = [run for run in runs if asked.only in f"{run['profile']}-{run['control']}"]
-    cases = defaultdict(lambda: defaultdict(list))
+    first, last = asked.seeds or (0, math.inf)
+    runs = [
+        run
+        for run in read_runs(asked.runs)
+        if first <= run["seed"] < last and asked.only in f"{run['profile']}-{run['control']}"
+    ]
+    cases: dict[int, dict[int, list[tuple[Row, Row]]]] = defaultdict(lambda: defaultdict(list))
     for run, found in zip(runs, fluid(runs), strict=True):
         cases[run["seed"]][run["packets"]].append((run, found))
-    errors = defaultdict(list)
-    for seed, behind in sorted(cases.items()):
+    buffers: dict[str, list[Needed]] = defaultdict(list)
+    everything: list[Point] = []
+    for _, behind in sorted(cases.items()):
         run = next(iter(behind.values()))[0][0]
-        points = []
-        for packets, pairs in sorted(behind.items()):
-            points.append((packets, mean([p for p, _ in pairs]), mean([h for _, h in pairs])))
-        got = ratios(points)
+        points = [
+            Point(packets, mean([p for p, _ in pairs]), mean([h for _, h in pairs]))
+            for packets, pairs in sorted(behind.items())
+        ]
+        everything += points
+        got = buffers_needed(points)
         text = "  ".join(
-            f"{name} {want:.0f}/{have:.0f} ({100 * (have / want - 1):+.0f}%)"
-            for name, (want, have) in got.items()
+            f"{name} {pair.right:.0f}/{pair.other:.0f} ({100 * pair.excess:+.0f}%)"
+            for name, pair in got.items()
         )
-        window = link_of(run).window_packets
-        print(
-            f"#{seed} {run['profile']}-{run['control']} N={run['flows']} w={window:.0f} "
-            f"rtt={[round(r * 1e3) for r in run['rtts']]} {run['rate'] / 1e6:.0f}Mb/s: {text}"
-        )
-        for name, (want, have) in got.items():
-            errors[f"{run['profile']}-{run['control']} {name}"].append(
-                (have / want - 1, have - want)
-            )
+        print(f"{title_of(run)}: {text}")
         if asked.detail:
-            for packets, p, h in points:
-                print(
-                    f"   {packets:5d}: util {p['utilization']:.4f} {h['utilization']:.4f}  loss "
-                    f"{p['loss_rate']:.5f} {h['loss_rate']:.5f}  mean "
-                    f"{p['mean_queueing_delay_s'] * 1e3:.2f} {h['mean_queueing_delay_s'] * 1e3:.2f}"
-                    f"  p99 {p['p99_queueing_delay_s'] * 1e3:.2f} "
-                    f"{h['p99_queueing_delay_s'] * 1e3:.2f}  bursts {p['loss_bursts']:.0f} "
-                    f"{h['loss_bursts']:.0f} hit {p['mean_flows_hit']:.1f} "
-                    f"{h['mean_flows_hit']:.1f}  jain {p['jain']:.3f} {h['jain']:.3f} cpu "
-                    f"{p['cpu_s']:.2f} {h['cpu_s']:.3f}"
-                )
-    for name, values in sorted(errors.items()):
-        good = sum(abs(r) <= 0.1 or abs(d) <= 2 for r, d in values)
-        fair = sum(abs(r) <= 0.3 or abs(d) <= 2 for r, d in values)
-        known = sorted(r for r, _ in values if not math.isnan(r))
-        middle = known[len(known) // 2] if known else math.nan
-        print(
-            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, "
-            f"median {middle:+.2f}"
-        )
+            print("\n".join(map(detail, points)))
+        for name, pair in got.items():
+            buffers[f"{name}, {run['profile']}-{run['control']}"].append(pair)
+            buffers[f"{name}, all"].append(pair)
+    for name, pairs in sorted(buffers.items()):
+        print(f"{name}: {counts(pairs)}")
+    print("\n".join(differences(everything)))
 
 
 if __name__ == "__main__":

@@ -1,38 +1,36 @@
-"""How far two packet runs of a link disagree about its buffer: the noise of the oracle.
+"""Agreement of packet runs with packet runs under another seed: the noise of the comparison.
 
-python noise.py RUNS.jsonl
+python -m research.fluid.noise RUNS.jsonl…
 """
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from collections import defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from compare import ratios
+from research.fluid.compare import Needed, Point, buffers_needed, counts, differences, read_runs
+
+if TYPE_CHECKING:
+    from research.fluid.oracle import Row
 
 
 def main() -> None:
     """Prints how many links agree with themselves."""
-    cases = defaultdict(lambda: defaultdict(dict))
-    for line in Path(sys.argv[1]).read_text().splitlines():
-        run = json.loads(line)
+    cases: dict[int, dict[int, dict[int, Row]]] = defaultdict(lambda: defaultdict(dict))
+    for run in read_runs([Path(name) for name in sys.argv[1:]]):
         cases[run["seed"]][run["packets"]][run["run_seed"]] = run
-    found = defaultdict(list)
+    buffers: dict[str, list[Needed]] = defaultdict(list)
+    everything: list[Point] = []
     for behind in cases.values():
-        points = [(b, pair[1], pair[2]) for b, pair in sorted(behind.items())]
-        for name, (one, two) in ratios(points).items():
-            found[name].append((two / one - 1, two - one))
-    for name, values in found.items():
-        good = sum(abs(r) <= 0.1 or abs(d) <= 2 for r, d in values)
-        fair = sum(abs(r) <= 0.3 or abs(d) <= 2 for r, d in values)
-        lost = sum(math.isnan(r) for r, _ in values)
-        print(
-            f"{name}: {len(values)} links, within 10%/2p {good}, within 30% {fair}, "
-            f"no answer {lost}"
-        )
+        points = [Point(packets, pair[1], pair[2]) for packets, pair in sorted(behind.items())]
+        everything += points
+        for name, pair in buffers_needed(points).items():
+            buffers[name].append(pair)
+    for name, pairs in buffers.items():
+        print(f"{name}: {counts(pairs)}")
+    print("\n".join(differences(everything)))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Packet runs of drawn links: what the hybrid engine is held against.
+"""Packet runs of drawn links, with which the hybrid engine is compared.
 
-    python oracle.py FIRST LAST OUT.jsonl [--jobs 1]
+    python -m research.fluid.oracle FIRST LAST OUT.jsonl
 
-Each seed from FIRST up to LAST draws one link; each line of the output is one run of one buffer.
-Seeds below 1000 are for development; seeds from 1000 on are for tests alone.
+Each seed from FIRST up to, not including, LAST draws one link. Each line of the output is one run
+behind one buffer. Seeds below 1000 are for development, seeds from 1000 on for tests alone.
 """
 
 from __future__ import annotations
@@ -16,27 +16,36 @@ import struct
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from goodqueue import _core
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.trial import Length, length, scenario_toml
 
+Row = dict[str, Any]
+"""A drawn link or a run of it, as a line of the output has it."""
+
 MOST_PACKETS = 6_000_000
+"""A run ends after about so many packets."""
+
 REPLICATES = 2
-PROFILES = ("linux", "rfc")
+"""Seeds of the packet engine behind each buffer."""
 
 
-def draw(seed: int) -> dict:
-    """A link of the range of the hybrid engine, on which packets see enough loss epochs."""
+def draw(seed: int) -> Row:
+    """Draws a link in the range of the hybrid engine.
+
+    The link's loss epochs are so short that a run within `MOST_PACKETS` packets holds enough.
+    """
     rng = random.Random(f"link {seed}")  # noqa: S311 - draws links, no secrets
     while True:
         case = _draw(rng, seed)
         link = link_of(case)
-        if length(link, link.bdp_packets / 2).packets <= MOST_PACKETS:
+        if length(link, link.bdp_packets / 2, cold=True).packets <= MOST_PACKETS:
             return case
 
 
-def _draw(rng: random.Random, seed: int) -> dict:
+def _draw(rng: random.Random, seed: int) -> Row:
     flows = round(math.exp(rng.uniform(0, math.log(1500))))
     window = math.exp(rng.uniform(math.log(9), math.log(300)))
     if flows < 5:
@@ -61,9 +70,9 @@ def _draw(rng: random.Random, seed: int) -> dict:
     }
 
 
-def link_of(case: dict) -> Link:
-    """The drawn link, in the words of the sizing rules."""
-    rtts = tuple(case["rtts"])
+def link_of(case: Row) -> Link:
+    """Returns the drawn link as the sizing rules take it."""
+    rtts: tuple[float, ...] = tuple(case["rtts"])
     if len(rtts) > 1:
         rtts = rtt_range(rtts[0], rtts[-1])
     # Times in a scenario are whole microseconds.
@@ -73,12 +82,13 @@ def link_of(case: dict) -> Link:
         rtts,
         case["flows"],
         congestion_control=case["control"],
+        profile=case["profile"],
         byte_counting=case["byte_counting"],
     )
 
 
-def buffers(case: dict) -> list[int]:
-    """Five buffers around where utilisation and loss change."""
+def buffers(case: Row) -> list[int]:
+    """Returns five buffers, in packets, around those at which utilisation and loss change."""
     link = link_of(case)
     bdp = link.bdp_packets
     low = max(6.0, 0.15 * bdp / math.sqrt(link.flows))
@@ -87,22 +97,25 @@ def buffers(case: dict) -> list[int]:
 
 
 def reach_of(link: Link, packets: int) -> Length:
-    """How long to run: as long as `size` would, if that is not too many packets."""
-    reach = length(link, packets)
+    """Returns the length of a run in which flows begin with slow start.
+
+    It is the length that `size` gives to such a run, but ends after `MOST_PACKETS` packets or 40 of
+    the longest round-trip times, whichever is later. A quarter is not measured.
+
+    Args:
+        link: the link.
+        packets: its buffer.
+    """
+    reach = length(link, packets, cold=True)
     share = min(1.0, MOST_PACKETS / reach.packets)
     duration = max(reach.duration_s * share, 40 * max(link.rtts_s))
-    return Length(duration / 4, duration, duration / link.packet_time_s)
+    return Length(duration / 4, duration, duration / link.packet_time_s, warm=False)
 
 
-def toml_of(case: dict, packets: int, reach: Length) -> str:
-    """The scenario of one run, as text."""
-    link = link_of(case)
-    text = scenario_toml(link, reach, f'{{ limit = "{packets}p" }}')
-    extra = ""
-    if case["profile"] == "linux":
-        text = text.replace("byte_counting = true\n", "").replace('mss = "1460B"\n', "")
-        extra = 'profile = "linux"\n'
-    return text.replace("[tcp]\n", "[tcp]\n" + extra)
+def toml_of(case: Row, packets: int, reach: Length) -> str:
+    """Returns the scenario of one run, as text."""
+    queue = f'{{ limit = "{packets}p" }}'
+    return scenario_toml(link_of(case), packets, queue, reach)
 
 
 WANTED = (
@@ -115,10 +128,11 @@ WANTED = (
     "mean_flows_hit",
     "drops_overlimit",
 )
+"""Figures of the bottleneck that are recorded."""
 
 
-def run(case: dict, packets: int, seed: int) -> dict:
-    """One run of the packet engine: the case, and what it showed."""
+def run(case: Row, packets: int, seed: int) -> Row:
+    """Runs the packet engine once behind so many packets; returns the link and its figures."""
     link = link_of(case)
     reach = reach_of(link, packets)
     scenario = _core.Scenario.parse(toml_of(case, packets, reach).encode(), "link", [])

@@ -1,4 +1,4 @@
-//! Flows of one group with the same round-trip time: what of theirs is under way, and their windows.
+//! Flows of one group with the same round-trip time: their windows and their packets under way.
 //!
 //! The packets of a window travel in *trains*, neighbours in every queue, as acknowledgements clock
 //! the next ones out (Zhang, Shenker and Clark 1991). All trains of a class pass its senders in an order
@@ -8,13 +8,13 @@ use crate::control::{Flow, Round};
 use crate::link::{FlowGroup, FluidControl};
 use crate::noise::Noise;
 
-/// Amounts below this are nothing: what rounding leaves.
+/// Amounts below this, in packets, are left over by rounding and count as nothing.
 const NOTHING: f64 = 1e-9;
 
-/// How often a train's peaks change.
+/// Probability that a train's peak is drawn anew when the train comes back.
 const REDRAWN: f64 = 0.15;
 
-/// Packets after a lost one that tell its sender of the loss.
+/// Packets after a lost one by which its sender detects the loss.
 const TELLING: f64 = 3.0;
 
 /// A part of a flow's window.
@@ -23,27 +23,27 @@ pub(crate) struct Train {
     pub flow: u32,
     /// Packets under way, those included whose loss is not known.
     pub amount: f32,
-    /// How far its bursts raise the queue above what waits on average.
+    /// Height, in packets, by which its bursts raise the queue above the mean.
     peak: f32,
 }
 
-/// What a train sent in a slot.
+/// Packets that a train sent in a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     flow: u32,
     train: u32,
-    /// Packets.
+    /// Number of packets.
     pub amount: f64,
-    /// See the train's.
+    /// Peak of the train, in packets.
     pub peak: f64,
 }
 
-/// What a class is made from. Windows are in packets.
+/// Parameters of a class. Windows are in packets.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Number of the group.
     pub group: usize,
-    /// Entries of the group's list of round-trip times, and how many flows have each.
+    /// Entries of the group's list of round-trip times, each with its number of flows.
     pub entries: Vec<(usize, usize)>,
     /// Base round-trip time, in slots and seconds.
     pub rtt_slots: usize,
@@ -57,12 +57,13 @@ pub struct Shape {
     pub trains: usize,
     /// Packets that a sender hands to its link at once.
     pub unit: f64,
-    /// How far a unit raises the queue above what waits at the end of its slot, at most.
+    /// Largest height, in packets, by which a unit raises the queue above its level at the end
+    /// of the slot.
     pub burst: f64,
     /// Mean of the trains' peaks.
     pub peak: f64,
-    /// Whether all flows of the link are in this class. Then what they send keeps its pattern from
-    /// round trip to round trip.
+    /// True if all flows of the link are in this class. Then arrivals keep their pattern from round
+    /// trip to round trip.
     pub together: bool,
 }
 
@@ -74,19 +75,20 @@ pub struct Class {
     pub(crate) per_step: f64,
     pub(crate) max_window: f64,
     proportional: bool,
-    /// What has come back towards the next unit.
+    /// Packets that have come back and do not yet make a unit.
     pub(crate) pending: f64,
-    /// What comes back to the senders in the slots to come, a ring.
+    /// Packets that come back to the senders in the slots to come, a ring.
     pub(crate) returns: Vec<f64>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) trains: Vec<Train>,
     /// Trains of a flow.
     each: u16,
-    /// The train that comes back, what of it has not, and packets sent for each that comes.
+    /// Index of the train that comes back. `left` are its packets that have not come back, and
+    /// `factor` is the number of packets sent for each that comes back.
     pub(crate) at: usize,
     pub(crate) left: f64,
     pub(crate) factor: f64,
-    /// What trains sent in this slot.
+    /// Pieces that trains sent in this slot.
     sent: Vec<Piece>,
     noise: Noise,
     updates: u64,
@@ -94,7 +96,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// Flows that are each somewhere between two losses.
+    /// Makes a class whose flows are each somewhere between two losses.
     pub fn new(group: &FlowGroup, shape: Shape, noise: &mut Noise) -> Self {
         let control = group.control;
         let count = shape.entries.iter().map(|(_, flows)| flows).sum();
@@ -168,7 +170,7 @@ impl Class {
         }
     }
 
-    /// What it was made from.
+    /// Parameters of the class.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -183,12 +185,12 @@ impl Class {
         (self.updates, self.reductions)
     }
 
-    /// Bytes that it takes.
+    /// Bytes of memory that the class takes.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.returns) + size_of_val(&*self.flows) + size_of_val(&*self.trains)
     }
 
-    /// The measured part begins.
+    /// Begins the measured part.
     pub fn start_measuring(&mut self) {
         self.reductions = 0;
         for flow in &mut self.flows {
@@ -197,15 +199,15 @@ impl Class {
         }
     }
 
-    /// What has left the link in slot `now` comes back a base round-trip time later.
+    /// Lets packets that left the link in slot `now` come back a base round-trip time later.
     #[inline]
     pub fn send_back(&mut self, now: u64, amount: f64) {
         let mask = self.returns.len() - 1;
         self.returns[(now as usize + self.shape.rtt_slots) & mask] += amount;
     }
 
-    /// The packets that the class sends in a slot: as many as come back, more where windows
-    /// grow, less where they shrink.
+    /// Sends the class's packets of a slot and returns their number: as many as come back, more where
+    /// windows grow, fewer where they shrink.
     #[inline]
     pub fn arrivals(&mut self, slot: u64, now_s: f64, wait_s: f64) -> f64 {
         let place = slot as usize & (self.returns.len() - 1);
@@ -228,7 +230,7 @@ impl Class {
         all
     }
 
-    /// The present train sends so many packets.
+    /// Sends so many packets of the present train.
     fn send(&mut self, amount: f64) -> f64 {
         let train = &self.trains[self.at];
         self.sent.push(Piece {
@@ -240,8 +242,8 @@ impl Class {
         amount
     }
 
-    /// The next train begins to come back, and its flow sends what its window now is.
-    /// Returns what is sent at once because nothing comes back.
+    /// Begins with the next train, whose flow sends what its window now allows.
+    /// Returns the packets that are sent at once because none of the train come back.
     fn next_train(&mut self, now_s: f64, wait_s: f64) -> f64 {
         self.at += 1;
         if self.at == self.trains.len() {
@@ -280,17 +282,18 @@ impl Class {
         if after > 0.0 { self.send(after) } else { 0.0 }
     }
 
-    /// How far the packets of a unit that arrive at once raise the queue above its mean, at most.
+    /// Largest height, in packets, by which a unit that arrives at once raises the queue.
     pub fn burst(&self) -> f64 {
         self.shape.burst
     }
 
-    /// What trains sent in this slot.
+    /// Pieces that trains sent in this slot.
     pub fn sent(&self) -> &[Piece] {
         &self.sent
     }
 
-    /// So many packets of this piece are lost: they do not come back. Returns whether its flow was not yet hit by this burst.
+    /// Loses so many packets of a piece, which then do not come back. Returns true if its flow had not
+    /// lost a packet in this burst of losses.
     pub fn lose(&mut self, piece: usize, count: f64, burst: u32, noise: &mut Noise) -> bool {
         let piece = self.sent[piece];
         let flow = &mut self.flows[piece.flow as usize];

@@ -1,4 +1,4 @@
-//! Windows of single flows: closed forms of growth between losses, and what a loss does.
+//! Windows of single flows: closed forms of growth between losses, and reductions.
 
 use crate::link::FluidControl;
 
@@ -11,31 +11,31 @@ const LEAST_WINDOW: f64 = 2.0;
 /// One flow's window. Windows are in packets, times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flow {
-    /// The window.
+    /// Congestion window.
     pub window: f64,
     /// Packets in flight: whole packets join as the window grows.
     pub flight: f64,
-    /// What it grows by in the round trip that began with the last update.
+    /// Growth of the window in the round trip that began with the last update.
     pub growth: f64,
     /// Packets sent in the measured part.
     pub sent: f64,
-    /// When CUBIC's epoch began.
+    /// Time at which CUBIC's epoch began.
     pub epoch: f64,
     /// The plateau of CUBIC's curve, and the seconds from the beginning of the epoch to it.
     pub plateau: f32,
     /// See `plateau`.
     pub k: f32,
-    /// What Reno would have (RFC 9438 section 4.3).
+    /// Window that Reno would have (RFC 9438 section 4.3).
     pub reno: f32,
-    /// The window when the last loss came.
+    /// Window at the last loss.
     pub prior: f32,
     /// The last burst of losses that hit the flow.
     pub burst: u32,
     /// Reductions in the measured part.
     pub events: u32,
-    /// What a train keeps of its packets in recovery.
+    /// Share of its packets that a train keeps in recovery.
     pub kept: f32,
-    /// Lost packets whose loss is not known.
+    /// Lost packets whose loss the sender does not know.
     pub missing: f32,
     /// Packets that a pause has yet to leave out.
     pub pause: f32,
@@ -48,8 +48,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// One of the flow's `trains`, of `before` packets, comes back. Returns the packets that it has
-    /// from now on, and whether it made a loss known.
+    /// Takes back one of the flow's `trains`, of `before` packets. Returns the packets that it has
+    /// from now on, and true if the sender learnt of a loss by it.
     #[inline]
     pub fn pass(
         &mut self,
@@ -99,13 +99,13 @@ impl Flow {
         (after, known)
     }
 
-    /// By how much the window exceeds what the sender believes to be in flight.
+    /// Excess of the window over what the sender believes to be in flight.
     fn room(&self, dither: f64) -> f64 {
         self.window - self.flight - f64::from(self.missing) + dither
     }
 
-    /// One of the flow's packets is lost. The sender knows when its train has come back, or the one
-    /// after if that is `late`; unless another loss is known before.
+    /// Loses `count` of the flow's packets. The sender knows when their train has come back, or with
+    /// `late` the one after it, unless it knows of another loss before.
     pub fn lose(&mut self, trains: u16, count: f64, late: bool) {
         self.flight -= count;
         // What was sent before the first loss was known belongs to the same event.
@@ -118,10 +118,10 @@ impl Flow {
     }
 }
 
-/// What growth depends on besides the flow.
+/// Conditions of growth that are not the flow's own.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// Now, in seconds.
+    /// Present time, in seconds.
     pub now: f64,
     /// The base round-trip time and the present one, in seconds.
     pub base_rtt: f64,
@@ -131,14 +131,14 @@ pub struct Round {
     pub per_step: f64,
     /// Largest window.
     pub max_window: f64,
-    /// What moves the place at which a packet joins, from -0.5 to 0.5 packets.
+    /// Shift of the window at which a packet joins, from -0.5 to 0.5 packets.
     pub dither: f64,
-    /// Whether recovery sends in proportion to what is delivered, and does not pause.
+    /// True if recovery sends in proportion to what is delivered, and does not pause.
     pub proportional: bool,
 }
 
 impl FluidControl {
-    /// What the window grows by in the next round trip.
+    /// Growth of the window in the next round trip.
     #[inline]
     pub fn growth(&self, flow: &Flow, round: &Round) -> f64 {
         let growth = match *self {
@@ -164,7 +164,7 @@ impl FluidControl {
         growth.min(round.max_window - flow.window).max(0.0)
     }
 
-    /// Takes the part of a round trip into account that has passed since the last update.
+    /// Grows the window by the part of a round trip that has passed since the last update.
     #[inline]
     pub fn advance(&self, flow: &mut Flow, part: f64) {
         flow.window += flow.growth * part;
@@ -184,7 +184,7 @@ impl FluidControl {
         }
     }
 
-    /// A loss is known: the window shrinks. Returns by how much.
+    /// Reduces the window for a loss that became known. Returns the reduction, in packets.
     pub fn reduce(&self, flow: &mut Flow) -> f64 {
         let before = flow.window;
         let beta = self.beta();
@@ -209,7 +209,7 @@ impl FluidControl {
         before - flow.window
     }
 
-    /// Congestion avoidance begins, after recovery.
+    /// Begins congestion avoidance, after recovery.
     pub fn begin_epoch(&self, flow: &mut Flow, now: f64) {
         if let Self::Cubic { c, .. } = *self {
             flow.epoch = now;
@@ -220,7 +220,7 @@ impl FluidControl {
         }
     }
 
-    /// A flow somewhere between two losses: its window on average `mean`, at a place of the epoch
+    /// Returns a flow between two losses whose window is `mean` on average, at a `place` of its epoch
     /// from 0 to 1.
     pub fn somewhere(&self, mean: f64, place: f64, max_window: f64) -> Flow {
         let beta = self.beta();

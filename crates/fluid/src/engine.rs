@@ -1,4 +1,4 @@
-//! Steps of time: what comes back is sent again, waits, is lost or served, and comes back.
+//! Steps of time: packets that come back are sent again, wait, are lost or served, and come back.
 
 use crate::class::Class;
 use crate::fifo::Fifo;
@@ -8,13 +8,13 @@ use crate::noise::Noise;
 use crate::outcome::{Cost, FluidOutcome};
 use crate::tally::Tally;
 
-/// Units of work between two questions whether to go on.
+/// Units of work, slots times classes, between two calls of `should_continue`.
 const ASKED_EVERY: u64 = 1 << 18;
 
 /// Packets of one burst that a cut of the queue does not part.
 pub(crate) const BURST: f64 = 2.0;
 
-/// The caller wished no answer any more.
+/// Error of a run that its caller stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
@@ -40,38 +40,39 @@ pub fn simulate(
 /// The state of a run. Amounts are in packets.
 pub(crate) struct Engine {
     pub slot_s: f64,
-    /// Packets that the link sends in a slot, and in a second.
+    /// Packets that the link sends in a slot; `packets_per_s` is the same for a second.
     pub per_slot: f64,
     /// See `per_slot`.
     pub packets_per_s: f64,
     pub buffer: f64,
-    /// No peak is higher.
+    /// Upper bound of the trains' peaks.
     pub margin: f64,
-    /// Arrivals per slot that do not react, and packets of their bursts.
+    /// Arrivals per slot that do not react to losses; `background_burst` are the packets of a burst.
     pub background: f64,
     /// See `background`.
     pub background_burst: f64,
     pub law: Law,
     pub classes: Vec<Class>,
     pub fifo: Fifo,
-    /// Arrivals of the slot by class, and what the link served; the last one is the background.
+    /// Arrivals of the slot by class, the last of them the background; `served` is the same for
+    /// departures.
     pub batch: Vec<f64>,
     /// See `batch`.
     pub served: Vec<f64>,
     pub noise: Noise,
     pub slot: u64,
-    /// Seconds that were not stepped through.
+    /// Seconds that leaps passed over.
     pub leapt_s: f64,
     pub tally: Tally,
-    /// What the queue did since leaps were last considered.
+    /// State of the queue since leaps were last considered.
     pub calm: Calm,
 }
 
-/// What happened in the last round trip.
+/// Events of the last round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Calm {
     pub slots: u64,
-    /// Slots at the end of which something waited.
+    /// Number of slots at the end of which packets waited.
     pub waiting: u64,
     pub lost: bool,
 }
@@ -138,7 +139,7 @@ impl Engine {
         self.batch.last_mut().expect("the background's place")
     }
 
-    /// Fills in what arrives in the slot. Returns how much.
+    /// Fills in the arrivals of the slot. Returns their sum.
     fn arrivals(&mut self, now_s: f64, wait_s: f64) -> f64 {
         let mut all = 0.0;
         for (class, amount) in self.classes.iter_mut().zip(&mut self.batch) {
@@ -154,7 +155,7 @@ impl Engine {
         all
     }
 
-    /// Drops what the queue's law asks for. Returns how much.
+    /// Drops the packets that the queue's law asks for. Returns their number.
     fn drops(&mut self, now_s: f64, wait_s: f64, present: f64) -> f64 {
         if matches!(self.law, Law::DropTail) {
             return 0.0;
@@ -172,7 +173,8 @@ impl Engine {
             .sum::<f64>()
     }
 
-    /// Drops a packet drawn from what arrived in the slot. Returns how much was there to drop.
+    /// Drops a packet drawn from the arrivals of the slot, or the part of one that arrived. Returns
+    /// that part.
     fn drop_any(&mut self, present: f64, now_s: f64) -> f64 {
         let mut left = self.noise.unit() * present;
         for place in 0..self.classes.len() {
@@ -191,8 +193,8 @@ impl Engine {
         count
     }
 
-    /// Pieces of trains arrive one after the other at a queue that is nearly full, and lose what it has
-    /// no room for. Returns how much.
+    /// Lets pieces of trains arrive one after the other at a queue that is nearly full. They lose what
+    /// it has no room for. Returns the packets lost.
     fn overflow(&mut self, before: f64, present: f64, now_s: f64) -> f64 {
         let drift = (present - self.per_slot) / present;
         let (mut waiting, mut lost) = (before, 0.0);
@@ -223,7 +225,7 @@ impl Engine {
         lost
     }
 
-    /// So many packets of a piece are lost.
+    /// Loses so many packets of a piece.
     fn lose(&mut self, place: usize, piece: usize, count: f64, now_s: f64) {
         let burst = self.tally.burst(now_s);
         self.batch[place] -= count;

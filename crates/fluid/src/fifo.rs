@@ -1,8 +1,8 @@
-//! What waits: the arrivals of each slot by class, first in, first out.
+//! The queue: arrivals of each slot by class, first in, first out.
 
 use crate::noise::Noise;
 
-/// Amounts below this are nothing: what rounding leaves.
+/// Amounts below this, in packets, are left over by rounding and count as nothing.
 const NOTHING: f64 = 1e-9;
 
 /// Batches of packets in order of arrival. A batch has an amount for each class.
@@ -19,7 +19,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// An empty queue of this many classes with room for some batches; it grows if it must.
+    /// Makes an empty queue of so many classes with room for some batches. It grows if it must.
     pub fn new(classes: usize, batches: usize) -> Self {
         let batches = batches.next_power_of_two();
         Self {
@@ -37,7 +37,7 @@ impl Fifo {
         self.waiting
     }
 
-    /// Bytes that it takes.
+    /// Bytes of memory that the queue takes.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.amounts) + size_of_val(&*self.totals)
     }
@@ -51,7 +51,7 @@ impl Fifo {
             .sum()
     }
 
-    /// Makes a class's part of what waits so many packets. [`sum_up`](Self::sum_up) must follow.
+    /// Scales the waiting packets of a class to so many. [`sum_up`](Self::sum_up) must follow.
     pub fn scale(&mut self, class: usize, wanted: f64) {
         let batches = self.totals.len();
         let place = |turn: usize| ((self.head + turn) & (batches - 1)) * self.classes + class;
@@ -101,8 +101,8 @@ impl Fifo {
         self.totals.resize(2 * batches, 0.0);
     }
 
-    /// Takes up to `capacity` packets in order, and adds them by class to `served`. Returns how much
-    /// was taken.
+    /// Takes up to `capacity` packets in order, and adds them by class to `served`. Returns their
+    /// number.
     ///
     /// A batch that is cut is cut at random, as packets of a class come in bursts of `burst`
     /// packets at random places: the amounts before the cut are those of a hypergeometric law in its
@@ -141,8 +141,8 @@ impl Fifo {
     }
 }
 
-/// Moves `taken` of the `total` in `batch` to `served`. Which class is first, is drawn, so that none is
-/// always left with what others leave.
+/// Moves `taken` of the `total` in `batch` to `served`. The first class is drawn, so that none always
+/// gets the remainder.
 fn cut(
     batch: &mut [f64],
     total: f64,

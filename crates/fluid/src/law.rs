@@ -1,4 +1,4 @@
-//! What the queue drops before it is full: RED and `CoDel`, by slots of time.
+//! Laws by which a queue drops before it is full: RED and `CoDel`, by slots of time.
 
 use crate::link::FluidQueue;
 use crate::noise::Noise;
@@ -30,7 +30,7 @@ pub struct Seen {
 }
 
 impl Law {
-    /// The law of a queue.
+    /// Makes the law of a queue.
     pub fn new(queue: &FluidQueue, noise: &mut Noise) -> Self {
         match *queue {
             FluidQueue::DropTail { .. } => Self::DropTail,
@@ -59,7 +59,7 @@ impl Law {
         }
     }
 
-    /// How many packets of the slot it drops.
+    /// Number of packets of the slot that it drops.
     #[inline]
     pub fn drops(&mut self, seen: &Seen, noise: &mut Noise) -> u64 {
         match self {
@@ -118,7 +118,7 @@ impl Red {
 pub struct CoDel {
     target_s: f64,
     interval_s: f64,
-    /// When the delay will have been above the target for an interval.
+    /// Time at which the delay will have been above the target for an interval.
     first_above_s: Option<f64>,
     dropping: bool,
     next_s: f64,

@@ -9,19 +9,20 @@ use crate::engine::{Calm, Engine};
 use crate::law::Law;
 use crate::link::FluidControl;
 
-/// The part of the way to the next boundary that a leap may take, and of the windows.
+/// Largest part of the distance to a full queue, or of an idle link to a busy one, that a leap may
+/// cover.
 const PART_OF_WAY: f64 = 0.25;
-/// See `PART_OF_WAY`.
+/// Largest part of all windows that a leap may add to them.
 const PART_OF_WINDOW: f64 = 0.03;
 
-/// Round trips that are worth a leap.
+/// Least round trips of a leap.
 const LEAST_ROUNDS: f64 = 6.0;
 
 /// Points of a leap at which the queueing delay is recorded.
 const POINTS: u32 = 8;
 
 impl Engine {
-    /// Leaps if a round trip was calm. Never beyond `end_s`.
+    /// Leaps if a round trip was calm, never beyond `end_s`.
     pub fn leap(&mut self, end_s: f64) {
         let longest = self.classes.iter().map(|class| class.shape.rtt_slots).max();
         let round = longest.unwrap_or(0) as f64 + self.fifo.waiting() / self.per_slot;
@@ -40,7 +41,8 @@ impl Engine {
         }
     }
 
-    /// How long nothing will happen; none if that is not worth a leap of `round_s` at least.
+    /// Seconds in which nothing but growth will happen; none if they are too few round trips of
+    /// `round_s` seconds for a leap.
     fn calm_span_s(&self, calm: &Calm, round_s: f64) -> Option<f64> {
         let waiting = self.fifo.waiting();
         let growth: f64 = self
@@ -92,7 +94,7 @@ impl Engine {
         self.leapt_s += span_s;
     }
 
-    /// Packets that all windows together send in a second, while packets wait so long.
+    /// Packets that all windows together send in a second while packets wait `wait_s` seconds.
     fn rate(&self, wait_s: f64) -> f64 {
         let rates = self.classes.iter();
         rates
@@ -100,7 +102,7 @@ impl Engine {
             .sum()
     }
 
-    /// The queue at which all windows together fill the link.
+    /// Queue, in packets, with which all windows together fill the link.
     fn steady_queue(&self) -> f64 {
         let windows: f64 = self.classes.iter().map(Class::in_flight).sum();
         let (mut low, mut high) = (0.0, windows);
@@ -133,7 +135,7 @@ impl Engine {
 }
 
 impl Class {
-    /// Whether all flows grow by an amount that does not change with time, and none recovers.
+    /// Returns true if all flows grow by an amount that does not change with time, and none recovers.
     fn grows_steadily(&self) -> bool {
         !matches!(self.control, FluidControl::Cubic { .. })
             && self
@@ -159,7 +161,7 @@ impl Class {
         all + self.left - self.left * self.factor
     }
 
-    /// Windows grow for so many seconds.
+    /// Grows windows for so many seconds.
     fn grow_over(&mut self, span_s: f64, wait_s: f64) {
         let rounds = span_s / (self.shape.rtt_s + wait_s);
         for flow in &mut self.flows {
@@ -179,7 +181,7 @@ impl Class {
         self.left *= f64::from(self.flows[flow].kept);
     }
 
-    /// Makes what comes back so many packets.
+    /// Scales the packets that come back to so many.
     fn scale_returns(&mut self, wanted: f64) {
         let all: f64 = self.returns.iter().sum();
         if all > 0.0 {
@@ -199,7 +201,7 @@ mod tests {
     };
     use goodqueue_types::{Rate, Span};
 
-    /// What flows believe to be in flight is in paths, in the queue, or on its way into a unit.
+    /// Packets in flight are in paths, in the queue, or wait for the rest of a unit.
     #[test]
     fn windows_are_what_is_under_way() {
         for (flows, control) in [

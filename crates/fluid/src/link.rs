@@ -1,4 +1,4 @@
-//! What is simulated: one link, its queue, and groups of long flows that share it.
+//! The question: one link, its queue, and groups of long flows that share it.
 
 use goodqueue_types::{Rate, Span};
 
@@ -42,9 +42,9 @@ pub enum FluidQueue {
     CoDel {
         /// Packets that may wait.
         packets: f64,
-        /// Queueing delay that is let stand.
+        /// Acceptable queueing delay.
         target: Span,
-        /// How long the delay may exceed the target before the first drop.
+        /// Time for which the delay may exceed the target before the first drop.
         interval: Span,
     },
 }
@@ -60,7 +60,7 @@ impl FluidQueue {
     }
 }
 
-/// Traffic that arrives whatever the link does with it.
+/// Traffic that does not react to losses or delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Background {
     /// Its share of the link's rate, from 0 to less than 1.
@@ -75,18 +75,18 @@ pub struct Background {
 pub struct FlowGroup {
     /// The group's name.
     pub name: String,
-    /// How many flows the group has.
+    /// Number of flows.
     pub count: u64,
     /// Base round-trip times: propagation there and back. Flow i takes entry i, and from the end
     /// of the list on the first again.
     pub rtts: Vec<Span>,
-    /// How windows grow and shrink.
+    /// Congestion control.
     pub control: FluidControl,
-    /// When the receiver acknowledges, and what the sender makes of it.
+    /// Acknowledgements of the receivers, and the growth that senders take from them.
     pub acks: Acks,
-    /// How a sender notices and repairs losses.
+    /// Detection and repair of losses.
     pub recovery: FluidRecovery,
-    /// Whether packets are spread over the round-trip time.
+    /// True if senders spread packets over the round-trip time.
     pub paced: bool,
     /// Largest window, in packets; infinite if none binds.
     pub max_window: f64,
@@ -109,12 +109,12 @@ pub enum FluidControl {
         c: f64,
         /// Share of the window kept at a loss.
         beta: f64,
-        /// Whether a flow that lost at a smaller window than before remembers less than it
-        /// (section 4.7).
+        /// True for fast convergence: a flow that lost at a smaller window than before remembers
+        /// less than it (section 4.7).
         fast_convergence: bool,
-        /// Whether the window is never below what Reno would have (section 4.3).
+        /// True if the window is never below what Reno would have (section 4.3).
         reno_friendly: bool,
-        /// Whether the curve is looked up the base round-trip time ahead, as Linux does, and not
+        /// True if the curve is looked up the base round-trip time ahead, as Linux does, and not
         /// the smoothed one (section 4.2).
         as_linux: bool,
     },
@@ -143,7 +143,7 @@ impl FluidControl {
         as_linux: false,
     };
 
-    /// CUBIC as Linux has it.
+    /// CUBIC of Linux.
     pub const LINUX_CUBIC: Self = Self::Cubic {
         c: 0.4,
         beta: 0.7,
@@ -173,24 +173,24 @@ impl FluidControl {
 pub struct Acks {
     /// Packets that an ACK acknowledges: 2 where ACKs are delayed.
     pub packets: f64,
-    /// Whether a window grows by what is acknowledged (RFC 3465) and not by a step per ACK.
+    /// True if a window grows by what is acknowledged (RFC 3465) and not by a step per ACK.
     pub bytes_counted: bool,
 }
 
-/// How losses are noticed and repaired.
+/// Detection and repair of losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FluidRecovery {
-    /// Whether a sender reduces in proportion to what is delivered (PRR, RFC 6937), and not by
+    /// True if a sender reduces in proportion to what is delivered (PRR, RFC 6937), and not by
     /// a pause.
     pub proportional: bool,
-    /// Whether the loss of a retransmission is noticed without a timeout (RACK, RFC 8985).
+    /// True if the loss of a retransmission is detected without a timeout (RACK, RFC 8985).
     pub rack: bool,
     /// The least retransmission timeout.
     pub min_timeout: Span,
 }
 
 impl FluidRecovery {
-    /// What Linux does.
+    /// Recovery of Linux.
     pub const LINUX: Self = Self {
         proportional: true,
         rack: true,
@@ -205,7 +205,7 @@ impl FluidRecovery {
     };
 }
 
-/// How long is simulated, and by which random numbers.
+/// Length of a run, and its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Seed of all random numbers.
@@ -241,7 +241,7 @@ impl FluidLink {
     }
 }
 
-/// How many of `count` flows that take `entries` in turn take the entry at `place`.
+/// Number of flows, of `count` that take `entries` in turn, with the entry at `place`.
 pub(crate) fn flows_at(count: u64, entries: usize, place: usize) -> u64 {
     let (entries, place) = (entries as u64, place as u64);
     count / entries + u64::from(place < count % entries)

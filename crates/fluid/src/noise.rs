@@ -2,7 +2,7 @@
 
 use goodqueue_types::RandomStream;
 
-/// Draws for one purpose.
+/// A stream of random numbers for one purpose.
 #[derive(Clone, Debug)]
 pub struct Noise(RandomStream);
 
@@ -32,7 +32,7 @@ impl Noise {
         self.0.exponential(1.0)
     }
 
-    /// A stream of its own, seeded by this one.
+    /// Returns a stream of its own, seeded by this one.
     pub fn fork(&mut self) -> Self {
         Self(RandomStream::new(self.0.bits(), "fork", 0))
     }

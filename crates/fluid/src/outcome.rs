@@ -1,4 +1,4 @@
-//! What a run yields: the figures of the packet engine's outcome.
+//! Results of a run: the figures of the packet engine's outcome.
 
 use goodqueue_types::Histogram;
 
@@ -31,16 +31,16 @@ pub struct FluidOutcome {
     pub cost: Cost,
 }
 
-/// What one flow got.
+/// Results of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FluidFlow {
     /// Packets delivered, each once, per second.
     pub goodput_packets_per_s: f64,
-    /// How often the flow reduced its window.
+    /// Number of reductions of the window.
     pub loss_events: u32,
 }
 
-/// What a run cost, in the engine's own units.
+/// Cost of a run, in the engine's own units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Slots of time that were stepped through.

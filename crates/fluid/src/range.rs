@@ -1,4 +1,4 @@
-//! Where the hybrid engine has been shown to agree with the packet engine.
+//! Range of validity: links on which the hybrid engine was compared with the packet engine.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ pub const LEAST_WINDOW: f64 = 8.0;
 /// Least buffer, in packets.
 pub const LEAST_BUFFER: f64 = 6.0;
 
-/// A window bounded at so many times a flow's share of link and buffer binds nobody.
+/// A receiver's window of so many times a flow's share of link and buffer does not bind the flow.
 const FREE: f64 = 2.0;
 
-/// Why a link lies outside the range of validity.
+/// Reason why a link lies outside the range of validity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OutOfRange {
     /// There are no long flows.
@@ -23,9 +23,9 @@ pub enum OutOfRange {
         /// The mean window.
         window: f64,
     },
-    /// This has not been compared with packets.
+    /// Such links have not been compared with packets.
     Untried {
-        /// What, in words that fit into "with …".
+        /// The property that was not compared, in words that fit into "with …".
         what: &'static str,
     },
     /// The buffer, in packets, is so small that single packets decide.
@@ -59,10 +59,10 @@ impl fmt::Display for OutOfRange {
 
 impl std::error::Error for OutOfRange {}
 
-/// Returns whether the link lies inside the range of validity.
+/// Checks that the link lies inside the range of validity.
 ///
 /// # Errors
-/// With the reason why it does not.
+/// The reason why it does not.
 pub fn range(link: &FluidLink) -> Result<(), OutOfRange> {
     let flows = link.flows();
     if flows == 0 || link.groups.iter().any(|group| group.rtts.is_empty()) {
@@ -83,7 +83,8 @@ pub fn range(link: &FluidLink) -> Result<(), OutOfRange> {
     Ok(())
 }
 
-/// What of a link, on which windows above `free` bind nobody, has been simulated by the hybrid engine alone.
+/// Returns the property of a link that was not compared with packets, in words; none if all were.
+/// Receivers' windows above `free` packets bind no flow.
 fn untried(link: &FluidLink, free: f64) -> Option<&'static str> {
     if !matches!(link.queue, FluidQueue::DropTail { .. }) {
         return Some("queues other than drop tail on more than a few links");

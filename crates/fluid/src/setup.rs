@@ -1,4 +1,4 @@
-//! From a link to the state that a run begins with.
+//! The state that a run begins with, made from its link.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::link::{FlowGroup, FluidLink, flows_at};
 use crate::noise::Noise;
 use crate::tally::Tally;
 
-/// A slot is at most this part of the shortest round-trip time, and of the buffer.
+/// Least number of slots in the shortest round-trip time, where `LEAST_PER_SLOT` allows it.
 const SLOTS_PER_RTT: f64 = 32.0;
-/// See `SLOTS_PER_RTT`.
+/// Least number of slots in which the link sends a full buffer, likewise.
 const SLOTS_PER_BUFFER: f64 = 8.0;
 
 /// Fewest packets that the link sends in a slot.
@@ -23,9 +23,9 @@ const LEAST_PER_SLOT: f64 = 0.5;
 /// Transmission at the bottleneck and on access links ten times as fast, in bottleneck packets.
 const TRANSMISSIONS: f64 = 1.2;
 
-/// Trains of a window where all flows have one round-trip time, and where they mix.
+/// Trains of a window where all flows have one round-trip time.
 const TRAINS_TOGETHER: usize = 3;
-/// See `TRAINS_TOGETHER`.
+/// Trains of a window where round-trip times differ.
 const TRAINS_MIXED: usize = 2;
 
 /// Trains that a class has at least, so that one flow's losses are known at their place in the round
@@ -36,20 +36,21 @@ const LEAST_TRAINS: usize = 16;
 /// once.
 const PEAK: f64 = 0.6;
 
-/// Packets of a train that is long enough to have most of that.
+/// Packets of a train that has half of that height; longer ones have more.
 const LONG_TRAIN: f64 = 10.0;
 
-/// So many flows that half of that is left: a peak is where trains of different flows meet.
+/// Number of flows with which half of that height is left, since a peak is where trains of different
+/// flows meet.
 const FEW: f64 = 4.0;
 
-/// Peaks are drawn from an exponential law: none of a run is so many times the mean.
+/// Bound of a peak, as a multiple of the mean. Peaks are drawn from an exponential law.
 const HIGHEST: f64 = 40.0;
 
 /// The largest unit that Linux hands to a device, in packets.
 const LARGEST_UNIT: f64 = 44.0;
 
 impl Engine {
-    /// The state in which a run begins: flows near their stationary windows.
+    /// Makes the state in which a run begins: flows near their stationary windows.
     pub fn new(link: &FluidLink, seed: u64) -> Self {
         let packets_per_s = link.packets_per_second();
         let transmission_s = TRANSMISSIONS / packets_per_s;

@@ -1,4 +1,4 @@
-//! What is counted while a run goes on.
+//! Counts of a run.
 
 use goodqueue_types::Histogram;
 
@@ -13,7 +13,7 @@ const PARTS: f64 = 16.0;
 #[derive(Clone, Debug)]
 pub struct Tally {
     ns_per_packet: f64,
-    /// Losses so far apart belong to different bursts, in seconds.
+    /// Seconds without a loss after which the next one belongs to another burst.
     gap_s: f64,
     arrivals: f64,
     drops: f64,
@@ -26,7 +26,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing counted.
+    /// Makes empty counts.
     pub fn new(buffer: f64, packets_per_s: f64, gap_s: f64) -> Self {
         let ns_per_packet = 1e9 / packets_per_s;
         let mut delays = Histogram::default();
@@ -45,7 +45,7 @@ impl Tally {
         }
     }
 
-    /// Forgets what was counted in the warm-up.
+    /// Forgets the counts of the warm-up.
     pub fn start(&mut self) {
         let empty = Self::new(0.0, 1.0, 0.0);
         self.delays = {
@@ -60,7 +60,7 @@ impl Tally {
         self.hits = 0;
     }
 
-    /// A slot: packets that arrived, were lost, were sent; packets that waited in the mean.
+    /// Counts a slot: packets that arrived, were lost, were sent, and the mean number that waited.
     #[inline]
     pub fn slot(&mut self, arrived: f64, lost: f64, sent: f64, waiting: f64) {
         self.arrivals += arrived;
@@ -70,7 +70,7 @@ impl Tally {
             .record((waiting * self.ns_per_packet) as u64, (sent * PARTS) as u64);
     }
 
-    /// Packets are lost now. Returns the number of the burst of losses that they belong to.
+    /// Counts losses at `now_s`. Returns the number of the burst of losses that they belong to.
     pub fn burst(&mut self, now_s: f64) -> u32 {
         if now_s - self.last_loss_s > self.gap_s {
             self.burst += 1;
@@ -80,12 +80,12 @@ impl Tally {
         self.burst
     }
 
-    /// A burst hits one flow more.
+    /// Counts another flow that a burst hit.
     pub fn hit(&mut self) {
         self.hits += 1;
     }
 
-    /// The outcome of a measured part in which the link could have sent `capacity` packets.
+    /// Returns the outcome of a measured part in which the link could have sent `capacity` packets.
     pub fn outcome(
         self,
         link: &FluidLink,

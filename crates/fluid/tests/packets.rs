@@ -14,7 +14,7 @@ use common::{link, packets, run};
 use goodqueue_fluid::{Extent, FluidControl, FluidRecovery};
 use goodqueue_types::Span;
 
-/// A link, and what packets showed behind its buffer.
+/// A link with a buffer, and figures of packets.
 struct Case {
     rate: u64,
     flows: u64,

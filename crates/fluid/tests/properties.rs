@@ -1,4 +1,4 @@
-//! What every run must keep.
+//! Properties of every run.
 
 mod common;
 
@@ -161,7 +161,7 @@ fn queues_that_drop_early_hold_less() {
     assert!((0.004..0.008).contains(&red.loss_rate), "{}", red.loss_rate);
 }
 
-/// What is allocated is allocated before the first slot; lists of a slot may grow in the beginning.
+/// Memory is allocated before the first slot. Lists of a slot may grow in the beginning.
 #[test]
 fn a_longer_run_allocates_no_more() {
     let link = link(200_000_000, 40, FluidControl::LINUX_CUBIC, &[20, 30, 60]);

@@ -192,7 +192,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// What the records of transmissions know, or what comes nearest to it.
+    /// Returns the state of transmissions by the records, or the nearest to it that a sender without
+    /// records knows.
     fn transmission_info(&self) -> TcpInfo {
         let sender = &self.sender;
         let Some(ledger) = &sender.ledger else {
@@ -225,7 +226,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// How long the sender has waited for what, up to `now`.
+    /// Returns the time that the sender has waited for each cause, up to `now`.
     pub fn time_limited(&self, now: Time) -> TimeLimited {
         let is_gone = self.state == ConnectionState::Closed;
         self.sender.time_limited(now, is_gone)

@@ -1,4 +1,4 @@
-"""How well a capture's model reproduces the capture, and how well it sizes: a part of the report.
+"""A part of the report: captures beside their models, and buffers sized from captures.
 
 Recorded captures of Linux (`tests/data/captures`) are put beside their models. Links that are drawn
 at random are captured in simulation and sized from their captures (`drawn_captures`).
@@ -47,7 +47,7 @@ SCALES = {
     "p50_delay_s": (1000, 1),
     "p99_delay_s": (1000, 1),
 }
-"""What a figure is multiplied by in the tables, and its decimals."""
+"""Factor and decimals of each figure in the tables."""
 
 UNITS = {"utilization": ", %", "loss_rate": ", %", "p50_delay_s": ", ms", "p99_delay_s": ", ms"}
 

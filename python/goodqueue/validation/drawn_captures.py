@@ -81,7 +81,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of a link.
+    """A drawn link and the buffers found for it.
 
     Attributes:
         drawn: the link.

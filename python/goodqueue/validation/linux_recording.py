@@ -30,7 +30,7 @@ class Figure(NamedTuple):
     Attributes:
         name: its column in the file.
         heading: its heading in the table, with its unit.
-        scale: what makes the figure one in that unit.
+        scale: the factor that converts the figure into that unit.
         digits: its decimals in the table.
     """
 
@@ -42,7 +42,7 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """What Linux did behind one buffer, once or several times.
+    """Recorded runs of Linux behind one buffer, one or several.
 
     Attributes:
         control: congestion control.
@@ -91,7 +91,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Criteria:
-    """What counts as agreement.
+    """Criteria of agreement.
 
     Attributes:
         figures: the figures that are judged.
@@ -183,7 +183,7 @@ def verdict(comparisons: Sequence[Comparison], *, known: bool = False) -> list[s
 
 
 def table(comparisons: Sequence[Comparison]) -> str:
-    """How many rows agree, and a table of all."""
+    """Returns the number of rows that agree, and a table of all, as Markdown."""
     met = sum(comparison.agrees_in_all() for comparison in comparisons)
     figures = comparisons[0].criteria.figures
     headings = [f"{figure.heading}: Linux | goodqueue" for figure in figures]

@@ -1,0 +1,1 @@
+"""The hybrid engine compared with the packet engine on drawn links (docs/hybrid.md)."""
