@@ -118,7 +118,7 @@ def study() -> str:
     # Each of two shards took every other link, in their order.
     drawn = sum(int(numbers[numbers % 2 == part].max() - part) // 2 + 1 for part in (0, 1))
     hybrid = frame.filter(pl.col("hybrid"))["link"].n_unique()
-    packets = float(frame["packets"].sum())
+    packets = float(frame["packets"].cast(pl.Int64).sum())
     engine = f"{hybrid:,} of them on the hybrid engine" if hybrid else "all on the packet engine"
     return (
         f"**{len(numbers):,} links, {len(frame):,} runs, {packets / 1e9:.1f} thousand million "

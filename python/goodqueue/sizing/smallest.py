@@ -380,7 +380,7 @@ def _floor_within_a_step(
     replicates than to settle the limit between them. If they cannot be shown: that one, by means.
     """
     while True:
-        at = _floor_by_means(trials, points, helped, most)
+        at = _floor_by_means(trials, points, helped, COARSE_REPLICATES)
         if at is None:
             return None
         low, high = _range(trials, helped)
