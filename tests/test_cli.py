@@ -420,10 +420,10 @@ def test_ctrl_c_keeps_the_finished_part_of_an_answer(
     assert printed.err == "interrupted\n"
     answer = json.loads((out / "summary.json").read_text())
     assert (answer["interrupted"], answer["recommendation"]["feasible"]) == (True, None)
-    # The search first tries a coarse grid up to the buffer that theory expects, then up to twice
-    # that.
+    # The search first tries a coarse grid up to beyond the buffer that theory expects, then halves
+    # the bracket.
     limits = [point["packets"] for point in answer["curve"]]
-    assert limits == [1, 9, 17]
+    assert limits == [1, 5, 9, 17]
     assert (out / "curve.png").exists()
 
 
