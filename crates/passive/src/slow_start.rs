@@ -32,19 +32,19 @@ impl FirstFlights {
             .take_while(|(_, payload)| *payload >= mss)
             .count();
         let full = &self.seen[..full];
-        let segments: u32 = full.iter().map(|(_, payload)| payload.div_ceil(mss)).sum();
-        if (segments as usize) < least_segments {
+        // A damaged file may state any length, so the sum may exceed 32 bits.
+        let segments_of = |flight: &[(Nanos, u32)]| -> u64 {
+            let counts = flight.iter().map(|(_, payload)| payload.div_ceil(mss));
+            counts.map(u64::from).sum()
+        };
+        if segments_of(full) < least_segments as u64 {
             return None;
         }
         let first = full.first()?.0;
         // The first such gap ends the first flight; later ones end later flights.
         for (index, pair) in full.windows(2).enumerate() {
             let (gap, whole) = (pair[1].0 - pair[0].0, pair[1].0 - first);
-            let before: u32 = full[..=index]
-                .iter()
-                .map(|(_, payload)| payload.div_ceil(mss))
-                .sum();
-            if gap * 2 > whole && before >= 2 && whole >= 1_000_000 {
+            if gap * 2 > whole && segments_of(&full[..=index]) >= 2 && whole >= 1_000_000 {
                 return Some(whole);
             }
         }
@@ -55,6 +55,15 @@ impl FirstFlights {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_of_a_damaged_file_do_not_overflow() {
+        let mut flights = FirstFlights::default();
+        for ms in [0, 1, 2, 50] {
+            flights.add(ms * 1_000_000, u32::MAX, false);
+        }
+        assert_eq!(flights.estimate(1, 5), Some(1_000_000));
+    }
 
     #[test]
     fn the_second_flight_tells_the_round_trip() {
