@@ -14,7 +14,15 @@ from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Effort, Link, rtt_range, size_link
 from goodqueue.sizing.budget import Budget
-from goodqueue.sizing.smallest import Ended, Target, Trials, grid, smallest, so_far
+from goodqueue.sizing.smallest import (
+    COARSE_REPLICATES,
+    Ended,
+    Target,
+    Trials,
+    grid,
+    smallest,
+    so_far,
+)
 from goodqueue.sizing.trial import LinkTrial
 from goodqueue.study.model import Stop
 from test_cli import on_terminal
@@ -133,7 +141,7 @@ def test_mistakes(flags: list[str], words: str, capsys: pytest.CaptureFixture[st
 
 def test_from_python() -> None:
     link = Link(1e9, rtt_range(0.01, 0.12), 300, max_loss_rate=0.01)
-    effort = Effort(budget_s=1, changes=False, queues=(), rules=False)
+    effort = Effort(budget_s=1, changes=False, queues=(), rules=False, engine="packets")
     answer = size_link(link, effort)
     assert answer.budget_over
     assert not answer.proved
@@ -201,6 +209,9 @@ def test_a_lean_search_proves_the_answer_within_a_step(needed: int) -> None:
     assert found.proved
     assert 0 <= points.index(found.limit) - truth <= 1
     assert found.low < needed <= found.limit
+    # Limits away from the answer get no more replicates than show where to look.
+    away = [limit for limit in trials.limits if abs(points.index(limit) - truth) > 2]
+    assert all(len(trials.replicates[limit]) <= COARSE_REPLICATES for limit in away)
 
 
 @pytest.mark.parametrize("runs", [0, 2, 5, 30, 60, 100])
