@@ -6,8 +6,7 @@ use std::io::BufRead;
 use std::time::Instant;
 
 use goodqueue_fluid::{
-    Acks, Background, Extent, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidRecovery,
-    simulate,
+    Acks, Background, Extent, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidSender, simulate,
 };
 use goodqueue_types::{Rate, Span};
 
@@ -54,10 +53,10 @@ fn main() {
                     packets: 2.0,
                     bytes_counted: linux,
                 },
-                recovery: if linux {
-                    FluidRecovery::LINUX
+                sender: if linux {
+                    FluidSender::LINUX
                 } else {
-                    FluidRecovery::RFC
+                    FluidSender::RFC
                 },
                 paced: false,
                 max_window: f64::INFINITY,

@@ -112,7 +112,7 @@ impl Class {
                 group.acks.packets
             },
             max_window: group.max_window,
-            proportional: group.recovery.proportional,
+            proportional: group.sender.proportional,
             pending: shape.unit * noise.unit(),
             returns: vec![0.0; ring.next_power_of_two()],
             trains: Vec::with_capacity(shape.trains * flows.len()),
@@ -274,7 +274,7 @@ impl Class {
         if known || self.noise.unit() < REDRAWN {
             train.peak = (self.shape.peak * self.noise.exponential()) as f32;
         }
-        // What is sent is what will come back.
+        // The train returns with the packets that it sends now.
         if before > NOTHING {
             self.factor = after / before;
             return 0.0;

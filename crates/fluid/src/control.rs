@@ -108,7 +108,7 @@ impl Flow {
     /// `late` the one after it, unless it knows of another loss before.
     pub fn lose(&mut self, trains: u16, count: f64, late: bool) {
         self.flight -= count;
-        // What was sent before the first loss was known belongs to the same event.
+        // Packets sent before the first loss was known belong to the same event.
         if self.unknown == 0 && self.recovers + 1 < trains.max(2) {
             self.unknown = trains + u16::from(late);
         }

@@ -157,7 +157,7 @@ impl Class {
             .iter()
             .map(|train| f64::from(train.amount))
             .sum();
-        // What the present train has not sent yet has not come back either.
+        // Packets that the present train has not sent yet have not come back either.
         all + self.left - self.left * self.factor
     }
 
@@ -197,7 +197,7 @@ impl Class {
 mod tests {
     use crate::engine::Engine;
     use crate::link::{
-        Acks, Background, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidRecovery,
+        Acks, Background, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidSender,
     };
     use goodqueue_types::{Rate, Span};
 
@@ -222,7 +222,7 @@ mod tests {
                         packets: 2.0,
                         bytes_counted: true,
                     },
-                    recovery: FluidRecovery::RFC,
+                    sender: FluidSender::RFC,
                     paced: false,
                     max_window: f64::INFINITY,
                 }],

@@ -19,7 +19,7 @@ mod tally;
 
 pub use engine::{Stopped, simulate};
 pub use link::{
-    Acks, Background, Extent, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidRecovery,
+    Acks, Background, Extent, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidSender,
 };
 pub use outcome::{Cost, FluidFlow, FluidOutcome};
 pub use range::{LEAST_BUFFER, LEAST_WINDOW, OutOfRange, range};

@@ -85,7 +85,7 @@ pub struct FlowGroup {
     /// Acknowledgements of the receivers, and the growth that senders take from them.
     pub acks: Acks,
     /// Detection and repair of losses.
-    pub recovery: FluidRecovery,
+    pub sender: FluidSender,
     /// True if senders spread packets over the round-trip time.
     pub paced: bool,
     /// Largest window, in packets; infinite if none binds.
@@ -177,31 +177,27 @@ pub struct Acks {
     pub bytes_counted: bool,
 }
 
-/// Detection and repair of losses.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FluidRecovery {
-    /// True if a sender reduces in proportion to what is delivered (PRR, RFC 6937), and not by
-    /// a pause.
+/// Behaviour of a sender besides its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FluidSender {
+    /// True if a sender in recovery reduces in proportion to what is delivered (PRR, RFC 6937), and
+    /// not by a pause.
     pub proportional: bool,
-    /// True if the loss of a retransmission is detected without a timeout (RACK, RFC 8985).
-    pub rack: bool,
-    /// The least retransmission timeout.
-    pub min_timeout: Span,
+    /// True if packets leave in units of about a millisecond at the pace (Linux: TSO autosizing).
+    pub segmentation_offload: bool,
 }
 
-impl FluidRecovery {
-    /// Recovery of Linux.
+impl FluidSender {
+    /// A sender of Linux.
     pub const LINUX: Self = Self {
         proportional: true,
-        rack: true,
-        min_timeout: Span::from_millis(200),
+        segmentation_offload: true,
     };
 
-    /// SACK recovery of RFC 6675 with the timeouts of RFC 6298.
+    /// A sender with the SACK recovery of RFC 6675.
     pub const RFC: Self = Self {
         proportional: false,
-        rack: false,
-        min_timeout: Span::from_secs(1),
+        segmentation_offload: false,
     };
 }
 

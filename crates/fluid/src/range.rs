@@ -100,8 +100,8 @@ fn untried(link: &FluidLink, free: f64) -> Option<&'static str> {
         if group.max_window < free {
             return Some("windows that a receiver bounds");
         }
-        let alike = (group.control, group.acks, group.recovery);
-        if alike != (first.control, first.acks, first.recovery) {
+        let alike = (group.control, group.acks, group.sender);
+        if alike != (first.control, first.acks, first.sender) {
             return Some("flows of several kinds");
         }
         let known = match group.control {

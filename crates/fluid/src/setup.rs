@@ -95,7 +95,7 @@ impl Engine {
                     window,
                     trains,
                     unit,
-                    // What a slot resolves needs no more.
+                    // The packets of a slot bound the burst, because a slot shows no finer time.
                     burst: (unit - 1.0).min(per_slot),
                     peak,
                     together,
@@ -151,7 +151,7 @@ fn fair_window(link: &FluidLink, transmission_s: f64) -> f64 {
 fn unit(group: &FlowGroup, window: f64, rtt_s: f64) -> f64 {
     if group.paced {
         1.0
-    } else if group.recovery.proportional {
+    } else if group.sender.segmentation_offload {
         (1.2 * window / rtt_s / 1024.0).clamp(group.acks.packets, LARGEST_UNIT)
     } else {
         group.acks.packets

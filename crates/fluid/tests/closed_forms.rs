@@ -3,7 +3,7 @@
 mod common;
 
 use common::{extent, link, run};
-use goodqueue_fluid::{FluidControl, FluidRecovery};
+use goodqueue_fluid::{FluidControl, FluidSender};
 
 /// Utilisation of a saw-tooth with a buffer of `b` bandwidth-delay products: the window grows from
 /// (1 + b) / 2 to 1 + b; below 1 the link sends a window per base round trip, above it is busy and
@@ -17,12 +17,12 @@ fn saw_tooth(b: f64) -> f64 {
 
 #[test]
 fn one_reno_flow_is_a_saw_tooth() {
-    for recovery in [FluidRecovery::LINUX, FluidRecovery::RFC] {
+    for sender in [FluidSender::LINUX, FluidSender::RFC] {
         for b in [0.1, 0.25, 0.5, 0.75, 1.0] {
             let mut link = link(10_000_000_000, 1, FluidControl::RENO, &[100]);
             let bdp = link.packets_per_second() * 0.1;
             link.queue = common::packets(b * bdp);
-            link.groups[0].recovery = recovery;
+            link.groups[0].sender = sender;
             let outcome = run(&link, &extent(1, 15_000, 90_000));
             let found = outcome.utilization;
             let expected = saw_tooth(b);

@@ -11,7 +11,7 @@
 mod common;
 
 use common::{link, packets, run};
-use goodqueue_fluid::{Extent, FluidControl, FluidRecovery};
+use goodqueue_fluid::{Extent, FluidControl, FluidSender};
 use goodqueue_types::Span;
 
 /// A link with a buffer, and figures of packets.
@@ -199,7 +199,7 @@ fn packets_show_the_same() {
             .collect();
         group.acks.bytes_counted = case.linux;
         if !case.linux {
-            group.recovery = FluidRecovery::RFC;
+            group.sender = FluidSender::RFC;
         }
         let (mut utilization, mut loss_rate) = (0.0, 0.0);
         for seed in [1, 2] {

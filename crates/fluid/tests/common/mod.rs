@@ -4,7 +4,7 @@
 
 use goodqueue_fluid::{
     Acks, Background, Extent, FlowGroup, FluidControl, FluidLink, FluidOutcome, FluidQueue,
-    FluidRecovery, simulate,
+    FluidSender, simulate,
 };
 use goodqueue_types::{Rate, Span};
 
@@ -23,7 +23,7 @@ pub fn link(rate_bps: u64, flows: u64, control: FluidControl, rtts_ms: &[u64]) -
                 packets: 2.0,
                 bytes_counted: true,
             },
-            recovery: FluidRecovery::LINUX,
+            sender: FluidSender::LINUX,
             paced: false,
             max_window: f64::INFINITY,
         }],

@@ -8,13 +8,12 @@ use crate::path::Path;
 use crate::scenario::Scenario;
 use crate::topology::{LinkDirection, link_of};
 use goodqueue_fluid::{
-    Acks, Background, FlowGroup as FluidGroup, FluidControl, FluidLink, FluidQueue, FluidRecovery,
+    Acks, Background, FlowGroup as FluidGroup, FluidControl, FluidLink, FluidQueue, FluidSender,
 };
 use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_sim::{Impairments, WorkloadConfig};
 use goodqueue_tcp::{
-    AckRule, CongestionControlConfig, CubicVariant, EcnMode, LossDetection, Recovery,
-    RecoveryWindow, TcpConfig,
+    AckRule, CongestionControlConfig, CubicVariant, EcnMode, Recovery, RecoveryWindow, TcpConfig,
 };
 use goodqueue_types::{LinkId, Span};
 
@@ -258,10 +257,9 @@ fn flow_group(
             },
             bytes_counted: tcp.byte_counting,
         },
-        recovery: FluidRecovery {
+        sender: FluidSender {
             proportional: tcp.recovery_window != RecoveryWindow::Ssthresh,
-            rack: tcp.loss_detection == LossDetection::Rack,
-            min_timeout: tcp.rto.minimum,
+            segmentation_offload: tcp.details.segmentation_offload,
         },
         paced: tcp.pacing,
         max_window: tcp.receive_window as f64 / f64::from(tcp.mss),
