@@ -14,7 +14,7 @@ const PART: u64 = 8;
 /// Growth is looked at over so many segments at least.
 const LEAST_SEGMENTS: u64 = 4;
 
-/// What is known of it.
+/// State of the estimate of one flow's beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opening {
     /// Where the stream begins, as far as it was seen.

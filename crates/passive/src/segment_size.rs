@@ -7,7 +7,7 @@ const LARGEST: u32 = 9000;
 /// Assumed before anything is known: Ethernet's with timestamps.
 const USUAL: u32 = 1448;
 
-/// What is known of it.
+/// State of the estimate of the segment size.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SegmentSize {
     /// The smaller of both ends' announcements.

@@ -61,7 +61,7 @@ fn drops_come_when_ns3_has_them() {
         (16, 1),
         "not yet time for the next"
     );
-    // From 210 ms on, drops are due 99.998, 50.001 and 56.250 ms after one another: three by 420
+    // Drops after 210 ms are due 99.998, 50.001 and 56.250 ms after one another: three by 420
     // ms.
     rig.at(THIRD).dequeue();
     assert_eq!((rig.waiting(), rig.drops(EXCEEDED)), (12, 4));
@@ -121,7 +121,7 @@ fn a_threshold_marks_what_the_control_law_spares() {
     assert_eq!((rig.marks(EXCEEDED), rig.marks(THRESHOLD)), (1, 2));
     rig.at(THIRD).dequeue();
     assert_eq!((rig.marks(EXCEEDED), rig.marks(THRESHOLD)), (1, 2));
-    // From 210 ms on, drops come at 310, 360 and 416.2 ms.
+    // Drops after 210 ms come at 310, 360 and 416.2 ms.
     assert_eq!((rig.waiting(), rig.drops(EXCEEDED)), (13, 3));
 }
 

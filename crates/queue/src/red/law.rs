@@ -100,7 +100,7 @@ impl RedLaw {
         self.adapt(now);
         self.count += 1;
         self.count_bytes += bytes;
-        // As in ns-2, an arrival that finds an empty queue passes. In units of packets an arrival
+        // An arrival that finds an empty queue passes, as in ns-2. In units of packets an arrival
         // that finds one packet passes too.
         if self.average < self.config.min || queue <= 1 {
             self.counting = false;

@@ -128,7 +128,7 @@ impl Configuration for LinuxRedConfig {
                 format!("write a burst of {least} packets or a few more"),
             ));
         };
-        // As in the kernel's red_check_params, fixed point must not overflow 32 bits.
+        // Fixed-point numbers must not overflow 32 bits (the kernel's `red_check_params`).
         if u32::BITS - self.max.leading_zeros() + u32::from(wlog) > 32 {
             return Err(Refusal::new(
                 "max",
@@ -397,7 +397,7 @@ mod tests {
             rig.queue = at_average(config, bytes);
             rig.queue.idle_since = None;
             (rig.queue.count, rig.queue.mark_at) = (Some(0), 0);
-            // With this backlog the average stays constant.
+            // The average stays constant with this backlog.
             rig.call(|queue, context| {
                 let packet = Packet {
                     size: bytes as u32,

@@ -41,7 +41,7 @@ fn gaps(config: RedConfig, waiting: u64, drops: usize) -> Vec<u64> {
 }
 
 /// Floyd and Jacobson (1993), section 7: with p = 1/16 the gaps are uniform over 1 to 15 packets.
-/// With ns-2's `wait` they are uniform over 16 to 31. Quantiles of chi-square: 0.999.
+/// Distances are uniform over 16 to 31 with ns-2's `wait`. Quantiles of chi-square: 0.999.
 #[test]
 fn gaps_between_drops_are_uniform() {
     let config = forgetful(10.0, 30.0, 0.125);

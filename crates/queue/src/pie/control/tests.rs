@@ -101,7 +101,7 @@ fn accumulated_probability_bounds_the_gap_between_drops() {
     // 84 arrivals pass without a drop. Then the gap is geometric with a mean of 100, cut at 8.5/p.
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
     assert!((mean - 184.0).abs() < 6.0, "{mean}");
-    // As in ns-3's test, every arrival is dropped from 8.5 on.
+    // Every arrival is dropped from 8.5 on (ns-3's test).
     vars.accu_prob = 8.6;
     assert!(vars.drop_early(&params, &mut random, backlog, 1500));
     vars.accu_prob = -0.16;
