@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from dataclasses import replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -210,9 +211,12 @@ def test_a_file_that_runs_for_too_long_is_cut(tmp_path: Path) -> None:
     assert answer.share < 1
     assert answer.scenario is not None
     assert answer.scenario.duration_s < 10_000
-    # A Reno flow at 12 Mb/s and 100 ms takes 5 s from loss to loss without a buffer, and longer
-    # behind one. The start-up keeps five of them.
-    assert answer.scenario.warmup_s >= 25
+    # The start-up keeps five loss epochs. A Reno flow at 12 Mb/s and 100 ms behind B packets fills
+    # 100 + B packets, and grows back half of them in as many round trips of 100 + B ms.
+    text = tomllib.loads(answer.scenario.resolved_toml())
+    limit = text["topology"]["bottleneck"]["queue"]["limit"]
+    packets = 100 + int(limit.removesuffix("kB")) * 1000 // 1500
+    assert answer.scenario.warmup_s >= 5 * packets / 2 * packets / 1000
 
 
 def test_a_file_that_cannot_be_cut_is_run_as_it_is() -> None:
