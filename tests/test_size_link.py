@@ -150,6 +150,17 @@ def test_the_search_goes_as_far_as_theory_expects_an_answer(
     assert "the delay allows at most" in printed
 
 
+def test_buffers_of_rules_do_not_count_as_searched(capsys: pytest.CaptureFixture[str]) -> None:
+    """Windows of 20 packets never fill 10 Mb/s. Rules' larger buffers are run after the search."""
+    bounded = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "2", "--max-window", "30kB"]
+    assert run_command(["size", *bounded, "--replicates", "3", "--json"]) == 3
+    answer = json.loads(capsys.readouterr().out)
+    reached = answer["recommendation"]["at_least_packets"] - 1
+    assert max(one["packets"] for one in answer["curve"]) > reached
+    assert run_command(["size", *bounded, "--replicates", "3"]) == 3
+    assert f"even {reached} packets do not keep utilisation" in capsys.readouterr().out
+
+
 def test_what_is_not_shown_is_not_said_to_be(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
