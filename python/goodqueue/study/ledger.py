@@ -29,6 +29,10 @@ TABLES = "tables"
 FORMAT = 2
 """Version of the ledger's own tables. Format 1 had no checksums."""
 
+PAGE_SIZE = 8192
+"""Bytes in a page of a new ledger. Ten rows fill such a page; SQLite's default of 4096 bytes leaves
+a tenth of each page empty."""
+
 NAMES_TABLE = (
     "CREATE TABLE names (id INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE, "
     "sample BLOB NOT NULL, checksum BLOB NOT NULL)"
@@ -278,6 +282,8 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
     """
     connection = _connect(folder, folder / LEDGER, uri=False)
     try:
+        with told(folder):
+            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")  # of a new file only
         with told(folder), _immediately(connection):
             if check_format(folder, connection) == 0:
                 create(connection)
