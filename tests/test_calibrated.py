@@ -21,7 +21,7 @@ from goodqueue.sizing.calibrated.smallest import bracket, calibrated, chances_ke
 from goodqueue.sizing.calibrated.surface import from_arrays, surfaces, to_arrays
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.rules import RULES
-from goodqueue.validation import linux_deep, linux_recording
+from research.validation import linux_deep, linux_recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

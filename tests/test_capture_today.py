@@ -31,8 +31,8 @@ from goodqueue.sizing.budget import Budget
 from goodqueue.sizing.link import Link
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
-from goodqueue.validation.captures import of_scene
-from goodqueue.validation.drawn_captures import draw, judged
+from research.validation.captures import of_scene
+from research.validation.drawn_captures import draw, judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,7 +210,7 @@ def test_buffers_from_captures_are_those_of_the_true_parameters() -> None:
     """The buffers of at least 5 of 6 links are right; their seed is used nowhere else.
 
     Where 90 % are right, that happens in 89 % of all choices of six links (binomial), where half
-    are, in 11 %. `python -m goodqueue.validation --only captures` judges 40 others.
+    are, in 11 %. `python -m research.validation --only captures` judges 40 others.
     """
     found = list(judged(20_261_124, 6))
     print([(one.truth, one.found, one.carried) for one in found])

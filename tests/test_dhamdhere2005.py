@@ -13,7 +13,6 @@ import pytest
 
 from conftest import ROOT
 from goodqueue.intervals import Interval, t_interval
-from goodqueue.papers import page
 from goodqueue.papers.cells import Finding, Reproduction, Verdict
 from goodqueue.papers.dhamdhere2005 import figures
 from goodqueue.papers.dhamdhere2005.claims import Claim, Sample, claims, stated
@@ -26,6 +25,7 @@ from goodqueue.papers.dhamdhere2005.table1 import Table1, rows
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
+from research.papers import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

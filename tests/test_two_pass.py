@@ -12,7 +12,7 @@ from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
 from goodqueue.study.runner import Runner
 from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
-from goodqueue.validation.two_pass_report import verdict
+from research.validation.two_pass_report import verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
