@@ -54,7 +54,7 @@ fuzz: setup ## damaged files through every reader: make fuzz SECONDS=60 SEED=1
 	$(BIN)/python fuzz/run.py target/debug/goodqueue-fuzz $(SECONDS) $(SEED)
 
 demo: setup ## reproduce a published study of bufferbloat, then size its buffer
-	@$(BIN)/python -m goodqueue.demo
+	@$(BIN)/python -m goodqueue.cli.demo
 
 bench: ## the native benchmark, beside ns-2 where it is installed
 	cargo run --locked --release --quiet --package goodqueue-bench

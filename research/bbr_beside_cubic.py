@@ -12,10 +12,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue.api import load
-from goodqueue.cli.terminal import progress
-from goodqueue.parallel import workers
-from goodqueue.result import Result
+from goodqueue.core.parallel import workers
+from goodqueue.output.terminal import progress
+from goodqueue.runs.api import load
+from goodqueue.runs.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,6 @@ import pytest
 
 import goodqueue
 from goodqueue.cli import EXIT_UNPROVED, run_command
-from goodqueue.memory import limit_of
 from goodqueue.passive import analyze
 from goodqueue.passive.carry import carried
 from goodqueue.passive.fit import fit
@@ -27,8 +26,9 @@ from goodqueue.passive.model import Choices, model_of
 from goodqueue.passive.scenario import today_toml
 from goodqueue.passive.size import model_for
 from goodqueue.passive.today import Bench, Comparison, Today, likely_reason
-from goodqueue.sizing.budget import Budget
+from goodqueue.runs.memory import limit_of
 from goodqueue.sizing.link import Link
+from goodqueue.sizing.search.budget import Budget
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 from research.validation.captures import of_scene

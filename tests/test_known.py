@@ -16,7 +16,7 @@ from goodqueue.errors import RequestError
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.rules.bscl import RULE, bscl
-from goodqueue.sizing.trial import LinkTrial
+from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,7 +30,7 @@ from goodqueue.sizing.rules import (
     window_decrease,
 )
 from goodqueue.sizing.rules.rule import Advice, loss_rate
-from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
+from goodqueue.sizing.smoothing.formula import friendly_increase, smoothing_packets
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
 from research.validation import linux_deep, linux_recording
 

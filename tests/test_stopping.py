@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import nct, norm, t
 
-from goodqueue.intervals import Interval, t_interval
+from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.study.model import Bound, StopSpec
 from goodqueue.study.stopping import (
     LEAST_UNCHANGED,

@@ -9,8 +9,8 @@ import pytest
 from goodqueue.papers.dhamdhere2005.captures import Second, estimate, sizes
 from goodqueue.papers.dhamdhere2005.mix import Mix, Traffic
 from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 from research.validation.two_pass_report import verdict
 

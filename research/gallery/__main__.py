@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.cli.terminal import progress
+from goodqueue.output.terminal import progress
 from research.gallery import claims, core, home, papers
 from research.gallery.claims import Claim
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.plots.gallery import Panel, stacked
+from goodqueue.plots.panels import Panel, stacked
 from research.gallery.runs import Shown, of, swept
 
 if TYPE_CHECKING:

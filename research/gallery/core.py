@@ -5,8 +5,8 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.plots.gallery import Group, Line, Panel, dots, stacked
 from goodqueue.plots.over_time import backlog
+from goodqueue.plots.panels import Group, Line, Panel, dots, stacked
 from goodqueue.plots.style import GREY
 from research.gallery.runs import Shown, Take, group, of, swept, window
 

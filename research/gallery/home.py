@@ -5,8 +5,8 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.plots.gallery import Group, Line, Panel, dots, stacked
 from goodqueue.plots.over_time import backlog, round_trips
+from goodqueue.plots.panels import Group, Line, Panel, dots, stacked
 from research.gallery.runs import (
     Shown,
     Take,

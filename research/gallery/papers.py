@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.intervals import Interval
-from goodqueue.plots.gallery import Group, Line, Panel, dots, stacked
+from goodqueue.core.intervals import Interval
 from goodqueue.plots.over_time import round_trips
+from goodqueue.plots.panels import Group, Line, Panel, dots, stacked
 from goodqueue.plots.style import BLUE, ORANGE
 from research.gallery.runs import Shown, Take, group, of, swept
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goodqueue.api import load
-from goodqueue.intervals import Interval, t_interval
-from goodqueue.parallel import workers
-from goodqueue.plots.gallery import Line
+from goodqueue.core.intervals import Interval, t_interval
+from goodqueue.core.parallel import workers
+from goodqueue.plots.panels import Line
 from goodqueue.plots.thin import thin
-from goodqueue.result import Result
+from goodqueue.runs.api import load
+from goodqueue.runs.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.study.model import Run
-    from goodqueue.study.store import Store
+    from goodqueue.study.record.store import Store
 
 CORES = 2
 

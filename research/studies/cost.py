@@ -18,12 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.parallel import workers
+from goodqueue.core.parallel import workers
 from goodqueue.study.engine import perform
 from goodqueue.study.model import Keep, Stop
 from goodqueue.study.plan import run_of
+from goodqueue.study.record.store import Store
 from goodqueue.study.results import Results
-from goodqueue.study.store import Store
 from goodqueue.study.sweep import Study, Sweep
 from goodqueue.study.threads import Threads
 from research.studies.endurance import STUDY

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.intervals import Interval, t_interval
-from goodqueue.parallel import workers
+from goodqueue.core.intervals import Interval, t_interval
+from goodqueue.core.parallel import workers
 from goodqueue.study.stopping import LEAST_UNCHANGED, anytime_interval
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.study.record.store import LEDGER
 from goodqueue.study.results import Results
-from goodqueue.study.store import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
+from goodqueue.study.record.store import LEDGER, TABLES, Store
+from goodqueue.study.record.verify import repair, verify
 from goodqueue.study.results import Results
-from goodqueue.study.store import LEDGER, TABLES, Store
 from goodqueue.study.sweep import Study
-from goodqueue.study.verify import repair, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,13 +12,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.memory import limit_of
 from goodqueue.passive import analyze
 from goodqueue.passive.fit import fit
 from goodqueue.passive.link import link_of
 from goodqueue.passive.size import model_for
 from goodqueue.passive.today import FIGURES, Bench
-from goodqueue.sizing.budget import Budget
+from goodqueue.runs.memory import limit_of
+from goodqueue.sizing.search.budget import Budget
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 from research.validation.drawn_captures import (

@@ -9,7 +9,7 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation.compare import SpreadCheck, estimate
 from research.validation.reading import CHAINS, CHAINS_READING
 from research.validation.simulators import ns2_figures
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue._core import Cancel
-    from goodqueue.parallel import Workers
+    from goodqueue.core.parallel import Workers
     from research.validation.simulators import Figures
 
 SCRIPT = "tools/ns2/chain.tcl"

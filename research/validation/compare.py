@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from goodqueue.intervals import t_interval
+from goodqueue.core.intervals import t_interval
 from research.validation.cases import RELATIVE_TOLERANCE, UTILIZATION_TOLERANCE
 
 if TYPE_CHECKING:

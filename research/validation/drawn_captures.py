@@ -15,7 +15,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import goodqueue
-from goodqueue.memory import limit_of
 from goodqueue.passive import analyze
 from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.link import link_of
@@ -24,10 +23,11 @@ from goodqueue.passive.scenario import today_toml
 from goodqueue.passive.size import model_for
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
+from goodqueue.runs.memory import limit_of
 from goodqueue.sizing.answer import work_out
-from goodqueue.sizing.budget import Budget, Plan
-from goodqueue.sizing.laboratory import Laboratory
 from goodqueue.sizing.link import Link
+from goodqueue.sizing.search.budget import Budget, Plan
+from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 

@@ -9,7 +9,7 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation.compare import estimate
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue._core import Cancel
-    from goodqueue.parallel import Workers
+    from goodqueue.core.parallel import Workers
     from research.validation.simulators import Figures
 
 SCENARIO = "scenarios/linux-bottleneck.toml"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goodqueue._core import Cancel
-from goodqueue.api import run
 from goodqueue.plots.style import BLUE, ORANGE, Picture
 from goodqueue.plots.thin import thin
+from goodqueue.runs.api import run
 from research.validation.ns3 import CASES, SCENARIO, run_ns3
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation.compare import estimate
 from research.validation.ns3 import BUILT, SCENARIO, Ns3Error, output
 from research.validation.reading import NS3_QUEUES, NS3_QUEUES_READING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue._core import Cancel
-    from goodqueue.parallel import Workers
+    from goodqueue.core.parallel import Workers
     from research.validation.simulators import Figures
 
 COLUMNS = {

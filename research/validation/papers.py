@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
+from goodqueue.core.parallel import workers
 from goodqueue.papers.cells import Spread
 from goodqueue.papers.experiment import experiment
 from goodqueue.papers.table import TableExperiment
-from goodqueue.parallel import workers
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 from research.validation.reading import STUDIES_HEAD, STUDIES_READING
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue._core import Cancel
-    from goodqueue.parallel import Workers
+    from goodqueue.core.parallel import Workers
     from research.validation.simulators import Figures
 
 SCRIPT = "tools/ns2/lossy-link.tcl"

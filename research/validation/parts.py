@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from goodqueue.parallel import workers
+from goodqueue.core.parallel import workers
 from research.validation import (
     chains,
     linux,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
-    from goodqueue.parallel import Workers
+    from goodqueue.core.parallel import Workers
     from research.validation.cases import Case
     from research.validation.simulators import Figures
 

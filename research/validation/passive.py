@@ -340,7 +340,7 @@ class Truth:
 
 def simulate(case: Drawn, folder: Path) -> Truth:
     """Runs a scenario with captures on both sides of the target."""
-    from goodqueue.api import run
+    from goodqueue.runs.api import run
 
     files = {name: folder / name for name in ("tr", "queue:target")}
     files |= {f"{side}:target": folder / f"{side}.pcapng" for side in ("before", "after")}

@@ -8,7 +8,7 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation.compare import SpreadCheck
 from research.validation.reading import RED, RED_READING
 from research.validation.simulators import SCRIPT, ns2_figures
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue._core import Cancel
-    from goodqueue.parallel import Workers
+    from goodqueue.core.parallel import Workers
     from research.validation.simulators import Figures
 
 SCENARIO = "scenarios/s5.toml"

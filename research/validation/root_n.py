@@ -22,12 +22,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.intervals import Interval, t_interval
+from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.trial import EPOCHS, LINK, LONG, length, scenario_toml
+from goodqueue.sizing.trials.described import EPOCHS, LINK, LONG, length, scenario_toml
 from goodqueue.study.plan import run_of, variant_of
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
     from research.validation.root_n import Measured
 
 FOLDER = Path("docs/img")

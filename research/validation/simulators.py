@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation.cases import METRICS, RECOVERY
 
 if TYPE_CHECKING:

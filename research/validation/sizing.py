@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 from goodqueue.errors import RequestError
 from goodqueue.sizing import answer as size
 from goodqueue.sizing.answer import first_reach, last_reach, targets
-from goodqueue.sizing.laboratory import LinkLaboratory
 from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.sizing.rules.bscl import bscl
-from goodqueue.sizing.smallest import Trials, smallest
-from goodqueue.sizing.trial import length
+from goodqueue.sizing.search.laboratory import LinkLaboratory
+from goodqueue.sizing.search.smallest import Trials, smallest
+from goodqueue.sizing.trials.described import length
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 from research.validation.scan import FAR, MOST_REPLICATES, NEAR, around, scan, steps_between
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from goodqueue.api import run
+from goodqueue.runs.api import run
 from research.validation.cases import RECOVERY
 from research.validation.reading import VARIANTS, VARIANTS_READING
 from research.validation.simulators import Ns2Error
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from goodqueue._core import Cancel
-    from goodqueue.parallel import Workers
+    from goodqueue.core.parallel import Workers
 
 SCRIPT = "tools/ns2/drops.tcl"
 SCENARIO = "scenarios/drop-pattern.toml"

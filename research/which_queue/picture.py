@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
     from research.which_queue.__main__ import Row
 
 LEAST_SHOWN = 90

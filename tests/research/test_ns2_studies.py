@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import ROOT
-from goodqueue.api import load
 from goodqueue.papers.cells import Spread
 from goodqueue.papers.experiment import experiment
 from goodqueue.papers.table import PLAIN
+from goodqueue.runs.api import load
 from research.validation import papers
 from research.validation.papers import COLUMNS, Cell, Check, record, section, tables, verdict
 

@@ -9,7 +9,7 @@ from statistics import fmean
 import pytest
 
 from conftest import ROOT
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation.chains import (
     CASES,
     Case,

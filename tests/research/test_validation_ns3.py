@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation import ns3, ns3_pictures, ns3_report
 from research.validation.ns3 import CASES, Case, Comparison, Ns3Error
 

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from conftest import ROOT
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation import ns3, ns3_queues
 from research.validation.ns3_queues import CASES, Case, Comparison
 

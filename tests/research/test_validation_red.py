@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goodqueue.api import load
+from goodqueue.runs.api import load
 from research.validation.red import CASES, COLUMNS, SCENARIO, Comparison, section, verdict
 
 BASE = dict.fromkeys(COLUMNS, 10.0)

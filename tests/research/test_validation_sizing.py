@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.sizing.smallest import Target, grid
+from goodqueue.sizing.search.smallest import Target, grid
 from research.validation.scan import FIRST_REPLICATES, MOST_REPLICATES, NEAR, around, scan
 from research.validation.sizing import check_links, describe, random_links
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from conftest import ROOT
-from goodqueue.api import run
+from goodqueue.runs.api import run
 from research.validation.variants import (
     CASES,
     SCENARIO,

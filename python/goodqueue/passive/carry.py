@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from goodqueue.passive.today import Today
     from goodqueue.sizing.result import Answer
-    from goodqueue.sizing.smallest import Target
+    from goodqueue.sizing.search.smallest import Target
 
 
 @dataclass(frozen=True, slots=True)

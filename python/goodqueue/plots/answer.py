@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
     from goodqueue.sizing.result import Answer
 
 FIGURES = (

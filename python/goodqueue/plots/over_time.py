@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goodqueue.plots.gallery import Line
+from goodqueue.plots.panels import Line
 from goodqueue.plots.thin import thin
 
 if TYPE_CHECKING:
-    from goodqueue.result import Result
+    from goodqueue.runs.result import Result
 
 
 def backlog(result: Result, link: str, label: str, unit: str = "packets") -> Line:

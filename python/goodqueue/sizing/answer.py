@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.sizing.budget import BudgetSpent
 from goodqueue.sizing.calibrated.record import records
 from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
 from goodqueue.sizing.listener import SILENT, Listener
@@ -27,7 +26,8 @@ from goodqueue.sizing.result import (
 )
 from goodqueue.sizing.rules import RULES
 from goodqueue.sizing.rules.bscl import bscl
-from goodqueue.sizing.smallest import (
+from goodqueue.sizing.search.budget import BudgetSpent
+from goodqueue.sizing.search.smallest import (
     COARSE_REPLICATES,
     FIRST_REPLICATES,
     Target,
@@ -39,12 +39,12 @@ from goodqueue.sizing.smallest import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from goodqueue.engines import Engine
-    from goodqueue.intervals import Interval
-    from goodqueue.sizing.budget import Plan
-    from goodqueue.sizing.laboratory import Laboratory, Trial
+    from goodqueue.core.intervals import Interval
+    from goodqueue.runs.engines import Engine
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.rules import Advice, Rule
+    from goodqueue.sizing.search.budget import Plan
+    from goodqueue.sizing.search.laboratory import Laboratory, Trial
 
 MOST_REPLICATES = 64
 """No limit gets more replicates."""

@@ -13,7 +13,7 @@ import polars as pl
 from goodqueue.sizing.result import FIGURES, buffer_dict
 
 if TYPE_CHECKING:
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
     from goodqueue.sizing.result import Answer
 
 BUFFER = {"packets": pl.Int64, "bytes": pl.Int64, "seconds": pl.Float64, "bdp": pl.Float64}

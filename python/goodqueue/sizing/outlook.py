@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import ceil, inf, isfinite, log2
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.smallest import FIRST_REPLICATES, grid
+from goodqueue.sizing.search.smallest import FIRST_REPLICATES, grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goodqueue.sizing.laboratory import Laboratory
-    from goodqueue.sizing.smallest import Smallest, Target, Trials
+    from goodqueue.sizing.search.laboratory import Laboratory
+    from goodqueue.sizing.search.smallest import Smallest, Target, Trials
 
 SETTLED_LIMITS = 3
 """Limits around an answer that are settled: itself and its neighbours."""

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goodqueue._core import Scenario
-    from goodqueue.engines import Engine
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
     from goodqueue.passive.carry import Carried
     from goodqueue.passive.today import Today
+    from goodqueue.runs.engines import Engine
     from goodqueue.sizing.calibrated.record import Record
     from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.rules import Advice, Rule
-    from goodqueue.sizing.smallest import Smallest, Trials
+    from goodqueue.sizing.search.smallest import Smallest, Trials
 
 FIGURES = ("utilization", "loss_rate", "p99_delay_s", "jain")
 """What is reported of a buffer: utilisation, loss, the 99th percentile of the queueing delay, and

@@ -78,7 +78,7 @@ def sweep(  # noqa: PLR0913
     Ctrl-C finishes what is running, a second one stops it; the same command does the rest.
     """
     from goodqueue.cli.sweep import SweepRequest, sweep_study
-    from goodqueue.drawing import FORMATS, drawing_of
+    from goodqueue.core.drawing import FORMATS, drawing_of
 
     request = SweepRequest(
         out=out,

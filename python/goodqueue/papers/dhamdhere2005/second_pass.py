@@ -9,7 +9,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from goodqueue.intervals import t_interval
+from goodqueue.core.intervals import t_interval
 from goodqueue.papers.cells import Reproduction
 from goodqueue.papers.dhamdhere2005.claims import Sample, claims, stated
 from goodqueue.papers.dhamdhere2005.figures import MANY_FLOWS, Figure
