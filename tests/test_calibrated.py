@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goodqueue.cli import run_command
-from goodqueue.sizing.answer import judge
+from goodqueue.sizing.answer.work_out import judge
 from goodqueue.sizing.calibrated.record import Record, records
 from goodqueue.sizing.calibrated.smallest import bracket, calibrated, chances_kept
 from goodqueue.sizing.calibrated.surface import from_arrays, surfaces, to_arrays

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from goodqueue import _core
-from goodqueue.sizing.answer import first_reach, targets
+from goodqueue.sizing.answer.work_out import first_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.search.smallest import grid
 from goodqueue.sizing.trials.described import Extent, Length, length, scenario_toml

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import ScenarioError
-from goodqueue.sizing.answer import first_reach, last_reach, targets
+from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
 from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.smallest import Ended, Trials, smallest
 from goodqueue.sizing.trials.described import Extent, LinkTrial, length

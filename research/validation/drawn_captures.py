@@ -24,7 +24,7 @@ from goodqueue.passive.size import model_for
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
 from goodqueue.runs.memory import limit_of
-from goodqueue.sizing.answer import work_out
+from goodqueue.sizing.answer.work_out import work_out
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.search.budget import Budget, Plan
 from goodqueue.sizing.search.laboratory import Laboratory

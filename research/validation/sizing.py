@@ -18,8 +18,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
-from goodqueue.sizing import answer as size
-from goodqueue.sizing.answer import first_reach, last_reach, targets
+from goodqueue.sizing.answer import work_out as size
+from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.sizing.rules.bscl import bscl
 from goodqueue.sizing.search.laboratory import LinkLaboratory

@@ -21,9 +21,9 @@ from goodqueue.output.answer import (
 from goodqueue.output.progress import duration
 from goodqueue.output.terminal import packets, print_json, progress, stdout
 from goodqueue.runs.traces import files_read
-from goodqueue.sizing.answer import by_theory
+from goodqueue.sizing.answer.listener import Listener
+from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
-from goodqueue.sizing.listener import Listener
 from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from goodqueue.cli.capture import Capture
     from goodqueue.core.drawing import Drawing
     from goodqueue.plots.style import Picture
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.known import Known
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.question import Bounds, Question
-    from goodqueue.sizing.result import Answer
     from goodqueue.sizing.search.laboratory import Trial
 
 QUICK = "--quick: theory only, nothing was run"

@@ -29,9 +29,9 @@ from goodqueue.output.terminal import (
     table,
 )
 from goodqueue.runs.engines import AGREEMENT
+from goodqueue.sizing.answer.answer import buffer_dict
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
-from goodqueue.sizing.result import buffer_dict
 from goodqueue.sizing.search.smallest import DROPS
 from goodqueue.sizing.trials.described import EPOCHS, TCP_CHANGES
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.core.intervals import Interval
+    from goodqueue.sizing.answer.answer import Answer, RuleAnswer
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.result import Answer, RuleAnswer
     from goodqueue.sizing.search.smallest import Smallest
 
 

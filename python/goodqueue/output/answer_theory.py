@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.output.terminal import milliseconds, number, packets, percent, size_of
+from goodqueue.sizing.answer.answer import buffer_dict
 from goodqueue.sizing.calibrated.smallest import least_loss, most_busy, without
-from goodqueue.sizing.result import buffer_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.result import Answer
 
 FIGURE_NAMES = {
     "utilization": "utilisation",

@@ -6,8 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from goodqueue.output import page
+from goodqueue.sizing.answer.answer import buffer_dict
 from goodqueue.sizing.export import checks
-from goodqueue.sizing.result import buffer_dict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from goodqueue.core.intervals import Interval
     from goodqueue.plots.style import Picture
-    from goodqueue.sizing.result import Answer, RuleAnswer
+    from goodqueue.sizing.answer.answer import Answer, RuleAnswer
 
     Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
     """A title, names of columns, and rows."""

@@ -9,7 +9,7 @@ from goodqueue.passive.today import FIGURES, likely_reason
 
 if TYPE_CHECKING:
     from goodqueue.passive.today import Comparison, Today
-    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.answer.answer import Answer
 
 TITLE = "Today's link, as measured and as simulated"
 COLUMNS = ("today's link", "measured", "simulated", "95 % of runs", "agrees")

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.core.parallel import available_processors
+from goodqueue.papers.pictures import TITLE_COLUMNS
 from goodqueue.plots.over_time import backlog, round_trips
 from goodqueue.plots.panels import Line, Panel, stacked
-from goodqueue.plots.papers import TITLE_COLUMNS
 from goodqueue.runs.result import Result
 
 if TYPE_CHECKING:

@@ -508,7 +508,7 @@ class TableExperiment:
         return [*sentences, self.claim] if self.claim else sentences
 
     def _pictures(self, cells: Sequence[Cell]) -> Sequence[Picture]:
-        from goodqueue.plots.papers import comparison
+        from goodqueue.papers.pictures import comparison
 
         axis = self._data.get("picture", {}).get("x", next(reversed(self.keys)))
         label, unit = self.keys[axis]["label"], self.keys[axis].get("unit", "")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from goodqueue.core.intervals import Interval
-    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.answer.answer import Answer
 
 FIGURES = (
     ("utilization", "utilisation, %", 100, BLUE),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
 from goodqueue.runs.memory import limit_of
-from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES, by_theory, work_out
+from goodqueue.sizing.answer.listener import SILENT, Listener
+from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES, by_theory, work_out
 from goodqueue.sizing.link import Asked
-from goodqueue.sizing.listener import SILENT, Listener
 from goodqueue.sizing.search.budget import BUDGET_S
 from goodqueue.sizing.search.smallest import COARSE_REPLICATES
 from goodqueue.sizing.trials.described import LinkTrial
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from goodqueue.runs.api import Overrides, Source
     from goodqueue.runs.engines import Choice
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.result import Answer
     from goodqueue.sizing.search.laboratory import Trial
 
 UNASKED = "theory only, nothing was run"

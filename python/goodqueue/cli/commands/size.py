@@ -297,7 +297,7 @@ def size(  # noqa: PLR0913
     from goodqueue.cli.capture import Capture
     from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
     from goodqueue.runs.engines import choice_of
-    from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES
+    from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.known import Known
     from goodqueue.sizing.question import Bounds, Question

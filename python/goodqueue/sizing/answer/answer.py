@@ -223,21 +223,21 @@ class Answer:
     @property
     def rules(self) -> pl.DataFrame:
         """One row per rule: its buffer in every unit, whether it holds, and what happens there."""
-        from goodqueue.sizing.frames import rules_frame
+        from goodqueue.sizing.answer.frames import rules_frame
 
         return rules_frame(self)
 
     @property
     def curve(self) -> pl.DataFrame:
         """One row per limit that was run, rising: utilisation, loss, delay and fairness."""
-        from goodqueue.sizing.frames import curve_frame
+        from goodqueue.sizing.answer.frames import curve_frame
 
         return curve_frame(self)
 
     @property
     def queues(self) -> pl.DataFrame:
         """One row per queue discipline that was tried in place of the link's."""
-        from goodqueue.sizing.frames import queues_frame
+        from goodqueue.sizing.answer.frames import queues_frame
 
         return queues_frame(self)
 

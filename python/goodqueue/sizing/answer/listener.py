@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.answer.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.sizing.calibrated.record import records
-from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
-from goodqueue.sizing.listener import SILENT, Listener
-from goodqueue.sizing.outlook import more_s
-from goodqueue.sizing.result import (
+from goodqueue.sizing.answer.answer import (
     Alternative,
     Answer,
     Change,
     RuleAnswer,
     figures_at,
 )
+from goodqueue.sizing.answer.listener import SILENT, Listener
+from goodqueue.sizing.answer.outlook import more_s
+from goodqueue.sizing.calibrated.record import records
+from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
 from goodqueue.sizing.rules import RULES
 from goodqueue.sizing.rules.bscl import bscl
 from goodqueue.sizing.search.budget import BudgetSpent

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goodqueue.sizing.result import FIGURES, buffer_dict
+from goodqueue.sizing.answer.answer import FIGURES, buffer_dict
 
 if TYPE_CHECKING:
     from goodqueue.core.intervals import Interval
-    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.answer.answer import Answer
 
 BUFFER = {"packets": pl.Int64, "bytes": pl.Int64, "seconds": pl.Float64, "bdp": pl.Float64}
 FIGURE = {
