@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goodqueue.papers.dhamdhere2005.captures import Second, estimate, sizes
-from goodqueue.papers.dhamdhere2005.mix import Mix, Traffic
-from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
+from goodqueue.papers.dhamdhere2005.mix import ESTIMATES, TRUTH, Mix, Traffic
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads

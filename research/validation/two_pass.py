@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from goodqueue.papers.dhamdhere2005 import captures
 from goodqueue.papers.dhamdhere2005.captures import estimates, known_burst, second_runs
 from goodqueue.papers.dhamdhere2005.figures import ERRORS, FEW_FLOWS, MANY_FLOWS, sized
-from goodqueue.papers.dhamdhere2005.mix import Case, Mix, Traffic
-from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
+from goodqueue.papers.dhamdhere2005.mix import ESTIMATES, TRUTH, Case, Mix, Traffic
 from goodqueue.papers.dhamdhere2005.second_pass import SHARES as SHARES_BY_FIGURE
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.dhamdhere2005.claims import claims, stated
 from goodqueue.papers.dhamdhere2005.figures import ERRORS, FEW_FLOWS, MANY_FLOWS, Figure
-from goodqueue.papers.dhamdhere2005.mix import Traffic
+from goodqueue.papers.dhamdhere2005.mix import ESTIMATES, TRUTH, Traffic
 from goodqueue.papers.dhamdhere2005.pictures import picture
-from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
 from research.validation.two_pass import ERROR_FLOWS, MEAN, SHARES
 
 if TYPE_CHECKING:

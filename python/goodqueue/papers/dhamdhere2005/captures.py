@@ -33,8 +33,16 @@ from goodqueue import _core, passive
 from goodqueue.core.outdir import write_whole
 from goodqueue.core.parallel import available_processors
 from goodqueue.papers.dhamdhere2005.figures import sized
-from goodqueue.papers.dhamdhere2005.mix import LOSS, Case, Mix, Traffic, classic, median_burst_of
-from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
+from goodqueue.papers.dhamdhere2005.mix import (
+    ESTIMATES,
+    LOSS,
+    TRUTH,
+    Case,
+    Mix,
+    Traffic,
+    classic,
+    median_burst_of,
+)
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
 from goodqueue.sizing.link import Link
