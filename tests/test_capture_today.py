@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import goodqueue
-from goodqueue.cli import EXIT_UNPROVED, run_command
+from goodqueue.cli import run_command
+from goodqueue.cli.exits import EXIT_UNPROVED
 from goodqueue.passive import analyze
 from goodqueue.passive.carry import carried
 from goodqueue.passive.fit import fit

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.cli import EXIT_BAD_INPUT, run_command
+from goodqueue.cli import run_command
+from goodqueue.cli.exits import EXIT_BAD_INPUT
 from goodqueue.errors import RequestError
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.link import Link

@@ -48,7 +48,7 @@ def analyze_capture(
     if json:
         print_json(analysis.summary)
     else:
-        print_analysis(analysis, capture)
+        print_analysis(analysis, capture.of_size())
         if out is not None:
             print_written(stdout(), out)
     return 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError

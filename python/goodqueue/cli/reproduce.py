@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_wrote
 from goodqueue.core.outdir import check_file
 from goodqueue.errors import RequestError

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_DAMAGED
 from goodqueue.cli.draw import check_draw, draw_results
+from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.core.outdir import check_apart, check_file, whole_file
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import plain, print_json, quantity, stdout, table

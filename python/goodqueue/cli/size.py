@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
+from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
 from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
 from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
 from goodqueue.output.answer import (

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.core.intervals import Interval
 from goodqueue.output.terminal import (
     goes_on,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
 from goodqueue.cli.files import source_of
 from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError

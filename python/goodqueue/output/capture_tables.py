@@ -22,16 +22,20 @@ from goodqueue.passive.analysis import PARAMETERS, Analysis, Parameter
 from goodqueue.passive.traffic import forward
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
-
-    from goodqueue.cli.capture import Capture
 
 MOST_FLOWS_PRINTED = 20
 MOST_NOTES_PRINTED = 8
 
 
-def print_analysis(analysis: Analysis, capture: Capture) -> None:
-    """Prints what was read, the link, the flows and the parameters of the sizing rules."""
+def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
+    """Prints what was read, the link, the flows and the parameters of the sizing rules.
+
+    Args:
+        analysis: the findings.
+        sizing: options of `goodqueue size` that name the same captures.
+    """
     console = stdout()
     summary = analysis.summary
     for read in summary["reading"]:
@@ -59,7 +63,7 @@ def print_analysis(analysis: Analysis, capture: Capture) -> None:
     if (more := len(summary["notes"]) - MOST_NOTES_PRINTED) > 0:
         console.print(f"... and {more:,} more notes; --json has them all")
     if analysis.parameters["N_b"] is not None and summary["link"]["rate_bps"] is not None:
-        command = shlex.join(["goodqueue", "size", *capture.of_size()])
+        command = shlex.join(["goodqueue", "size", *sizing])
         console.print(f"A buffer from this: {plain(command)}", soft_wrap=True)
 
 
