@@ -1,8 +1,8 @@
-//! From a packet trace to flows, round-trip times, bottlenecks and loss bursts.
+//! Analysis of packet traces: flows, round-trip times, bottlenecks and loss bursts.
 //!
-//! Packets go through an [`Analyzer`] in order of time, from one tapping point or from two (before
-//! and after the target link), and a [`Report`] comes out. What is remembered of a flow is bounded,
-//! and flows that are over are judged and reduced to a [`Flow`].
+//! An [`Analyzer`] takes packets in order of time, from one tapping point or from two (before and
+//! after the target link), and produces a [`Report`]. The memory per flow is bounded. A flow that
+//! has ended is judged and reduced to a [`Flow`].
 
 mod analyzer;
 mod bursts;
@@ -46,5 +46,5 @@ pub use parameters::{Estimate, Parameters};
 pub use report::{Report, Stretch};
 pub use thresholds::Thresholds;
 
-/// Nanoseconds: since the start of the capture in results.
+/// Time in nanoseconds. In results it counts from the start of the capture.
 pub type Nanos = i64;
