@@ -1,12 +1,12 @@
 //! The analyzer: takes packets, keeps the table of connections, and produces flows.
 
 use crate::Nanos;
+use crate::connection::half::{Half, Passed, Shared};
 use crate::connection::{Connection, Key};
 use crate::flow::Flow;
-use crate::half::{Half, Passed, Shared};
+use crate::link::target::{Passages, Series};
 use crate::loss::Loss;
-use crate::report::Report;
-use crate::target::{Passages, Series};
+use crate::report::{Known, Report, Seen, Totals};
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
 use std::collections::HashMap;
@@ -30,23 +30,6 @@ pub enum Tap {
     First,
     /// The tapping point after the target link.
     Second,
-}
-
-/// Counts besides those of flows.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Totals {
-    /// TCP packets at the first tapping point.
-    pub tcp_packets: u64,
-    /// UDP packets at the first tapping point.
-    pub udp_packets: u64,
-    /// Packets of other IP protocols at the first tapping point.
-    pub other_packets: u64,
-    /// Connections, and pairs of hosts that exchanged other packets.
-    pub connections: u64,
-    /// Connections that were taken to be over because the table was full.
-    pub evicted: u64,
-    /// Number of data directions left out because the list of flows was full.
-    pub unlisted: u64,
 }
 
 /// Analyzer of packets, which it takes in order of time.
@@ -292,7 +275,7 @@ impl Analyzer {
         let since = |time: &f64| ((time * 1e9).round() as Nanos).saturating_sub(start);
         let log = drops.map(|times| times.iter().map(since).collect());
         Report::of(
-            crate::report::Seen {
+            Seen {
                 flows,
                 losses: self.losses,
                 delays_at_loss: self.delays_at_loss,
@@ -304,7 +287,7 @@ impl Analyzer {
                 duration: self.last,
                 start,
             },
-            &crate::report::Known {
+            &Known {
                 link_rate_bps,
                 drops: log,
                 seed,

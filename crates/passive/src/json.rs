@@ -1,9 +1,9 @@
 //! The summary as JSON.
 
-use crate::classify::Class;
 use crate::files::Reading;
+use crate::flow::classify::Class;
 use crate::link::Link;
-use crate::parameters::Estimate;
+use crate::link::parameters::Estimate;
 use crate::quantile::quantile;
 use crate::report::Report;
 use goodqueue_trace::read::{Ns2Event, Ns2Totals};

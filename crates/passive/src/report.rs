@@ -1,15 +1,14 @@
 //! Results of the analysis of a capture.
 
 use crate::Nanos;
-use crate::analyzer::Totals;
-use crate::bursts::{Burst, bursts};
-use crate::classify::{Bottleneck, Class};
 use crate::flow::Flow;
-use crate::link::{Link, QueueKind, Waits, link};
+use crate::flow::classify::{Bottleneck, Class};
+use crate::link::bursts::{Burst, bursts};
+use crate::link::parameters::{Parameters, effective_round_trip, parameters};
+use crate::link::rate::{Position, Rated, frame_ratio};
+use crate::link::target::{Passages, Series};
+use crate::link::{Link, QueueKind, Stretch, Waits, link};
 use crate::loss::{Loss, Place};
-use crate::parameters::{Parameters, effective_round_trip, parameters};
-use crate::rate::{Position, Rated, frame_ratio};
-use crate::target::{Passages, Series};
 use crate::thresholds::Thresholds;
 
 /// Data that the analyzer gathered.
@@ -34,25 +33,21 @@ pub(crate) struct Known {
     pub seed: u64,
 }
 
-/// Bin of the time series.
-#[derive(Clone, Copy, Debug)]
-pub struct Stretch {
-    /// Start of the bin.
-    pub time: Nanos,
-    /// Length of the bin.
-    pub width: Nanos,
-    /// Bits per second that passed.
-    pub throughput_bps: f64,
-    /// Throughput over rate.
-    pub utilization: Option<f64>,
-    /// Number of flows between their first and last packet.
-    pub active_flows: u32,
-    /// Packets lost at the link.
-    pub losses: u64,
-    /// Mean wait in seconds.
-    pub delay_mean_s: Option<f64>,
-    /// Longest wait in seconds.
-    pub delay_max_s: Option<f64>,
+/// Counts besides those of flows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    /// TCP packets at the first tapping point.
+    pub tcp_packets: u64,
+    /// UDP packets at the first tapping point.
+    pub udp_packets: u64,
+    /// Packets of other IP protocols at the first tapping point.
+    pub other_packets: u64,
+    /// Connections, and pairs of hosts that exchanged other packets.
+    pub connections: u64,
+    /// Connections that were taken to be over because the table was full.
+    pub evicted: u64,
+    /// Number of data directions left out because the list of flows was full.
+    pub unlisted: u64,
 }
 
 /// Results of the analysis of a capture.
@@ -152,7 +147,7 @@ impl Report {
             &seen.passages,
             seen.heading,
             &tap,
-            known,
+            known.link_rate_bps,
             &mut notes,
         );
         let mut link = link(&flows, &at_target, &rated, &waits, seen.duration);

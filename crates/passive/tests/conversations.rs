@@ -285,10 +285,16 @@ fn a_log_of_drops_counts_for_the_time_of_the_capture_alone() {
     assert_eq!(counts(&report), (2, 2, 2));
     let report = ten().finish_by(&[0.03, 0.035, 0.039, 0.05, -0.1]);
     assert_eq!(counts(&report), (3, 3, 3));
-    assert!(notes(&report).contains("are left out: 2 of 5"), "{report:?}");
+    assert!(
+        notes(&report).contains("are left out: 2 of 5"),
+        "{report:?}"
+    );
     let report = ten().finish_by(&[1.7e9; 20]);
     assert_eq!((counts(&report), report.by_log), ((2, 2, 2), false));
-    assert!(notes(&report).contains("no entry (20 in all)"), "{report:?}");
+    assert!(
+        notes(&report).contains("no entry (20 in all)"),
+        "{report:?}"
+    );
     assert_eq!(counts(&ten().finish_by(&[])), (0, 0, 0));
 }
 

@@ -2,10 +2,9 @@
 
 use crate::Nanos;
 use crate::flow::Flow;
+use crate::link::target::{Bin, Passages, Series};
 use crate::loss::Place;
 use crate::quantile::quantile;
-use crate::report::Known;
-use crate::target::{Bin, Passages, Series};
 
 /// Rate of the link, and the bytes of the series that belong to the measured direction.
 pub(crate) struct Rated {
@@ -25,11 +24,11 @@ impl Rated {
         passages: &Passages,
         heading: usize,
         tap: &Position,
-        known: &Known,
+        link_rate_bps: Option<u64>,
         notes: &mut Vec<String>,
     ) -> Self {
         let bytes = series.bins.iter().map(|bin| bin.bytes[heading]).sum();
-        let given = known.link_rate_bps.map(|rate| rate as f64);
+        let given = link_rate_bps.map(|rate| rate as f64);
         let rate_bps = given.or_else(|| passages.busy_rate()).or_else(|| {
             let (words, rate) = match tap.place {
                 Place::Downstream => acknowledged(series, heading, tap.frame_ratio),

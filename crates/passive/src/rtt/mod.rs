@@ -4,6 +4,9 @@
 //! back. Data and their ACKs show it, if the data were sent once (Karn's rule). The sender's part
 //! goes from the tapping point to the sender and back. The handshake or echoed timestamps show it.
 
+pub(crate) mod flights;
+pub(crate) mod slow_start;
+
 use crate::Nanos;
 use crate::thinned::Thinned;
 use std::collections::VecDeque;

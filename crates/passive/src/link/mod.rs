@@ -1,11 +1,16 @@
 //! Results for the target link: throughput, losses, queueing delay and buffer.
 
+pub(crate) mod bursts;
+pub(crate) mod parameters;
+pub(crate) mod rate;
+pub(crate) mod target;
+
 use crate::Nanos;
 use crate::flow::Flow;
+use crate::link::rate::Rated;
+use crate::link::target::Passages;
 use crate::loss::Loss;
 use crate::quantile::quantile;
-use crate::rate::Rated;
-use crate::target::Passages;
 use crate::thresholds::Thresholds;
 
 /// Kind of queue, by the backlog at its drops.
@@ -73,6 +78,27 @@ pub struct Link {
     pub framing_bytes: Option<f64>,
     /// Kind of the queue.
     pub queue_kind: QueueKind,
+}
+
+/// Bin of the time series.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// Start of the bin.
+    pub time: Nanos,
+    /// Length of the bin.
+    pub width: Nanos,
+    /// Bits per second that passed.
+    pub throughput_bps: f64,
+    /// Throughput over rate.
+    pub utilization: Option<f64>,
+    /// Number of flows between their first and last packet.
+    pub active_flows: u32,
+    /// Packets lost at the link.
+    pub losses: u64,
+    /// Mean wait in seconds.
+    pub delay_mean_s: Option<f64>,
+    /// Longest wait in seconds.
+    pub delay_max_s: Option<f64>,
 }
 
 /// Waits of all packets, and the queue at drops, in nanoseconds.

@@ -2,7 +2,7 @@
 //! growth.
 
 use crate::Nanos;
-use crate::history::View;
+use crate::connection::history::View;
 use crate::loss::{LastLosses, Place};
 use crate::thinned::Thinned;
 use crate::thresholds::Thresholds;

@@ -1,8 +1,8 @@
 //! Measurements at the target link: bytes, waits and rate.
 
 use crate::Nanos;
-use crate::crossing::Arrival;
-use crate::half::{Half, Waited};
+use crate::connection::crossing::Arrival;
+use crate::connection::half::{Half, Waited};
 use goodqueue_types::Histogram;
 use std::collections::VecDeque;
 

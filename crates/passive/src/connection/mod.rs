@@ -1,7 +1,16 @@
 //! A connection: its two directions and its handshake.
 
+pub(crate) mod crossing;
+pub(crate) mod half;
+pub(crate) mod history;
+pub(crate) mod opening;
+pub(crate) mod rounds;
+pub(crate) mod scoreboard;
+pub(crate) mod segment_size;
+pub(crate) mod sequence;
+
 use crate::Nanos;
-use crate::half::{Half, Passed, Shared};
+use crate::connection::half::{Half, Passed, Shared};
 use goodqueue_trace::read::TcpHeader;
 use goodqueue_types::SegmentFlags;
 use std::net::SocketAddr;
@@ -163,7 +172,7 @@ impl Connection {
         from: usize,
         passed: &Passed<'_>,
         shared: &mut Shared<'_>,
-    ) -> Option<crate::crossing::Arrival> {
+    ) -> Option<crate::connection::crossing::Arrival> {
         self.last = self.last.max(passed.time);
         let arrival = self.halves[from].crossed(passed, shared);
         if arrival.is_some() {

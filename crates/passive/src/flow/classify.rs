@@ -1,6 +1,6 @@
 //! Classification of a flow: its limiting factor, its bottleneck, and its congestion control.
 
-use crate::half::Half;
+use crate::connection::half::Half;
 use crate::loss::Place;
 use crate::quantile::quantile;
 use crate::thresholds::Thresholds;

@@ -1,17 +1,17 @@
 //! One direction of a TCP connection: the data of one sender, and the ACKs that it received.
 
 use crate::Nanos;
-use crate::crossing::{Arrival, Crossings, Missing};
-use crate::flights::Flights;
-use crate::history::{History, View};
+use crate::connection::crossing::{Arrival, Crossings, Missing};
+use crate::connection::history::{History, View};
+use crate::connection::opening::Opening;
+use crate::connection::rounds::{Judge, Rounds};
+use crate::connection::scoreboard::{Record, Scoreboard};
+use crate::connection::segment_size::SegmentSize;
+use crate::connection::sequence::Unwrap;
 use crate::loss::{LastLosses, Loss, Place};
-use crate::opening::Opening;
-use crate::rounds::{Judge, Rounds};
 use crate::rtt::RoundTrips;
-use crate::scoreboard::{Record, Scoreboard};
-use crate::segment_size::SegmentSize;
-use crate::sequence::Unwrap;
-use crate::slow_start::FirstFlights;
+use crate::rtt::flights::Flights;
+use crate::rtt::slow_start::FirstFlights;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Heading, TcpHeader};
 use goodqueue_types::{Ecn, SegmentFlags};

@@ -1,12 +1,14 @@
 //! Results for one direction of a connection that has ended.
 
+pub(crate) mod classify;
+
 use crate::Nanos;
-use crate::classify::{
+use crate::connection::half::{Counts, Half};
+use crate::connection::opening::Opening;
+use crate::flow::classify::{
     Bottleneck, Class, Control, Shares, bottleneck, class, control, decrease_factor, shares,
 };
-use crate::half::{Counts, Half};
 use crate::loss::Place;
-use crate::opening::Opening;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::Heading;
 use std::net::SocketAddr;

@@ -2,10 +2,10 @@
 //! bootstrap over flows, bursts and stretches of time.
 
 use crate::Nanos;
-use crate::bursts::Burst;
 use crate::flow::Flow;
+use crate::link::Stretch;
+use crate::link::bursts::Burst;
 use crate::quantile::quantile;
-use crate::report::Stretch;
 use goodqueue_types::RandomStream;
 
 /// Number of resamples: enough to find 95 % limits to 5 % of their distance (Efron and Tibshirani,

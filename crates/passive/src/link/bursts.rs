@@ -152,8 +152,8 @@ impl HeldBack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classify::Bottleneck;
-    use crate::half::Half;
+    use crate::connection::half::Half;
+    use crate::flow::classify::Bottleneck;
     use crate::loss::Place;
 
     const MS: Nanos = 1_000_000;
