@@ -24,7 +24,7 @@ from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.sizing.rules.bscl import bscl
 from goodqueue.sizing.search.laboratory import LinkLaboratory
 from goodqueue.sizing.search.smallest import Trials, smallest
-from goodqueue.sizing.trials.described import length
+from goodqueue.sizing.trials.length import length
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads

@@ -33,7 +33,8 @@ from goodqueue.sizing.answer.answer import buffer_dict
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.search.smallest import DROPS
-from goodqueue.sizing.trials.described import EPOCHS, TCP_CHANGES
+from goodqueue.sizing.trials.described import TCP_CHANGES
+from goodqueue.sizing.trials.length import EPOCHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

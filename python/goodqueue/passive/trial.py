@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.passive.scenario import LINK, Reach, limit_table, steady_toml
 from goodqueue.sizing.export import exports
-from goodqueue.sizing.trials.described import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
+from goodqueue.sizing.trials.length import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
 from goodqueue.sizing.trials.meter import Meter
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from goodqueue.runs.engines import unable, unproved
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.sizing.search.budget import Budget, BudgetSpent, Plan
 from goodqueue.sizing.search.smallest import Ended, Trials, grid
-from goodqueue.sizing.trials.described import EPOCHS, WHOLE, Extent, LinkTrial
+from goodqueue.sizing.trials.described import LinkTrial
+from goodqueue.sizing.trials.length import EPOCHS, WHOLE, Extent
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.settings import changed, settings_of
 from goodqueue.sizing.export import exports, linux_queue
 from goodqueue.sizing.link import DECREASE, Link
-from goodqueue.sizing.trials.described import WHOLE, Extent, length
+from goodqueue.sizing.trials.length import WHOLE, Extent, length
 from goodqueue.sizing.trials.meter import Meter
 
 if TYPE_CHECKING:
