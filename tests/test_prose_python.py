@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FINISHED = (
     "python/goodqueue/*.py",
     "python/goodqueue/*.pyi",
+    "python/goodqueue/cli/**/*.py",
     "python/goodqueue/gallery/*.py",
     "python/goodqueue/papers/**/*.py",
     "python/goodqueue/passive/**/*.py",
