@@ -20,6 +20,8 @@ FINISHED = (
     "python/goodqueue/core/*.py",
     "python/goodqueue/runs/*.py",
     "python/goodqueue/*.pyi",
+    "python/goodqueue/cli/**/*.py",
+    "python/goodqueue/output/*.py",
     "research/*.py",
     "research/gallery/*.py",
     "research/papers/*.py",
