@@ -14,11 +14,11 @@ from goodqueue.passive.model import Choices, model_of
 from goodqueue.passive.scenario import today_toml
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
+from goodqueue.runs.cost import cost_of
 from goodqueue.runs.memory import limit_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.api import simulate
 from goodqueue.sizing.search.budget import Budget
-from goodqueue.study.estimate import cost_of
 
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goodqueue.runs.cost import TRIAL_S, cost_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -12,13 +14,6 @@ if TYPE_CHECKING:
 
 TRIALS = 8
 """Variants that are tried, evenly spread from the lightest to the heaviest."""
-
-TRIAL_S = 0.4
-"""Seconds of computing that a trial of a run takes."""
-
-STEADY_SHARE = 0.5
-"""The part of a trial, at its end, whose pace is taken for the rest of the run: before it flows
-start, and their windows grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +56,6 @@ def estimate(variants: Sequence[Variant], runs: Mapping[int, float]) -> Cost:
         each.append(seconds * weight / nearest)
         total += each[-1] * runs[variant.index]
     return Cost(total, min(each), max(each))
-
-
-def cost_of(fixed_s: float, points: Sequence[tuple[float, float]]) -> float:
-    """Seconds that a whole run takes, from a trial of its beginning.
-
-    Args:
-        fixed_s: what building the network and summing up take.
-        points: seconds of computing, and the share of the run that was done by then.
-    """
-    took, share = points[-1]
-    if share >= 1:
-        return fixed_s + took
-    # From the first point at or after the middle of the trial on, or from the last that is
-    # earlier in the run than its end.
-    steady = (point for point in points if point[0] >= (1 - STEADY_SHARE) * took)
-    since, from_share = next((point for point in steady if point[1] < share), points[0])
-    pace = (took - since) / (share - from_share) if share > from_share else took / max(share, 1e-9)
-    return fixed_s + took + (1 - share) * pace
 
 
 def _spread(variants: list[Variant], count: int) -> list[Variant]:
