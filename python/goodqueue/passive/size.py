@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.passive.carry import carried
+from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.model import Choices, model_of
 from goodqueue.passive.scenario import today_toml
@@ -66,7 +66,7 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and who is told
     seed: int = 1,
     notes: tuple[str, ...] = (),
     listener: Listener = SILENT,
-) -> Answer:
+) -> CaptureAnswer:
     """Finds the smallest buffer for a capture's traffic, and compares its model with the capture.
 
     Args:
@@ -87,8 +87,8 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and who is told
     spent_s = time.monotonic() - begun
     left = replace(effort, budget_s=max(effort.budget_s - spent_s, effort.budget_s / 2))
 
-    def with_today(answer: Answer) -> Answer:
-        return replace(answer, today=today, carried=carried(answer, today))
+    def with_today(answer: Answer) -> CaptureAnswer:
+        return CaptureAnswer.of(answer, today)
 
     told = Listener(
         listener.on_run,
