@@ -231,7 +231,7 @@ def test_a_drop_log_with_invalid_times_is_refused(
 
 @pytest.mark.parametrize(
     ("text", "note"),
-    [("time_s\n", "names no drop"), ("2.5\n", "none of the 1 drops of the log")],
+    [("time_s\n", "names no drop"), ("2.5\n", "no entry (1 in all)")],
 )
 def test_a_drop_log_that_does_not_fit_the_capture_gives_a_note(
     text: str,

@@ -129,7 +129,7 @@ def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
     with pytest.raises(ScenarioError, match="sise"):
         _core.analyze(before, thresholds=[("sise", 1.0)])
     for wrong in (float("nan"), float("inf"), -1.0):
-        with pytest.raises(ScenarioError, match="least_decreases is a number from 0"):
+        with pytest.raises(ScenarioError, match="least_decreases must be a number of at least 0"):
             _core.analyze(before, thresholds=[("least_decreases", wrong)])
     _core.analyze(before, thresholds=[(name, 0.0) for name in names])
     usual = columns(_core.analyze(before).flows())["congestion_control"]

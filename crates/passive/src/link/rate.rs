@@ -1,21 +1,20 @@
-//! The rate of the target link, by what passed it or was acknowledged.
+//! The rate of the target link, estimated from passed or acknowledged data.
 
 use crate::Nanos;
 use crate::flow::Flow;
+use crate::link::target::{Bin, Passages, Series};
 use crate::loss::Place;
 use crate::quantile::quantile;
-use crate::report::Known;
-use crate::target::{Bin, Passages, Series};
 
-/// The rate of the link, and which of the series' bytes are the measured direction's.
+/// Rate of the link, and the bytes of the series that belong to the measured direction.
 pub(crate) struct Rated {
     pub rate_bps: Option<f64>,
     pub given: bool,
     pub heading: usize,
     pub bytes: u64,
-    /// The bytes are those before the link.
+    /// True if the bytes were counted before the link.
     pub seen_before: bool,
-    /// Only what passed the link was seen.
+    /// True if only packets that had passed the link were seen.
     pub seen_behind: bool,
 }
 
@@ -25,22 +24,22 @@ impl Rated {
         passages: &Passages,
         heading: usize,
         tap: &Position,
-        known: &Known,
+        link_rate_bps: Option<u64>,
         notes: &mut Vec<String>,
     ) -> Self {
         let bytes = series.bins.iter().map(|bin| bin.bytes[heading]).sum();
-        let given = known.link_rate_bps.map(|rate| rate as f64);
+        let given = link_rate_bps.map(|rate| rate as f64);
         let rate_bps = given.or_else(|| passages.busy_rate()).or_else(|| {
             let (words, rate) = match tap.place {
                 Place::Downstream => acknowledged(series, heading, tap.frame_ratio),
                 _ => (
-                    "the most that passed in 0.1 s",
+                    "the highest throughput over 0.1 s",
                     most_in_a_tenth(series, heading),
                 ),
             };
             notes.push(format!(
-                "the link's rate is taken to be {words}; it was not given, and no queue was seen \
-                 from two tapping points"
+                "the link's rate is not given and no queue was seen from two tapping points, so the \
+                 rate is assumed to be {words}"
             ));
             rate
         });
@@ -55,7 +54,8 @@ impl Rated {
     }
 }
 
-/// Bits per second in all stretches of so many nanoseconds, or of one bin if that is longer.
+/// Returns the rates in bits per second of all stretches of this length in nanoseconds, or of one
+/// bin if that is longer.
 fn rates(series: &Series, stretch: Nanos, bytes: impl Fn(&Bin) -> u64) -> Vec<f64> {
     let bins = bins_of(series, stretch);
     let time = bins as f64 * series.width as f64;
@@ -78,23 +78,24 @@ fn most_in_a_tenth(series: &Series, heading: usize) -> Option<f64> {
         .filter(|most| *most > 0.0)
 }
 
-/// The rate of acknowledgements, and in words what it is of.
+/// Returns the rate of acknowledged data, with a description of its source.
 fn acknowledged(series: &Series, heading: usize, ratio: f64) -> (&'static str, Option<f64>) {
     let (words, payload) = match busy_rate(series, heading) {
         Some(rate) => (
-            "what was acknowledged of the time in which data waited",
+            "the rate of acknowledged data while data waited",
             Some(rate),
         ),
         None => (
-            "what was acknowledged in the busiest tenth of stretches of 0.2 s",
+            "the 90th percentile of the rate of acknowledged data over 0.2 s",
             ninetieth_acknowledged(series, heading),
         ),
     };
     (words, payload.map(|rate| rate * ratio))
 }
 
-/// What passed while data waited, by stretches of that time put together: the upper quartile, as a queue
-/// elsewhere looks the same from here and lets less pass. None without a fifth of a second.
+/// Returns the rate while data waited, measured over stretches of 0.2 s of such time. It is the
+/// upper quartile, because a queue elsewhere looks the same here and has a lower rate. None if data
+/// waited for less than 0.2 s.
 fn busy_rate(series: &Series, heading: usize) -> Option<f64> {
     let busy = series.bins.iter().filter(|bin| bin.busy[heading]);
     let delivered: Vec<u64> = busy.map(|bin| bin.delivered[heading]).collect();
@@ -109,8 +110,8 @@ fn busy_rate(series: &Series, heading: usize) -> Option<f64> {
     (rate > 0.0).then_some(rate)
 }
 
-/// Where data never waited so long: the busiest tenth of all time, and the least of it, as bursts of
-/// acknowledgements are compressed on their way.
+/// Returns the 90th percentile of the acknowledged rate, for captures in which data never waited so
+/// long. It is not the maximum, because ACKs may be compressed into bursts.
 fn ninetieth_acknowledged(series: &Series, heading: usize) -> Option<f64> {
     let mut rates = rates(series, 200_000_000, |bin| bin.delivered[heading]);
     rates.sort_unstable_by(f64::total_cmp);
@@ -118,14 +119,14 @@ fn ninetieth_acknowledged(series: &Series, heading: usize) -> Option<f64> {
     (rate > 0.0).then_some(rate)
 }
 
-/// What one tapping point, or two, are to the target link.
+/// Position of the tapping points relative to the target link.
 pub(crate) struct Position {
     pub place: Place,
-    /// Bytes of frames for a byte of payload.
+    /// Bytes of frames per byte of payload.
     pub frame_ratio: f64,
 }
 
-/// The same over all flows.
+/// Returns the bytes of frames per byte of payload over all flows.
 pub(crate) fn frame_ratio(flows: &[Flow]) -> f64 {
     let (mut payload, mut frames) = (0.0, 0.0);
     for flow in flows.iter().filter(|flow| flow.forward) {

@@ -1,48 +1,51 @@
 //! Round-trip times of one direction of a connection.
 //!
-//! A round trip has two parts: from the tapping point to the receiver and back, which data and their
-//! acknowledgements show (Karn's rule: of what was sent once only), and from the tapping point to the
-//! sender and back, which the handshake or echoed timestamps show.
+//! A round trip has two parts. The receiver's part goes from the tapping point to the receiver and
+//! back. Data and their ACKs show it, if the data were sent once (Karn's rule). The sender's part
+//! goes from the tapping point to the sender and back. The handshake or echoed timestamps show it.
+
+pub(crate) mod flights;
+pub(crate) mod slow_start;
 
 use crate::Nanos;
 use crate::thinned::Thinned;
 use std::collections::VecDeque;
 
-/// Samples kept of a flow; more are thinned.
+/// Largest number of samples kept of a flow. More are thinned.
 const MOST_SAMPLES: usize = 2000;
-/// Clock values of the receiver whose echo is awaited.
+/// Largest number of the receiver's clock values whose echo is awaited.
 const MOST_STAMPS: usize = 256;
 
-/// The least of values.
+/// Minimum of several values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Least(pub Option<Nanos>);
 
 impl Least {
-    /// Takes in a value.
+    /// Adds a value.
     pub fn add(&mut self, value: Nanos) {
         self.0 = Some(self.0.map_or(value, |least| least.min(value)));
     }
 }
 
-/// Everything that is known of the round trips of a sender.
+/// Estimates of the round-trip times of a sender.
 #[derive(Debug)]
 pub struct RoundTrips {
-    /// The whole, by the handshake.
+    /// Whole round trip, from the handshake.
     pub handshake: Option<Nanos>,
-    /// The whole, by the spacing of the first flights.
+    /// Whole round trip, from the spacing of the first flights.
     pub slow_start: Option<Nanos>,
-    /// The receiver's part, by data and acknowledgements.
+    /// Receiver's part, from data and ACKs.
     pub receiver: Least,
-    /// The same, without what is known to have waited between two tapping points.
+    /// Receiver's part without the known waits between two tapping points.
     pub receiver_unqueued: Least,
-    /// The sender's part, by timestamps and by the handshake.
+    /// Sender's part, from timestamps and the handshake.
     pub sender_by_stamps: Least,
     pub sender_by_handshake: Option<Nanos>,
-    /// The sender's part by the first flights: what the receiver's leaves of the whole.
+    /// Sender's part from the first flights: the whole less the receiver's part.
     sender_by_slow_start: Option<Nanos>,
-    /// The last samples of the sender's part by timestamps.
+    /// Last samples of the sender's part from timestamps.
     recent: [Option<Nanos>; 4],
-    /// Data waited before they passed the tapping point, as losses there show.
+    /// True if data waited before they passed the tapping point, as losses there show.
     pub behind_queue: bool,
     smoothed: Option<f64>,
     last: Option<Nanos>,
@@ -75,7 +78,7 @@ impl Default for RoundTrips {
 }
 
 impl RoundTrips {
-    /// Takes in a sample of the receiver's part.
+    /// Adds a sample of the receiver's part.
     pub fn sample(&mut self, time: Nanos, value: Nanos, waited: Option<Nanos>) {
         if value < 0 {
             return;
@@ -86,7 +89,7 @@ impl RoundTrips {
         }
         let whole = value + self.sender_part_now();
         self.last = Some(whole);
-        // Weights of RFC 6298.
+        // The weights are those of RFC 6298.
         let smoothed = self.smoothed.unwrap_or(whole as f64);
         self.smoothed = Some(smoothed + (whole as f64 - smoothed) / 8.0);
         self.sum_ns += whole as f64;
@@ -94,7 +97,8 @@ impl RoundTrips {
         self.samples.push((time, whole));
     }
 
-    /// The receiver's clock passed on its way to the sender, which will echo it.
+    /// Records that a clock value of the receiver passed on its way to the sender, which will echo
+    /// it.
     pub fn stamp_passed(&mut self, time: Nanos, stamp: u32) {
         if self.stamps.back().is_none_or(|last| last.0 != stamp) {
             if self.stamps.len() >= MOST_STAMPS {
@@ -104,8 +108,9 @@ impl RoundTrips {
         }
     }
 
-    /// The sender echoed a clock value. The first packet that carried it counts: of several in one
-    /// tick any may be the one answered, and the least of all samples is one where it was the first.
+    /// Records that the sender echoed a clock value. The time of the first packet with that value
+    /// counts. The echo may answer any of several packets in one tick; the shortest of all samples
+    /// is one where it answered the first.
     pub fn stamp_echoed(&mut self, time: Nanos, echo: u32) {
         while let Some((stamp, passed)) = self.stamps.front().copied() {
             let age = echo.wrapping_sub(stamp).cast_signed();
@@ -122,15 +127,16 @@ impl RoundTrips {
         }
     }
 
-    /// The least of the sender's part, 0 if nothing shows it.
+    /// Returns the shortest sender's part, or 0 if it is unknown.
     pub fn sender_part(&self) -> Nanos {
         let known = [self.sender_by_stamps.0, self.sender_by_handshake];
         let known = known.into_iter().flatten().min();
         known.or(self.sender_by_slow_start).unwrap_or(0)
     }
 
-    /// The sender's part at present: behind a queue, that is where data wait. The least of a few
-    /// samples, as a sender that rests answers late; so elsewhere it is the least of all.
+    /// Returns the present sender's part. For a tapping point behind the queue it includes the wait
+    /// of data. It is then the minimum of a few samples, because an idle sender answers late.
+    /// Otherwise it is the minimum of all.
     pub fn sender_part_now(&self) -> Nanos {
         let recent = self.recent.into_iter().flatten().min();
         recent
@@ -138,20 +144,20 @@ impl RoundTrips {
             .unwrap_or_else(|| self.sender_part())
     }
 
-    /// The spacing of the first flights told the whole.
-    pub fn slow_start_told(&mut self, whole: Nanos) {
+    /// Sets the whole round trip from the spacing of the first flights.
+    pub fn set_slow_start(&mut self, whole: Nanos) {
         self.slow_start = Some(whole);
         if let Some(receiver) = self.receiver.0 {
             self.sender_by_slow_start = Some((whole - receiver).max(0));
         }
     }
 
-    /// Whether anything shows the sender's part.
+    /// Returns true if the sender's part is known.
     pub fn sender_part_known(&self) -> bool {
         self.sender_by_stamps.0.is_some() || self.sender_by_handshake.is_some()
     }
 
-    /// The whole without any queue, as well as can be told.
+    /// Returns the best estimate of the base RTT.
     pub fn base(&self) -> Option<Nanos> {
         let receiver = self.receiver_unqueued.0.or(self.receiver.0);
         let pairs = receiver.filter(|_| self.sender_part_known());
@@ -160,32 +166,32 @@ impl RoundTrips {
         whole.or(self.slow_start).or(receiver)
     }
 
-    /// The whole by timestamps alone.
+    /// Returns the whole round trip from timestamps alone.
     pub fn by_stamps(&self) -> Option<Nanos> {
         Some(self.receiver.0? + self.sender_by_stamps.0?)
     }
 
-    /// The least whole by data and acknowledgements.
+    /// Returns the shortest whole round trip from data and ACKs.
     pub fn by_pairs(&self) -> Option<Nanos> {
         Some(self.receiver.0? + self.sender_part())
     }
 
-    /// The present one, smoothed; without samples the handshake's.
+    /// Returns the smoothed round-trip time. Without samples it is that of the handshake.
     pub fn smoothed(&self) -> Option<Nanos> {
         self.smoothed.map(|value| value as Nanos).or(self.handshake)
     }
 
-    /// The last one.
+    /// Returns the last round-trip time.
     pub fn last(&self) -> Option<Nanos> {
         self.last
     }
 
-    /// The mean of all samples, in seconds.
+    /// Returns the mean of all samples, in seconds.
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns / self.count as f64 * 1e-9)
     }
 
-    /// Times and values of samples, thinned.
+    /// Returns times and values of the samples, thinned.
     pub fn into_samples(self) -> Vec<(Nanos, Nanos)> {
         self.samples.into_values()
     }

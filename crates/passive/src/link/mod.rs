@@ -1,26 +1,31 @@
-//! The target link: what passed it, what it lost, what waited in it.
+//! Results for the target link: throughput, losses, queueing delay and buffer.
+
+pub(crate) mod bursts;
+pub(crate) mod parameters;
+pub(crate) mod rate;
+pub(crate) mod target;
 
 use crate::Nanos;
 use crate::flow::Flow;
+use crate::link::rate::Rated;
+use crate::link::target::Passages;
 use crate::loss::Loss;
 use crate::quantile::quantile;
-use crate::rate::Rated;
-use crate::target::Passages;
 use crate::thresholds::Thresholds;
 
-/// How a queue drops.
+/// Kind of queue, by the backlog at its drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueKind {
-    /// When it is full.
+    /// The queue drops when it is full.
     Fifo,
-    /// Before.
+    /// The queue drops before it is full.
     Aqm,
-    /// There is too little to tell.
+    /// There are too few drops for a decision.
     Unknown,
 }
 
 impl QueueKind {
-    /// Name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fifo => "fifo",
@@ -30,62 +35,83 @@ impl QueueKind {
     }
 }
 
-/// The buffer that the link seems to have.
+/// Estimated buffer of the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Buffer {
-    /// How long it takes to drain, in seconds: the median of what packets waited at drops; from one
-    /// tapping point nine tenths of what round trips grew to.
+    /// Time to drain the buffer, in seconds. With two tapping points it is the median wait at
+    /// drops. With one it is the 90th percentile of the growth of round-trip times.
     pub seconds: f64,
-    /// A tenth of drops came at a shorter queue; from one tapping point, half.
+    /// A tenth of drops came at a shorter queue; with one tapping point, half.
     pub low: f64,
-    /// A tenth of drops came at a longer queue; from one tapping point, none.
+    /// A tenth of drops came at a longer queue; with one tapping point, none.
     pub high: f64,
-    /// The same in bytes and packets, if the rate is known.
+    /// Buffer in bytes, if the rate is known.
     pub bytes: Option<f64>,
-    /// The same in packets.
+    /// Buffer in packets, if the rate is known.
     pub packets: Option<f64>,
 }
 
 /// The target link.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Its rate in bits per second, frames counted as the capture has them.
+    /// Rate in bits per second. Frames count as in the capture.
     pub rate_bps: Option<f64>,
-    /// Whether that was given.
+    /// True if the user gave the rate.
     pub rate_given: bool,
-    /// Bits per second that passed, of frames as the capture has them.
+    /// Bits per second of the frames that passed, as in the capture.
     pub throughput_bps: f64,
     /// Throughput over rate, from 0 to 1.
     pub utilization: Option<f64>,
-    /// Payload bits per second of TCP that passed, each byte once.
+    /// TCP payload bits per second that passed, without repetitions.
     pub goodput_bps: f64,
-    /// Packets with data of TCP that came in the measured direction, whether they passed or not.
+    /// TCP packets with data that arrived in the measured direction, including those lost.
     pub packets: u64,
-    /// Packets of the measured direction lost here.
+    /// Packets of the measured direction lost at the link.
     pub lost_packets: u64,
-    /// Lost packets over packets that came, from 0 to 1.
+    /// Lost packets over arrived packets, from 0 to 1.
     pub loss_rate: f64,
-    /// Least, median, 99th percentile, largest, mean; seconds.
+    /// Queueing delay in seconds: minimum, median, 99th percentile, maximum, mean.
     pub queueing_delay_s: Option<[f64; 5]>,
-    /// The buffer.
+    /// Estimated buffer.
     pub buffer: Option<Buffer>,
-    /// Bytes of a frame beyond its IP packet, as the capture has them: 14 of Ethernet.
+    /// Bytes of a frame beyond its IP packet, as in the capture: 14 for Ethernet.
     pub framing_bytes: Option<f64>,
-    /// How the queue drops.
+    /// Kind of the queue.
     pub queue_kind: QueueKind,
 }
 
-/// How long packets waited, and how long at drops; nanoseconds.
+/// Bin of the time series.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// Start of the bin.
+    pub time: Nanos,
+    /// Length of the bin.
+    pub width: Nanos,
+    /// Bits per second that passed.
+    pub throughput_bps: f64,
+    /// Throughput over rate.
+    pub utilization: Option<f64>,
+    /// Number of flows between their first and last packet.
+    pub active_flows: u32,
+    /// Packets lost at the link.
+    pub losses: u64,
+    /// Mean wait in seconds.
+    pub delay_mean_s: Option<f64>,
+    /// Longest wait in seconds.
+    pub delay_max_s: Option<f64>,
+}
+
+/// Waits of all packets, and the queue at drops, in nanoseconds.
 pub(crate) struct Waits {
     spread: Option<[f64; 5]>,
-    /// The queue when it dropped: the lower limit, the estimate, the upper limit.
+    /// Queue at drops: lower limit, estimate, upper limit.
     pub at_drops: Option<[f64; 3]>,
     kind: QueueKind,
 }
 
 impl Waits {
-    /// From what drops and packets waited between two tapping points; from one, by how much round
-    /// trips were above their least when something was lost.
+    /// Computes the waits. With two tapping points they are those of drops and packets in between.
+    /// With one they are the excess of round-trip times over the shortest one at times of loss.
     pub fn of(
         passages: &Passages,
         losses: &[Loss],
@@ -103,8 +129,8 @@ impl Waits {
         };
         drops.sort_unstable_by(f64::total_cmp);
         let at = |q: f64| quantile(&drops, q);
-        // A flow's least round trip may have waited itself: from one tapping point the larger excesses
-        // are the better ones, and small ones tell nothing of how the queue drops.
+        // With one tapping point a flow's shortest round trip may include a wait, so the larger
+        // excesses are more accurate. Small ones say nothing about the kind of the queue.
         let shares = if two_taps {
             [0.1, 0.5, 0.9]
         } else {
@@ -142,7 +168,7 @@ impl Waits {
     }
 }
 
-/// The link by all that was found.
+/// Combines the results of the link.
 pub(crate) fn link(
     flows: &[Flow],
     drops: &[Loss],
@@ -154,9 +180,9 @@ pub(crate) fn link(
     let forward = || flows.iter().filter(|flow| flow.forward);
     let lost: u64 = drops.iter().map(|loss| u64::from(loss.packets)).sum();
     let seen: u64 = forward().map(|flow| flow.counts.packets).sum();
-    // Seen behind the link, what it lost came, too.
+    // Packets seen behind the link do not include the lost ones, which arrived too.
     let packets = seen + if rated.seen_behind { lost } else { 0 };
-    // From one tapping point before the link, what it lost was seen, too.
+    // Packets seen by one tapping point before the link include the lost ones.
     let lost_bytes: f64 = if rated.seen_before {
         forward()
             .map(|flow| flow.counts.frame_bytes as f64 - flow.passed_bytes)

@@ -1,36 +1,37 @@
-//! What the sender knew when it sent: acknowledgements reach it later than the tapping point, and
-//! its data pass there later still.
+//! The sender's knowledge at the time of sending. ACKs reach the sender later than the tapping
+//! point, and its data pass the tapping point later still.
 
 use crate::Nanos;
 use std::collections::VecDeque;
 
-/// Steps that the delay between the tapping point and the sender is cut into.
+/// Number of steps into which the delay between tapping point and sender is divided.
 const STEPS: i64 = 128;
 const MOST_ENTRIES: usize = 512;
 
-/// What acknowledgements had said at some time.
+/// State of the acknowledgements at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
-    /// When the acknowledgement that says so passed.
+    /// Time at which the ACK passed.
     pub time: Nanos,
-    /// Everything before is acknowledged.
+    /// Sequence position up to which all data are acknowledged.
     pub una: u64,
-    /// The end of the receiver's window.
+    /// End of the receiver's window.
     pub edge: u64,
 }
 
-/// The recent acknowledgements.
+/// Recent acknowledgements.
 #[derive(Debug, Default)]
 pub struct History {
     views: VecDeque<View>,
 }
 
 impl History {
-    /// Takes note of an acknowledgement; `delay` is how far back will be asked.
+    /// Records an ACK. `delay` is the time by which queries look back.
     pub fn push(&mut self, view: View, delay: Nanos) {
         match self.views.back_mut() {
             Some(last) if last.una == view.una && last.edge == view.edge => return,
-            // Close ones are one: the later says more, the earlier was there first.
+            // ACKs close to one another are merged: the data of the later one, at the time of the
+            // earlier one.
             Some(last) if view.time - last.time < delay / STEPS => {
                 (last.una, last.edge) = (view.una, view.edge);
                 return;
@@ -43,8 +44,8 @@ impl History {
         self.views.push_back(view);
     }
 
-    /// What was known `delay` before a time; forgets what was known twice as long before, as the delay
-    /// may grow. Of times before all that is remembered, the oldest.
+    /// Returns the state `delay` before a time, or the oldest one recorded if that is later.
+    /// Discards states twice as old, which leaves room for a growing delay.
     pub fn at(&mut self, time: Nanos, delay: Nanos) -> Option<View> {
         let kept = time - 2 * delay;
         while self.views.get(1).is_some_and(|next| next.time <= kept) {

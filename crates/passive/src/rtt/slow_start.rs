@@ -1,11 +1,12 @@
-//! The round trip by the spacing of the first flights (Jiang and Dovrolis, CCR 32(3), 2002): the
-//! first segment of the second flight comes a round trip after the first of the first.
+//! Estimate of the round-trip time from the spacing of the first flights (Jiang and Dovrolis, CCR
+//! 32(3), 2002). The first segment of the second flight follows the first segment of the first
+//! flight by one round trip.
 
 use crate::Nanos;
 
 const MOST_SEGMENTS: usize = 40;
 
-/// The beginning of a direction's data.
+/// First data of a direction.
 #[derive(Debug, Default)]
 pub struct FirstFlights {
     seen: Vec<(Nanos, u32)>,
@@ -13,9 +14,9 @@ pub struct FirstFlights {
 }
 
 impl FirstFlights {
-    /// Takes in a segment with data; whether that may have told something new.
+    /// Adds a segment with data. Returns true if the estimate may have changed.
     pub fn add(&mut self, time: Nanos, payload: u32, again: bool) -> bool {
-        // What follows a retransmission is no slow start of known spacing.
+        // After a retransmission the spacing of flights is not that of slow start.
         self.done |= again || self.seen.len() >= MOST_SEGMENTS;
         if !self.done {
             self.seen.push((time, payload));
@@ -23,8 +24,9 @@ impl FirstFlights {
         !self.done
     }
 
-    /// The estimate: the largest gap among the first segments of full size, if it is more than half
-    /// of the time from the first segment to its end and at least two segments came before it.
+    /// Returns the estimate: the end of the largest gap among the first full segments. The gap must
+    /// be longer than half of the time from the first segment to its end, and at least two segments
+    /// must precede it.
     pub fn estimate(&self, mss: u32, least_segments: usize) -> Option<Nanos> {
         let full = self
             .seen
@@ -66,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_flight_tells_the_round_trip() {
+    fn the_start_of_the_second_flight_gives_the_round_trip() {
         let mut flights = FirstFlights::default();
         for (ms, payload) in [
             (0, 1448),

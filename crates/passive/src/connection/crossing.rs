@@ -1,63 +1,63 @@
-//! The same packets at two tapping points: how long each took, and which never came.
+//! Matching of packets at two tapping points: the time that each took, and those that were lost.
 //!
-//! Packets are matched by the bytes they carry, so that a capture of super-segments before the link
-//! matches segments after it. Within a flow order is kept: what was sent before a packet that came,
-//! and did not come, was dropped.
+//! Packets are matched by their bytes of the stream, so that super-segments captured before the
+//! link match segments captured after it. The order within a flow is kept: a packet that was sent
+//! before a packet that arrived, and did not arrive, was dropped.
 
 use crate::Nanos;
 use std::collections::VecDeque;
 
-/// More packets on their way are not followed ...
+/// Largest number of packets of a flow that are followed between the tapping points.
 const MOST_CROSSING: usize = 1 << 16;
-/// ... fewer of what may never come that way, ...
+/// Largest number of packets followed in a direction that may never cross the link.
 const MOST_UNKNOWN: usize = 1 << 12;
-/// ... and fewer that went out again, which are all looked at.
+/// Largest number of retransmissions followed. Each search compares all of them.
 const MOST_AGAIN: usize = 1 << 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
-    /// Its number by order of time.
+    /// Number of the packet in order of time.
     order: u64,
     start: u64,
     end: u64,
     time: Nanos,
-    /// Some of it came already.
+    /// True if a part of the packet has arrived.
     begun: bool,
 }
 
-/// What never came.
+/// Packet that did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     pub start: u64,
     pub end: u64,
-    /// When it was seen before the link.
+    /// Time at which the packet was seen before the link.
     pub time: Nanos,
 }
 
-/// What came.
+/// Packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     pub start: u64,
-    /// When it was seen before the link.
+    /// Time at which the packet was seen before the link.
     pub time: Nanos,
     pub took: Nanos,
 }
 
-/// The packets of a flow on their way.
+/// Packets of a flow between the tapping points.
 #[derive(Debug, Default)]
 pub struct Crossings {
-    /// What went out for the first time: in order of time, and of the stream.
+    /// Packets sent for the first time, in order of time and of the stream.
     fresh: VecDeque<Crossing>,
-    /// What went out again, in order of time.
+    /// Retransmissions, in order of time.
     again: VecDeque<Crossing>,
     pub matched: u32,
     pub unmatched: u32,
-    /// The end of what was seen behind the link.
+    /// End of the data seen behind the link.
     beyond: u64,
 }
 
 impl Crossings {
-    /// A packet was seen before the link.
+    /// Records a packet seen before the link.
     pub fn enter(&mut self, start: u64, end: u64, time: Nanos, again: bool) {
         let latest = [self.fresh.back(), self.again.back()].into_iter().flatten();
         let order = latest.map(|crossing| crossing.order + 1).max().unwrap_or(0);
@@ -78,8 +78,8 @@ impl Crossings {
         });
     }
 
-    /// A packet was seen after the link; `usual` is how long packets take at present. What is missing
-    /// before it is handed to `lost`.
+    /// Matches a packet seen after the link. `usual` is the time that packets take at present.
+    /// Calls `lost` for each packet that is found missing.
     pub fn leave(
         &mut self,
         start: u64,
@@ -111,13 +111,13 @@ impl Crossings {
         })
     }
 
-    /// Whether data up to `end` that are new before the link were seen behind it already: they go the
-    /// other way, or the clocks of both points differ.
+    /// Returns true if data up to `end`, which are new before the link, were seen behind it
+    /// earlier. Then the data travel the other way, or the clocks of the tapping points differ.
     pub fn came_backward(&self, end: u64) -> bool {
         end <= self.beyond
     }
 
-    /// The queue that holds what entered first of all.
+    /// Returns the queue that holds the packet that entered first.
     fn first(&mut self) -> &mut VecDeque<Crossing> {
         let order = |queue: &VecDeque<Crossing>| queue.front().map_or(u64::MAX, |c| c.order);
         if order(&self.again) < order(&self.fresh) {
@@ -133,7 +133,7 @@ impl Crossings {
         queue.pop_front()
     }
 
-    /// Removes what a packet up to `end` carried, which may be several that were seen before.
+    /// Removes the data of a packet up to `end`, which may be several packets seen before the link.
     fn take_up_to(&mut self, end: u64) {
         let mut from = None;
         while let Some(front) = self.first().front_mut() {
@@ -150,8 +150,8 @@ impl Crossings {
         }
     }
 
-    /// Which of those on their way came: the first that carries its bytes; of several copies the one
-    /// that took about as long as others do.
+    /// Returns the packet that arrived: the first that carries its bytes. Among several copies it
+    /// is the one whose time is closest to the usual one.
     fn find(&self, start: u64, end: u64, time: Nanos, usual: Option<Nanos>) -> Option<Crossing> {
         let carries = |crossing: &&Crossing| {
             crossing.start < end && start < crossing.end && crossing.time <= time
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_come_before_what_does_is_lost() {
+    fn a_packet_that_is_overtaken_by_a_later_one_is_lost() {
         let mut crossings = Crossings::default();
         for packet in 0..4 {
             crossings.enter(packet * 100, packet * 100 + 100, packet as Nanos, false);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn super_segments_match_their_segments_and_the_other_way_round() {
+    fn super_segments_match_their_segments_in_both_directions() {
         let mut crossings = Crossings::default();
         crossings.enter(0, 400, 0, false);
         crossings.enter(400, 800, 1, false);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_copies_the_one_that_fits_came() {
+    fn the_copy_with_the_usual_delay_is_matched() {
         let mut crossings = Crossings::default();
         crossings.enter(0, 100, 0, false);
         crossings.enter(0, 100, 500, true);
@@ -244,9 +244,10 @@ mod tests {
             (Some(10), vec![(0, 100)])
         );
     }
-    /// Whatever was sent again, and however much is on its way.
+    /// The time of a match does not grow with the number of retransmissions and of packets in
+    /// flight.
     #[test]
-    fn what_comes_is_found_without_a_search() {
+    fn an_arrival_is_matched_without_a_search() {
         let mut crossings = Crossings::default();
         crossings.enter(0, 100, 0, false);
         crossings.enter(0, 100, 1, true);
@@ -262,7 +263,7 @@ mod tests {
             let start = (many - packet / 2) * 100 + 50;
             assert_eq!(cross(&mut crossings, start, start + 50, 5), (None, vec![]));
         }
-        // Compared with all that is on its way, each would take 50 microseconds or more.
+        // A comparison with all packets in flight would take 50 microseconds or more per packet.
         assert!(begun.elapsed().as_secs_f64() < 1.0);
     }
 }

@@ -1,58 +1,61 @@
-//! A sender's window, round trip by round trip: what holds it, when it shrinks, and by how much.
+//! A sender's window, round trip by round trip: the factor that limits it, its reductions, and its
+//! growth.
 
 use crate::Nanos;
-use crate::history::View;
+use crate::connection::history::View;
 use crate::loss::{LastLosses, Place};
 use crate::thinned::Thinned;
 use crate::thresholds::Thresholds;
 
-/// Windows kept of a flow, and decreases.
+/// Largest number of windows, and of decreases, kept of a flow.
 const MOST_WINDOWS: usize = 512;
 
-/// Segments: Reno's window grows by half of one or by one in a round trip.
+/// Largest growth per round trip, in segments, that counts as congestion avoidance. Reno's window
+/// grows by one, or by half with delayed ACKs.
 const MOST_GROWTH: u64 = 3;
 
-/// Rounds that growth is estimated from.
+/// Smallest number of round trips from which growth is estimated.
 const LEAST_ROUNDS: u32 = 10;
 
-/// A recovery whose effect on the window is awaited.
+/// Recovery whose effect on the window is not known yet.
 #[derive(Clone, Copy, Debug)]
 struct Decrease {
     before: u64,
     recovered_at: u64,
 }
 
-/// The round in progress and what came of those before.
+/// Current round trip and results of the earlier ones.
 #[derive(Debug)]
 pub struct Rounds {
-    /// The round ends when this is acknowledged.
+    /// Sequence position whose acknowledgement ends the round trip.
     end: u64,
     start: Option<Nanos>,
     flight: u64,
     filled_window: bool,
-    /// It began after the recovery that is judged by it.
+    /// The recovery before this round trip, which shows its effect.
     judged: Option<Decrease>,
     awaited: Option<Decrease>,
     previous: [Option<u64>; 2],
     pause: u32,
     receiver_limited: Nanos,
     window_unknown: bool,
-    /// The largest flight.
+    /// Largest flight.
     pub max_flight: u64,
     flight_time: f64,
     time: f64,
-    /// Segments by which flights grew from one round to the next after the first recovery, and rounds.
+    /// Sum of the growth of flights per round trip after the first recovery, in segments, and
+    /// number of round trips.
     grown: (f32, u32),
     has_recovered: bool,
-    /// Windows by round.
+    /// Windows by round trip.
     pub windows: Thinned<u64>,
-    /// Windows after recoveries over those before.
+    /// Ratios of the windows after recoveries to those before.
     pub decreases: Thinned<f64>,
-    /// Reductions of the window.
+    /// Number of reductions of the window.
     pub reductions: u32,
-    /// Of these, after a recent loss at each place.
+    /// Number of reductions that follow a recent loss, by place of the loss.
     pub explained: [u32; Place::COUNT],
-    /// Of these, after a recent loss at any.
+    /// Number of reductions that follow a recent loss at any place.
     pub after_loss: u32,
 }
 
@@ -83,18 +86,18 @@ impl Default for Rounds {
     }
 }
 
-/// What a round is judged with.
+/// Parameters for the judgement of a round trip.
 pub struct Judge<'a> {
     pub thresholds: &'a Thresholds,
     /// Payload bytes of a full segment.
     pub mss: u64,
-    /// The smoothed round-trip time in nanoseconds, 0 if unknown.
+    /// Smoothed round-trip time in nanoseconds, 0 if unknown.
     pub rtt: Nanos,
     pub losses: &'a LastLosses,
 }
 
 impl Rounds {
-    /// New data went out up to `end`, when the sender knew `view`.
+    /// Records new data sent up to `end`, when the sender knew `view`.
     pub fn sent(&mut self, time: Nanos, end: u64, view: View, judge: &Judge<'_>) {
         let over = view.una >= self.end;
         let recovered = self
@@ -115,7 +118,7 @@ impl Rounds {
         self.max_flight = self.max_flight.max(flight);
         let slack = (judge.thresholds.window_slack_segments * judge.mss as f64) as u64;
         self.filled_window |= view.edge > 0 && end.saturating_add(slack) > view.edge;
-        // Data beyond the window: its scale was not seen, and nothing is known of it.
+        // Data were sent beyond the window, so its scale was not seen and its size is unknown.
         self.window_unknown |= view.edge > 0 && end > view.edge + 2 * judge.mss;
     }
 
@@ -137,7 +140,7 @@ impl Rounds {
         }
         if let Some(before) = self.previous[0].filter(|_| self.has_recovered) {
             let grown = self.flight.saturating_sub(before);
-            // A fall is a reduction, and a leap no avoidance of congestion.
+            // A smaller flight is a reduction, and a much larger one is not congestion avoidance.
             if self.flight >= before && grown <= MOST_GROWTH * judge.mss && !self.filled_window {
                 let segments = grown as f32 / judge.mss.max(1) as f32;
                 self.grown = (self.grown.0 + segments, self.grown.1 + 1);
@@ -147,7 +150,7 @@ impl Rounds {
         self.previous = [Some(self.flight), self.previous[0]];
     }
 
-    /// Whether the window fell, and what came before.
+    /// Counts a reduction if the window fell, and the recent losses before it.
     fn compare(&mut self, start: Nanos, judge: &Judge<'_>) {
         if self.pause > 0 {
             self.pause -= 1;
@@ -172,7 +175,8 @@ impl Rounds {
         }
     }
 
-    /// A fast recovery began with so much in flight; it is over when `recovered_at` is acknowledged.
+    /// Records the beginning of a fast recovery with `flight` bytes in flight. It ends when
+    /// `recovered_at` is acknowledged.
     pub fn recovery_began(&mut self, flight: u64, recovered_at: u64) {
         self.judged = None;
         self.has_recovered = true;
@@ -182,7 +186,8 @@ impl Rounds {
         });
     }
 
-    /// Something else than congestion set the window: what follows is no consequence of it.
+    /// Discards comparisons with earlier windows, because a cause other than congestion set the
+    /// window.
     pub fn interrupted(&mut self) {
         self.awaited = None;
         self.judged = None;
@@ -191,7 +196,7 @@ impl Rounds {
         self.start = None;
     }
 
-    /// Time in rounds that filled the receiver's window.
+    /// Returns the time in round trips that filled the receiver's window.
     pub fn receiver_limited(&self) -> Nanos {
         if self.window_unknown {
             0
@@ -200,13 +205,13 @@ impl Rounds {
         }
     }
 
-    /// Segments by which the window grows in a round trip of congestion avoidance, on average.
+    /// Returns the mean growth of the window per round trip of congestion avoidance, in segments.
     pub fn growth(&self) -> Option<f64> {
         let (segments, rounds) = self.grown;
         (rounds >= LEAST_ROUNDS).then(|| f64::from(segments) / f64::from(rounds))
     }
 
-    /// Mean of the flights, weighted by time.
+    /// Returns the mean of the flights, weighted by time.
     pub fn mean_flight(&self) -> Option<f64> {
         (self.time > 0.0).then(|| self.flight_time / self.time)
     }
@@ -216,9 +221,9 @@ impl Rounds {
 mod tests {
     use super::*;
 
-    /// Damaged times may jump over years, again and again.
+    /// Damaged times may jump over years repeatedly.
     #[test]
-    fn jumping_times_fit() {
+    fn jumping_times_do_not_overflow() {
         let (mut rounds, far) = (Rounds::default(), 100_000_000_000_000_000);
         let thresholds = Thresholds::default();
         let judge = Judge {

@@ -1,23 +1,23 @@
-//! Sequence numbers of 32 bits as positions in a stream.
+//! Conversion of 32-bit sequence numbers to positions in a stream.
 
-/// Positions start here, so that what lies before the first segment seen has one, too.
+/// First position. It leaves room below for data before the first segment seen.
 const START: u64 = 1 << 32;
 
-/// Turns sequence numbers into positions, by the one nearest to the last.
+/// Converter of sequence numbers to the position nearest to the last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwrap {
     last: Option<u64>,
 }
 
 impl Unwrap {
-    /// The position nearest to the last one that has this number.
+    /// Returns the position with this number nearest to the last one, and records it as the last.
     pub fn position(&mut self, number: u32) -> u64 {
         let position = self.peek(number);
         self.last = Some(self.last.unwrap_or(0).max(position));
         position
     }
 
-    /// The same, without taking note.
+    /// Returns the position with this number nearest to the last one.
     pub fn peek(&self, number: u32) -> u64 {
         match self.last {
             None => START + u64::from(number),
@@ -28,7 +28,7 @@ impl Unwrap {
         }
     }
 
-    /// Whether any number was seen.
+    /// Returns true if a number was recorded.
     pub fn has_begun(&self) -> bool {
         self.last.is_some()
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_wrap() {
+    fn positions_continue_when_numbers_wrap() {
         let mut unwrap = Unwrap::default();
         let first = unwrap.position(0xFFFF_FFF0);
         assert_eq!(unwrap.position(0x10), first + 0x20);

@@ -1,26 +1,26 @@
-//! The target link: what passed it, how long it waited, how fast it is.
+//! Measurements at the target link: bytes, waits and rate.
 
 use crate::Nanos;
-use crate::crossing::Arrival;
-use crate::half::{Half, Waited};
+use crate::connection::crossing::Arrival;
+use crate::connection::half::{Half, Waited};
 use goodqueue_types::Histogram;
 use std::collections::VecDeque;
 
-/// Bins of the series: when there are more, each becomes twice as wide.
+/// Largest number of bins of the series. Beyond it, the bins become twice as wide.
 const MOST_BINS: usize = 4096;
 const FIRST_BIN: Nanos = 10_000_000;
-/// Passages kept to look up the queue at the time of a drop.
+/// Number of recent passages that are kept to look up the queue at the time of a drop.
 const RECENT: usize = 1 << 14;
 
-/// What happened in a stretch of time.
+/// Measurements of one bin of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bin {
-    /// Bytes of frames as the capture shows them, by heading (unknown, in, out); with two tapping points the first is the measured
-    /// direction.
+    /// Bytes of frames as captured, by heading (unknown, in, out). With two tapping points the
+    /// first is the measured direction.
     pub bytes: [u64; 3],
-    /// Payload acknowledged of data that went each way, at the time when it left the link.
+    /// Acknowledged payload by heading of the data, at the time at which the data left the link.
     pub delivered: [u64; 3],
-    /// Whether data that went each way waited all the time.
+    /// True if data of this heading waited for the whole bin.
     pub busy: [bool; 3],
     pub delay_sum: f64,
     pub delay_count: u64,
@@ -44,7 +44,7 @@ impl Bin {
     }
 }
 
-/// A series of bins that widen as it grows.
+/// Time series whose bins widen as it grows.
 #[derive(Debug)]
 pub struct Series {
     pub bins: Vec<Bin>,
@@ -61,7 +61,7 @@ impl Default for Series {
 }
 
 impl Series {
-    /// The bin of a time since the start of the capture.
+    /// Returns the bin of a time since the start of the capture.
     pub fn at(&mut self, time: Nanos) -> &mut Bin {
         let time = time.max(0);
         while time / self.width >= MOST_BINS as i64 {
@@ -80,7 +80,7 @@ impl Series {
         &mut self.bins[index]
     }
 
-    /// Data that went a way waited: the bins that lie wholly within that time are busy.
+    /// Marks the bins that lie wholly within a wait of data with heading `way` as busy.
     pub fn was_busy(&mut self, waited: &Waited, way: usize) {
         self.at(waited.to);
         let width = self.width;
@@ -93,48 +93,49 @@ impl Series {
     }
 }
 
-/// What two tapping points show of the link between them.
+/// Measurements of the link between two tapping points.
 #[derive(Debug, Default)]
 pub struct Passages {
-    /// Time before the link and time taken, in order of the former as far as it is a FIFO.
+    /// Arrival before the link and time taken, in order of arrival if the link is a FIFO.
     recent: VecDeque<(Nanos, Nanos)>,
-    /// The least time taken: no queue.
+    /// Shortest time taken, which includes no queueing.
     pub least: Option<Nanos>,
-    /// Times taken, all queue and propagation.
+    /// Distribution of the times taken, queueing and propagation.
     taken: Histogram,
     last: Option<Nanos>,
-    /// Bytes that left while others waited, and the time that they took.
+    /// Bytes that left while others waited, and the time for them.
     busy_bytes: u64,
     busy_time: Nanos,
     last_left: Option<Nanos>,
     since_last: u64,
-    /// The last packet behind the link, of any direction.
+    /// Time of the last packet behind the link, in either direction.
     last_behind: Option<Nanos>,
-    /// Segments of data seen before the link and then behind it, and the other way round.
+    /// Number of data segments seen before the link and then behind it.
     pub forward: u64,
-    /// See above.
+    /// Number of data segments seen behind the link and then before it.
     pub backward: u64,
 }
 
 impl Passages {
-    /// A packet was seen behind the link.
+    /// Records a packet behind the link.
     pub fn seen_behind(&mut self, time: Nanos) {
         self.last_behind = self.last_behind.max(Some(time));
     }
 
-    /// Whether what was sent from an end goes through the link: some of it came, or none can have come yet.
+    /// Returns true if the data of this direction may cross the link: some arrived behind it, or
+    /// none can have arrived yet.
     pub fn may_hold(&self, half: &Half) -> bool {
         let longest = self.taken.max().map_or(0, u64::cast_signed);
         let due = |first: Nanos| Some(first.saturating_add(longest)) <= self.last_behind;
         half.crossings.matched > 0 || !half.first_data.is_some_and(due)
     }
 
-    /// A packet of the measured direction left the link, of so many bytes.
+    /// Records that a packet of the measured direction left the link with this number of bytes.
     pub fn left(&mut self, bytes: u64) {
         self.since_last += bytes;
     }
 
-    /// A packet was matched; it has been counted by [`Self::left`].
+    /// Records a matched packet, which [`Self::left`] has counted.
     pub fn matched(&mut self, arrival: &Arrival) {
         let left = arrival.time + arrival.took;
         self.forward += 1;
@@ -148,7 +149,8 @@ impl Passages {
             self.recent.pop_front();
         }
         self.recent.push_back((arrival.time, arrival.took));
-        // One that came before the last had left waited behind it: the link was busy in between.
+        // A packet that arrived before the previous one had left waited behind it, so the link was
+        // busy in between.
         let least = self.least.unwrap_or(0);
         if let Some(last) = self.last_left
             && arrival.time + least < last
@@ -161,12 +163,13 @@ impl Passages {
         self.since_last = 0;
     }
 
-    /// How long packets take at present.
+    /// Returns the time that packets take at present.
     pub fn usual(&self) -> Option<Nanos> {
         self.last
     }
 
-    /// How long packets took when one was dropped that was seen before the link at this time.
+    /// Returns the time that packets took when a packet that was then seen before the link was
+    /// dropped.
     pub fn took_at(&self, time: Nanos) -> Option<Nanos> {
         let after = self.recent.partition_point(|passage| passage.0 <= time);
         let near = after
@@ -175,23 +178,23 @@ impl Passages {
         near.or(self.recent.front()).map(|passage| passage.1)
     }
 
-    /// The waiting time at a quantile, in nanoseconds.
+    /// Returns the wait at a quantile, in nanoseconds.
     pub fn wait_quantile(&self, q: f64) -> Option<f64> {
         let least = self.least? as f64;
         Some((self.taken.quantile(q)? as f64 - least).max(0.0))
     }
 
-    /// The longest waiting time, in nanoseconds.
+    /// Returns the longest wait, in nanoseconds.
     pub fn longest_wait(&self) -> Option<f64> {
         Some(self.taken.max()? as f64 - self.least? as f64)
     }
 
-    /// The mean waiting time, in nanoseconds.
+    /// Returns the mean wait, in nanoseconds.
     pub fn mean_wait(&self) -> Option<f64> {
         Some(self.taken.mean()? - self.least? as f64)
     }
 
-    /// Bits per second while packets waited; none unless they did for 10 ms in all.
+    /// Returns the bits per second while packets waited. None unless they waited for 10 ms in all.
     pub fn busy_rate(&self) -> Option<f64> {
         (self.busy_time > 10_000_000).then(|| self.busy_bytes as f64 * 8e9 / self.busy_time as f64)
     }
@@ -201,9 +204,9 @@ impl Passages {
 mod tests {
     use super::*;
 
-    /// Damaged times may jump over years, again and again.
+    /// Damaged times may jump over years repeatedly.
     #[test]
-    fn jumping_times_fit() {
+    fn jumping_times_do_not_overflow() {
         let mut passages = Passages::default();
         let far = 100_000_000_000_000_000;
         for _ in 0..100 {

@@ -1,16 +1,16 @@
 //! The segment size of a sender whose packets may have been captured as super-segments.
 
-/// Sizes that are counted.
+/// Number of sizes that are counted.
 const SIZES: usize = 4;
-/// No segment on the wire of the networks of today is larger, jumbo frames included.
+/// Largest segment that networks carry, including jumbo frames.
 const LARGEST: u32 = 9000;
-/// Assumed before anything is known: Ethernet's with timestamps.
+/// Size that is assumed before anything is known: that of Ethernet with timestamps.
 const USUAL: u32 = 1448;
 
 /// State of the estimate of the segment size.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SegmentSize {
-    /// The smaller of both ends' announcements.
+    /// The smaller of both ends' announced MSS.
     announced: Option<u32>,
     counts: [(u32, u32); SIZES],
     largest: u32,
@@ -18,13 +18,13 @@ pub struct SegmentSize {
 }
 
 impl SegmentSize {
-    /// An end announced the largest that it takes.
+    /// Records the MSS that an end announced.
     pub fn announce(&mut self, mss: u16) {
         let mss = u32::from(mss).max(1);
         self.announced = Some(self.announced.map_or(mss, |other| other.min(mss)));
     }
 
-    /// A segment with data was seen.
+    /// Records a segment with data.
     pub fn seen(&mut self, payload: u32, stamps: bool) {
         self.stamps |= stamps;
         self.largest = self.largest.max(payload);
@@ -32,7 +32,7 @@ impl SegmentSize {
             count.1 = count.1.saturating_add(1);
             return;
         }
-        // The rarest makes room, or loses weight (Misra and Gries).
+        // The rarest size is replaced, or its count decreases (Misra and Gries).
         if let Some(rarest) = self.counts.iter_mut().min_by_key(|count| count.1) {
             if rarest.1 == 0 {
                 *rarest = (payload, 1);
@@ -42,14 +42,14 @@ impl SegmentSize {
         }
     }
 
-    /// Bytes of payload in a full segment.
+    /// Returns the payload bytes of a full segment.
     pub fn bytes(&self) -> u32 {
         let common = self.common();
         if let Some(announced) = self.announced {
             let options = if self.stamps { 12 } else { 0 };
             let most = announced.saturating_sub(options).max(1);
-            // Some stacks do not count options; a sender may be below what the other takes, and
-            // then most of what a bulk sender sends is as large as it ever is.
+            // Some stacks do not subtract options. A sender may also use less than the announced
+            // MSS; then most segments of a bulk sender have its largest size.
             let uncounted = common == Some(announced);
             let smaller = common == Some(self.largest) && self.largest < most;
             return if uncounted || smaller {
@@ -61,8 +61,8 @@ impl SegmentSize {
         common.unwrap_or(USUAL)
     }
 
-    /// The most frequent size; of sizes that are multiples of one another the least. Above what
-    /// networks carry only super-segments were seen.
+    /// Returns the most frequent size. Among multiples of one another it is the smallest. If all
+    /// sizes are larger than networks carry, only super-segments were seen.
     fn common(&self) -> Option<u32> {
         let most = self
             .counts
@@ -85,7 +85,7 @@ impl SegmentSize {
             .or(Some(USUAL))
     }
 
-    /// How many segments carry so much.
+    /// Returns the number of segments for this payload.
     pub fn segments(&self, payload: u32) -> u32 {
         payload.div_ceil(self.bytes()).max(1)
     }

@@ -1,44 +1,46 @@
-//! How a flow began: how far its slow start went, and how many of its first segments were
-//! acknowledged one by one.
+//! The beginning of a flow: the flight at the end of slow start, and the number of first segments
+//! that were acknowledged one by one.
 //!
-//! Linux acknowledges each segment while its receive window still grows towards a large buffer
-//! (`tcp_grow_window`), and every second one after that. Slow start grows twice as fast meanwhile, and
-//! where it ends (by HyStart's clock, or by a loss) hangs on chance that no model repeats.
+//! Linux acknowledges each segment while its receive window grows towards a large buffer
+//! (`tcp_grow_window`), and then every second one. Meanwhile slow start grows twice as fast. The
+//! end of slow start (by HyStart or by a loss) depends on chance, which no model reproduces.
 
-/// Slow start adds what is acknowledged; the fastest growth after it is CUBIC's, half of that.
+/// Least growth of the flight per acknowledged byte in slow start. Slow start adds 1; the fastest
+/// growth after it is CUBIC's, half of that.
 const SLOW_START_GROWTH: f64 = 0.7;
 
-/// Growth is looked at over so large a part of the flight.
+/// Growth is measured over this fraction of the flight.
 const PART: u64 = 8;
 
-/// Growth is looked at over so many segments at least.
+/// Smallest number of segments over which growth is measured.
 const LEAST_SEGMENTS: u64 = 4;
 
 /// State of the estimate of one flow's beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opening {
-    /// Where the stream begins, as far as it was seen.
+    /// First position of the stream that was seen.
     first: Option<u64>,
-    /// Acknowledgements of one segment, and of more.
+    /// Number of ACKs of one segment, and of more.
     acks: [u64; 2],
-    /// Segments that these acknowledged.
+    /// Number of segments that these ACKs acknowledged.
     segments: u64,
-    /// The acknowledgements where those of one were in the largest majority, and the segment reached.
+    /// Numbers of ACKs, and of segments, at the time of the largest majority of ACKs of one
+    /// segment.
     until: ([u64; 2], u64),
     /// Segments that these acknowledged.
     before: u64,
-    /// What was acknowledged, and in flight, when growth was looked at last.
+    /// Acknowledged position, and bytes in flight, at the last measurement of growth.
     looked: Option<(u64, u64)>,
-    /// The largest flight while it grew as slow start does.
+    /// Largest flight while it grew as in slow start.
     reached: u64,
-    /// Growth was slower when it was looked at last.
+    /// True if growth was slower at the last measurement.
     slowed: bool,
-    /// Something was lost.
+    /// True once something was lost.
     over: bool,
 }
 
 impl Opening {
-    /// Data in order were acknowledged: so many segments at once, up to `ack`.
+    /// Records an ACK of `segments` segments in order, up to `ack`.
     pub fn acknowledged(&mut self, segments: u64, ack: u64, mss: u64) {
         if segments == 0 {
             return;
@@ -53,7 +55,8 @@ impl Opening {
         }
     }
 
-    /// New data left when everything up to `una` was acknowledged and `flight` bytes were not.
+    /// Records new data sent when all data up to `una` were acknowledged and `flight` bytes were in
+    /// flight.
     pub fn sent(&mut self, una: u64, flight: u64, mss: u64) {
         self.first.get_or_insert(una);
         if self.over {
@@ -69,7 +72,7 @@ impl Opening {
         }
         let grown = flight.saturating_sub(before);
         let growth = grown as f64 / acknowledged as f64;
-        // Slow start may have ended within the part that was looked at.
+        // Slow start may have ended within the measured part.
         if growth >= SLOW_START_GROWTH || (!self.slowed && growth >= SLOW_START_GROWTH / 2.0) {
             self.reached = self.reached.max(flight);
         }
@@ -77,23 +80,24 @@ impl Opening {
         self.looked = Some((una, flight));
     }
 
-    /// Slow start is over: something was lost.
+    /// Ends slow start, because something was lost.
     pub fn lost(&mut self) {
         self.over = true;
     }
 
-    /// Segments at the start that were acknowledged one by one.
+    /// Returns the number of first segments that were acknowledged one by one.
     pub fn one_by_one(&self) -> u64 {
         self.until.1
     }
 
-    /// Segments for each acknowledgement after that; none if there was none.
+    /// Returns the mean number of segments per ACK after these. None if there was no such ACK.
     pub fn segments_per_ack(&self) -> Option<f64> {
         let acks = self.acks.iter().sum::<u64>() - self.until.0.iter().sum::<u64>();
         (acks > 0).then(|| (self.segments - self.before) as f64 / acks as f64)
     }
 
-    /// Bytes in flight at the end of slow start; none if a loss ended it, or nothing did.
+    /// Returns the bytes in flight at the end of slow start. None if a loss ended it, or if it did
+    /// not end.
     pub fn reached(&self) -> Option<u64> {
         self.slowed.then_some(self.reached)
     }
@@ -120,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_ends_where_growth_slows() {
+    fn slow_start_ends_when_growth_slows() {
         let (mut opening, mss) = (Opening::default(), 1000);
         let mut window = 10;
         for segment in 0..400_u64 {
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_that_a_loss_ends_has_no_end_of_its_own() {
+    fn slow_start_ended_by_a_loss_reports_no_flight() {
         let (mut opening, mss) = (Opening::default(), 1000);
         for segment in 0..60_u64 {
             opening.sent(segment * mss, (10 + segment) * mss, mss);

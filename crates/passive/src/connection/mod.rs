@@ -1,12 +1,21 @@
-//! Both directions of a connection, and its handshake.
+//! A connection: its two directions and its handshake.
+
+pub(crate) mod crossing;
+pub(crate) mod half;
+pub(crate) mod history;
+pub(crate) mod opening;
+pub(crate) mod rounds;
+pub(crate) mod scoreboard;
+pub(crate) mod segment_size;
+pub(crate) mod sequence;
 
 use crate::Nanos;
-use crate::half::{Half, Passed, Shared};
+use crate::connection::half::{Half, Passed, Shared};
 use goodqueue_trace::read::TcpHeader;
 use goodqueue_types::SegmentFlags;
 use std::net::SocketAddr;
 
-/// Two ends and a protocol: the same for both directions.
+/// Key of a connection: two ends and a protocol. Both directions have the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The lower and the higher end.
@@ -15,7 +24,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a packet, and which of the ends sent it.
+    /// Returns the key of a packet, and the index of the end that sent it.
     pub fn of(source: SocketAddr, destination: SocketAddr, protocol: u8) -> (Self, usize) {
         let from = usize::from(source > destination);
         let ends = if from == 0 {
@@ -27,40 +36,40 @@ impl Key {
     }
 }
 
-/// The opening of a connection as seen at the first tapping point.
+/// Handshake of a connection as seen at the first tapping point.
 #[derive(Debug, Default)]
 struct Handshake {
     client: Option<usize>,
     syn: Option<Nanos>,
     syn_number: u32,
     answer: Option<Nanos>,
-    /// Something was sent twice: which answer belongs to which is not known.
+    /// True if a SYN or its answer was sent twice, so that they cannot be paired.
     spoilt: bool,
     done: bool,
 }
 
-/// So many packets of a direction are tried to be matched before it is taken for the other one.
+/// Number of unmatched packets after which a direction is taken to cross the link the other way.
 const TRIES: u32 = 64;
-/// The first retransmission timeout of a SYN or its answer: 1 s (RFC 6298, section 2).
+/// First retransmission timeout of a SYN or its answer: 1 s (RFC 6298, section 2).
 const FIRST_TIMEOUT: Nanos = 1_000_000_000;
 
-/// A connection.
+/// State of a connection.
 #[derive(Debug, Default)]
 pub struct Connection {
-    /// By the end that sends.
+    /// Directions, by the index of the sending end.
     pub halves: [Half; 2],
     handshake: Handshake,
     scales: [Option<u8>; 2],
     finished: [bool; 2],
-    /// Which end's packets go through the target link in the measured direction, by the tapping
-    /// points that saw them first.
+    /// Index of the end whose packets cross the target link in the measured direction, as the order
+    /// of the tapping points shows.
     pub forward: Option<usize>,
     pub last: Nanos,
     pub closed: bool,
 }
 
 impl Connection {
-    /// One that is first seen now.
+    /// Creates a connection that is first seen now.
     pub fn new(time: Nanos, forward: Option<usize>) -> Self {
         Self {
             forward,
@@ -69,17 +78,17 @@ impl Connection {
         }
     }
 
-    /// Whether this segment opens another connection between the same ports.
+    /// Returns true if this segment opens another connection between the same ports.
     pub fn is_over_by(&self, tcp: &TcpHeader, time: Nanos, from: usize) -> bool {
         let opens = tcp.flags.contains(SegmentFlags::SYN) && !tcp.flags.contains(SegmentFlags::ACK);
         let known = self.handshake.client == Some(from) && self.handshake.syn_number == tcp.seq;
         let used = self.halves.iter().any(|half| half.first_data.is_some());
-        // Without data, a SYN that comes again within a second is a retransmission of a client that
-        // was not seen to open.
+        // A connection without data may be one of a client whose SYN was not captured. A SYN that
+        // comes again within a second is then a retransmission.
         opens && !known && (self.closed || used || time - self.last > 1_000_000_000)
     }
 
-    /// A segment from one end passed the first tapping point.
+    /// Takes a segment that passed the first tapping point. `from` is the index of its sender.
     pub fn passed(&mut self, from: usize, passed: &Passed<'_>, shared: &mut Shared<'_>) {
         let tcp = passed.tcp;
         self.last = passed.time;
@@ -88,12 +97,13 @@ impl Connection {
             return;
         }
         self.open(from, passed);
-        // One that begins with packets on their way is known by its first match only.
+        // If packets were already in flight when the capture began, the first match determines the
+        // direction.
         let half = &mut self.halves[from];
         half.may_cross = self.forward == Some(from) || half.crossings.unmatched < TRIES;
         self.halves[from].data(passed, shared);
         if tcp.flags.contains(SegmentFlags::ACK) {
-            // The window of a SYN is not scaled; without both offers none is.
+            // The window of a SYN is not scaled. Windows are scaled only if both ends offer it.
             let syn = tcp.flags.contains(SegmentFlags::SYN);
             let scale = match self.scales {
                 [Some(low), Some(high)] if !syn => [low, high][from],
@@ -126,7 +136,7 @@ impl Connection {
             return;
         }
         let client = opening.client == Some(from);
-        // ns-2's servers answer a SYN by an acknowledgement alone.
+        // Servers of ns-2 answer a SYN with a bare ACK.
         let answers = !client && opening.syn.is_some() && opening.answer.is_none();
         if answers && tcp.ack == opening.syn_number.wrapping_add(1) {
             opening.answer = Some(passed.time);
@@ -136,8 +146,8 @@ impl Connection {
         }
         if let (Some(syn), None) = (opening.syn, opening.answer) {
             opening.done = true;
-            // Only this direction was seen. The answer may have been sent twice: what takes as long
-            // as its first timeout (RFC 6298, section 2) is discarded.
+            // Only this direction was seen. The answer may have been sent twice, so times as long
+            // as its first timeout (RFC 6298, section 2) are discarded.
             let whole = passed.time - syn;
             if !opening.spoilt && (0..FIRST_TIMEOUT).contains(&whole) {
                 self.halves[from].rtt.handshake = Some(whole);
@@ -156,13 +166,13 @@ impl Connection {
         }
     }
 
-    /// A segment from one end passed the second tapping point.
+    /// Takes a segment that passed the second tapping point. `from` is the index of its sender.
     pub fn crossed(
         &mut self,
         from: usize,
         passed: &Passed<'_>,
         shared: &mut Shared<'_>,
-    ) -> Option<crate::crossing::Arrival> {
+    ) -> Option<crate::connection::crossing::Arrival> {
         self.last = self.last.max(passed.time);
         let arrival = self.halves[from].crossed(passed, shared);
         if arrival.is_some() {

@@ -1,26 +1,26 @@
-//! What limits a flow, where, and which congestion control it has.
+//! Classification of a flow: its limiting factor, its bottleneck, and its congestion control.
 
-use crate::half::Half;
+use crate::connection::half::Half;
 use crate::loss::Place;
 use crate::quantile::quantile;
 use crate::thresholds::Thresholds;
 
-/// T-RAT's classes, both directions being seen.
+/// Classes of T-RAT for a connection of which both directions were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// It ended before it left slow start.
+    /// The flow ended before it left slow start.
     Size,
-    /// It had nothing to send most of the time.
+    /// The application had no data to send most of the time.
     Application,
-    /// The receiver's window.
+    /// The receiver's window limited the flow.
     ReceiverWindow,
-    /// A window of the sender's own that does not move.
+    /// A constant window of the sender limited the flow.
     SenderWindow,
-    /// Loss or marks.
+    /// Loss or marks limited the flow.
     Congestion,
-    /// A rate that it kept without loss, behind a queue.
+    /// A link limited the flow: it kept its rate without loss, behind a queue.
     Bandwidth,
-    /// Nothing that can be told.
+    /// The capture does not show the limiting factor.
     Unknown,
 }
 
@@ -37,14 +37,14 @@ impl Class {
     ];
 }
 
-/// Where a flow that congestion limits is held back.
+/// Place of the bottleneck of a flow that congestion limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bottleneck {
-    /// At the target link.
+    /// The target link.
     Local,
-    /// Elsewhere.
+    /// Another link.
     Remote,
-    /// Too little to tell.
+    /// There are too few reductions or losses for a decision.
     Undecided,
 }
 
@@ -53,16 +53,16 @@ impl Bottleneck {
     pub const NAMES: [&str; 3] = ["local", "remote", "undecided"];
 }
 
-/// A congestion control that its windows give away.
+/// Congestion control, inferred from the windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Halves.
+    /// The window is halved.
     Reno,
-    /// Keeps 70 %.
+    /// The window is reduced to 70 %.
     Cubic,
-    /// Does not heed single losses.
+    /// Single losses have no effect on the window.
     Bbr,
-    /// Neither, or too little to tell.
+    /// No control fits, or there are too few windows for a decision.
     Unknown,
 }
 
@@ -71,18 +71,18 @@ impl Control {
     pub const NAMES: [&str; 4] = ["reno", "cubic", "bbr", "unknown"];
 }
 
-/// Shares of a flow's time, from its first data to its last.
+/// Shares of a flow's time from its first data to its last.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shares {
-    /// The receiver's window was full.
+    /// Share of time in which the receiver's window was full.
     pub receiver: f64,
-    /// There was nothing to send.
+    /// Share of time without data to send.
     pub application: f64,
-    /// The rest.
+    /// Share of the remaining time.
     pub congestion: f64,
 }
 
-/// The shares of a direction.
+/// Returns the shares of time of a direction.
 pub fn shares(half: &Half) -> Shares {
     let first = half.first_data.unwrap_or(half.last_data);
     let whole = (half.last_data - first) as f64;
@@ -98,7 +98,7 @@ pub fn shares(half: &Half) -> Shares {
     }
 }
 
-/// What limited a direction.
+/// Returns the limiting factor of a direction.
 pub fn class(half: &Half, thresholds: &Thresholds) -> Class {
     let counts = &half.counts;
     let mss = f64::from(half.size.bytes());
@@ -132,8 +132,8 @@ pub fn class(half: &Half, thresholds: &Thresholds) -> Class {
     without_loss(half, mss)
 }
 
-/// T-RAT's test of a window that does not move: of the later half of flights, the middle ones lie within a
-/// few segments.
+/// Tests for a constant window as T-RAT does: among the later half of the flights, the middle ones
+/// lie within a few segments.
 fn without_loss(half: &Half, mss: f64) -> Class {
     let windows = half.rounds.windows.values();
     if windows.len() < 8 {
@@ -153,7 +153,8 @@ fn without_loss(half: &Half, mss: f64) -> Class {
     Class::Congestion
 }
 
-/// Whether round trips were mostly well above the least: the flow keeps a queue somewhere.
+/// Returns true if most round trips were well above the shortest one: the flow keeps a queue
+/// somewhere.
 fn queue_of_its_own(half: &Half) -> bool {
     let (Some(mean), Some(least)) = (half.rtt.mean_s(), half.rtt.by_pairs()) else {
         return false;
@@ -161,7 +162,8 @@ fn queue_of_its_own(half: &Half) -> bool {
     mean > 1.1 * least as f64 * 1e-9 + 0.001
 }
 
-/// Where a flow limited by congestion is held back; `local` is the place that stands for the target.
+/// Returns the bottleneck of a flow limited by congestion. `local` is the place that represents the
+/// target link.
 pub fn bottleneck(half: &Half, local: Place, thresholds: &Thresholds) -> Bottleneck {
     let counts = &half.counts;
     let at = |place: Place| counts.lost[place as usize] + counts.marked[place as usize];
@@ -170,8 +172,8 @@ pub fn bottleneck(half: &Half, local: Place, thresholds: &Thresholds) -> Bottlen
         .iter()
         .sum();
     let explained = half.rounds.explained[local as usize];
-    // With both directions seen, losses elsewhere show, too: what follows no loss at all (a pause, a
-    // probe for the least round trip) tells nothing of where.
+    // If both directions are seen, losses elsewhere are visible too. A reduction that follows no
+    // loss (a pause, BBR's measurement of the base RTT) then says nothing about the place.
     let reductions = half.rounds.after_loss;
     let judged = |part: f64, whole: f64| {
         if part >= thresholds.local_share * whole {
@@ -182,8 +184,8 @@ pub fn bottleneck(half: &Half, local: Place, thresholds: &Thresholds) -> Bottlen
             Bottleneck::Undecided
         }
     };
-    // By reductions and what came before them; where these are few or divided, by the losses
-    // themselves.
+    // The decision depends on the losses that precede reductions. If these are few or undecided, it
+    // depends on all losses.
     let by_reductions = judged(f64::from(explained), f64::from(reductions));
     let enough = f64::from(reductions) >= thresholds.least_reductions;
     if enough && by_reductions != Bottleneck::Undecided {
@@ -199,7 +201,7 @@ pub fn bottleneck(half: &Half, local: Place, thresholds: &Thresholds) -> Bottlen
     }
 }
 
-/// The median of the windows after recoveries over those before.
+/// Returns the median ratio of the windows after recoveries to those before.
 pub fn decrease_factor(half: &Half, thresholds: &Thresholds) -> Option<f64> {
     let mut factors = half.rounds.decreases.values().to_vec();
     if (factors.len() as f64) < thresholds.least_decreases {
@@ -209,7 +211,8 @@ pub fn decrease_factor(half: &Half, thresholds: &Thresholds) -> Option<f64> {
     quantile(&factors, 0.5)
 }
 
-/// The congestion control by its decrease factor, and by how often it decreases at all.
+/// Infers the congestion control from the decrease factor and from the share of recoveries that
+/// reduce the window.
 pub fn control(half: &Half, factor: Option<f64>, thresholds: &Thresholds) -> Control {
     let recoveries = half.counts.fast as f64;
     let large = thresholds.least_window_segments * f64::from(half.size.bytes());

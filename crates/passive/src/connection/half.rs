@@ -1,91 +1,93 @@
-//! One direction of a TCP connection: the data of one sender, and the acknowledgements that it got.
+//! One direction of a TCP connection: the data of one sender, and the ACKs that it received.
 
 use crate::Nanos;
-use crate::crossing::{Arrival, Crossings, Missing};
-use crate::flights::Flights;
-use crate::history::{History, View};
+use crate::connection::crossing::{Arrival, Crossings, Missing};
+use crate::connection::history::{History, View};
+use crate::connection::opening::Opening;
+use crate::connection::rounds::{Judge, Rounds};
+use crate::connection::scoreboard::{Record, Scoreboard};
+use crate::connection::segment_size::SegmentSize;
+use crate::connection::sequence::Unwrap;
 use crate::loss::{LastLosses, Loss, Place};
-use crate::opening::Opening;
-use crate::rounds::{Judge, Rounds};
 use crate::rtt::RoundTrips;
-use crate::scoreboard::{Record, Scoreboard};
-use crate::segment_size::SegmentSize;
-use crate::sequence::Unwrap;
-use crate::slow_start::FirstFlights;
+use crate::rtt::flights::Flights;
+use crate::rtt::slow_start::FirstFlights;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Heading, TcpHeader};
 use goodqueue_types::{Ecn, SegmentFlags};
 
-/// Acknowledgements further ahead than this are of another connection, or none.
+/// Distance in bytes above which an ACK belongs to another connection, or to none.
 const FAR: u64 = 1 << 30;
 
-/// What was counted of a direction.
+/// Counts of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Payload bytes, each once.
+    /// Payload bytes, without repetitions.
     pub bytes: u64,
-    /// IP bytes, retransmissions included.
+    /// IP bytes of segments with data, including retransmissions.
     pub ip_bytes: u64,
-    /// The same with what the capture shows of the link's own headers.
+    /// Bytes of their frames: IP bytes and the link's own headers that the capture shows.
     pub frame_bytes: u64,
-    /// Segments that these make, super-segments taken apart.
+    /// Number of segments with data. A super-segment counts as its segments.
     pub packets: u64,
-    /// Segments with data as captured, super-segments whole.
+    /// Number of segments with data as captured. A super-segment counts once.
     pub captured: u64,
     /// Bytes of their IP and TCP headers.
     pub header_bytes: u64,
-    /// Segments sent again.
+    /// Number of retransmitted segments.
     pub retransmissions: u64,
-    /// Recoveries that began with a fast retransmission.
+    /// Number of recoveries that began with a fast retransmission.
     pub fast: u64,
-    /// Retransmission timeouts.
+    /// Number of retransmission timeouts.
     pub timeouts: u64,
-    /// Segments sent again that had arrived.
+    /// Number of retransmitted segments whose earlier copy had arrived.
     pub spurious: u64,
-    /// Packets that came late by themselves.
+    /// Number of reordered packets, which came late without a retransmission.
     pub reordered: u64,
     /// Packets lost, by place.
     pub lost: [u64; Place::COUNT],
-    /// Packets marked, by place: between the taps, before them.
+    /// Packets marked, by place: between the tapping points, or before them.
     pub marked: [u64; Place::COUNT],
-    /// Segments below full size, but for the last ones before a pause.
+    /// Segments below full size, except the last ones before a pause.
     pub small: u64,
 }
 
-/// A segment as it passed the first tapping point.
+/// Segment that passed the first tapping point.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
-    /// When, in nanoseconds since the first packet of the capture.
+    /// Time in nanoseconds since the first packet of the capture.
     pub time: Nanos,
     pub tcp: &'a TcpHeader,
     /// Bytes of the IP packet as sent.
     pub ip_bytes: u32,
-    /// The same with what the capture shows of the link's own headers.
+    /// IP bytes and the link's own headers that the capture shows.
     pub frame_bytes: u32,
     pub ecn: Ecn,
     pub heading: Heading,
 }
 
-/// What all flows share.
+/// State that all flows share.
 pub struct Shared<'a> {
     pub thresholds: &'a Thresholds,
     pub losses: &'a mut Vec<Loss>,
-    /// How long packets take between the tapping points at present.
+    /// Time that packets take at present between the tapping points.
     pub usual: Option<Nanos>,
-    /// Excess of round-trip times when something was lost.
+    /// Excess of round-trip times over the shortest one at times of loss.
     pub delays_at_loss: &'a mut Vec<Nanos>,
     pub two_taps: bool,
-    /// Payload bytes newly acknowledged, selectively or not.
+    /// Payload bytes newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// How long what was acknowledged had been on its way from the link, and when data waited there.
+    /// Shortest time between the tapping point and the receiver and back, for the acknowledged
+    /// data.
     pub since_link: Nanos,
-    /// See above.
+    /// Time in which the acknowledged data waited in the queue.
     pub waited: Option<Waited>,
-    /// Segments of data that were seen behind the link first.
+    /// Number of data segments that were seen behind the link first.
     pub backward: u64,
 }
 
-/// Data of a flow waited from `from` to `to` without a pause, of which the part to `known` is known.
+/// Time from `from` to `to` in which data of a flow waited without a pause. The part up to `known`
+/// was reported before.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited {
     pub from: Nanos,
@@ -93,7 +95,8 @@ pub struct Waited {
     pub to: Nanos,
 }
 
-/// Losses, and delays at losses, kept: more are counted by their flows only.
+/// Largest number of losses, and of delays at losses, that are kept. Further ones are only counted
+/// by flow.
 pub const MOST_LOSSES: usize = 1 << 20;
 
 impl Shared<'_> {
@@ -104,10 +107,10 @@ impl Shared<'_> {
     }
 }
 
-/// One direction.
+/// State of one direction.
 #[derive(Debug, Default)]
 pub struct Half {
-    /// Its number among all directions with data.
+    /// Number of the direction among all directions with data.
     pub id: Option<u32>,
     numbers: Unwrap,
     next: u64,
@@ -115,44 +118,43 @@ pub struct Half {
     edge: u64,
     scoreboard: Scoreboard,
     history: History,
-    /// From when to when its data waited last, by the link's clock.
+    /// Start and end of the last time in which data waited, by the link's clock.
     waiting: (Nanos, Nanos),
     pub rounds: Rounds,
     pub rtt: RoundTrips,
     first_flights: Option<Box<FirstFlights>>,
-    /// All flights, as long as no acknowledgement was seen.
+    /// All flights, until the first ACK is seen.
     pub flights: Option<Box<Flights>>,
     pub crossings: Crossings,
-    /// Payload bytes seen behind the link in the measured direction, each time that they came.
+    /// Payload bytes seen behind the link in the measured direction, including repetitions.
     pub behind: u64,
-    /// Whether it may be a direction that goes through the target link from the first tapping point
-    /// to the second.
+    /// True if the direction may cross the target link from the first tapping point to the second.
     pub may_cross: bool,
     pub counts: Counts,
     pub size: SegmentSize,
     pub heading: Heading,
     last_losses: LastLosses,
-    /// A recovery goes on until this is acknowledged.
+    /// Sequence position whose acknowledgement ends the recovery.
     recovery_end: u64,
     sacked_high: u64,
     duplicates: u32,
     pub first_data: Option<Nanos>,
     pub last_data: Nanos,
     pub last_ack: Nanos,
-    /// Time in which the application gave nothing to send.
+    /// Time in which the application provided no data.
     pub application: Nanos,
-    /// The last segment was below full size.
+    /// True if the last segment was below full size.
     last_small: bool,
     pub max_window: u64,
     pub finished: bool,
-    /// Acknowledgements that it got.
+    /// Number of ACKs received.
     pub acks: u64,
-    /// How it began, once it has data.
+    /// Beginning of the flow, once it has data.
     pub opening: Option<Box<Opening>>,
 }
 
 impl Half {
-    /// A segment of this direction passed the first tapping point.
+    /// Takes a segment of this direction that passed the first tapping point.
     pub fn data(&mut self, passed: &Passed<'_>, shared: &mut Shared<'_>) {
         let tcp = passed.tcp;
         let syn = tcp.flags.contains(SegmentFlags::SYN);
@@ -176,7 +178,8 @@ impl Half {
         }
         let start = self.numbers.peek(tcp.seq);
         let end = start + u64::from(tcp.payload);
-        // A probe of a closed window or of an idle connection, or nothing that belongs here.
+        // The segment is a probe of a closed window or of an idle connection, or it does not belong
+        // to this connection.
         if end <= self.next && tcp.payload <= 1 || start > self.next + FAR || end + FAR < self.next
         {
             return;
@@ -187,7 +190,7 @@ impl Half {
         if first_flights.add(passed.time, tcp.payload, again) {
             let least = shared.thresholds.slow_start_segments as usize;
             if let Some(whole) = first_flights.estimate(self.size.bytes(), least) {
-                self.rtt.slow_start_told(whole);
+                self.rtt.set_slow_start(whole);
             }
         }
         if self.acks == 0 {
@@ -225,7 +228,7 @@ impl Half {
         }
     }
 
-    /// Packets came marked.
+    /// Counts marked packets.
     pub fn mark(&mut self, place: Place, time: Nanos, packets: u64) {
         self.counts.marked[place as usize] += packets;
         self.last_losses.note(place, time);
@@ -269,13 +272,15 @@ impl Half {
         }
     }
 
-    /// One tapping point is behind the queue where data wait if more is lost before it than after.
+    /// Returns true if a single tapping point is behind the queue in which data wait: more packets
+    /// are lost before it than after it.
     fn is_behind_queue(&self) -> bool {
         let lost = |place: Place| self.counts.lost[place as usize];
         lost(Place::Upstream) > lost(Place::Downstream) + lost(Place::Target)
     }
 
-    /// How long the sender had known, when it sent this, that everything was acknowledged.
+    /// Returns the time for which the sender had known, when it sent this, that all data were
+    /// acknowledged. None if some were not.
     fn idle(&mut self, time: Nanos) -> Option<Nanos> {
         let delay = self.rtt.sender_part_now();
         let view = self.history.at(time, delay)?;
@@ -283,13 +288,13 @@ impl Half {
         rests.then_some(time - view.time - delay)
     }
 
-    /// Bytes below the highest seen: a hole is filled, or something is sent again, which may be parts of
-    /// several super-segments.
+    /// Handles data below the highest sequence number seen. They fill a hole, or they are a
+    /// retransmission, which may cover parts of several super-segments.
     fn again(&mut self, start: u64, end: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {
         let known = start.max(self.una).min(end);
         let mut sent = 0;
         if known > start {
-            // All of this is acknowledged.
+            // This part is acknowledged already.
             sent = u64::from(self.size.segments((known - start) as u32));
             self.counts.retransmissions += sent;
             self.counts.spurious += sent;
@@ -305,7 +310,8 @@ impl Half {
         }
     }
 
-    /// The same of one record: how many segments were sent again, and did not just come late.
+    /// Handles such data for one record. Returns the number of segments that were retransmitted and
+    /// not only reordered.
     fn record_again(&mut self, place: usize, passed: &Passed<'_>, shared: &mut Shared<'_>) -> u64 {
         let base = self.rtt.base().unwrap_or(Nanos::MAX);
         let record = self.scoreboard.at_mut(place);
@@ -333,7 +339,7 @@ impl Half {
         u64::from(segments)
     }
 
-    /// Packets turn out to have been lost.
+    /// Counts packets that were found lost.
     fn lost(&mut self, place: Place, time: Nanos, packets: u32, shared: &mut Shared<'_>) {
         self.counts.lost[place as usize] += u64::from(packets);
         self.rtt.behind_queue = self.is_behind_queue();
@@ -346,7 +352,7 @@ impl Half {
         });
     }
 
-    /// What kind of recovery a retransmission belongs to.
+    /// Decides to which kind of recovery a retransmission belongs.
     fn recover(&mut self, start: u64, time: Nanos, shared: &mut Shared<'_>) {
         self.opening.get_or_insert_default().lost();
         let rtt = self.rtt.smoothed().unwrap_or(0);
@@ -377,7 +383,7 @@ impl Half {
         }
     }
 
-    /// The receiver acknowledged; `scale` is its window's, `seen` what it saw of the sender.
+    /// Takes an ACK from the receiver. `scale` is the scale of its window.
     pub fn acknowledged(&mut self, passed: &Passed<'_>, scale: u8, shared: &mut Shared<'_>) {
         let tcp = passed.tcp;
         if !self.numbers.has_begun() {
@@ -389,7 +395,7 @@ impl Half {
             return;
         }
         if ack > self.next {
-            // The capture lacks what this acknowledges.
+            // The capture lacks the data that this ACK acknowledges.
             self.next = self.numbers.position(tcp.ack);
         }
         self.acks += 1;
@@ -418,7 +424,7 @@ impl Half {
         self.history.push(view, self.rtt.sender_part_now());
     }
 
-    /// How many segments an acknowledgement without trouble stands for.
+    /// Counts the segments of an ACK while nothing is lost.
     fn count_ack(&mut self, ack: u64, tcp: &TcpHeader) {
         if self.duplicates > 0 || self.una < self.recovery_end || !tcp.sack().is_empty() {
             return;
@@ -430,14 +436,15 @@ impl Half {
     }
 
     fn advance(&mut self, ack: u64, passed: &Passed<'_>, shared: &mut Shared<'_>) {
-        // Karn: of what was seen once, and not selectively acknowledged before.
+        // Karn's rule: data that were seen once and not selectively acknowledged before give a
+        // sample.
         if let Some(record) = self.scoreboard.get_mut(ack - 1)
             && record.is_sample()
             && !record.sacked
         {
             let (sent, waited) = (record.time, record.waited);
             self.rtt.sample(passed.time, passed.time - sent, waited);
-            // Receivers hold back the acknowledgement of less than two segments (RFC 5681, section 4.2).
+            // Receivers delay the ACK of less than two segments (RFC 5681, section 4.2).
             if self.duplicates == 0 && ack - self.una >= 2 * u64::from(self.size.bytes()) {
                 shared.waited = self.waited(sent, passed.time);
             }
@@ -453,8 +460,9 @@ impl Half {
         self.duplicates = 0;
     }
 
-    /// One tapping point before the queue: what takes longer than the fastest to be acknowledged waited
-    /// there, until as long before its acknowledgement as the fastest took.
+    /// Returns the time in which data waited, for a single tapping point before the queue. Data
+    /// that take longer than the fastest to be acknowledged wait in the queue. They leave it before
+    /// their ACK by the time that the fastest took.
     fn waited(&mut self, sent: Nanos, acknowledged: Nanos) -> Option<Waited> {
         let left = acknowledged - self.rtt.receiver.0?;
         let (from, until) = self.waiting;
@@ -465,7 +473,7 @@ impl Half {
         (to > known).then_some(Waited { from, known, to })
     }
 
-    /// A record is done with: which of its copies were lost is known now.
+    /// Concludes a record: the number of its copies that were lost is known now.
     fn settle(&mut self, record: &Record, echo: Option<u32>, shared: &mut Shared<'_>) {
         let lost = record.copies.saturating_sub(1 + record.dropped);
         if lost == 0 {
@@ -473,8 +481,8 @@ impl Half {
         }
         let packets = self.size.segments((record.end - record.start) as u32);
         let all = packets.saturating_mul(lost);
-        // Eifel (RFC 3522): a clock echoed that is older than the last copy's tells that an earlier
-        // one arrived.
+        // Eifel (RFC 3522): an echoed clock value older than the last copy's shows that an earlier
+        // copy arrived.
         let earlier = echo.zip(record.last_stamp);
         if earlier.is_some_and(|(echo, last)| echo.wrapping_sub(last).cast_signed() < 0) {
             self.counts.spurious += u64::from(packets);
@@ -490,7 +498,8 @@ impl Half {
                 continue;
             }
             if right <= ack {
-                // A duplicate (RFC 2883): what was sent again had arrived.
+                // A duplicate SACK (RFC 2883) shows that the original of a retransmission had
+                // arrived.
                 if index == 0 {
                     self.duplicate_arrived();
                 }
@@ -516,7 +525,7 @@ impl Half {
         }
     }
 
-    /// A segment of this direction passed the second tapping point.
+    /// Takes a segment of this direction that passed the second tapping point.
     pub fn crossed(&mut self, passed: &Passed<'_>, shared: &mut Shared<'_>) -> Option<Arrival> {
         let tcp = passed.tcp;
         if tcp.payload == 0 || !self.numbers.has_begun() {
@@ -547,7 +556,7 @@ impl Half {
         self.lost(Place::Target, missing.time, packets, shared);
     }
 
-    /// The end of what was seen: what can only be told now.
+    /// Concludes the direction at its end, with results that are known only then.
     pub fn close(&mut self, shared: &mut Shared<'_>) {
         while let Some(record) = self.scoreboard.acknowledge(u64::MAX) {
             self.settle(&record, None, shared);
@@ -560,7 +569,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_direction_without_data_is_small() {
+    fn a_direction_without_data_takes_little_memory() {
         assert!(
             std::mem::size_of::<Half>() <= 1152,
             "{}",

@@ -1,44 +1,46 @@
-//! What of a stream was seen and is not acknowledged yet.
+//! Data of a stream that were seen and are not acknowledged yet.
 
 use crate::Nanos;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// More segments in flight are not followed: 4 Gb/s over a second in segments of 1,448 bytes.
+/// Largest number of segments in flight that are followed: 4 Gb/s over a second, in segments of
+/// 1,448 bytes.
 const MOST_RECORDS: usize = 1 << 18;
 
-/// More are not made by cutting, as each moves those behind it.
+/// Number of records above which none is cut, because each cut moves those behind it.
 const MOST_CUT: usize = 1 << 13;
-/// No sender's full segments carry less (Linux, `TCP_MIN_SND_MSS`): no super-segment is cut finer.
+/// Smallest full segment of a sender (Linux, `TCP_MIN_SND_MSS`). Super-segments are not cut into
+/// smaller parts.
 const LEAST_SEGMENT: u64 = 48;
 
-/// A stretch of the stream that travelled as one segment, or a hole where one is missing.
+/// Stretch of the stream that travelled as one segment, or a hole where one is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     pub start: u64,
     pub end: u64,
-    /// When it was first seen; of a hole, when it was first missed.
+    /// Time at which it was first seen, or at which a hole was first noticed.
     pub time: Nanos,
-    /// How often it was seen; 0 for a hole.
+    /// Number of times that it was seen; 0 for a hole.
     pub copies: u32,
-    /// Of these, lost after the first tapping point as far as its place is known already.
+    /// Number of these copies that are already known to be lost after the first tapping point.
     pub dropped: u32,
-    /// How long the only copy waited between the tapping points.
+    /// Wait of the only copy between the tapping points.
     pub waited: Option<Nanos>,
-    /// The sender's clock on its last copy, if it went out more than once.
+    /// The sender's clock value on the last copy, if it was sent more than once.
     pub last_stamp: Option<u32>,
     pub sacked: bool,
-    /// It was a hole once.
+    /// True if it was a hole once.
     pub filled: bool,
 }
 
 impl Record {
-    /// Whether its acknowledgement tells a round trip: it was sent once (Karn).
+    /// Returns true if its acknowledgement is a round-trip sample: it was sent once (Karn's rule).
     pub fn is_sample(&self) -> bool {
         self.copies == 1 && !self.filled
     }
 
-    /// Something seen for the first time.
+    /// Creates a record of data, or of a hole, first seen at `time`.
     pub fn new(start: u64, end: u64, time: Nanos, copies: u32) -> Self {
         Self {
             start,
@@ -61,7 +63,7 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Adds what follows the last record; the oldest is forgotten if there are too many.
+    /// Appends a record. The oldest is discarded if there are too many.
     pub fn push(&mut self, record: Record) {
         if self.records.len() >= MOST_RECORDS {
             self.records.pop_front();
@@ -69,7 +71,7 @@ impl Scoreboard {
         self.records.push_back(record);
     }
 
-    /// The place of the record that holds a position.
+    /// Returns the index of the record that contains a position.
     pub fn find(&self, position: u64) -> Option<usize> {
         let place = self
             .records
@@ -78,14 +80,15 @@ impl Scoreboard {
         (found.start <= position).then_some(place)
     }
 
-    /// The record that holds a position.
+    /// Returns the record that contains a position.
     pub fn get_mut(&mut self, position: u64) -> Option<&mut Record> {
         let place = self.find(position)?;
         self.records.get_mut(place)
     }
 
-    /// Makes a border at a position, and shows the place of the first record behind it. Where there is no
-    /// room for more records, or what is below would be no full segment, the record there stays whole.
+    /// Cuts the record at a position in two, and returns the index of the first record behind the
+    /// cut. The record stays whole if there are too many, or if a part would be smaller than a full
+    /// segment.
     fn cut(&mut self, at: u64) -> usize {
         let place = self.records.partition_point(|record| record.end <= at);
         let full = self.records.len() >= MOST_CUT;
@@ -101,7 +104,8 @@ impl Scoreboard {
         place + 1
     }
 
-    /// The places of the records that make up a stretch, cut to it; one that stays whole belongs to it.
+    /// Returns the indices of the records that make up a stretch, cut to it. A record that cannot
+    /// be cut belongs to the stretch.
     pub fn stretch(&mut self, start: u64, end: u64) -> Range<usize> {
         if start >= end {
             return 0..0;
@@ -112,13 +116,13 @@ impl Scoreboard {
         first..behind + usize::from(crossed)
     }
 
-    /// The record at a place.
+    /// Returns the record at an index.
     pub fn at_mut(&mut self, place: usize) -> &mut Record {
         &mut self.records[place]
     }
 
-    /// Takes out what lies before `ack`, a record at a time; of a super-segment that is acknowledged in
-    /// part, that part.
+    /// Removes the next record before `ack`. Of a super-segment that is acknowledged in part,
+    /// removes that part.
     pub fn acknowledge(&mut self, ack: u64) -> Option<Record> {
         let front = self.records.front_mut()?;
         if front.end <= ack {
@@ -132,14 +136,14 @@ impl Scoreboard {
         Some(part)
     }
 
-    /// Marks what a selective acknowledgement covers, which may be part of a super-segment: the latest of
-    /// the records newly marked, and the bytes in all of them.
+    /// Marks the data of a SACK block, which may cover a part of a super-segment. Returns the
+    /// latest of the newly marked records, and the bytes of all of them.
     pub fn sack(&mut self, start: u64, end: u64) -> (Option<Record>, u64) {
         let mut newest: Option<Record> = None;
         let mut bytes = 0;
         let mut place = self.cut(end);
-        // A block is reported again and again as it grows at its upper end: the walk down ends at what was
-        // marked before. What is new below that counts when all is acknowledged.
+        // A block is repeated while it grows at its upper end, so the downward walk ends at records
+        // marked before. New data below them count when they are acknowledged cumulatively.
         while place > 0 {
             place -= 1;
             let record = self.records[place];
@@ -188,7 +192,7 @@ mod tests {
         let taken = |record: Option<Record>| record.map(|record| (record.start, record.end));
         assert_eq!(taken(scoreboard.acknowledge(200)), Some((0, 200)));
         assert_eq!(taken(scoreboard.acknowledge(200)), None);
-        // Of the rest, what is acknowledged selectively counts once, however often it is said.
+        // Data in repeated SACK blocks count once.
         assert_eq!(scoreboard.sack(400, 600).1, 200);
         assert_eq!(scoreboard.sack(400, 800).1, 200);
         assert_eq!(scoreboard.sack(400, 800).1, 0);
@@ -204,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn tiny_parts_are_no_records_of_their_own() {
+    fn parts_below_a_full_segment_are_not_cut() {
         let mut scoreboard = of(&[60_000; 100]);
         for start in (0..6_000_000).step_by(7) {
             let parts = scoreboard.stretch(start, start + 2);
@@ -218,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_is_cut_out_of_what_it_crosses() {
+    fn a_stretch_is_cut_out_of_the_records_it_crosses() {
         let mut scoreboard = of(&[300, 300, 300]);
         assert_eq!(scoreboard.stretch(200, 700), 1..4);
         let ends: Vec<_> = extents(&scoreboard).iter().map(|r| r.1).collect();

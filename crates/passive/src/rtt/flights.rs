@@ -1,32 +1,34 @@
-//! The round trip by a search for flights (T-RAT: Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002),
-//! for data whose acknowledgements were not seen.
+//! Estimate of the round-trip time from flights (T-RAT: Zhang, Breslau, Paxson and Shenker, SIGCOMM
+//! 2002), for data whose ACKs were not seen.
 //!
-//! A window sent once in a round trip makes flights. Segments are grouped into flights for each of
-//! many candidate round-trip times; the candidate wins whose flights follow one another as windows
-//! do.
+//! A sender that sends a window per round trip sends flights of segments. The segments are grouped
+//! into flights for each of many candidate round-trip times. The estimate is the candidate whose
+//! successive flights have sizes as successive windows do.
 
 use crate::Nanos;
 
-/// Segments judged together: round trips are taken to be steady so long (T-RAT).
+/// Number of segments that are judged together. Round trips are assumed constant within them
+/// (T-RAT).
 const BLOCK: usize = 256;
-/// Fewer tell nothing (own).
+/// Smallest number of segments that allows an estimate (own).
 const LEAST: usize = 64;
-/// Blocks judged of a direction (own).
+/// Largest number of blocks judged of a direction (own).
 const MOST_BLOCKS: usize = 64;
-/// Candidates are 3 ms times powers of 1.3, up to 3 s (T-RAT).
+/// Number of candidates: 3 ms times powers of 1.3, up to 3 s (T-RAT).
 const CANDIDATES: i32 = 27;
-/// See above.
+/// Smallest candidate, in nanoseconds (T-RAT).
 const SHORTEST_NS: f64 = 3e6;
-/// See above: a flight begins within a step of a candidate after the one before.
+/// Ratio of successive candidates (T-RAT). A flight begins within this factor of a candidate after
+/// the previous one.
 const STEP: f64 = 1.3;
 
-/// Below this variance of the segments in equal times over their mean, they come evenly: by chance it
-/// is 1 (own).
+/// Index of dispersion (variance over mean of the segments in equal times) below which segments are
+/// evenly spaced. For a Poisson process it is 1 (own).
 const EVEN: f64 = 0.5;
-/// Segments in one of these times, on average (own).
+/// Mean number of segments in one of these times (own).
 const IN_A_TIME: usize = 4;
 
-/// Segments that wait to be judged, and what came of those before.
+/// Segments that wait to be judged, and the estimates of the earlier blocks.
 #[derive(Debug, Default)]
 pub struct Flights {
     block: Vec<(Nanos, u32)>,
@@ -35,8 +37,8 @@ pub struct Flights {
 }
 
 impl Flights {
-    /// So many segments passed; `following` is the share of flights that follow the one before as
-    /// windows do.
+    /// Takes a segment, or several captured as one. `following` is the share of flights whose size
+    /// must fit a window after the previous flight's.
     pub fn add(&mut self, time: Nanos, segments: u32, following: f64) {
         if self.blocks >= MOST_BLOCKS {
             return;
@@ -53,7 +55,8 @@ impl Flights {
         self.block.clear();
     }
 
-    /// The median of all blocks, if half of them are within a step of it.
+    /// Returns the median over all blocks if at least half of the estimates are within a step of
+    /// it.
     pub fn round_trip(mut self, following: f64) -> Option<Nanos> {
         if self.block.len() >= LEAST {
             self.judge(following);
@@ -68,10 +71,10 @@ impl Flights {
     }
 }
 
-/// The candidate whose flights tell the most, refined to the median spacing of its flights.
+/// Returns the candidate with the strongest evidence, refined to the median spacing of its flights.
 fn best(block: &[(Nanos, u32)], following: f64) -> Option<Nanos> {
     let span = (block.last()?.0 - block.first()?.0) as f64;
-    // Evenly sent, it has no flights: whatever the candidate, they are all alike.
+    // Evenly spaced segments have no flights, so all candidates are equally likely.
     if dispersion(block) < EVEN {
         return None;
     }
@@ -84,7 +87,7 @@ fn best(block: &[(Nanos, u32)], following: f64) -> Option<Nanos> {
         .map(|(_, spacing)| spacing)
 }
 
-/// The variance of the packets in equal times over their mean.
+/// Returns the index of dispersion: the variance of the packets in equal times over their mean.
 fn dispersion(block: &[(Nanos, u32)]) -> f64 {
     let mut counts = vec![0.0_f64; block.len().div_ceil(IN_A_TIME)];
     let first = block[0].0;
@@ -99,13 +102,14 @@ fn dispersion(block: &[(Nanos, u32)]) -> f64 {
     squares / counts.len() as f64 / mean
 }
 
-/// A block's flights by one candidate: segments, and time to the next.
+/// Flights of a block for one candidate: segments, and time to the next flight.
 #[derive(Debug, Default)]
 struct Grouping(Vec<(u32, Nanos)>);
 
 impl Grouping {
-    /// A flight begins after the largest gap that ends about a round trip after the last one's
-    /// beginning (T-RAT), and where nothing came then with what comes first.
+    /// Groups a block. A flight begins after the largest gap that ends about a round trip after the
+    /// beginning of the previous flight (T-RAT). If no segment came then, it begins with the next
+    /// segment.
     fn of(block: &[(Nanos, u32)], candidate: f64) -> Self {
         let (earliest, latest) = ((candidate / STEP) as Nanos, (candidate * STEP) as Nanos);
         let (mut flights, mut begin) = (Self::default(), 0);
@@ -123,8 +127,8 @@ impl Grouping {
         }
     }
 
-    /// How much more likely successive flights are those of a window than of packets sent at random,
-    /// and the median time between them.
+    /// Returns the log-likelihood ratio of successive flights from a window to those of randomly
+    /// sent packets, and the median time between flights.
     fn judged(&self, candidate: f64, following: f64) -> Option<(f64, Nanos)> {
         let near = |spacing: Nanos| spacing as f64 <= candidate * STEP;
         let mut spacings: Vec<_> = self.0.iter().map(|flight| flight.1).collect();
@@ -147,12 +151,13 @@ impl Grouping {
     }
 }
 
-/// A window that is fixed, or grows by one segment in a round trip (congestion avoidance).
+/// Returns true if the window is constant, or grows by one segment per round trip (congestion
+/// avoidance).
 fn follows(before: u32, after: u32) -> bool {
     before.abs_diff(after) <= 1
 }
 
-/// How often flights of packets sent at random (Poisson's, of this mean) differ by one at most.
+/// Returns the probability that two Poisson numbers of this mean differ by at most one.
 fn by_chance(mean: f64) -> f64 {
     (1.5 / (std::f64::consts::PI * mean.max(1.0)).sqrt()).min(0.9)
 }
@@ -161,9 +166,9 @@ fn by_chance(mean: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Windows of a sender, spread over half a round trip of 50 ms, and its losses.
+    /// Flights of a sender, spread over half a round trip of 50 ms, with its losses.
     #[test]
-    fn flights_tell_the_round_trip() {
+    fn the_spacing_of_flights_gives_the_round_trip() {
         let mut flights = Flights::default();
         let mut window = 12;
         for round in 0..100_i64 {
@@ -173,8 +178,8 @@ mod tests {
             }
             window = if window >= 24 { 12 } else { window + 1 };
         }
-        let told = flights.round_trip(0.7).unwrap();
-        assert!((told - 50_000_000).abs() < 5_000_000, "{told}");
+        let estimate = flights.round_trip(0.7).unwrap();
+        assert!((estimate - 50_000_000).abs() < 5_000_000, "{estimate}");
     }
 
     #[test]
@@ -184,9 +189,9 @@ mod tests {
         assert_eq!(flights.round_trip(0.7), None);
     }
 
-    /// Damaged times may jump over years, again and again.
+    /// Damaged times may jump over years repeatedly.
     #[test]
-    fn jumping_times_fit() {
+    fn jumping_times_do_not_overflow() {
         let (mut flights, far) = (Flights::default(), 100_000_000_000_000_000);
         for number in 0..1000 {
             flights.add(if number % 3 == 0 { far } else { -far }, 1, 0.7);

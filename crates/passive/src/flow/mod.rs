@@ -1,12 +1,14 @@
-//! What is told of one direction of a connection when it is over.
+//! Results for one direction of a connection that has ended.
+
+pub(crate) mod classify;
 
 use crate::Nanos;
-use crate::classify::{
+use crate::connection::half::{Counts, Half};
+use crate::connection::opening::Opening;
+use crate::flow::classify::{
     Bottleneck, Class, Control, Shares, bottleneck, class, control, decrease_factor, shares,
 };
-use crate::half::{Counts, Half};
 use crate::loss::Place;
-use crate::opening::Opening;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::Heading;
 use std::net::SocketAddr;
@@ -14,53 +16,53 @@ use std::net::SocketAddr;
 /// One direction with data.
 #[derive(Debug)]
 pub struct Flow {
-    /// Where its data come from and go to.
+    /// Source and destination of its data.
     pub ends: [SocketAddr; 2],
-    /// Whether they go through the target link in the measured direction.
+    /// True if its data cross the target link in the measured direction.
     pub forward: bool,
-    /// Which way its data went, as far as the capture tells.
+    /// Direction of its data at the tapping interface, if the capture shows it.
     pub heading: Heading,
-    /// Its first data.
+    /// Time of its first data.
     pub start: Nanos,
-    /// From its first data to its last data or acknowledgement.
+    /// Time from its first data to its last data or ACK.
     pub duration: Nanos,
-    /// What was counted.
+    /// Counts of its segments and bytes.
     pub counts: Counts,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Round-trip times.
     pub rtt: RttFigures,
-    /// How it began.
+    /// Beginning of the flow: slow start and single ACKs.
     pub opening: Opening,
-    /// The most bytes in flight, as the sender knew them.
+    /// Largest number of bytes in flight, as the sender knew them.
     pub max_flight: u64,
-    /// The largest flight of a round trip, on average over time.
+    /// Largest flight of a round trip, averaged over time.
     pub mean_flight: Option<f64>,
-    /// Segments by which the window grows in a round trip of congestion avoidance.
+    /// Mean growth of the window per round trip of congestion avoidance, in segments.
     pub growth: Option<f64>,
     /// The receiver's largest window.
     pub max_window: u64,
-    /// What its time went into.
+    /// Shares of its time by limiting factor.
     pub shares: Shares,
-    /// What limited it.
+    /// Limiting factor.
     pub class: Class,
     /// Bytes of its frames that passed the target link.
     pub passed_bytes: f64,
-    /// Payload bytes that passed it, each once as far as can be told.
+    /// Payload bytes that passed the target link, without repetitions as far as the capture shows.
     pub delivered_bytes: u64,
-    /// Whether it is long enough to count among those that share the link.
+    /// True if the flow is long enough to count among those that share the link.
     pub persistent: bool,
-    /// Where it is held back, by the place that may stand for the target.
+    /// Its bottleneck, for each place that may represent the target link.
     pub bottlenecks: [Bottleneck; Place::COUNT],
-    /// Where it is held back.
+    /// Its bottleneck.
     pub bottleneck: Option<Bottleneck>,
-    /// The median window after a recovery over that before.
+    /// Median ratio of the window after a recovery to the window before it.
     pub decrease_factor: Option<f64>,
     /// Its congestion control.
     pub control: Control,
-    /// How often its window fell.
+    /// Number of reductions of its window.
     pub reductions: u32,
-    /// Of these, how many came after a recent loss at each place.
+    /// Number of these reductions that follow a recent loss, by place of the loss.
     pub explained: [u32; Place::COUNT],
     /// Times and round-trip times, thinned.
     pub samples: Vec<(Nanos, Nanos)>,
@@ -69,22 +71,22 @@ pub struct Flow {
 /// Round-trip times of a flow by method.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RttFigures {
-    /// Without queues, as well as can be told.
+    /// Best estimate of the base RTT.
     pub base: Option<Nanos>,
-    /// By SYN and the acknowledgement that ends the handshake.
+    /// RTT from the SYN to the ACK that ends the handshake.
     pub handshake: Option<Nanos>,
-    /// By the spacing of the first flights.
+    /// RTT from the spacing of the first flights.
     pub slow_start: Option<Nanos>,
-    /// The least by timestamps.
+    /// Shortest RTT by timestamps.
     pub timestamps: Option<Nanos>,
-    /// The least by data and acknowledgements.
+    /// Shortest RTT by data and ACKs.
     pub pairs: Option<Nanos>,
-    /// The mean by data and acknowledgements, or the median by flights (T-RAT), in seconds.
+    /// Mean RTT by data and ACKs, or the median by flights (T-RAT), in seconds.
     pub mean_s: Option<f64>,
 }
 
 impl Flow {
-    /// Judges a direction that is over.
+    /// Judges a direction that has ended.
     pub fn of(
         mut half: Half,
         ends: [SocketAddr; 2],
@@ -111,7 +113,7 @@ impl Flow {
                 slow_start: rtt.slow_start,
                 timestamps: rtt.by_stamps(),
                 pairs: rtt.by_pairs(),
-                mean_s: rtt.mean_s().or(flights.map(|told| told as f64 * 1e-9)),
+                mean_s: rtt.mean_s().or(flights.map(|median| median as f64 * 1e-9)),
             },
             opening: half.opening.as_deref().copied().unwrap_or_default(),
             max_flight: half.rounds.max_flight,
@@ -133,29 +135,29 @@ impl Flow {
         }
     }
 
-    /// Whether it is among those whose number is `N_b`: it is long, and the link holds it back.
+    /// Returns true if the flow counts in `N_b`: it is persistent, and the target link limits it.
     pub fn is_held_back(&self) -> bool {
         self.forward && self.persistent && self.bottleneck == Some(Bottleneck::Local)
     }
 
-    /// Bits of payload per second, each byte once.
+    /// Returns payload bits per second, without repetitions.
     pub fn goodput_bps(&self) -> Option<f64> {
         (self.duration > 0).then(|| self.counts.bytes as f64 * 8e9 / self.duration as f64)
     }
 
-    /// Bytes of the IP packet of a full segment, by the mean headers.
+    /// Returns the bytes of the IP packet of a full segment, with mean headers.
     pub fn packet_bytes(&self) -> f64 {
         let headers = self.counts.header_bytes as f64 / self.counts.captured.max(1) as f64;
         f64::from(self.mss) + headers
     }
 
-    /// Mean bytes of its frames beyond the IP packet.
+    /// Returns the mean bytes of its frames beyond the IP packet.
     pub fn framing_bytes(&self) -> f64 {
         let framing = self.counts.frame_bytes.saturating_sub(self.counts.ip_bytes);
         framing as f64 / self.counts.captured.max(1) as f64
     }
 
-    /// Its name: where the data come from and where they go.
+    /// Returns its name: source and destination of its data.
     pub fn name(&self) -> String {
         format!("{} > {}/tcp", self.ends[0], self.ends[1])
     }

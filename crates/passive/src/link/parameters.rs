@@ -1,23 +1,24 @@
-//! The parameters of the sizing rule BSCL (theory: `N_b`, `T_e`, `C_e`, L, alpha, M), with intervals
-//! by the bootstrap over flows and bursts.
+//! Parameters of the sizing rule BSCL (`N_b`, `T_e`, `C_e`, L, alpha, M), with intervals from the
+//! bootstrap over flows, bursts and stretches of time.
 
 use crate::Nanos;
-use crate::bursts::Burst;
 use crate::flow::Flow;
+use crate::link::Stretch;
+use crate::link::bursts::Burst;
 use crate::quantile::quantile;
-use crate::report::Stretch;
 use goodqueue_types::RandomStream;
 
-/// Resamples: enough for 95 % limits to 5 % of their distance (Efron and Tibshirani, 1993, ch. 13).
+/// Number of resamples: enough to find 95 % limits to 5 % of their distance (Efron and Tibshirani,
+/// 1993, ch. 13).
 const RESAMPLES: usize = 1000;
 
-/// Stretches that a capture is cut into to see how it varies.
+/// Number of stretches into which a capture is divided to measure its variation over time.
 const STRETCHES: usize = 20;
 
-/// A value and its 95 % interval.
+/// Estimate with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The estimate.
+    /// Value of the estimate.
     pub value: f64,
     /// Lower limit of the interval.
     pub low: f64,
@@ -25,28 +26,28 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// The parameters; none where nothing tells them.
+/// Parameters of the rule. Those that the capture does not show are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parameters {
-    /// Locally bottlenecked persistent flows, on average over time.
+    /// Number of locally bottlenecked persistent flows, averaged over time.
     pub flows: Option<Estimate>,
-    /// Effective round-trip time in seconds: the harmonic mean over these flows, by their time.
+    /// Effective round-trip time in seconds: the harmonic mean over these flows, weighted by time.
     pub round_trip_s: Option<Estimate>,
-    /// Their rate together, in bits per second as the capture counts frames.
+    /// Total rate of these flows, in bits per second of frames as captured.
     pub capacity_bps: Option<Estimate>,
-    /// Mean length of a loss burst in packets, but for those of the start-up.
+    /// Mean length of a loss burst in packets, without bursts of the start-up.
     pub burst: Option<Estimate>,
-    /// Burst length by flows.
+    /// Burst length over number of flows.
     pub alpha: Option<Estimate>,
     /// Bytes of a full packet.
     pub packet_bytes: Option<Estimate>,
 }
 
-/// What a flow adds to the sums.
+/// Contribution of a flow to the sums.
 #[derive(Clone, Copy, Default)]
 struct Part {
     local: f64,
-    /// Sum of 1 / T by time, and the time that it is over.
+    /// Integral of 1 / T over time, and the time over which it is taken.
     inverse: f64,
     timed: f64,
     bits: f64,
@@ -85,7 +86,7 @@ impl Part {
         self.packet += other.packet;
     }
 
-    /// `N_b`, `T_e`, `C_e`, M.
+    /// Returns `N_b`, `T_e`, `C_e` and M.
     fn values(&self) -> [f64; 4] {
         [
             self.local,
@@ -96,7 +97,7 @@ impl Part {
     }
 }
 
-/// The effective round trip alone, in nanoseconds.
+/// Returns the effective round-trip time in nanoseconds.
 pub fn effective_round_trip(flows: &[Flow], duration: Nanos) -> Option<f64> {
     let sum = sum_of(
         flows
@@ -112,11 +113,11 @@ fn sum_of(parts: impl Iterator<Item = Part>) -> Part {
     sum
 }
 
-/// All parameters of a capture of this duration.
+/// Returns all parameters of a capture of this duration.
 ///
-/// Intervals of the round trip and of M are over flows, of L over bursts. The flows are not a sample
-/// of others, though: how many there are and what they carry vary in time, so `N_b` and `C_e` have
-/// intervals over stretches of the capture.
+/// Flows are resampled for the intervals of `T_e` and M, and bursts for that of L. The flows
+/// present are not a sample of other flows. Their number and rate vary in time, so `N_b` and `C_e`
+/// have intervals over stretches of the capture.
 pub fn parameters(
     flows: &[Flow],
     bursts: &[Burst],
@@ -152,23 +153,23 @@ pub fn parameters(
     }
     let [local, round_trip, capacity, packet] = sum_of(counted.into_iter()).values();
     let mean_passed = passed.iter().sum::<f64>() / passed.len() as f64;
-    // What passed in a stretch, scaled to the share that these flows have of it.
+    // The throughput of a stretch is scaled to the share of these flows.
     draws[2]
         .iter_mut()
         .for_each(|draw| *draw *= capacity / mean_passed);
     let burst = lengths.iter().sum::<f64>() / lengths.len() as f64;
-    let told = |index: usize, value: f64| estimate(value, draws[index].clone());
+    let estimated = |index: usize, value: f64| estimate(value, draws[index].clone());
     Parameters {
-        flows: told(0, local),
-        round_trip_s: told(1, round_trip),
-        capacity_bps: told(2, capacity),
-        burst: told(3, burst),
-        alpha: told(4, burst / local),
-        packet_bytes: told(5, packet),
+        flows: estimated(0, local),
+        round_trip_s: estimated(1, round_trip),
+        capacity_bps: estimated(2, capacity),
+        burst: estimated(3, burst),
+        alpha: estimated(4, burst / local),
+        packet_bytes: estimated(5, packet),
     }
 }
 
-/// Counted flows that were there in each of [`STRETCHES`] equal stretches of time.
+/// Returns the mean number of counted flows in each of [`STRETCHES`] equal stretches of time.
 fn present(flows: &[Flow], duration: Nanos) -> Vec<f64> {
     let mut present = vec![0.0; STRETCHES];
     let length = (duration as f64 / STRETCHES as f64).max(1.0);
@@ -183,7 +184,7 @@ fn present(flows: &[Flow], duration: Nanos) -> Vec<f64> {
     present
 }
 
-/// Throughput in as many stretches.
+/// Returns the throughput in the same stretches.
 fn passed(series: &[Stretch]) -> Vec<f64> {
     let bins = series.len().div_ceil(STRETCHES).max(1);
     let mean = |bins: &[Stretch]| {
@@ -192,12 +193,12 @@ fn passed(series: &[Stretch]) -> Vec<f64> {
     series.chunks(bins).map(mean).collect()
 }
 
-/// One of several; there is at least one.
+/// Returns a random element of a non-empty list.
 fn pick<'a, T>(random: &mut RandomStream, values: &'a [T]) -> &'a T {
     &values[(random.unit() * values.len() as f64) as usize]
 }
 
-/// Percentiles of the draws around a value; none unless it is a number above 0.
+/// Returns the value with percentiles of the draws, or none if the value is not a positive number.
 fn estimate(value: f64, mut draws: Vec<f64>) -> Option<Estimate> {
     draws.retain(|draw| draw.is_finite());
     if !value.is_finite() || value <= 0.0 {

@@ -1,15 +1,17 @@
-//! Losses at the target link gathered into bursts (BSCL, section III-C): a burst goes on while the
-//! next loss comes less than an effective round trip after the last, the harmonic mean over the flows
-//! that the link holds back and what the queue takes.
+//! Loss bursts at the target link (BSCL, section III-C). A burst continues while the next loss
+//! comes within an effective round trip of the last. This is the harmonic mean of round-trip times
+//! over the flows that the link limits, plus the wait in the queue.
 //!
-//! Losses are dated by arrival, as nothing shows when a queue dropped what it had taken. Those behind a
-//! lost packet leave after what the queue took when it came, dropped at either end, and a round trip
-//! later what a sender does about it arrives: the wait is the last loss's, not the next one's.
+//! Losses are dated by arrival, because a capture does not show when a queue dropped a packet that
+//! it had accepted. The packets behind a lost packet leave the queue after the wait at the time of
+//! its arrival, whichever end of the queue drops. One round trip later the sender's reaction
+//! arrives. The wait that counts is therefore that of the last loss and not that of the next.
 //!
-//! BSCL speaks of flows in congestion avoidance, and its authors leave out the time in which flows start:
-//! what a window loses that doubles in a round trip says nothing of what follows. A burst is part of the
-//! start-up if a flow that the link holds back loses in it for the first time, while it can be in slow
-//! start (RFC 5681, section 3.1), or has not recovered from that.
+//! BSCL describes flows in congestion avoidance, and its authors exclude the time in which flows
+//! start: the losses of a window that doubles each round trip do not predict later bursts. A burst
+//! belongs to the start-up in two cases: a flow that the link limits has its first loss in it while
+//! it can still be in slow start (RFC 5681, section 3.1), or such a flow has not yet recovered from
+//! that loss.
 
 use crate::Nanos;
 use crate::flow::Flow;
@@ -17,27 +19,28 @@ use crate::loss::Loss;
 use crate::thresholds::Thresholds;
 use std::collections::{HashMap, HashSet};
 
-/// A burst.
+/// Loss burst.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Burst {
-    /// Its first loss.
+    /// Time of the first loss.
     pub time: Nanos,
-    /// From its first loss to its last.
+    /// Time from the first loss to the last.
     pub duration: Nanos,
-    /// Packets lost.
+    /// Number of packets lost.
     pub packets: u64,
-    /// Flows that lost something; none if losses are known from a log only.
+    /// Number of flows with a loss. None if losses are known only from a log.
     pub flows_hit: Option<u64>,
-    /// Of the flows that the link holds back and that were there, the share that lost something.
+    /// Share of the flows present and limited by the link that had a loss.
     pub synchronization: Option<f64>,
-    /// A flow that the link holds back overshot in it as it started.
+    /// True if a flow that the link limits overshot in this burst during its start-up.
     pub start_up: bool,
 }
 
-/// A window in slow start grows by at least so much in a round trip: acknowledgements may be delayed.
+/// Smallest factor by which a window in slow start grows per round trip, with delayed ACKs.
 const GROWTH: f64 = 1.5;
 
-/// Gathers losses, which are in order of time. `full` stands for the wait where it is not known.
+/// Groups losses, sorted by time, into bursts. `full` is the wait that is assumed for losses whose
+/// wait is not known.
 pub fn bursts(
     losses: &[Loss],
     flows: &[Flow],
@@ -54,18 +57,18 @@ pub fn bursts(
         .collect()
 }
 
-/// The flows that the link holds back.
+/// Flows that the link limits.
 #[derive(Default)]
 struct HeldBack {
     beginnings: HashMap<u32, Beginning>,
-    /// When they begin and end, each in order.
+    /// Start and end times of the flows, each sorted.
     starts: Vec<Nanos>,
     ends: Vec<Nanos>,
 }
 
-/// How long a flow is starting.
+/// Start-up phase of a flow.
 struct Beginning {
-    /// Slow start is over then; after a loss in it, the recovery.
+    /// Time at which slow start is over, or the recovery from a loss in slow start.
     until: Nanos,
     recovery: Nanos,
     has_lost: bool,
@@ -85,7 +88,8 @@ impl Beginning {
         }
     }
 
-    /// It lost something in this time; whether it was starting.
+    /// Records that the flow lost something in this time. Returns true if the flow was in its
+    /// start-up.
     fn lost(&mut self, from: Nanos, to: Nanos) -> bool {
         let starting = from <= self.until;
         if !self.has_lost {
@@ -115,13 +119,13 @@ impl HeldBack {
         found
     }
 
-    /// Those that were there at some time between two.
+    /// Returns the number of flows present at some time between `from` and `to`.
     fn present(&self, from: Nanos, to: Nanos) -> usize {
         let begun = self.starts.partition_point(|start| *start <= to);
         begun - self.ends.partition_point(|end| *end < from)
     }
 
-    /// These losses as a burst; there is at least one.
+    /// Returns the burst that consists of these losses, of which there is at least one.
     fn burst(&mut self, losses: &[Loss]) -> Burst {
         let (first, last) = (losses[0].time, losses[losses.len() - 1].time);
         let hit: HashSet<u32> = losses.iter().filter_map(|loss| loss.flow).collect();
@@ -133,13 +137,13 @@ impl HeldBack {
             }
         }
         let present = self.present(first, last);
-        let told = !hit.is_empty() && present > 0;
+        let is_known = !hit.is_empty() && present > 0;
         Burst {
             time: first,
             duration: last - first,
             packets: losses.iter().map(|loss| u64::from(loss.packets)).sum(),
             flows_hit: (!hit.is_empty()).then_some(hit.len() as u64),
-            synchronization: told.then(|| f64::from(hit_ours) / present as f64),
+            synchronization: is_known.then(|| f64::from(hit_ours) / present as f64),
             start_up,
         }
     }
@@ -148,8 +152,8 @@ impl HeldBack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classify::Bottleneck;
-    use crate::half::Half;
+    use crate::connection::half::Half;
+    use crate::flow::classify::Bottleneck;
     use crate::loss::Place;
 
     const MS: Nanos = 1_000_000;
@@ -164,7 +168,7 @@ mod tests {
         }
     }
 
-    /// A flow that the link holds back, there in this time.
+    /// Returns a flow that the link limits, present in this time.
     fn held_back(start: Nanos, end: Nanos) -> Flow {
         let ends = ["10.0.0.1:1", "10.0.0.2:2"].map(|end| end.parse().unwrap());
         Flow {
@@ -177,12 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_before_a_sender_can_have_heard_belongs_to_the_burst() {
+    fn losses_before_the_sender_can_react_belong_to_the_burst() {
         let waited = |time, wait| Loss {
             wait: Some(wait),
             ..loss(time, Some(1), 1)
         };
-        // Round trips of 8: news of the first loss is back at 58, of the second at 40 + 8.
+        // Round trips take 8. The sender's reaction to the first loss arrives at 58, that to the
+        // second at 40 + 8.
         let losses = [waited(0, 50), waited(40, 0), waited(48, 50)];
         let lengths: Vec<_> = bursts(&losses, &[], &Thresholds::default(), 8, 2)
             .iter()
@@ -200,16 +205,16 @@ mod tests {
             loss(31, Some(1), 1),
         ];
         let found = bursts(&losses, &[], &Thresholds::default(), 8, 2);
-        let told: Vec<_> = found
+        let summaries: Vec<_> = found
             .iter()
             .map(|burst| (burst.time, burst.packets, burst.flows_hit))
             .collect();
-        assert_eq!(told, [(0, 3, Some(2)), (30, 2, Some(1))]);
+        assert_eq!(summaries, [(0, 3, Some(2)), (30, 2, Some(1))]);
     }
 
     #[test]
-    fn synchronization_is_a_share_of_the_flows_that_were_there() {
-        // The first two overlap in the middle of the time only; the third is not held back here.
+    fn synchronization_is_the_share_of_the_flows_present() {
+        // The first two flows overlap only in the middle. The link does not limit the third.
         let mut flows = [held_back(0, 200), held_back(100, 300), held_back(0, 300)];
         flows[2].bottleneck = Some(Bottleneck::Remote);
         let losses = [
@@ -227,9 +232,9 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_overshoot_as_they_start_make_the_start_up() {
-        // Round trips of 100 ms: 100 segments are reached within 12 of them, 1.2 s; a recovery may take
-        // three of them and 50 ms.
+    fn bursts_of_flows_in_slow_start_belong_to_the_start_up() {
+        // Round trips take 100 ms. A window of 100 segments is reached within 12 of them, 1.2 s. A
+        // recovery may take three of them and 50 ms.
         let mut flows = [held_back(0, 90_000 * MS), held_back(0, 90_000 * MS)];
         for flow in &mut flows {
             flow.rtt.mean_s = Some(0.1);
@@ -264,7 +269,7 @@ mod tests {
                 (1, false)
             ]
         );
-        // Who loses nothing until it cannot be in slow start any more did not overshoot.
+        // A flow whose first loss comes when it cannot be in slow start any more did not overshoot.
         assert_eq!(found(&losses[2..4], &flows), [(1, false), (2, false)]);
     }
 }
