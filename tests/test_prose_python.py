@@ -23,6 +23,7 @@ FINISHED = (
     "python/goodqueue/papers/**/*.py",
     "python/goodqueue/passive/**/*.py",
     "python/goodqueue/sizing/**/*.py",
+    "python/goodqueue/study/**/*.py",
     "python/goodqueue/validation/*.py",
     "tests/*.py",
 )
