@@ -30,19 +30,6 @@ FINISHED = (
 )
 """Files whose docstrings are checked."""
 
-LEFT_OUT = (
-    "tests/test_captures*.py",
-    "tests/test_passive*.py",
-    "tests/test_results_figures*.py",
-    "tests/test_rules*.py",
-    "tests/test_size*.py",
-    "tests/test_smallest*.py",
-    "tests/test_study*.py",
-    "tests/test_terminal_width*.py",
-    "tests/test_trial*.py",
-)
-"""Files among these that are not finished."""
-
 WORDS = (
     *("At", "By", "From", "How", "Of", "That", "Those", "What", "Whatever", "When", "Where"),
     *("Whether", "Which", "Who", "Whose", "With"),
@@ -54,8 +41,7 @@ SECTIONS = {"Args:", "Attributes:"}
 
 def finished() -> list[Path]:
     """Returns the files that are checked."""
-    left_out = {path for pattern in LEFT_OUT for path in ROOT.glob(pattern)}
-    return sorted({path for pattern in FINISHED for path in ROOT.glob(pattern)} - left_out)
+    return sorted({path for pattern in FINISHED for path in ROOT.glob(pattern)})
 
 
 @cache
@@ -102,8 +88,7 @@ def test_the_patterns_find_the_finished_files() -> None:
     names = {str(path.relative_to(ROOT)) for path in finished()}
     assert {"python/goodqueue/api.py", "python/goodqueue/papers/table.py"} <= names
     assert "tests/test_prose_python.py" in names
-    assert "tests/test_study.py" not in names
-    assert all(any(ROOT.glob(pattern)) for pattern in (*FINISHED, *LEFT_OUT))
+    assert all(any(ROOT.glob(pattern)) for pattern in FINISHED)
 
 
 @pytest.mark.parametrize(

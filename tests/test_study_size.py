@@ -1,4 +1,4 @@
-"""Studies of many runs: what a ledger weighs, how long its frames take, what a run costs beside."""
+"""Studies of many runs: size of the ledger, time to make frames, and cost beside the runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RUNS = 100_000
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study's folder after 400 runs."""
+    """Returns a study's folder after 400 runs."""
     folder = tmp_path_factory.mktemp("study") / "runs"
     Study(STUDY).run(folder)
     return folder

@@ -59,7 +59,7 @@ class Layout:
     """All panels, row by row.
 
     Attributes:
-        panels: those that are used.
+        panels: panels in use.
         rows: number of rows.
         columns: number of panels in a row; the last row may have fewer.
     """
