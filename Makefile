@@ -14,7 +14,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup test lint fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
+.PHONY: help setup test lint golden counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -39,6 +39,7 @@ $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 
 test: setup lint ## set up, then lint and run every test
 	cargo test --locked --quiet
+	cargo run --locked --release --quiet --package goodqueue-bench -- --counts
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 	$(MAKE) --no-print-directory fuzz SECONDS=2
 
@@ -48,6 +49,12 @@ lint: setup ## formatting, clippy, ruff and mypy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+golden: ## after behaviour changed on purpose: write the tables of tests/golden again
+	UPDATE_GOLDEN=1 cargo test --locked --quiet --package goodqueue-scenario --test golden
+
+counts: ## after the cost of a packet changed: count the instructions of crates/bench/instructions.txt again
+	cargo run --locked --release --quiet --package goodqueue-bench -- --counts --update
 
 fuzz: setup ## damaged files through every reader: make fuzz SECONDS=60 SEED=1
 	cargo build --locked --quiet --package goodqueue-fuzz

@@ -107,8 +107,8 @@ class Figures:
         left_out = [name for place, name in enumerate(self.columns) if place not in kept]
         if left_out:
             names = ", ".join(name for name in left_out if name)
-            told = f"left out for want of room: {names}; a wider terminal or --json shows them"
-            yield Text(told, style="dim")
+            note = f"left out for want of room: {names}; a wider terminal or --json shows them"
+            yield Text(note, style="dim")
 
     def _texts(self) -> Iterator[list[str]]:
         """Yields the header and the cells of every column."""

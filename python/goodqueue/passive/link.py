@@ -77,8 +77,8 @@ def _ack_every(local: pl.DataFrame) -> int:
 
 def _control(local: pl.DataFrame) -> str:
     """Returns the congestion control under which most bytes were sent, as far as it is known."""
-    told = local.filter(pl.col("congestion_control").cast(pl.String).is_in(CONTROLS))
-    if told.is_empty():
+    known = local.filter(pl.col("congestion_control").cast(pl.String).is_in(CONTROLS))
+    if known.is_empty():
         return "cubic"  # what most systems send with today
-    by_bytes = told.group_by("congestion_control").agg(pl.col("bytes").sum()).sort("bytes")
+    by_bytes = known.group_by("congestion_control").agg(pl.col("bytes").sum()).sort("bytes")
     return str(by_bytes["congestion_control"][-1])

@@ -51,13 +51,13 @@ def model_for(
         ack_every: segments per ACK of these flows; None for the captured value of each.
     """
     model = model_of(analysis, Choices(byte_counting=link.byte_counting))
-    told: dict[str, Any] = {"control": control, "ack_every": ack_every}
-    changes = {name: value for name, value in told.items() if value is not None}
+    given: dict[str, Any] = {"control": control, "ack_every": ack_every}
+    changes = {name: value for name, value in given.items() if value is not None}
     senders = tuple(replace(one, **changes) if one.local else one for one in model.senders)
     return replace(model, senders=senders)
 
 
-def size_analysis(  # noqa: PLR0913 - the question, how well, and who is told
+def size_analysis(  # noqa: PLR0913 - the question, how well, and its callbacks
     analysis: Analysis,
     model: Model,
     link: Link,
@@ -90,13 +90,13 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and who is told
     def with_today(answer: Answer) -> CaptureAnswer:
         return CaptureAnswer.of(answer, today)
 
-    told = Listener(
+    relay = Listener(
         listener.on_run,
         listener.on_bracket,
         lambda answer: listener.on_answer(with_today(answer)),
     )
     trial = CaptureTrial(model, link)
-    return with_today(simulate(trial, link, left, seed, notes=notes, listener=told))
+    return with_today(simulate(trial, link, left, seed, notes=notes, listener=relay))
 
 
 def simulate_today(

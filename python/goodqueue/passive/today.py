@@ -245,8 +245,8 @@ class Bench:
             for place, (name, value) in enumerate(measured.items())
         }
         by_class = _by_class(model, [row[len(metrics) :] for row in known])
-        told = measured_goodput(model)
-        goodput = {kind: _compare(told[kind], values) for kind, values in by_class.items()}
+        measured_bps = measured_goodput(model)
+        goodput = {kind: _compare(measured_bps[kind], values) for kind, values in by_class.items()}
         return Today(model, figures, goodput, replicates)
 
 
@@ -293,7 +293,7 @@ def _reasons(today: Today) -> dict[str, bool]:
     """Returns the possible reasons, the likeliest first, each with True if it applies."""
     model, apart = today.model, today.disagreeing
     local = model.local
-    told = sum(sender.payload_bytes for sender in local if sender.control is not None)
+    known = sum(sender.payload_bytes for sender in local if sender.control is not None)
     return {
         "the queue drops before it is full, and which active queue it is was not seen": model.aqm,
         "the capture does not show the buffer": model.limit_packets is None,
@@ -301,7 +301,7 @@ def _reasons(today: Today) -> dict[str, bool]:
         and "loss_rate" not in apart,
         "the capture begins after its flows, so that their windows at its beginning are not "
         "known": bool(earlier(model)),
-        "most traffic does not show its congestion control": 2 * told
+        "most traffic does not show its congestion control": 2 * known
         < sum(sender.payload_bytes for sender in local),
         "BBR's start and probes hang on chance, more than the runs show": any(
             sender.control == "bbr" for sender in local

@@ -138,7 +138,7 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
     )
 
 
-def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
+def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     trial: Trial,
     link: Link,
     effort: Effort,

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from goodqueue.study.model import Variant
 
 TRIALS = 8
-"""Variants that are tried, evenly spread from the lightest to the heaviest."""
+"""Number of variants that are tried, evenly spread from the lightest to the heaviest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An estimate.
+    """Estimated cost.
 
     Attributes:
-        seconds: of one processor, for all runs.
-        shortest_s: of one run of the lightest variant.
-        longest_s: of one run of the heaviest.
+        seconds: processor time of all runs.
+        shortest_s: processor time of one run of the lightest variant.
+        longest_s: processor time of one run of the heaviest variant.
     """
 
     seconds: float
@@ -32,13 +32,14 @@ class Cost:
 
 
 def estimate(variants: Sequence[Variant], runs: Mapping[int, float]) -> Cost:
-    """The cost of a number of runs of each variant.
+    """Returns the cost of a number of runs of each variant.
 
-    Beginnings of some runs are run; between them cost is taken to go as the scenario's weight.
+    The beginnings of some runs are simulated. Between them the cost is interpolated by the
+    scenario's weight.
 
     Args:
-        variants: all of a study's.
-        runs: how many of each are to be run, by index; of a part of a study, on average.
+        variants: all variants of a study.
+        runs: number of runs of each, by index; on average, for a part of a study.
     """
     wanted = [variant for variant in variants if runs.get(variant.index)]
     if not wanted:

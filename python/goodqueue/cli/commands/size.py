@@ -370,8 +370,8 @@ def size(  # noqa: PLR0913
     refuse_stray(of_file, "belongs to a scenario file, and none is named")
     if from_ is not None:
         known = {"--rate", "--control"}  # the rest is in the capture
-        told = {flag: given for flag, given in of_link.items() if flag not in known}
-        refuse_stray(told, f"is estimated from {from_}")
+        stray = {flag: given for flag, given in of_link.items() if flag not in known}
+        refuse_stray(stray, f"is estimated from {from_}")
         capture = Capture(from_, after=after, rate=rate, rate_flag="--rate", seed=seed)
         return size_capture(capture, control, known_besides, bounds, effort, output)
     refuse_stray({"--after": after is not None}, "belongs to a capture: name it with --from")

@@ -127,12 +127,12 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
         _check_queue(trial, link, queue)
     helped, hurt = targets(link)
 
-    def told(trials: Trials) -> None:
+    def report_bracket(trials: Trials) -> None:
         shown = so_far(trials, helped, hurt)
         if shown is not None:
             listener.on_bracket(shown.low, shown.high)
 
-    trials = Trials(laboratory.sampler(link), on_change=told)
+    trials = Trials(laboratory.sampler(link), on_change=report_bracket)
     answer = Answer(link, judge(link), notes, trials=trials, calibrated=calibrated(link))
     with laboratory.within_budget():
         answer = _search(answer, laboratory, most_replicates)
