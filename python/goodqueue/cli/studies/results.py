@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.cli.draw import check_draw, draw_results
 from goodqueue.cli.exits import EXIT_DAMAGED
+from goodqueue.cli.studies.draw import check_draw, draw_results
 from goodqueue.core.outdir import check_apart, check_file, whole_file
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import plain, print_json, quantity, stdout, table
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from goodqueue.cli.draw import DrawRequest
+    from goodqueue.cli.studies.draw import DrawRequest
     from goodqueue.study.record.verify import Findings
 
 MOST_PRINTED = 60
