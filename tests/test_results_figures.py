@@ -34,7 +34,7 @@ topology.bottleneck.rate = ["1Mbps", "2Mbps"]
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a study with axes of names and of numbers."""
+    """Returns the folder of a study with axes of names and of numbers."""
     folder = tmp_path_factory.mktemp("results")
     named = 'name = "upload"\n'
     text = SMALL.replace(named, f'{named}start_jitter = "1s"\n')

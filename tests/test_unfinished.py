@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WRITER = """\
 import sys
 from pathlib import Path
-from goodqueue import outdir, unfinished
+from goodqueue.core import outdir, unfinished
 target = Path(sys.argv[2])
 with getattr(outdir, sys.argv[1])(target) as path:
     (path / "summary.json" if path.is_dir() else path).write_text("from the other")

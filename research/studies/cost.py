@@ -1,4 +1,4 @@
-"""The cost of a study beside its runs: time and bytes per run, and the time to load many.
+"""Cost of a study beside its runs: time and bytes per run, and the time to load many runs.
 
     python -m research.studies.cost [runs]
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.core.parallel import workers
-from goodqueue.study.engine import perform
+from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep, Stop
 from goodqueue.study.plan import run_of
 from goodqueue.study.record.store import Store
@@ -41,14 +41,14 @@ BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """Seconds by the clock, and of processors."""
+    """Seconds of wall-clock time, and of processors."""
 
     wall: float
     cpu: float
 
 
 def timed(call: Callable[[], object]) -> Time:
-    """The time that a call takes, in seconds."""
+    """Returns the time that a call takes."""
 
     def cpu() -> float:
         used = resource.getrusage(resource.RUSAGE_SELF)
@@ -60,7 +60,7 @@ def timed(call: Callable[[], object]) -> Time:
 
 
 def bare(study: Study, jobs: int) -> None:
-    """The same runs by the engine alone: nothing is read out, planned or written."""
+    """Runs the runs by the engine alone, without summaries, plan and store."""
     plan = study.plan
     pairs = [(variant.scenario, seed) for variant in plan.variants for seed in plan.seeds]
 
@@ -78,14 +78,14 @@ def bare(study: Study, jobs: int) -> None:
 
 
 def recorded(study: Study, folder: Path, jobs: int) -> None:
-    """The same runs as `goodqueue sweep` does them."""
+    """Runs the same runs as `goodqueue sweep` does."""
     store = Store.open(folder, study.plan.text)
     Sweep(study.plan, store, Threads(jobs), Stop()).run()
     store.close()
 
 
 def overhead(runs: int, jobs: int = 2) -> None:
-    """Compares a sweep with the bare engine, the best of some rounds each."""
+    """Compares a sweep with the bare engine, the best of several rounds each."""
     study = Study(STUDY.format(seeds=runs // 4).replace('"10s"', '"16s"'))
     engine, sweep = [], []
     for _ in range(ROUNDS):
@@ -104,7 +104,7 @@ def load(count: int) -> None:
     """Records many rows, and reads them back."""
     study = Study(STUDY.format(seeds=250).replace('"10s"', '"16s"'))
     runs = [run_of(variant, seed) for variant in study.plan.variants for seed in study.plan.seeds]
-    real = [result for run in runs if (result := perform(run, Keep())) is not None]
+    real = [result for run in runs if (result := execute_run(run, Keep())) is not None]
     with tempfile.TemporaryDirectory() as folder:
         store = Store.open(folder, study.plan.text)
         for start in range(0, count, BATCH):

@@ -1,4 +1,4 @@
-"""How often intervals hold the mean when one stops at the first that is narrow enough.
+"""Coverage of intervals if one stops at the first that is narrow enough.
 
     python -m research.studies.coverage [repeats]
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from goodqueue._core import Cancel
 
 LEAST, BUDGET = 5, 50
-"""Replicates: the fewest and the most."""
+"""Smallest and largest number of replicates."""
 
 REPEATS = 1000
 HALF_WIDTHS = (1.0, 0.6, 0.4)
-"""Bounds tried, in standard deviations: Student's t meets them after some 7, 13 and 26 values."""
+"""Bounds in standard deviations: Student's t meets them after about 7, 13 and 26 values."""
 
 SCENARIO = """\
 schema_version = 1
@@ -51,12 +51,12 @@ tcp = { profile = "linux", congestion_control = "reno" }
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The outcome of stopping at a bound, over many repeats.
+    """Result of stopping at a bound, over many repeats.
 
     Attributes:
-        share: of the repeats, those whose last interval held the mean.
-        replicates: the mean count at which they stopped.
-        half_width: the mean half width of the last interval.
+        share: share of the repeats whose last interval contained the mean.
+        replicates: mean number of replicates at the stop.
+        half_width: mean half width of the last interval.
     """
 
     share: float
@@ -70,10 +70,11 @@ def coverage(
     mean: float,
     half_width: float,
 ) -> Coverage:
-    """Stops in each sample at the first interval that is narrow enough, at its end at the latest.
+    """Stops in each sample at the first interval that is narrow enough, or at its end.
 
-    Looks after every value, which is harder than the rounds of the stopping rule; like the rule,
-    not before 5 values, and not before 30 that are all equal.
+    The interval is evaluated after every value, which is harder than the rounds of the stopping
+    rule. As in the rule, it is not evaluated before 5 values, nor before 30 values that are all
+    equal.
     """
     held, counts, widths = [], [], []
     for sample in samples:
@@ -91,7 +92,7 @@ def coverage(
 
 
 def textbook(name: str, repeats: int, seed: int = 1) -> tuple[list[list[float]], float, float]:
-    """Samples of a distribution, its mean and its standard deviation."""
+    """Returns samples of a distribution, its mean and its standard deviation."""
     random = np.random.default_rng(seed)
     shape = (repeats, BUDGET)
     match name:
@@ -105,7 +106,7 @@ def textbook(name: str, repeats: int, seed: int = 1) -> tuple[list[list[float]],
 
 
 def simulated(repeats: int) -> dict[str, list[float]]:
-    """Metrics of the scenario above, one value per seed: 50 runs for each repeat."""
+    """Returns metrics of the scenario above, one value per seed: 50 runs for each repeat."""
     from goodqueue import load
 
     scenario = load(SCENARIO)

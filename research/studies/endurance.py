@@ -1,4 +1,4 @@
-"""Kills a study again and again, and compares what it ends with to a study left in peace.
+"""Kills a study repeatedly, and compares its results with those of an undisturbed study.
 
     python -m research.studies.endurance [runs [kills]]
 
@@ -50,15 +50,16 @@ COMMAND = (sys.executable, "-c", "from goodqueue.cli import main; main()", "swee
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The state of a study after it was killed.
+    """State of a study after the kills.
 
     Attributes:
-        runs: its rows at the end.
-        recorded: how many rows it had after each kill.
-        equal: whether parameters, seeds and metrics are those of the unbroken one, byte for byte.
-        repeated: runs that were run again though they had been recorded.
-        lost: runs that had been recorded and were gone later.
-        unbroken_s: how long the unbroken study took.
+        runs: number of its rows at the end.
+        recorded: number of its rows after each kill.
+        equal: True if parameters, seeds and metrics equal those of the undisturbed study, byte for
+            byte.
+        repeated: number of runs that were run again although they had been recorded.
+        lost: number of runs that had been recorded and were missing later.
+        unbroken_s: duration of the undisturbed study.
     """
 
     runs: int
@@ -70,7 +71,7 @@ class Outcome:
 
 
 def endure(folder: Path, runs: int, kills: int, seed: int = 1) -> Outcome:
-    """Runs a study in peace, and the same one with so many kills at random moments."""
+    """Runs a study undisturbed, and the same one with this number of kills at random moments."""
     moments = random.Random(seed)  # noqa: S311 - when to kill is no secret
     study = folder / "study.toml"
     study.write_text(STUDY.format(seeds=runs // 4))
@@ -103,7 +104,7 @@ def endure(folder: Path, runs: int, kills: int, seed: int = 1) -> Outcome:
 
 
 def _wait_for_more(ledger: Path, known: int, process: subprocess.Popen[bytes]) -> None:
-    """Until the study has begun to record, so that every kill meets it at work."""
+    """Waits until the study has begun to record, so that every kill interrupts its work."""
     while process.poll() is None and _count(ledger) <= known:
         time.sleep(0.02)
 
@@ -116,17 +117,17 @@ def _count(ledger: Path) -> int:
 
 
 def _wall_times(ledger: Path) -> dict[bytes, float]:
-    """Wall-clock time of each recorded run; another time shows that the run was repeated."""
+    """Returns the wall-clock time of each recorded run; a changed time shows a repeated run."""
     return dict(_rows(ledger, "SELECT identity, wall_s FROM runs"))
 
 
 def _content(folder: Path) -> bytes:
-    """All that must not depend on how a study went, every digit of each number."""
+    """Returns the content that must not depend on the course of a study, with all digits."""
     return Results(folder).wide().drop("wall_s", "host").write_csv().encode()
 
 
 def _rows(ledger: Path, query: str) -> list[tuple[Any, ...]]:
-    # Read-write, as a reader of a killed writer's log must be able to recover it.
+    # The mode is read-write, because a reader must be able to recover the log of a killed writer.
     with closing(sqlite3.connect(f"{ledger.resolve().as_uri()}?mode=rw", uri=True)) as connection:
         return connection.execute(query).fetchall()
 

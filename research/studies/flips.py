@@ -1,9 +1,9 @@
-"""Damages the folder of a study, bit by bit, and sees what is made of it.
+"""Damages the folder of a study, bit by bit, and checks the results.
 
     python -m research.studies.flips [seconds [seed]]
 
 Each input is a copy of a small store with one bit of its ledger or of a table flipped, or with a
-stretch of bytes cut out or overwritten. Reading it, checking it, repairing it and going on with the
+stretch of bytes removed or overwritten. Reading it, checking it, repairing it and continuing the
 study must each end with the results of the whole store or with one message. docs/studies.md has the
 outcome.
 """
@@ -55,7 +55,7 @@ Content = tuple[bytes, ...]
 
 
 class FoundError(AssertionError):
-    """Damage that was neither found nor without consequence."""
+    """Damage that was not detected and changed a result."""
 
 
 @dataclass(slots=True)
@@ -63,9 +63,9 @@ class Tally:
     """Counts of damaged inputs by outcome.
 
     Attributes:
-        inputs: how many there were.
-        refused: how many the reader refused with a message.
-        slowest_s: the longest time that one took.
+        inputs: number of inputs.
+        refused: number of inputs that the reader refused with a message.
+        slowest_s: the longest time of one input.
     """
 
     inputs: int = 0
@@ -73,7 +73,7 @@ class Tally:
     slowest_s: float = 0.0
 
     def text(self) -> str:
-        """The figures in a line."""
+        """Returns the figures in a line."""
         return f"{self.inputs:,} inputs, {self.refused:,} refused, slowest {self.slowest_s:.2f} s"
 
 
@@ -81,7 +81,7 @@ class Damaged:
     """A whole store, and copies of it with damage.
 
     Attributes:
-        folder: where the copies are made, one after the other.
+        folder: place of the copies, one after the other.
     """
 
     def __init__(self, place: Path) -> None:
@@ -94,11 +94,11 @@ class Damaged:
         self._files = [self._whole / LEDGER, *tables]
 
     def bits(self) -> list[tuple[Path, int]]:
-        """The files that can be damaged, and how many bits each has."""
+        """Returns the files that can be damaged, with their numbers of bits."""
         return [(path, 8 * path.stat().st_size) for path in self._files]
 
     def make(self, draw: random.Random, harm: Callable[[bytearray, random.Random], None]) -> str:
-        """Makes a copy in which one file is harmed; returns its name. The ledger is half of all."""
+        """Makes a copy with damage in one file, mostly the ledger, and returns its name."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self._whole, self.folder)
         file = self._files[0] if draw.random() < 0.5 else draw.choice(self._files[1:])
@@ -109,10 +109,10 @@ class Damaged:
         return file.name
 
     def is_refused(self) -> bool:
-        """Reads the copy as it is; whether that was refused.
+        """Reads the copy as it is. Returns True if it was refused.
 
         Raises:
-            FoundError: if it yielded other results.
+            FoundError: if it gave other results.
         """
         try:
             found = content(self.folder)
@@ -127,7 +127,7 @@ class Damaged:
         """Opens the copy for writing, as `sweep` does.
 
         Raises:
-            FoundError: if what it then holds is read otherwise.
+            FoundError: if its content then differs.
         """
         try:
             Store.open(self.folder).close()
@@ -137,10 +137,10 @@ class Damaged:
         self.is_refused()
 
     def check_repair(self) -> None:
-        """Repairs the copy, and runs the study again, with the results of the whole store.
+        """Repairs the copy, runs the study again, and compares the results.
 
         Raises:
-            FoundError: if these are others, or damage is left.
+            FoundError: if they differ, or damage is left.
         """
         try:
             repair(self.folder)
@@ -155,7 +155,7 @@ class Damaged:
 
 
 def content(folder: Path) -> Content:
-    """All that is read from a store: rows without what depends on the machine, and tables."""
+    """Returns a store's content: tables, and rows without values that depend on the machine."""
     results = Results(folder)
     wide = results.wide()
     tables = [results.table(run, "flows").write_json().encode() for run in wide["identity"]]
@@ -174,7 +174,7 @@ def flip(data: bytearray, draw: random.Random) -> None:
 
 
 def harm(data: bytearray, draw: random.Random) -> None:
-    """Flips bits, cuts out, overwrites or cuts off."""
+    """Flips bits, removes, overwrites or truncates."""
     place, length = draw.randrange(len(data)), draw.choice((1, 4, 100, 4096))
     match draw.randrange(6):
         case 0:
@@ -191,7 +191,7 @@ def harm(data: bytearray, draw: random.Random) -> None:
 
 
 def attempt(damaged: Damaged, tally: Tally) -> None:
-    """Reads one copy, writes into it, and now and then repairs it."""
+    """Reads one copy, writes into it, and sometimes repairs it."""
     begun = time.perf_counter()
     tally.inputs += 1
     refused = damaged.is_refused()
@@ -214,7 +214,7 @@ def _verified(folder: Path) -> str:
 
 
 def main(seconds: float = 10, seed: int = 1) -> None:
-    """Damages until the time is over."""
+    """Damages copies until the time is over."""
     draw, tally = random.Random(seed), Tally()  # noqa: S311 - no secret
     with tempfile.TemporaryDirectory(prefix="goodqueue-flips-") as place:
         damaged = Damaged(Path(place))

@@ -81,8 +81,8 @@ def main() -> int:
         help="in part sizing leave out links whose replicates need more, which take most of its "
         "time",
     )
-    told = parser.parse_args()
-    lacks = missing(told.only)
+    options = parser.parse_args()
+    lacks = missing(options.only)
     if lacks:
         print("validation needs: " + "; ".join(lacks), file=sys.stderr)
         return 2
@@ -91,21 +91,21 @@ def main() -> int:
     from research.validation.parts import PARTS, recommendations
     from research.validation.simulators import Ns2Error
 
-    if told.only is not None and told.only not in PARTS:
-        parser.error(f"no part {told.only!r}: choose from {', '.join(PARTS)}")
-    seeds = range(1, (QUICK_SEEDS if told.quick else SEEDS) + 1)
+    if options.only is not None and options.only not in PARTS:
+        parser.error(f"no part {options.only!r}: choose from {', '.join(PARTS)}")
+    seeds = range(1, (QUICK_SEEDS if options.quick else SEEDS) + 1)
     try:
-        chosen = list(PARTS) if told.only is None else [told.only]
-        capped = partial(recommendations, most_packets=told.most_packets)
+        chosen = list(PARTS) if options.only is None else [options.only]
+        capped = partial(recommendations, most_packets=options.most_packets)
         run: dict[str, Callable[[range], Part]] = {**PARTS, "sizing": capped}
         parts = {name: run[name](seeds) for name in chosen}
     except (Ns2Error, Ns3Error) as error:
         print(f"a simulator failed: {error}", file=sys.stderr)
         return 1
-    if told.quick:
+    if options.quick:
         print("\n".join(part.text for part in parts.values()))
     else:
-        write(parts, told.only)
+        write(parts, options.only)
     for miss in (miss for part in parts.values() for miss in part.known):
         print(f"known not to agree: {miss}", file=sys.stderr)
     failures = [failure for part in parts.values() for failure in part.failures]

@@ -1,4 +1,4 @@
-"""Recordings of Linux 6.18 on a link of 10 Mb/s and 40 ms: criteria, part of the report."""
+"""Recordings of Linux 6.18 on a link of 10 Mb/s and 40 ms: criteria, and part of the report."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from research.validation.simulators import Figures
 
 BDP_PACKETS = 33.3
-"""10 Mbit/s times 40 ms, in packets of 1500 bytes."""
+"""BDP of 10 Mbit/s times 40 ms, in packets of 1500 bytes."""
 
 
 def _allowed(recording: Recording, _ours: Sequence[Figures], metric: str) -> float:
-    """A tolerance, and two standard deviations of Linux's repeats."""
+    """Returns a tolerance plus two standard deviations of Linux's repeats."""
     values = [repeat[metric] for repeat in recording.repeats]
     mean = fmean(values)
     small = recording.limit < 0.5 * BDP_PACKETS
@@ -35,7 +35,7 @@ def _allowed(recording: Recording, _ours: Sequence[Figures], metric: str) -> flo
         "mean_queue_packets": max(0.10 * mean, 0.5),
         "drops": max(0.25 * mean, 2.0),
     }[metric]
-    # BBR's gain cycle begins at random.
+    # BBR's gain cycle begins at a random phase.
     share = 2.0 if recording.control == "bbr" else 1.0
     spread = stdev(values) if len(values) > 1 else 0.0
     return share * tolerance + 2 * spread
@@ -53,12 +53,12 @@ CRITERIA = Criteria(
 
 
 def recordings() -> list[Recording]:
-    """All that is recorded."""
+    """Returns all recordings."""
     return read(Path(__file__).with_name("linux-6.18.csv"), CRITERIA.figures)
 
 
 def section(comparisons: Sequence[Comparison], seeds: range, deep: Sequence[Comparison]) -> str:
-    """The part of the report.
+    """Returns the part of the report.
 
     Args:
         comparisons: one per recording on the link of 10 Mb/s.

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 UTILIZATION_TOLERANCE = 0.02
 RELATIVE_TOLERANCE = {"loss": 0.10, "mean_queue_packets": 0.05}
 STANDARD_DEVIATIONS = 2.0
-"""Linux was run once; the chance of one run is taken to be as large as that of one run here."""
+"""Linux was run once; the variance of one run is assumed to be that of our runs."""
 
 
 def _allowed(recording: Recording, ours: Sequence[Figures], metric: str) -> float:
-    """A tolerance, and for losses two standard deviations of our runs."""
+    """Returns a tolerance, for losses plus two standard deviations of our runs."""
     if metric == "utilization":
         return UTILIZATION_TOLERANCE
     values = [run[metric] for run in ours]
@@ -40,5 +40,5 @@ CRITERIA = Criteria(
 
 
 def recordings() -> list[Recording]:
-    """All that is recorded, each once."""
+    """Returns all recordings, each once."""
     return read(Path(__file__).with_name("linux-6.18-deep.csv"), CRITERIA.figures)

@@ -186,8 +186,8 @@ def build_command(program: Path) -> list[str]:
 
 def build() -> Path:
     """Builds the program for ns-3, unless it exists for this source and this version of ns-3."""
-    told = SOURCE.read_bytes() + version().encode()
-    program = BUILT / f"dumbbell-{hashlib.sha256(told).hexdigest()[:16]}"
+    inputs = SOURCE.read_bytes() + version().encode()
+    program = BUILT / f"dumbbell-{hashlib.sha256(inputs).hexdigest()[:16]}"
     if not program.exists():
         BUILT.mkdir(parents=True, exist_ok=True)
         unfinished = program.with_suffix(".new")

@@ -244,10 +244,10 @@ def score(case: Drawn, truth: Truth, analysis: _core.Analysis) -> Score:
         base = case.base_rtt_s(flow)
         wrong = abs(flows["rtt_s"][row] - base)
         result.rtt[bool(wrong <= max(RTT_SHARE * base, RTT_S))] += size
-        told = names["class"][flows["class"][row]]
+        assigned = names["class"][flows["class"][row]]
         group = case.flows[flow][0]
         label = labels[flow]["class"]
-        result.classes[label, told] += size
+        result.classes[label, assigned] += size
         if group.load is not None or label != "congestion":
             continue
         control = names["congestion_control"][flows["congestion_control"][row]]
@@ -392,13 +392,15 @@ def share(right: float, all_: float) -> float:
 
 def class_share(total: Score) -> float:
     """Returns the share of bytes whose limiting factor was found correctly."""
-    right = sum(size for (label, told), size in total.classes.items() if told in SAME[label])
+    right = sum(
+        size for (label, assigned), size in total.classes.items() if assigned in SAME[label]
+    )
     return share(right, sum(total.classes.values()))
 
 
 def place_share(total: Score) -> float:
     """Returns the share of flows that were correctly found to be local or remote."""
-    right = sum(count for (label, told), count in total.places.items() if label == told)
+    right = sum(count for (label, assigned), count in total.places.items() if label == assigned)
     return share(right, sum(total.places.values()))
 
 
@@ -419,10 +421,10 @@ def criteria(total: Score) -> list[tuple[str, float, float]]:
 
 def matrix(title: str, counts: Counter[tuple[str, str]]) -> list[str]:
     """Returns a confusion matrix as Markdown lines, with the shares of each row."""
-    told = sorted({told for _, told in counts})
-    lines = [f"| {title} | {' | '.join(told)} | all |", "| --- " * (len(told) + 2) + "|"]
+    assigned = sorted({assigned for _, assigned in counts})
+    lines = [f"| {title} | {' | '.join(assigned)} | all |", "| --- " * (len(assigned) + 2) + "|"]
     for label in sorted({label for label, _ in counts}):
-        row = [counts[label, name] for name in told]
+        row = [counts[label, name] for name in assigned]
         shares = " | ".join(f"{value / sum(row):.1%}" if value else "-" for value in row)
         lines.append(f"| {label} | {shares} | {sum(row):,} |")
     return [*lines, ""]
@@ -451,9 +453,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=HELD_OUT)
     parser.add_argument("--scenarios", type=int, default=SCENARIOS)
     parser.add_argument("--taps", type=int, choices=(1, 2), default=2)
-    told = parser.parse_args(arguments)
-    total, _ = judge(drawn(told.seed, told.scenarios), taps=told.taps)
-    print(report(total, told.seed, told.scenarios))
+    options = parser.parse_args(arguments)
+    total, _ = judge(drawn(options.seed, options.scenarios), taps=options.taps)
+    print(report(total, options.seed, options.scenarios))
     return 0 if all(right >= asked for _, right, asked in criteria(total)) else 1
 
 

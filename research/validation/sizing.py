@@ -1,9 +1,9 @@
-"""Are recommendations right? Random links, searched, and then scanned with other seeds.
+"""Validation of recommendations: random links, searched, and then scanned with other seeds.
 
 A search is confirmed if an exhaustive scan of the limits around its answer (`validation.scan`)
-finds the smallest one that serves at most one grid step away, and refuted if the limit that it
-recommends breaks a bound with 99 % confidence. Of links that nothing serves the scan must not find
-a limit that does with 99 %.
+finds the smallest sufficient limit at most one grid step away. It is refuted if the recommended
+limit breaks a bound with 99 % confidence. For links without a sufficient limit, the scan must not
+find one with 99 % confidence.
 """
 
 from __future__ import annotations
@@ -36,29 +36,30 @@ if TYPE_CHECKING:
 LINKS = 50
 LEAST_CONFIRMED = 45
 FRESH_SEED = 1_000_001
-"""The first seed of the scan: no search gets there."""
+"""First seed of the scan, which no search reaches."""
 
 SEED = 2026
 
 MOST_PACKETS = 3_000_000
-"""Links whose replicates need more packets are left out: a scan of them takes too long here."""
+"""Largest number of packets of a replicate; links that need more are left out, because a scan of
+them takes too long."""
 
 RUNS = Path("target/validation/sizing")
-"""Where replicates are kept, a folder per link: a check that was interrupted goes on."""
+"""Folder of replicates, one per link, so that an interrupted check can continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One link.
+    """Check of one link.
 
     Attributes:
-        number: its place among the links drawn, from 1.
+        number: its index among the links drawn, from 1.
         link: the link.
-        found: what the search recommends, in packets; None if nothing serves.
-        scanned: what the scan finds; None likewise.
-        steps: grid steps between the two; None where one of them has none.
-        refuted: whether the scan shows with 99 % that the recommendation breaks a bound, or that
-            something serves where nothing was said to.
+        found: recommendation of the search, in packets; None if no limit suffices.
+        scanned: result of the scan; None if no limit suffices.
+        steps: grid steps between the two; None if one of them has none.
+        refuted: True if the scan shows with 99 % confidence that the recommendation breaks a bound,
+            or that a limit suffices although the search found none.
         runs: replicates of both.
     """
 
@@ -72,12 +73,12 @@ class Checked:
 
     @property
     def confirmed(self) -> bool:
-        """Whether search and scan agree."""
+        """True if search and scan agree."""
         return self.found == self.scanned or (self.steps is not None and self.steps <= 1)
 
 
 def random_links(seed: int = SEED) -> Iterator[Link]:
-    """Links of 1 Mb/s to 1 Gb/s, 5 to 300 ms and 1 to 300 flows, with random bounds."""
+    """Yields links of 1 Mb/s to 1 Gb/s, 5 to 300 ms and 1 to 300 flows, with random bounds."""
     draw = Random(seed)  # noqa: S311 - links, no secrets
     while True:
         rate = 10 ** draw.uniform(6, 9)
@@ -103,14 +104,14 @@ def random_links(seed: int = SEED) -> Iterator[Link]:
 
 
 def needs(link: Link) -> float:
-    """Packets of a replicate at the larger of where a search begins and what theory expects."""
+    """Returns the packets of a replicate at the first limit of a search or the expected answer."""
     wanted = bscl(link)
     expected = min(wanted.packets, wanted.most_for_delay or math.inf)
     return length(link, max(first_reach(link), expected)).packets
 
 
 def affordable(most_packets: float) -> Iterator[tuple[int, Link]]:
-    """Those whose replicates need at most so many packets, with their places among all drawn."""
+    """Yields the links whose replicates need at most this many packets, with their indices."""
     for number, link in enumerate(random_links(), 1):
         if needs(link) <= most_packets:
             yield number, link
@@ -119,7 +120,7 @@ def affordable(most_packets: float) -> Iterator[tuple[int, Link]]:
 def check(number: int, link: Link, store: Store) -> Checked | None:
     """Searches one link as `goodqueue size` does, and scans it.
 
-    None if its losses turn out to be so rare that its replicates need more than `MOST_PACKETS`.
+    Returns None if its losses are so rare that its replicates need more than `MOST_PACKETS`.
     """
     runner = Runner(store, Threads())
     laboratory = LinkLaboratory(runner)
@@ -154,7 +155,7 @@ def check(number: int, link: Link, store: Store) -> Checked | None:
 def check_links(
     count: int = LINKS, most_packets: float = MOST_PACKETS, folder: Path = RUNS
 ) -> list[Checked]:
-    """Checks so many random links, and says on standard error how far it is."""
+    """Checks this many random links, and reports progress on standard error."""
     checked: list[Checked] = []
     links = affordable(most_packets)
     while len(checked) < count:
@@ -168,7 +169,7 @@ def check_links(
 
 
 def describe(checked: Sequence[Checked], most_packets: float) -> str:
-    """The section of the report."""
+    """Returns the section of the report."""
     confirmed = sum(one.confirmed for one in checked)
     refuted = sum(one.refuted for one in checked)
     runs = sum(one.runs for one in checked)

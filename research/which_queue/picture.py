@@ -1,4 +1,4 @@
-"""Queue disciplines side by side."""
+"""Picture of queue disciplines side by side."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from research.which_queue.__main__ import Row
 
 LEAST_SHOWN = 90
-"""The least utilisation that its axis shows, in per cent."""
+"""Smallest utilisation on its axis, in per cent."""
 
 
 def save(rows: Sequence[Row], path: Path) -> None:
-    """One line per queue: utilisation, delays, short flows, loss, fairness, each with intervals."""
+    """Writes a picture with a line per queue: utilisation, delays, short flows, loss, fairness."""
     with rc_context(STYLE):  # type: ignore[arg-type]
         height = 1.1 + 0.3 * len(rows)
         figure = Figure(figsize=(13, height), layout="constrained")
@@ -59,7 +59,7 @@ def save(rows: Sequence[Row], path: Path) -> None:
 
 
 def _cut(axes: Axes, intervals: Sequence[Interval], least: float) -> None:
-    """Ends the axis at `least`, and writes what lies below it at its edge."""
+    """Cuts the axis at `least`, and writes smaller values at its edge."""
     axes.set_xlim(least, 100 + (100 - least) / 25)
     for line, interval in enumerate(intervals):
         if interval.mean < least:
@@ -69,7 +69,7 @@ def _cut(axes: Axes, intervals: Sequence[Interval], least: float) -> None:
 def _dots(
     axes: Axes, intervals: Sequence[Interval], colour: str, label: str = "", size: float = 5
 ) -> None:
-    """A mean and its interval on each line."""
+    """Draws a mean and its interval on each line."""
     axes.errorbar(
         [interval.mean for interval in intervals],
         range(len(intervals)),

@@ -1,4 +1,4 @@
-"""The study of the rules: its draws, plans and fits, and that its page is what its data say."""
+"""The study of the rules: its draws, plans and fits, and its page, which agrees with its data."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_network_learns_a_smooth_function() -> None:
 
 
 def test_wilson_is_the_published_interval() -> None:
-    """8 of 10, Newcombe, Statistics in Medicine 17, 1998, method 3: 0.4902 to 0.9433."""
+    """8 of 10 gives 0.4902 to 0.9433 (Newcombe, Statistics in Medicine 17, 1998, method 3)."""
     assert record.wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=2e-4)
     assert record.wilson(0, 0) == (0.0, 1.0)
 
@@ -126,7 +126,7 @@ def test_a_search_finds_a_limit_that_keeps_the_bounds() -> None:
 
 
 def test_the_record_is_that_of_the_runs() -> None:
-    """Counts what the package brings again, from the runs."""
+    """The package's counts equal those of the runs."""
     counted = record.records(page.all_trials())
     brought = json.loads((made.HOME / "record.json").read_text(encoding="utf-8"))
     assert {name: asdict(one) for name, one in counted.items()} == brought

@@ -32,7 +32,7 @@ def analyze_capture(
     to_scenario: Path | None,
     drawing: Drawing,
 ) -> int:
-    """Prints what a capture tells, and writes what was asked for."""
+    """Prints the analysis of a capture, and writes the requested files."""
     if out is not None:
         check_output(out)
     if to_scenario is not None:

@@ -1,4 +1,4 @@
-"""`goodqueue qdisc`: queues of Linux's `tc` as ours, and ours as its commands."""
+"""`goodqueue qdisc`: converts queues of Linux's `tc` to scenario tables, and back to commands."""
 
 from __future__ import annotations
 

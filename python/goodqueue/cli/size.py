@@ -1,4 +1,4 @@
-"""`goodqueue size`: from a question to the printed answer, of a file or of a link described."""
+"""`goodqueue size`: from the question to the printed answer, for a file or a described link."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ QUICK = "--quick: theory only, nothing was run"
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is to become of the answer.
+    """Output of the answer.
 
     Attributes:
-        quick: whether theory is enough.
-        json: whether it is printed as JSON.
+        quick: True if theory suffices.
+        json: True if it is printed as JSON.
         out: the directory to write, if any.
-        drawing: how its pictures are written.
+        drawing: format and captions of its pictures.
         report: the page to write, if any.
         command: the command line, for the page.
     """
@@ -80,7 +80,7 @@ def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how wel
     effort: Effort,
     output: Output,
 ) -> int:
-    """Answers for the link of a capture, by what is estimated of it; returns the exit code."""
+    """Answers for the link of a capture, with its estimated parameters; returns the exit code."""
     from goodqueue.output.capture_tables import estimates
     from goodqueue.passive.link import link_of
     from goodqueue.passive.size import model_for, size_analysis
@@ -109,7 +109,7 @@ def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how wel
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The options that belong to a scenario file, as typed."""
+    """Options that belong to a scenario file, as typed."""
 
     path: str
     overrides: list[tuple[str, str]]
@@ -151,7 +151,7 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
         if not output.json:
             print_recommendation(answer)
     else:
-        # The recommendation does not wait for the rest.
+        # The recommendation is printed before the rest is computed.
         on_answer = _nothing if output.json else _print_at_once
         with _bar(f"sizing {trial.name}", effort.budget_s, on_answer) as listener:
             if work is None:
@@ -180,7 +180,7 @@ def _exit_code(answer: Answer) -> int:
 
 
 def _nothing(_answer: Answer) -> None:
-    """The answer is printed as one document at the end."""
+    """Does nothing: the answer is printed as one document at the end."""
 
 
 def _print_at_once(answer: Answer) -> None:
@@ -190,7 +190,7 @@ def _print_at_once(answer: Answer) -> None:
 
 @contextmanager
 def _bar(what: str, budget_s: float, on_answer: Callable[[Answer], None]) -> Iterator[Listener]:
-    """Shows runs, the bracket that they have shown so far, and what is left of the budget."""
+    """Shows the number of runs, the bracket shown so far, and the rest of the budget."""
     begun = time.monotonic()
     with progress() as bar:
         task = bar.add_task(what, total=None)
@@ -226,7 +226,7 @@ def _pictures(answer: Answer) -> list[Picture]:
 
 
 def _write(answer: Answer, out: Path, drawing: Drawing) -> None:
-    """The directory: a replicate behind the buffer found, tables, figures, pictures."""
+    """Writes the directory: a replicate at the recommended buffer, tables, figures, pictures."""
     with whole_directory(out) as directory:
         if answer.scenario is not None:
             write_scenario(directory, answer.scenario.resolved_toml())

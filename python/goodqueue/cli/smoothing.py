@@ -1,4 +1,4 @@
-"""`goodqueue smoothing`: what a player must store of an AIMD stream, printed."""
+"""`goodqueue smoothing`: prints the buffer that a player of an AIMD stream needs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COLUMNS = ("packets", "bytes", "ms", "BDP")
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The options on runs: their number, threads, and store."""
+    """Options for runs: their number, threads, and store."""
 
     replicates: int
     jobs: int | None
@@ -126,7 +126,7 @@ def _print(found: Playout, *, json: bool) -> None:
 
 
 def _texts(one: Estimate, units: Units) -> list[str]:
-    """A buffer in every unit, with its interval in the same."""
+    """Returns a buffer in every unit, with its interval in the same unit."""
     means, halves = units.of(one.packets.mean), units.of(one.packets.half_width)
     shown: dict[str, Callable[[float], str]] = {
         "packets": number,

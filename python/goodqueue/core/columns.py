@@ -1,4 +1,4 @@
-"""Columns of a table in words and in the unit that they are drawn in."""
+"""Names and units of a table's columns for pictures."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ _STEPS: dict[str, list[tuple[float, str]]] = {
     "ms": [(1.0, "ms")],
     "bdp": [(1.0, "BDP")],
 }
-"""For each unit at the end of a column's name, the units to draw it in, the largest first."""
+"""Units in which values are drawn, the largest first, for each unit at the end of a column's name.
+"""
 
 _HIGHER_IS_BETTER = re.compile(
     "utilization|.*goodput_bps|throughput_bps|.*jain_index|jain|mos|r_factor|video_bitrate_bps"
     "|round_trips_per_minute|.*playout_buffer_s|packets_received|delivered|delivered_forward"
     "|departures|segments|transfers|pages|objects|exchanges"
 )
-"""Metrics, by the last part of their names, of which users want more. Of all others they want less:
-delays, losses, retransmissions, backlogs, limits, times to completion."""
+"""Metrics of which users want more, by the last part of their names. Of all others they want less:
+delays, losses, retransmissions, backlogs, limits, completion times."""
 
 _AGGREGATES = {"sum": "total", "min": "least", "max": "largest", "mean": "mean"}
-"""Aggregates over the flows of a group in words, by the last part of a column's name."""
+"""Names of aggregates over the flows of a group, by the last part of a column's name."""
 
 _PLACES = {"topology", "flow", "flows", "links", "queue", "tcp"}
-"""Parts of a column's name that a reader does not miss."""
+"""Parts of a column's name that are omitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ class Column:
     Attributes:
         name: the column.
         label: its name in words, without its unit.
-        unit: the unit it is drawn in; may be empty.
-        scale: by which values are divided for it.
+        unit: the unit in which it is drawn; may be empty.
+        scale: divisor of values for this unit.
     """
 
     name: str
@@ -58,11 +59,11 @@ class Column:
 
     @property
     def title(self) -> str:
-        """The label of an axis: the name with its unit."""
+        """Label of an axis: the name with its unit."""
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
     def text(self, value: Value) -> str:
-        """A value with the unit that suits it."""
+        """Returns a value with a suitable unit."""
         if not self.unit or isinstance(value, (str, bool)):
             return self.bare(value)
         scale, unit = self.scale, self.unit
@@ -72,14 +73,14 @@ class Column:
         return f"{value / scale:,.5g} {unit}"
 
     def bare(self, value: Value) -> str:
-        """A value whose unit stands elsewhere."""
+        """Returns a value without its unit, which is written elsewhere."""
         if isinstance(value, (str, bool)):
             return str(value)
         return f"{value / self.scale:,.5g}"
 
     @property
     def short(self) -> str:
-        """The label without whose it is."""
+        """The label without the name of its owner."""
         whole = self.label.removeprefix("number of ")
         if whole.startswith(OF_JAIN):
             return OF_JAIN + whole.removeprefix(OF_JAIN).partition(" of ")[0]
@@ -87,7 +88,7 @@ class Column:
 
     @property
     def higher_is_better(self) -> bool:
-        """Returns True if users want more of it, as of goodput, and False as for delay."""
+        """True if users want more of it, as for goodput; False as for delay."""
         *_, figure = self.name.removesuffix(".jain").split(".")
         if figure in _AGGREGATES:
             figure = self.name.split(".")[-2]
@@ -95,7 +96,7 @@ class Column:
 
 
 def column(frame: pl.DataFrame, name: str) -> Column:
-    """A column in words, in the unit that suits its values."""
+    """Returns the name of a column in words, and a unit for its values."""
     *places, last = name.split(".")
     aggregate = ""
     if len(places) > 1 and (last in _AGGREGATES or last == "jain"):
@@ -116,7 +117,7 @@ def column(frame: pl.DataFrame, name: str) -> Column:
 
 
 def _label(places: list[str], last: str, aggregate: str) -> str:
-    """A name in words: what is measured, and of what."""
+    """Returns a name in words: the quantity and its owner."""
     words = last.replace("_", " ").replace("utilization", "utilisation")
     words = words.replace("jain index", "Jain's index")
     if aggregate == "jain":
@@ -134,7 +135,7 @@ def _label(places: list[str], last: str, aggregate: str) -> str:
 
 
 def _step(ending: str, values: pl.Series) -> tuple[float, str]:
-    """The largest unit that leaves the largest value at 1 or more."""
+    """Returns the largest unit in which the largest value is at least 1."""
     steps = _STEPS[ending]
     largest = values.cast(float).fill_nan(None).abs().max()
     assert largest is None or isinstance(largest, float)
@@ -142,11 +143,11 @@ def _step(ending: str, values: pl.Series) -> tuple[float, str]:
 
 
 def _fitting(steps: list[tuple[float, str]], value: float) -> tuple[float, str] | None:
-    """The largest unit that leaves a value at 1 or more, if any does."""
+    """Returns the largest unit in which a value is at least 1, if there is one."""
     return next((step for step in steps if value >= step[0]), None)
 
 
 def in_order(values: pl.Series) -> list[Value]:
-    """Distinct values: numbers by size, texts as they first come."""
+    """Returns the distinct values: numbers by size, texts in order of first appearance."""
     distinct = values.unique(maintain_order=True).to_list()
     return sorted(distinct) if values.dtype.is_numeric() else distinct

@@ -1,4 +1,4 @@
-"""Printing the answer of `goodqueue size`: one table of rules, then the recommendation."""
+"""Prints the answer of `goodqueue size`: a table of rules, then the recommendation."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def print_recommendation(answer: Answer) -> None:
 
 
 def verdict(answer: Answer) -> list[str]:
-    """The recommendation in sentences; of a capture, with how firm it is."""
+    """Returns the recommendation in sentences, for a capture with its reliability."""
     if answer.today is None:
         return recommendation(answer)
     from goodqueue.output.today import carried_range, not_firm
@@ -69,7 +69,7 @@ def verdict(answer: Answer) -> list[str]:
 
 
 def print_rest(answer: Answer) -> None:
-    """Prints rules, what would change the recommendation, and lines to paste."""
+    """Prints rules, the sensitivity of the recommendation, and lines to paste."""
     console = stdout()
     if answer.interrupted:
         console.print(f"[bold]interrupted[/]: {goes_on(answer.kept)}", soft_wrap=True)
@@ -102,12 +102,12 @@ def _print_rules(answer: Answer) -> None:
 
 
 def plain_lines(lines: Sequence[str]) -> list[str]:
-    """Lines without their markup."""
+    """Returns lines without their markup."""
     return [Text.from_markup(line).plain for line in lines]
 
 
 def describe(answer: Answer) -> list[str]:
-    """The link as it was understood."""
+    """Returns the description of the link as it was understood."""
     link = answer.link
     framed = f" in frames of {link.frame_bytes} B" if link.framing_bytes else ""
     lines = [f"[bold]{rate(link.rate_bps)}[/], {_traffic(link)}, packets of {link.packet_bytes} B"]
@@ -128,7 +128,7 @@ def describe(answer: Answer) -> list[str]:
 
 
 def _known(link: Link) -> list[str]:
-    """What a description may leave out and this one does not."""
+    """Returns the measured properties, which a description may omit."""
     said = {
         "senders pace": link.paced,
         f"access links of {rate(link.access_rate_bps)}": link.access_rate_bps is not None,
@@ -142,7 +142,7 @@ def _known(link: Link) -> list[str]:
 
 
 def _traffic(link: Link) -> str:
-    """Round trips and flows."""
+    """Returns round trips and flows."""
     parts = []
     if len(link.rtts_s) == 1:
         parts.append(f"base round trip {milliseconds(link.rtts_s[0])} ms")
@@ -160,7 +160,7 @@ def _traffic(link: Link) -> str:
 
 
 def _stack(link: Link) -> str:
-    """What else is said of the hosts' TCP."""
+    """Returns further properties of the hosts' TCP."""
     if link.profile is None:  # a scenario file says it itself
         return " (windows grow by bytes ACKed)" if link.byte_counting else ""
     counting = "" if link.byte_counting else ", growth per ACK"
@@ -168,7 +168,7 @@ def _stack(link: Link) -> str:
 
 
 def rules_table(answer: Answer) -> object:
-    """Every rule's buffer in every unit, whether it holds, and what happens there."""
+    """Returns a table of every rule's buffer, whether it holds, and the figures there."""
     simulated = any(one.simulated for one in answer.by_rule)
     columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
     if simulated:
@@ -211,14 +211,14 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
 
 
 def _verdict(one: RuleAnswer) -> str:
-    """Which of the bounds asked for a rule's buffer keeps; its chance where that is not sure."""
+    """Returns the bounds that a rule's buffer keeps, or the probability if that is not certain."""
     if one.keeps_bounds is None:
         return MISSING if one.chance is None else f"{100 * one.chance:.0f} % likely"
     return _keeps(one.unmet)
 
 
 def broken_lines(answer: Answer) -> list[str]:
-    """Which assumptions fail here, and what is doubted, a line for each rule that has some."""
+    """Returns one line per rule with broken assumptions or doubts."""
     lines = [
         f"  [dim]{one.rule.name}[/]: {'; '.join(one.advice.broken)}"
         for one in answer.by_rule
@@ -236,7 +236,7 @@ def broken_lines(answer: Answer) -> list[str]:
 
 
 def record_lines(answer: Answer) -> list[str]:
-    """What became of each rule's buffer where it was simulated, a line each."""
+    """Returns one line per rule with its record in simulations."""
     lines = [
         f"  [dim]{one.rule.name}[/]: {one.record.words()}"
         for one in answer.by_rule
@@ -246,7 +246,7 @@ def record_lines(answer: Answer) -> list[str]:
 
 
 def recommendation(answer: Answer) -> list[str]:
-    """The recommendation in sentences."""
+    """Returns the recommendation in sentences."""
     link, found = answer.link, answer.found
     lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
     if answer.ended and not answer.proved:
@@ -275,7 +275,7 @@ def recommendation(answer: Answer) -> list[str]:
 
 
 def _engine(answer: Answer) -> list[str]:
-    """Which engine answered, why that one, and how far it can be relied on."""
+    """Returns the engine of the answer, the reason for its choice, and its reliability."""
     if answer.engine is None:
         return []
     too_long = ""
@@ -300,13 +300,13 @@ PARTS = {
 
 
 def left_out(answer: Answer) -> str:
-    """What the budget did not last for."""
+    """Returns the parts for which the budget did not suffice."""
     parts = ", ".join(PARTS[part] for part in answer.left_out)
     return f"[yellow]left out[/] at the end of the budget: {parts}; --budget gives it more time"
 
 
 def unproved(answer: Answer) -> list[str]:
-    """What was shown when the search was stopped."""
+    """Returns the results that were shown when the search was stopped."""
     link, found = answer.link, answer.found
     low, high = (0, None) if found is None else (found.low, found.high)
     if high is not None:
@@ -330,7 +330,7 @@ def unproved(answer: Answer) -> list[str]:
 
 
 def _shortened(answer: Answer) -> list[str]:
-    """By how much replicates were cut to fit into the budget."""
+    """Returns the factor by which replicates were shortened to fit into the budget."""
     if answer.share == 1 or answer.scenario is None:
         return []
     measured_s = answer.scenario.duration_s - answer.scenario.warmup_s
@@ -406,7 +406,7 @@ def _achieved(answer: Answer, limit: int) -> str:
 
 
 def curve_table(answer: Answer) -> object | None:
-    """What was run, limit by limit; those far from the answer only now and then."""
+    """Returns a table of the limits that were run; few of those far from the answer."""
     if not answer.limits:
         return None
     rows = []
@@ -437,7 +437,7 @@ METHOD = (
 
 
 def _shown(answer: Answer) -> list[int]:
-    """The limits of the coarse grid and those around the answer."""
+    """Returns the limits of the coarse grid and those around the answer."""
     limits, found = answer.limits, answer.found
     if found is None or len(limits) <= MOST_SHOWN:
         return limits
@@ -452,7 +452,7 @@ MOST_SHOWN = 24
 
 
 def changes_table(answer: Answer) -> object | None:
-    """What another link would need."""
+    """Returns a table of the buffers that changed links would need."""
     rows = [
         [
             one.what,
@@ -466,7 +466,7 @@ def changes_table(answer: Answer) -> object | None:
 
 
 def hangs_on(answer: Answer) -> list[str]:
-    """How much of the answer is due to the TCP that hosts are taken to run, in a sentence each."""
+    """Returns sentences on the sensitivity of the answer to the assumed TCP of the hosts."""
     ours = "none" if answer.buffer is None else f"{answer.buffer:,}"
     return [
         f"{one.what}: {'no buffer serves' if one.packets is None else packets(one.packets)} "
@@ -477,7 +477,7 @@ def hangs_on(answer: Answer) -> list[str]:
 
 
 def alternatives_table(answer: Answer) -> object | None:
-    """What other queue disciplines make of the link."""
+    """Returns a table of the figures of other queue disciplines."""
     rows = [
         [
             one.queue,
@@ -498,7 +498,7 @@ def alternatives_table(answer: Answer) -> object | None:
 
 
 def not_run_lines(answer: Answer) -> list[str]:
-    """Why rules' buffers, queues and changes were not run, a line for each reason."""
+    """Returns one line per reason why rules' buffers, queues and changes were not run."""
     reasons: dict[str, list[str]] = {}
     named = [
         *((one.rule.name, one.why_not) for one in answer.by_rule),
@@ -516,7 +516,7 @@ def _keeps(unmet: tuple[str, ...]) -> str:
 
 
 def export_lines(answer: Answer, limit: int) -> list[str]:
-    """Lines to paste, each with its arithmetic and its warning; and how to check tomorrow."""
+    """Returns lines to paste with arithmetic and warnings, and checks of the buffer."""
     link = answer.link
     lines = []
     for one in answer.exports:
@@ -530,17 +530,17 @@ def export_lines(answer: Answer, limit: int) -> list[str]:
 
 
 def _close(interval: Interval, scale: float, digits: int) -> str:
-    """The same without spaces around ±, for a table."""
+    """Returns a figure without spaces around ±, for a table."""
     return _plus_minus(interval, scale, digits).replace(" ± ", "±")
 
 
 def _delay(interval: Interval) -> str:
-    """A time in milliseconds, for a table."""
+    """Returns a time in milliseconds, for a table."""
     return _close(interval, 1000, _digits(interval))
 
 
 def _digits(interval: Interval) -> int:
-    """Decimals of milliseconds: more where delays are short."""
+    """Returns the number of decimals of milliseconds: more for short delays."""
     return 1 if interval.mean >= SHORT_DELAY_S else 3
 
 

@@ -38,7 +38,7 @@ def names_of(figures: Iterable[str]) -> str:
 
 
 def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
-    """What calibrated theory says, with its error."""
+    """Returns the answer of calibrated theory, with its error."""
     if found.high is None:
         ends = f"{found.low:,} packets or more, or that no buffer serves"
     else:
@@ -64,7 +64,7 @@ def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
 
 
 def _expected(found: Calibrated) -> str:
-    """Figures that are expected, each with its 90 % interval."""
+    """Returns the expected figures, each with its 90 % interval."""
     parts = []
     for name, words in FIGURE_NAMES.items():
         mean, low, high = found.figures[name]
@@ -77,7 +77,7 @@ def _expected(found: Calibrated) -> str:
 
 
 def infeasible_by_theory(answer: Answer) -> list[str]:
-    """What each bound asks for, and which one to give up."""
+    """Returns the buffer that each bound needs, and the bound to give up."""
     link, found = answer.link, answer.calibrated
     if not answer.by_rule:
         return ["[bold]no recommendation[/]: no rule speaks of this link, and nothing was run"]
@@ -111,7 +111,7 @@ def infeasible_by_theory(answer: Answer) -> list[str]:
 
 
 def _nowhere(link: Link) -> str:
-    """What is expected of the buffer that comes nearest to the bounds."""
+    """Returns the expected figures of the buffer that comes nearest to the bounds."""
     (lost, at), (busy, deepest) = least_loss(link), most_busy(link)
     if link.max_loss_rate is not None and lost > link.max_loss_rate:
         return (

@@ -1,4 +1,4 @@
-"""Tables of what the applications of a run measured, one for each kind of application."""
+"""Tables of the measurements of a run's applications, one for each kind of application."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TIMED = {
     "pages": ("pages", "page_time_s"),
     "segments": ("segments", "segment_time_s"),
 }
-"""Actions of applications: the keys of their number and of the time that each took."""
+"""Actions of applications: the keys of their number and of their durations."""
 
 
 def application_tables(flows: dict[str, Any]) -> Iterator[object]:
-    """The tables that have rows, of the flows of a summary."""
+    """Yields the tables that have rows, from the flows of a summary."""
     tables = [
         (
             "Applications (times in ms)",

@@ -1,4 +1,4 @@
-"""The findings of a capture as tables for people."""
+"""The results of a capture's analysis as tables for people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_NOTES_PRINTED = 8
 
 
 def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
-    """Prints what was read, the link, the flows and the parameters of the sizing rules.
+    """Prints the files, the link, the flows and the parameters of the sizing rules.
 
     Args:
         analysis: the findings.
@@ -68,7 +68,7 @@ def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
 
 
 def parameter_table(analysis: Analysis) -> object:
-    """The parameters of the sizing rules with their intervals."""
+    """Returns a table of the parameters of the sizing rules with their intervals."""
     rows = [
         [f"{_symbol(name)}: {meaning}", *_interval(name, analysis.parameters.get(name))]
         for name, meaning in PARAMETERS.items()
@@ -77,7 +77,7 @@ def parameter_table(analysis: Analysis) -> object:
 
 
 def estimates(analysis: Analysis, file: Path) -> str:
-    """The same in a sentence."""
+    """Returns the parameters in a sentence."""
     parts = []
     for name, found in analysis.parameters.items():
         if found is not None:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from goodqueue.study.model import RunResult
 
 EVERY_S = 1.0
-"""Between two lines of JSON."""
+"""Seconds between two lines of JSON."""
 
 
 class Pace:
-    """Counts of runs done and left, and the time that the rest takes."""
+    """Counts of runs done and left, and the remaining time."""
 
     def __init__(self) -> None:
         self.begun = time.monotonic()
@@ -32,13 +32,13 @@ class Pace:
         self.line: str | None = None
 
     def plan(self, runs: int, weight: float, known: int) -> None:
-        """More is to be done."""
+        """Adds runs to do."""
         self.planned += runs
         self.known += known
         self._weight_left += weight
 
     def add(self, results: Sequence[RunResult]) -> None:
-        """Some is done."""
+        """Adds runs that are done."""
         for result in results:
             weight = result.run.variant.scenario.weight()
             self._weight_left -= weight
@@ -48,24 +48,24 @@ class Pace:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the beginning."""
         return time.monotonic() - self.begun
 
     @property
     def rate(self) -> float:
-        """Runs a second, so far."""
+        """Runs per second so far."""
         return self.done / max(self.elapsed_s, 1e-9)
 
     @property
     def left_s(self) -> float | None:
-        """Seconds left if what is left goes as what is done did; None before anything is done."""
+        """Estimated seconds left at the present speed; None before any run is done."""
         if not self._weight_done:
             return None
         return self.elapsed_s * max(self._weight_left, 0.0) / self._weight_done
 
 
 class Terminal:
-    """A bar with what is done, failed, left, and the interval furthest from its bound."""
+    """A bar with runs done, failed and left, and the interval that exceeds its bound most."""
 
     def __init__(self) -> None:
         self._pace = Pace()
@@ -86,22 +86,22 @@ class Terminal:
         self._bar.__exit__(kind, error, trace)
 
     def planned(self, runs: int, weight: float, known: int) -> None:
-        """So many runs are to be done, besides those that are known already."""
+        """Reports the number of runs to do, besides those that are known already."""
         self._pace.plan(runs, weight, known)
         self._show()
 
     def recorded(self, results: Sequence[RunResult]) -> None:
-        """These are on the disk."""
+        """Reports results that are on the disk."""
         self._pace.add(results)
         self._show()
 
     def worst(self, line: str | None) -> None:
-        """The interval that is furthest from its bound."""
+        """Reports the interval that exceeds its bound most."""
         self._pace.line = line
         self._show()
 
     def stopping(self) -> None:
-        """Ctrl-C was pressed."""
+        """Reports that Ctrl-C was pressed."""
         print("\nfinishing the runs under way; Ctrl-C again stops them", file=sys.stderr)
 
     def _show(self) -> None:
@@ -121,7 +121,7 @@ class Terminal:
 
 
 class JsonLines:
-    """One JSON object a line on standard output: `planned`, `progress`, `failed`, `worst`."""
+    """One JSON object per line on standard output: `planned`, `progress`, `failed`, `worst`."""
 
     def __init__(self) -> None:
         self._pace = Pace()
@@ -134,12 +134,12 @@ class JsonLines:
         self._progress()
 
     def planned(self, runs: int, weight: float, known: int) -> None:
-        """So many runs are to be done, besides those that are known already."""
+        """Reports the number of runs to do, besides those that are known already."""
         self._pace.plan(runs, weight, known)
         self._say("planned", runs=runs, known=known)
 
     def recorded(self, results: Sequence[RunResult]) -> None:
-        """These are on the disk."""
+        """Reports results that are on the disk."""
         self._pace.add(results)
         for result in results:
             if result.error is not None:
@@ -154,11 +154,11 @@ class JsonLines:
             self._progress()
 
     def worst(self, line: str | None) -> None:
-        """The interval that is furthest from its bound."""
+        """Reports the interval that exceeds its bound most."""
         self._say("worst", interval=line)
 
     def stopping(self) -> None:
-        """Ctrl-C was pressed."""
+        """Reports that Ctrl-C was pressed."""
         self._say("stopping")
 
     def _progress(self) -> None:
@@ -181,14 +181,14 @@ class JsonLines:
 
 
 SHOWN_AFTER_S = 1.0
-"""A single run that takes less shows no progress."""
+"""Seconds that a single run takes before progress is shown."""
 
 
 @contextmanager
 def run_progress() -> Iterator[Callable[[float, float], None]]:
-    """Gives what is told the share of a run that is done, and the seconds that it took.
+    """Yields a function for the share of the run that is done and the seconds that it took.
 
-    On a terminal it shows them, and the time that is left, once the run has taken a second.
+    On a terminal it shows both and the remaining time, once the run has taken a second.
     """
     with progress(counted=False) as bar:
         task: TaskID | None = None
@@ -210,7 +210,7 @@ def run_progress() -> Iterator[Callable[[float, float], None]]:
 
 
 def duration(seconds: float) -> str:
-    """A time for people: two of its units."""
+    """Returns a time for people, in two of its units."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)

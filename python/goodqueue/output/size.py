@@ -34,12 +34,12 @@ def write(  # noqa: PLR0913, PLR0917 - all that a page shows
     """Writes the page, whole or not at all.
 
     Args:
-        answer: what was found.
+        answer: the answer.
         sentences: link and recommendation in words, without markup: the question first.
-        pictures: what to show, each with its caption.
+        pictures: pictures, each with its caption.
         path: the page.
-        command: the arguments that yielded the answer, after `goodqueue`.
-        tables: tables to show before the pictures.
+        command: arguments that gave the answer, after `goodqueue`.
+        tables: tables before the pictures.
     """
     question, verdict = sentences[0], sentences[1:]
     body = [
@@ -55,7 +55,7 @@ def write(  # noqa: PLR0913, PLR0917 - all that a page shows
 
 
 def _plain(table: Table) -> list[str]:
-    """A table of texts under its title."""
+    """Returns a table as plain text under its title."""
     title, columns, rows = table
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)

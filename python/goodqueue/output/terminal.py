@@ -1,7 +1,7 @@
 """Printing: tables and progress for people, JSON for machines.
 
-Colour and progress bars go to terminals only, and NO_COLOR is heeded (rich does both); what is
-redirected is plain text of any width it needs.
+Only terminals get colour and progress bars, and NO_COLOR is respected (rich does both). Redirected
+output is plain text without a limit on its width.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 ANY_WIDTH = 1 << 16
-"""Columns where nobody looks: more than any table has."""
+"""Width of redirected output in columns: more than any table has."""
 
 MISSING = "-"
 
 KEYS = re.compile(r"\.(?=[a-z_])")
-"""Between two keys of a path: a narrow header is broken there."""
+"""Boundary between two keys of a path, at which a narrow header is broken."""
 
 
 @cache
 def stdout() -> Console:
-    """The console for answers."""
+    """Returns the console for answers."""
     width, height = _size_of(sys.stdout)
     return Console(highlight=False, width=width, height=height)
 
 
 @cache
 def stderr() -> Console:
-    """The console for progress and complaints."""
+    """Returns the console for progress and errors."""
     width, height = _size_of(sys.stderr)
     return Console(stderr=True, highlight=False, width=width, height=height)
 
 
 def _size_of(stream: TextIO) -> tuple[int | None, int | None]:
-    """The columns and lines to print to; None where rich finds them itself.
+    """Returns the columns and lines to print to; None if rich finds them itself.
 
-    It takes a terminal that calls itself dumb for one of 80 columns, whatever its size.
+    rich assumes 80 columns for a terminal of type `dumb`, whatever its size.
     """
     if not stream.isatty():
         return ANY_WIDTH, None
@@ -71,14 +71,14 @@ def print_json(value: object) -> None:
 
 
 class Figures:
-    """A table that fits its terminal: columns are left out, and named below, before any is cut.
+    """A table that fits its terminal. Columns are omitted, and named below, before any is cut.
 
     Attributes:
-        title: what is printed above it; empty for nothing.
+        title: text above the table; may be empty.
         columns: the headers.
         rows: the cells, as text with markup.
-        rank: the places of the columns, the most important first.
-        prose: the places of columns whose text wraps at words.
+        rank: indices of the columns, the most important first.
+        prose: indices of columns whose text wraps at words.
     """
 
     GAP = 2
@@ -107,18 +107,18 @@ class Figures:
         left_out = [name for place, name in enumerate(self.columns) if place not in kept]
         if left_out:
             names = ", ".join(name for name in left_out if name)
-            told = f"left out for want of room: {names}; a wider terminal or --json shows them"
-            yield Text(told, style="dim")
+            note = f"left out for want of room: {names}; a wider terminal or --json shows them"
+            yield Text(note, style="dim")
 
     def _texts(self) -> Iterator[list[str]]:
-        """The header and the cells of every column."""
+        """Yields the header and the cells of every column."""
         for place, column in enumerate(self.columns):
             yield [escape(column), *(row[place] for row in self.rows)]
 
     def _least(self, place: int, texts: list[str], width: int) -> int:
-        """The least width of a column: a whole word or key of its header, and all of a figure.
+        """Returns the least width of a column: a word or key of its header, and all of a figure.
 
-        The first column and prose wrap at words, and within words that half a terminal cannot hold.
+        The first column and prose wrap at words. A word longer than half the terminal is broken.
         """
         header, *cells = texts
         word = max(map(_width, KEYS.sub(". ", header).split()), default=0)
@@ -128,7 +128,7 @@ class Figures:
         return max([word, *map(_width, cells)])
 
     def _kept(self, natural: list[int], least: list[int], width: int) -> list[int]:
-        """The most important columns, as many as there is room for, and at least two."""
+        """Returns the most important columns that fit, and at least two."""
         whole = sum(natural) + self.GAP * (len(natural) - 1)
         if whole <= width:
             return list(self.rank)
@@ -140,7 +140,7 @@ class Figures:
     def _widths(
         self, kept: list[int], natural: list[int], least: list[int], width: int
     ) -> list[int]:
-        """The width of every column: its least, and a share of the room that is left."""
+        """Returns the width of every column: its least, and a share of the remaining space."""
         taken = [least[place] for place in kept]
         room = width - sum(taken) - self.GAP * (len(kept) - 1)
         for index, place in enumerate(kept):
@@ -181,10 +181,10 @@ def table(
     important: Sequence[str] = (),
     prose: Sequence[str] = (),
 ) -> Figures:
-    """A table whose first column names and whose other columns hold figures.
+    """Returns a table whose first column has names and whose other columns have figures.
 
-    Where a terminal is too narrow, columns are left out: those on the right first, but those that
-    are called important last, and never the first. Columns of prose wrap.
+    If a terminal is too narrow, columns are omitted from the right, those marked as important last,
+    and never the first. Columns of prose wrap.
     """
     places = {name: place for place, name in reversed(list(enumerate(columns)))}
     first = [0, *(places[name] for name in important if name in places)]
@@ -194,12 +194,12 @@ def table(
 
 
 def _width(markup: str) -> int:
-    """The number of columns of the terminal that a text takes."""
+    """Returns the number of columns of the terminal that a text needs."""
     return Text.from_markup(markup).cell_len
 
 
 def progress(*, counted: bool = True) -> Progress:
-    """A progress bar on a terminal, of what is counted or of a share; nothing elsewhere."""
+    """Returns a progress bar for a count or a share on a terminal; no output elsewhere."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -221,14 +221,14 @@ def progress(*, counted: bool = True) -> Progress:
 
 
 def goes_on(kept: bool) -> str:
-    """The message on what an interruption leaves."""
+    """Returns the message on the state after an interruption."""
     if kept:
         return "what had finished is kept, and the same command goes on"
     return "what had finished is lost, for the user's cache cannot be written; --store keeps it"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A figure with so many significant digits, or a dash where there is none."""
+    """Returns a figure with this number of significant digits, or a dash for None."""
     if value is None:
         return MISSING
     magnitude = abs(value)
@@ -240,25 +240,25 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def plain(text: str) -> str:
-    """A user's text on one line, as it stands: neither markup nor control characters act."""
+    """Returns a user's text on one line, with markup and control characters made harmless."""
     return escape("".join(letter if letter.isprintable() else " " for letter in text))
 
 
 def counted(count: float | None, noun: str, digits: int = 3) -> str:
-    """A number of things, with their noun in the plural unless the printed number is 1."""
+    """Returns a number with its noun, in the plural unless the printed number is 1."""
     text = number(count, digits)
     return f"{text} {noun}" if text == "1" else f"{text} {noun}s"
 
 
 def packets(count: int) -> str:
-    """So many packets."""
+    """Returns a number of packets in words."""
     return f"{count:,} packet" if count == 1 else f"{count:,} packets"
 
 
 def quantity(
     name: str, value: float | None, half_width: float | None = None, digits: int = 4
 ) -> str:
-    """A figure in the unit that the end of its name says, with its interval if it has one.
+    """Returns a figure in the unit that its name ends with, with its interval if it has one.
 
     Args:
         name: the metric: `_bps`, `_bytes`, `_s` and the endings of shares have units.
@@ -278,27 +278,27 @@ def quantity(
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage."""
+    """Returns a share as a percentage."""
     return quantity("_share", share)
 
 
 def rate(bps: float | None) -> str:
-    """A rate in its natural unit."""
+    """Returns a rate in its natural unit."""
     return quantity("_bps", bps)
 
 
 def size_of(count: float | None) -> str:
-    """Bytes in their natural unit."""
+    """Returns a number of bytes in its natural unit."""
     return quantity("_bytes", count)
 
 
 def milliseconds(seconds: float | None) -> str:
-    """A time in milliseconds, without the unit."""
+    """Returns a time in milliseconds, without the unit."""
     return MISSING if seconds is None else number(1000 * seconds)
 
 
 def _unit(name: str, value: float) -> tuple[float, float, str]:
-    """The factor and the divisor that a figure is printed with, and the unit that it then has."""
+    """Returns the factor and the divisor for printing a figure, and its printed unit."""
     if is_share(name):
         return 100, 1, "%"
     if name.endswith("_s"):

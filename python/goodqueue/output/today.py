@@ -1,4 +1,4 @@
-"""Printing today's link: what a capture measured beside what its model yields."""
+"""Prints the comparison of a capture with its model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERDICT = {True: "yes", False: "no", None: MISSING}
 
 
 def print_today(today: Today) -> None:
-    """Prints the comparison, what was fitted, and the verdict."""
+    """Prints the comparison, the fitted properties, and the verdict."""
     console = stdout()
     console.print(table(TITLE, COLUMNS, today_rows(today), ["measured", "simulated", "agrees"]))
     for line in fitted_lines(today):
@@ -25,7 +25,7 @@ def print_today(today: Today) -> None:
 
 
 def today_rows(today: Today) -> list[list[str]]:
-    """Each figure as measured, as simulated, and the range of single runs."""
+    """Returns each figure as measured, as simulated, and the range of single runs."""
     rows = [
         [words, *_cells(name, today.figures[name])]
         for name, words in FIGURES.items()
@@ -39,7 +39,7 @@ def today_rows(today: Today) -> list[list[str]]:
 
 
 def fitted_lines(today: Today) -> list[str]:
-    """How many models were tried, and what the one that was kept supposes."""
+    """Returns the number of models tried, and the assumptions of the final one."""
     model, choices = today.model, today.model.choices
     limit = (
         "an active queue"
@@ -63,7 +63,7 @@ def fitted_lines(today: Today) -> list[str]:
 
 
 def not_firm(answer: Answer) -> list[str]:
-    """That the model does not reproduce the capture, why, and what that means."""
+    """Returns sentences on a model that does not reproduce the capture: reason, consequence."""
     today = answer.today
     if today is None or today.agrees:
         return []
@@ -83,7 +83,7 @@ def not_firm(answer: Answer) -> list[str]:
 
 
 def carried_range(answer: Answer) -> list[str]:
-    """The range of buffers that follows from what the model leaves unexplained."""
+    """Returns the range of buffers that follows from the model's error."""
     found = answer.carried
     if found is None or answer.today is None or found.low == found.high:
         return []

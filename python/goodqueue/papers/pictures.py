@@ -1,4 +1,4 @@
-"""A published table as a picture: ours with its interval, the paper's figures as diamonds."""
+"""A published table as a picture: our figures with intervals, the paper's figures as diamonds."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from goodqueue.papers.cells import Cell
 
 WIDE = 20.0
-"""Figures that differ by more than such a factor want a logarithmic axis."""
+"""Ratio of figures above which an axis is logarithmic."""
 
 LABEL_COLUMNS = 26
 TITLE_COLUMNS = 70
 DASHES = {"dashed": "--", "dotted": ":", "dash-dotted": "-."}
 
 CLOSE = 0.07
-"""Labels of the x axis are at least that share of it apart."""
+"""Smallest distance of labels of the x axis, as a share of it."""
 
 MOST_LINES = len(CYCLE)
 
@@ -36,15 +36,15 @@ LEGEND_ROW_POINTS = 18
 def comparison(  # noqa: PLR0913 - by name, each a word of the picture
     name: str, title: str, cells: Sequence[Cell], axis: str, xlabel: str, *, log: bool = True
 ) -> Picture:
-    """A panel for each quantity over one key of the rows; a colour for each value of the others.
+    """Returns a panel for each quantity over one key of the rows, and a colour per other value.
 
     Args:
         name: file name without its ending.
-        title: above the first panel.
-        cells: all of the table.
+        title: title above the first panel.
+        cells: all cells of the table.
         axis: the key that is the x axis.
-        xlabel: what it is, with its unit.
-        log: whether the x axis is logarithmic.
+        xlabel: its label, with its unit.
+        log: True if the x axis is logarithmic.
     """
     quantities = list(dict.fromkeys((cell.quantity, cell.unit) for cell in cells))
     groups = list(dict.fromkeys(_group(cell, axis) for cell in cells))
@@ -116,7 +116,7 @@ def _scale(axes: Axes, cells: Sequence[Cell]) -> None:
         axes.set_yscale("log")
         drawn = [*shown, *(one.mean for cell in cells for one in cell.variants.values())]
         least = min(value for value in drawn if value > 0)
-        # A variant that is next to nothing shall not flatten the rest.
+        # A variant close to zero must not flatten the others.
         axes.set_ylim(max(least / 2, min(shown) / 30), max(drawn) * 2)
         axes.yaxis.set_major_locator(LogLocator(subs=(1,)))
         axes.yaxis.set_major_formatter(
@@ -124,7 +124,7 @@ def _scale(axes: Axes, cells: Sequence[Cell]) -> None:
         )
         axes.yaxis.set_minor_locator(NullLocator())
     elif min(shown) >= 0:
-        # Room above the largest figure, which would else lie on the edge.
+        # The largest figure would otherwise lie on the edge.
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 
 

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Line:
-    """One line: what it is, its points, and how far each may be off.
+    """One line: its label, its points, and their errors.
 
     Attributes:
-        label: in the legend; an empty one has none.
+        label: label in the legend; an empty one is omitted.
         x: ascending.
         y: as many as `x`.
         errors: half widths of intervals, as many as `x`; or none.
-        form: `steps` for what stays until it changes, `line` for what was sampled, `marks` for
-            points that stand for themselves, such as a paper's.
-        colour: by its place among the panel's lines, if not given.
+        form: `steps` for a quantity that stays constant between changes, `line` for samples,
+            `marks` for separate points, such as a paper's.
+        colour: colour; by default that of its index among the panel's lines.
     """
 
     label: str
@@ -61,9 +61,9 @@ def stacked(  # noqa: PLR0913 - by name, each a word of the picture
     xlog: Sequence[float] = (),
     until: float | None = None,
 ) -> Picture:
-    """Panels one above the other over one x axis.
+    """Returns panels one above the other over one x axis.
 
-    The x axis is logarithmic if it is given its ticks, and ends at `until` if that is given. The
+    The x axis is logarithmic if its ticks are given, and ends at `until` if that is given. The
     first panel's labels are the legend of all.
     """
 
@@ -120,7 +120,7 @@ def _panel(panel: Panel, axes: Axes, *, swept: bool) -> None:
 
 
 def _head(axes: Axes, title: str) -> None:
-    """The title, and below it the legend in a row, where it covers nothing."""
+    """Writes the title, and below it the legend in a row, outside the axes."""
     names = axes.get_legend_handles_labels()[1]
     axes.set_title(title, pad=28 if names else 10)
     if names:
@@ -135,7 +135,7 @@ def _head(axes: Axes, title: str) -> None:
 
 @dataclass(frozen=True)
 class Group:
-    """Dots of one colour, one for each row of the picture; None leaves a row out."""
+    """Dots of one colour, one for each row of the picture; None omits a row."""
 
     label: str
     intervals: Sequence[Interval | None]
@@ -152,7 +152,7 @@ def dots(  # noqa: PLR0913 - by name, each a word of the picture
     groups: Sequence[Group],
     log: bool = False,
 ) -> Picture:
-    """A row for each name, with a dot and its interval for each group."""
+    """Returns a picture with a row for each name, and a dot and its interval for each group."""
 
     def draw(axes: list[Axes]) -> None:
         (own,) = axes

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from goodqueue.plots.study.table import Table
 
 MOST_LISTED = 4
-"""Values of an axis that a caption lists; of more it gives the ends."""
+"""Largest number of values of an axis that a caption lists; of more it states the ends."""
 
 
 def caption(table: Table, held: Sequence[str]) -> str:
-    """The sentences below a picture."""
+    """Returns the sentences below a picture."""
     sentences = [_subject(table), _band(table), _seeds(table), _fixed(table, held), _missing(table)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def dkw_half_width(count: int) -> float:
-    """Half the height of the 95 % band of a distribution function, at most 1.
+    """Returns half the height of the 95 % band of a distribution function, at most 1.
 
     Dvoretzky, Kiefer and Wolfowitz (1956) with Massart's constant (1990): the whole empirical
     function is within sqrt(ln(2 / 0.05) / (2 n)) of the true one.
@@ -99,14 +99,14 @@ def _band(table: Table) -> str:
 
 
 def interval_name(table: Table) -> str:
-    """The kind of the intervals, in words."""
+    """Returns the kind of the intervals, in words."""
     if table.watched:
         return "95 % intervals, valid for any stopping rule (t-test confidence sequence)"
     return "95 % confidence intervals (Student's t)"
 
 
 def _widest(table: Table) -> str:
-    """The sentence on the widest interval of a heat map's means."""
+    """Returns the sentence on the widest interval of a heat map's means."""
     spec = table.spec
     names = [name for name in (spec.x, spec.series, *spec.facets) if name]
     halves = []
@@ -126,7 +126,7 @@ def _widest(table: Table) -> str:
 
 
 def _seeds(table: Table) -> str:
-    """The sentence on the number of seeds of each variant, and on which they are."""
+    """Returns the sentence on the number of seeds of each variant, and their values."""
     counts = [table.frame.height]
     if table.axes:
         counts = table.frame.group_by(table.axes).len()["len"].to_list()
@@ -138,7 +138,7 @@ def _seeds(table: Table) -> str:
 
 
 def _fixed(table: Table, held: Sequence[str]) -> str:
-    """Axes that the picture does not show, and what else all runs have in common."""
+    """Returns the values of axes that the picture does not show, and other common properties."""
     spec = table.spec
     shown = {spec.x, spec.series, *spec.facets}
     fixed, mixed = [], []
@@ -161,7 +161,7 @@ def _fixed(table: Table, held: Sequence[str]) -> str:
 
 
 def _missing(table: Table) -> str:
-    """The sentence on runs that have no figure, and so no place in the picture."""
+    """Returns the sentence on runs without the figure, which the picture omits."""
     spec = table.spec
     metrics = [name for name in (*spec.y, spec.x) if name and name not in table.axes]
     lacking = max(table.frame.height - len(table.sample(metric)) for metric in metrics)

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from goodqueue.plots.study.table import Point, Table
 
 HEAT = "cividis"
-"""Made for colour-blind readers; even in lightness, so that it survives a grey printer."""
+"""Colour map for colour-blind readers, even in lightness, so that it is readable in grey."""
 
 MOST_CELLS_WITH_NUMBERS = 120
 MOST_NAMED = 12
 
 
 def names(whole: Table) -> NamesBelow | None:
-    """Labels of the ticks of an x axis with a place for each value; None for other axes."""
+    """Returns labels of an x axis with a position for each value; None for other axes."""
     spec = whole.spec
     if spec.x not in whole.axes:
         return None
@@ -53,7 +53,7 @@ def names(whole: Table) -> NamesBelow | None:
 
 
 def look(index: int) -> dict[str, Any]:
-    """Colour, dash and marker of the n-th line: any two differ in two of them."""
+    """Returns colour, dash and marker of the n-th line: any two differ in two of them."""
     return {
         "color": CYCLE[index % len(CYCLE)],
         "linestyle": DASHES[index // len(CYCLE)],
@@ -62,7 +62,7 @@ def look(index: int) -> dict[str, Any]:
 
 
 def _label(whole: Table, value: Value | None) -> str | None:
-    """The name of one of the series in the legend."""
+    """Returns the name of one of the series in the legend."""
     axis = whole.spec.series
     if value is None or axis is None:
         return None
@@ -70,13 +70,13 @@ def _label(whole: Table, value: Value | None) -> str | None:
 
 
 def _numbered(whole: Table, part: Table) -> list[tuple[int, str | None, Table]]:
-    """The series of a panel with their numbers in the whole picture, which decide their looks."""
+    """Returns the series of a panel with their numbers in the picture, which set their style."""
     order = [value for value, _ in whole.series()]
     return [(order.index(value), _label(whole, value), rows) for value, rows in part.series()]
 
 
 def lines(whole: Table, part: Table, metric: str, axes: Axes) -> None:
-    """Means over an axis, or over the means of another metric, each within its band."""
+    """Draws means over an axis, or over the means of another metric, each within its band."""
     spec, y = whole.spec, whole.column(metric)
     if spec.x not in whole.axes:
         scatter(whole, part, metric, axes)
@@ -94,7 +94,7 @@ def lines(whole: Table, part: Table, metric: str, axes: Axes) -> None:
             axes.fill_between(places, low, high, color=style["color"], alpha=0.2, linewidth=0)
             axes.plot(places, means, label=label, markersize=4.5, **style)
         else:
-            # Texts have no order between which a line could go.
+            # Texts have no order, so no line connects them.
             beside = 0.5 * ((index + 0.5) / len(whole.series()) - 0.5)
             places = np.array([known.index(value) + beside for value, _ in points])
             error = [means - low, high - means]
@@ -111,7 +111,7 @@ def lines(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 
 
 def heatmap(whole: Table, part: Table, metric: str, axes: Axes) -> None:
-    """Means as colours over two axes, with their numbers where these can be read."""
+    """Draws means as colours over two axes, with their numbers if these can be read."""
     spec, z = whole.spec, whole.column(metric)
     assert spec.series is not None
     x, y = whole.column(spec.x), whole.column(spec.series)
@@ -143,7 +143,7 @@ def heatmap(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 
 
 def _span(whole: Table, metric: str, scale: float) -> tuple[float, float]:
-    """The least and the largest mean of a metric, in all panels."""
+    """Returns the smallest and the largest mean of a metric, in all panels."""
     spec = whole.spec
     import polars as pl
 
@@ -160,7 +160,7 @@ def _span(whole: Table, metric: str, scale: float) -> tuple[float, float]:
 
 
 def cdf(whole: Table, part: Table, metric: str, axes: Axes) -> None:
-    """The share of runs whose figure is no larger, within the band of the whole distribution."""
+    """Draws the share of runs with a smaller or equal figure, within the distribution's band."""
     spec, x = whole.spec, whole.column(metric)
     for index, label, rows in _numbered(whole, part):
         style = look(index)
@@ -183,7 +183,7 @@ def cdf(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 
 
 def box(whole: Table, part: Table, metric: str, axes: Axes) -> None:
-    """Quartiles, whiskers and outliers of single runs, side by side at each value of an axis."""
+    """Draws quartiles, whiskers and outliers of single runs for each value of an axis."""
     spec, x, y = whole.spec, whole.column(whole.spec.x), whole.column(metric)
     known = whole.values(spec.x)
     width = 0.8 / len(whole.series())
@@ -210,7 +210,7 @@ def box(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 
 
 def scatter(whole: Table, part: Table, metric: str, axes: Axes) -> list[tuple[str, Point, Point]]:
-    """Every variant's means of two metrics, with their bands both ways; returns them by name."""
+    """Draws every variant's means of two metrics, with their bands; returns them by name."""
     spec, x, y = whole.spec, whole.column(whole.spec.x), whole.column(metric)
     drawn = []
     for index, label, rows in _numbered(whole, part):
@@ -243,7 +243,7 @@ def scatter(whole: Table, part: Table, metric: str, axes: Axes) -> list[tuple[st
 
 
 def variants(whole: Table, part: Table, x: str, y: str) -> list[tuple[str, Point, Point]]:
-    """Each variant's name, by the axes that the legend does not show, and its two points."""
+    """Returns each variant's name, by axes that are not in the legend, and its two points."""
     axes = [axis for axis in whole.axes if axis not in {whole.spec.series, *whole.spec.facets}]
     named = [axis for axis in axes if len(whole.values(axis)) > 1]
     found = []
@@ -263,7 +263,7 @@ def variants(whole: Table, part: Table, x: str, y: str) -> list[tuple[str, Point
 
 
 def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
-    """Every variant, and the line of those that no other beats in both metrics, numbered."""
+    """Draws every variant, and the line of those that no other beats in both metrics, numbered."""
     x, y = whole.column(whole.spec.x), whole.column(metric)
     drawn = scatter(whole, part, metric, axes)
     best = front(
@@ -291,7 +291,7 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 
 
 def front(points: Sequence[tuple[float, float]], x_high: bool, y_high: bool) -> list[int]:
-    """Places of the points that no other beats, by rising x.
+    """Returns the indices of the points that no other beats, by rising x.
 
     A point beats another if it is as good in both coordinates and better in one.
     """
@@ -315,28 +315,28 @@ KINDS: dict[str, Callable[[Table, Table, str, Axes], object]] = {
 
 
 def _scaled(points: Sequence[Point], scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Means and both ends of the bands, in the unit that is drawn."""
+    """Returns means and both ends of the bands, in the unit that is drawn."""
     rows = np.array([(point.mean, point.low, point.high) for point in points]) / scale
     return rows[:, 0], rows[:, 1], rows[:, 2]
 
 
 def plain(value: float, _position: float) -> str:
-    """A number at a tick."""
+    """Returns the number at a tick."""
     return f"{value:,.4g}"
 
 
 class Between:
-    """Numbers at some of the minor ticks of a logarithmic axis: as many as have room."""
+    """Numbers at some of the minor ticks of a logarithmic axis: as many as fit."""
 
     def __init__(self, axis: Axis) -> None:
         self._axis = axis
 
     def __call__(self, value: float, position: float) -> str:
-        """The number, or nothing."""
+        """Returns the number, or an empty text."""
         return plain(value, position) if f"{value:e}"[0] in self._digits() else ""
 
     def _digits(self) -> str:
-        """First digits of the numbers that are shown: 2 and 5, or 3 alone, or none."""
+        """Returns the first digits of the numbers that are shown: 2 and 5, or 3 alone, or none."""
         axes, along_x = self._axis.axes, isinstance(self._axis, XAxis)
         inches = (axes.bbox.width if along_x else axes.bbox.height) / axes.figure.dpi
         low, high = sorted(self._axis.get_view_interval())
@@ -348,7 +348,7 @@ class Between:
 
 
 def _plain_ticks(axis: Axis) -> None:
-    """Numbers in full at the ticks, on a logarithmic axis at some of the minor ones too."""
+    """Writes numbers in full at the ticks, on a logarithmic axis at some of the minor ones too."""
     axis.set_major_formatter(plain)
     axis.set_minor_formatter(Between(axis))
 
@@ -359,7 +359,7 @@ def _scale_y(axes: Axes, scale: str) -> None:
 
 
 def _scale_x(axes: Axes, places: list[float], scale: str) -> None:
-    """Ticks at the values themselves on a logarithmic axis, as many as have room."""
+    """Sets ticks at the values themselves on a logarithmic axis, as many as fit."""
     axes.set_xscale(scale)
     if scale != "log":
         return
@@ -376,7 +376,7 @@ def _scale_x(axes: Axes, places: list[float], scale: str) -> None:
 
 
 def _grid(axes: Axes) -> tuple[int, int]:
-    """The numbers of rows and columns of panels."""
+    """Returns the numbers of rows and columns of panels."""
     grid = axes.get_gridspec()
     return (1, 1) if grid is None else (grid.nrows, grid.ncols)
 
@@ -394,7 +394,7 @@ def _title_y(axes: Axes, title: str) -> None:
 
 
 def _name_x(axes: Axes, places: Sequence[float], below: NamesBelow | None) -> None:
-    """Texts below the axis, aslant where they would run into each other."""
+    """Writes texts below the axis, aslant if they would overlap."""
     assert below is not None
     how: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
     axes.set_xticks(places, below.names, **(how if below.aslant else {}))

@@ -1,4 +1,4 @@
-"""The panels of a study's picture: which runs each of them shows, and what they share."""
+"""Panels of a study's picture: the runs in each of them, and their common elements."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from goodqueue.plots.study.table import Table
 
 MOST_FACETS = 12
-"""Panels of one axis, which go on in the next row."""
+"""Largest number of panels of one axis, which continue in the next row."""
 FACETS_IN_A_ROW = 3
 MOST_ROWS, MOST_COLUMNS = 6, 5
-"""Panels of two axes that can be read."""
+"""Largest numbers of rows and columns of panels of two axes that can be read."""
 ASIDE_LETTERS = 20
 """Letters of a name beside a row of panels, in the height of a low panel."""
 
 
 NUMBERED = re.compile(r"\d+: ")
-"""The beginning of the legend's names of points of a Pareto front."""
+"""Beginning of the legend's names of points of a Pareto front."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class Panel:
     """One panel.
 
     Attributes:
-        metric: what it shows.
+        metric: metric that it shows.
         runs: the runs that it shows.
-        title: above it, the value of its column; empty if another panel has it.
-        aside: at its right, the value of its row; likewise.
+        title: value of its column, above it; empty if another panel has it.
+        aside: value of its row, at its right; empty if another panel has it.
     """
 
     metric: str
@@ -59,9 +59,9 @@ class Layout:
     """All panels, row by row.
 
     Attributes:
-        panels: those that are used.
-        rows: how many rows there are.
-        columns: how many panels a row has; the last row may have fewer.
+        panels: panels in use.
+        rows: number of rows.
+        columns: number of panels in a row; the last row may have fewer.
     """
 
     panels: list[Panel]
@@ -70,7 +70,7 @@ class Layout:
 
     @property
     def height_inches(self) -> float:
-        """The height of all panels: less for each where there are many, more for long names."""
+        """Height of all panels: smaller for each if there are many, larger for long names."""
         each = {1: 3.9, 2: 2.9, 3: 2.9}.get(self.rows, 2.1)
         titles = [panel.title for panel in self.panels]
         rows = range(0, len(titles), self.columns)
@@ -80,7 +80,7 @@ class Layout:
 
 
 def layout(table: Table) -> Layout:
-    """The panels of a picture whose axes have been checked."""
+    """Returns the panels of a picture whose axes have been checked."""
     spec = table.spec
     match spec.facets:
         case (down, across):
@@ -118,7 +118,7 @@ def layout(table: Table) -> Layout:
 
 
 def _name(table: Table, axis: str, value: Value, letters: float) -> str:
-    """The axis and one of its values, in lines of so many letters."""
+    """Returns the axis and one of its values, in lines of this many letters."""
     column = table.column(axis)
     return wrapped(f"{column.short}: {column.text(value)}", letters)
 
@@ -197,7 +197,7 @@ def _name_panel(axes: Axes, panel: Panel) -> None:
 
 
 def _label_the_outside(whole: Table, made: Layout, used: list[Axes]) -> None:
-    """Labels of axes, once each where panels share them."""
+    """Writes labels of axes, once each if panels share them."""
     spec, figure = whole.spec, used[0].figure
     if len(spec.facets) == 2:
         x = whole.column(spec.x or spec.y[0]).title
@@ -213,7 +213,7 @@ def _label_the_outside(whole: Table, made: Layout, used: list[Axes]) -> None:
 
 
 def _legend(whole: Table, used: list[Axes]) -> None:
-    """A legend of the series that any panel shows, in their order, and one of numbered points."""
+    """Draws a legend of the series in all panels, in their order, and one of numbered points."""
     spec = whole.spec
     named: dict[str, Artist] = {}
     for axes in used:
@@ -234,7 +234,7 @@ def _legend(whole: Table, used: list[Axes]) -> None:
 
 
 def _colour_bars(whole: Table, panels: list[Axes]) -> None:
-    """One for the panels of each metric."""
+    """Draws a colour bar for the panels of each metric."""
     metrics = whole.spec.y
     each = len(panels) // len(metrics)
     for row, metric in enumerate(metrics):

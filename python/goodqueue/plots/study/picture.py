@@ -1,4 +1,4 @@
-"""Pictures of a study: means with their intervals, distributions, and what none beats.
+"""Pictures of a study: means with their intervals, distributions, and Pareto fronts.
 
 They are drawn from a table with one row per run: a column for each axis, `seed`, and one for each
 metric. Means are taken over the seeds of a variant and over nothing else.
@@ -32,15 +32,15 @@ def study_picture(
     held: Sequence[str] = (),
     watched: bool,
 ) -> Picture:
-    """The picture that a study file asks for.
+    """Returns the picture that a study file defines.
 
     Args:
         frame: one row per run, in the order of the grid: the axes, `seed`, and the metrics that the
             picture names. A figure that a run does not have is null or NaN.
-        spec: what is asked for.
+        spec: description of the picture.
         axes: the study's axes; those that the picture does not name must not vary within a point.
-        held: what was the same in every run beside those axes, for the caption.
-        watched: whether a stopping rule chose the number of replicates; intervals then allow for
+        held: properties that are the same in every run, besides those axes, for the caption.
+        watched: True if a stopping rule chose the number of replicates; intervals then allow for
             that.
 
     Raises:
@@ -70,12 +70,12 @@ def study_picture(
 
 
 def check(table: Table) -> None:
-    """Refuses what would mislead, or could not be read.
+    """Refuses pictures that would mislead, or could not be read.
 
-    It looks at the axes and at which columns there are, not at any metric's values.
+    It checks the axes and the columns, but no values of metrics.
 
     Raises:
-        RequestError: with what is wrong, and what to write instead.
+        RequestError: with the fault, and what to write instead.
     """
     spec, frame = table.spec, table.frame
     where = f"plot {spec.name}"
@@ -99,7 +99,7 @@ def check(table: Table) -> None:
 
 
 def _check_no_axis_is_hidden(table: Table, where: str) -> None:
-    """The runs of one point differ in their seed alone: else its interval would mean nothing."""
+    """Checks that the runs of one point differ only in their seed, as their interval requires."""
     spec = table.spec
     shown = [axis for axis in table.axes if axis in {spec.x, spec.series, *spec.facets}]
     hidden = [axis for axis in table.axes if axis not in shown]

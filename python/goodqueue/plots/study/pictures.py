@@ -1,4 +1,4 @@
-"""The pictures that a study file asks for, from what its folder holds."""
+"""Pictures of a study file, drawn from the results in its folder."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_plots(plan: StudyPlan) -> None:
 
 
 def pictures(results: Results, plan: StudyPlan) -> list[Picture]:
-    """One for each `[[plot]]` of a study, from its own runs among those recorded."""
+    """Returns one picture for each `[[plot]]` of a study, from its own runs in the folder."""
     runs = results.of(plan)
     watched = plan.stop is not None
     return [
@@ -54,7 +54,7 @@ def pictures(results: Results, plan: StudyPlan) -> list[Picture]:
 
 
 def picture_of(results: Results, spec: PlotSpec) -> Picture:
-    """One picture of all recorded runs, whatever studies they belong to.
+    """Returns one picture of all recorded runs, whatever studies they belong to.
 
     Raises:
         RequestError: if it cannot be drawn from them.
@@ -81,7 +81,7 @@ def draw(
 
 
 def _shown(plan: StudyPlan, spec: PlotSpec) -> list[Variant]:
-    """The variants that a picture is narrowed down to."""
+    """Returns the variants to which a picture is restricted."""
     return [
         variant
         for variant in plan.variants
@@ -90,7 +90,7 @@ def _shown(plan: StudyPlan, spec: PlotSpec) -> list[Variant]:
 
 
 def _held(variants: Sequence[Variant]) -> list[str]:
-    """Facts that all variants share about their first link, for a caption."""
+    """Returns facts about the first link that all variants share, for a caption."""
     link = variants[0].scenario.links[0]
     common = [_REST]
     if any(link not in variant.scenario.links for variant in variants):

@@ -1,4 +1,4 @@
-"""The runs of a study as a picture sees them: parts of a table, and points with their bands."""
+"""Runs of a study for a picture: parts of a table, and points with their bands."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The runs of one variant, as far as one metric goes.
+    """The values of one metric in the runs of one variant.
 
     Attributes:
-        values: the metric's, by rising seed, without those that are missing.
-        mean: theirs.
+        values: the metric's values, by rising seed, without missing ones.
+        mean: their mean.
         low: the lower end of the band.
         high: its upper end.
         interval: the 95 % interval of the mean, whatever the band.
@@ -40,13 +40,13 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The runs that a picture is drawn from.
+    """The runs from which a picture is drawn.
 
     Attributes:
         frame: one row per run that the picture shows, by seed.
-        spec: the picture asked for.
+        spec: description of the picture.
         axes: the study's axes.
-        watched: whether the number of replicates was chosen by looking at the values.
+        watched: True if a stopping rule chose the number of replicates.
     """
 
     frame: pl.DataFrame
@@ -58,7 +58,7 @@ class Table:
     def of(
         cls, frame: pl.DataFrame, spec: PlotSpec, axes: Sequence[str], *, watched: bool
     ) -> Table:
-        """The runs that a picture shows: those with the values that its `where` names."""
+        """Returns the runs that a picture shows: those with the values that its `where` names."""
         ordered = frame.sort("seed", maintain_order=True)
         for axis, values in spec.where.items():
             known = pl.Series(values, dtype=frame[axis].dtype, strict=False)
@@ -66,25 +66,25 @@ class Table:
         return cls(ordered, spec, tuple(axes), watched)
 
     def column(self, name: str) -> Column:
-        """A column in words and in its unit."""
+        """Returns a column in words and in its unit."""
         return column(self.frame, name)
 
     def values(self, axis: str) -> list[Value]:
-        """An axis's values in their order."""
+        """Returns an axis's values in their order."""
         return in_order(self.frame[axis])
 
     def part(self, axis: str, value: Value) -> Table:
-        """The rows with one value of an axis."""
+        """Returns the rows with one value of an axis."""
         rows = self.frame.filter(self.frame[axis] == value)
         return Table(rows, self.spec, self.axes, self.watched)
 
     def sample(self, metric: str) -> list[float]:
-        """Every run's value of a metric, without those that are missing."""
+        """Returns every run's value of a metric, without missing ones."""
         present = self.frame[metric].cast(float).fill_nan(None).drop_nulls()
         return [float(value) for value in present]
 
     def point(self, metric: str) -> Point | None:
-        """All rows as one point; None if no run has the metric."""
+        """Returns all rows as one point; None if no run has the metric."""
         values = self.sample(metric)
         if not values:
             return None
@@ -98,12 +98,12 @@ class Table:
         return Point(tuple(values), interval.mean, low, high, interval)
 
     def points(self, axis: str, metric: str) -> list[tuple[Value, Point]]:
-        """One point for each value of an axis that has any."""
+        """Returns one point for each value of an axis that has any."""
         found = [(value, self.part(axis, value).point(metric)) for value in self.values(axis)]
         return [(value, point) for value, point in found if point is not None]
 
     def series(self) -> list[tuple[Value | None, Table]]:
-        """The parts that are told apart within a panel."""
+        """Returns the parts of a panel that have their own lines."""
         axis = self.spec.series
         if axis is None or self.spec.kind == "heatmap":
             return [(None, self)]

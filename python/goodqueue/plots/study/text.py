@@ -1,4 +1,4 @@
-"""Names in a study's pictures: how they are broken into lines, and the room that they take."""
+"""Names in a study's pictures: their line breaks, and their size."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LETTERS_PER_INCH = 10.0
-"""Letters of ticks and of the titles of panels."""
+"""Letters per inch in ticks and in the titles of panels."""
 LINE_INCHES = 0.18
 SIDE_INCHES = 0.9
-"""Beside the panels: the ticks and the label of the y axis."""
+"""Width in inches beside the panels, for the ticks and the label of the y axis."""
 LONGEST_ASLANT = 28
 LONGEST_BESIDE = 28
 """Letters in a line of a name below the x axis that is aslant, and of one beside the y axis."""
 FEWEST_IN_A_LINE = 7
 FEWEST_SIDE_BY_SIDE = 12
-"""Letters in a line of a text, and of names that are rather set aslant than broken more often."""
+"""Smallest number of letters in a line of a name; names that would need shorter lines are aslant.
+"""
 
 
 def wrapped(text: str, letters: float) -> str:
-    """A text in lines of at most so many letters; a longer word is broken."""
+    """Returns a text in lines of at most this many letters; a longer word is broken."""
     return "\n".join(textwrap.wrap(text, max(FEWEST_IN_A_LINE, int(letters)))) or text
 
 
 def lines_of(texts: Sequence[str]) -> int:
-    """The most lines of any of the texts."""
+    """Returns the largest number of lines of the texts."""
     return max((text.count("\n") + 1 for text in texts), default=0)
 
 
 def panel_letters(columns: int) -> float:
-    """Letters in the width of a panel if so many stand side by side."""
+    """Returns the letters in the width of a panel with this many panels side by side."""
     return (WIDTH_INCHES - SIDE_INCHES) / columns * LETTERS_PER_INCH
 
 
@@ -44,8 +45,8 @@ class NamesBelow:
     """Names below an x axis that has texts.
 
     Attributes:
-        names: in lines.
-        aslant: whether they are turned, because they have no room side by side.
+        names: the names with line breaks.
+        aslant: True if they are rotated, because they do not fit side by side.
     """
 
     names: list[str]
@@ -53,7 +54,7 @@ class NamesBelow:
 
     @property
     def inches(self) -> float:
-        """The height that they take beyond that of a single line."""
+        """Their height beyond that of a single line."""
         if not self.aslant:
             return LINE_INCHES * (lines_of(self.names) - 1)
         longest = max(len(line) for name in self.names for line in name.split("\n"))
@@ -61,9 +62,9 @@ class NamesBelow:
 
 
 def names_below(names: Sequence[str], columns: int, taken: float = 0) -> NamesBelow:
-    """Names below the x axis of one of so many panels side by side.
+    """Returns names below the x axis of one of several panels side by side.
 
-    `taken` is how many letters of the width other texts need.
+    `taken` is the number of letters of the width that other texts need.
     """
     room = (panel_letters(columns) - taken / columns) / len(names) - 1
     if room >= FEWEST_SIDE_BY_SIDE or all(len(name) <= room for name in names):

@@ -1,4 +1,4 @@
-"""The answer to "how much buffer does this link need?", as values, plain data and frames."""
+"""The answer to how much buffer a link needs, as values, plain data and frames."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.smallest import Smallest, Trials
 
 FIGURES = ("utilization", "loss_rate", "p99_delay_s", "jain")
-"""What is reported of a buffer: utilisation, loss, the 99th percentile of the queueing delay, and
+"""Figures reported of a buffer: utilisation, loss, the 99th percentile of the queueing delay, and
 Jain's index of the long flows' goodputs, if there are long flows."""
 
 
 PROMISED = ("utilization", "loss_rate")
-"""What a rule promises where it is asked for: no rule but BSCL knows of a delay."""
+"""Figures that a rule promises if they are bounded: no rule but BSCL considers delay."""
 
 SURE = 0.9
-"""The probability from which on calibrated theory is taken at its word about one rule."""
+"""Probability from which on the statement of calibrated theory about one rule is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleAnswer:
-    """What one rule says, and what simulation says of it.
+    """Answer of one rule, and its simulation.
 
     Attributes:
         rule: the rule.
         advice: its buffer and broken assumptions.
-        simulated: figures with their intervals at that buffer; empty where it was not run.
-        unmet: the bounds that the means there do not keep; where it was not simulated, the bounds
-            that calibrated theory expects it to break.
-        why_not: why it was not simulated, if it was not.
-        engine: what simulated it, if anything did.
-        chances: the probability that its buffer keeps each bound asked for, by calibrated theory;
-            empty where that says nothing.
-        record: how often the rule kept its promise in the study of the rules; None where it was
-            not run.
+        simulated: figures with their intervals at that buffer; empty if it was not run.
+        unmet: bounds that the means do not keep; without a simulation, bounds that calibrated
+            theory expects to be broken.
+        why_not: reason why it was not simulated, if it was not.
+        engine: engine that simulated it; None if none did.
+        chances: probability that its buffer keeps each bound, by calibrated theory; empty if that
+            theory does not apply.
+        record: record of its promise in the study of the rules; None if it was not
+            run.
     """
 
     rule: Rule
@@ -63,26 +63,26 @@ class RuleAnswer:
 
     @property
     def holds(self) -> bool:
-        """Whether its assumptions hold and calibrated theory does not expect it to fail."""
+        """True if its assumptions hold and calibrated theory does not expect it to fail."""
         return self.advice.holds and not self.doubted
 
     @property
     def doubted(self) -> tuple[str, ...]:
-        """What the rule promises and calibrated theory is not sure of: utilisation and loss."""
+        """Promised figures, utilisation or loss, that calibrated theory doubts."""
         return tuple(
             name for name in PROMISED if name in self.chances and self.chances[name] < SURE
         )
 
     @property
     def chance(self) -> float | None:
-        """The probability that all bounds are kept, by calibrated theory: that of the worst."""
+        """Probability that all bounds are kept, by calibrated theory: that of the worst."""
         return min(self.chances.values()) if self.chances else None
 
     @property
     def keeps_bounds(self) -> bool | None:
-        """Whether the buffer keeps all bounds asked for: by its means, or by calibrated theory.
+        """True if the buffer keeps all bounds, by its means or by calibrated theory.
 
-        None where neither says so for sure.
+        None if neither is sure.
         """
         if self.simulated:
             return not self.unmet
@@ -93,14 +93,14 @@ class RuleAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What another link would need.
+    """Buffer that a changed link would need.
 
     Attributes:
         what: the change, such as `flows / 4`.
-        packets: the smallest buffer by simulation, on a coarser grid; None if none serves.
-        theory: what the rules say there.
-        engine: what simulated it; None if nothing did.
-        why_not: why it was not simulated, if it was not.
+        packets: the smallest buffer by simulation, on a coarser grid; None if none suffices.
+        theory: the rules' answers for the changed link.
+        engine: engine that simulated it; None if none did.
+        why_not: reason why it was not simulated, if it was not.
     """
 
     what: str
@@ -116,10 +116,10 @@ class Alternative:
 
     Attributes:
         queue: its name.
-        figures: what simulation says, with intervals; empty where it was not run.
+        figures: simulated figures with intervals; empty if it was not run.
         unmet: the bounds that its means do not keep.
-        engine: what simulated it; None if nothing did.
-        why_not: why it was not simulated, if it was not.
+        engine: engine that simulated it; None if none did.
+        why_not: reason why it was not simulated, if it was not.
     """
 
     queue: str
@@ -135,34 +135,32 @@ class Answer:
 
     Attributes:
         link: the link.
-        by_rule: every rule's answer, in the order of `RULES`; empty where no rule can speak.
-        notes: what was understood of a scenario file, a sentence each.
-        found: what the search found, or had shown when it was stopped; None if nothing was
+        by_rule: every rule's answer, in the order of `RULES`; empty if no rule applies.
+        notes: sentences about the interpretation of a scenario file.
+        found: result of the search, or what it had shown when it was stopped; None if nothing was
             simulated.
         trials: every limit that was run; None if nothing was simulated.
         epochs: loss epochs per long flow in a replicate at the answer; None without long flows.
-        why_theory_only: why nothing was simulated, if nothing was.
-        calibrated: what calibrated theory says; None where it says nothing of such flows.
-        changes: what would change the answer.
+        why_theory_only: reason why nothing was simulated, if nothing was.
+        calibrated: answer of calibrated theory; None if it does not apply to such flows.
+        changes: answers for changed links.
         alternatives: queue disciplines in place of the link's.
         exports: the buffer as the lines to paste into devices.
-        scenario: one replicate behind the answer, or near it where there is none: what
-            `goodqueue run` takes. None if it was ended before.
-        interrupted: whether Ctrl-C ended it before everything was done.
-        budget_over: whether the budget was over before the search had an answer.
-        more_s: seconds of wall-clock time that would settle it, about.
-        share: what replicates measure, as a share of what they measure in full.
-        left_out: what the budget did not last for beside the answer: `rules`, `queues`, `changes`.
-        kept: whether its runs are kept for the next call.
-        engine: what simulated the answer and its curve; None if nothing was simulated.
-        packets_s: seconds of wall-clock time that simulating packets was expected to take, where
-            that is more than the budget.
-        why_not_hybrid: why the hybrid engine was not taken then, if it was not.
-        doubt: why an answer of the hybrid engine is not to be relied on, if it is not.
-        today: of a capture, what it measured beside what its model yields; None if nothing was
-            simulated.
-        carried: of a capture, the range of buffers that follows from what its model leaves
-            unexplained.
+        scenario: one replicate at the answer, or near it if there is none, as a scenario for
+            `goodqueue run`. None if the search ended before.
+        interrupted: True if Ctrl-C ended it before everything was done.
+        budget_over: True if the budget was over before the search had an answer.
+        more_s: estimated wall-clock seconds that would settle it.
+        share: measured part of replicates, as a share of their full length.
+        left_out: parts beside the answer for which the budget did not suffice: `rules`, `queues`,
+            `changes`.
+        kept: True if its runs are stored for the next call.
+        engine: engine of the answer and its curve; None if nothing was simulated.
+        packets_s: expected wall-clock seconds of the packet engine, if that exceeds the budget.
+        why_not_hybrid: reason why the hybrid engine was not used then, if it was not.
+        doubt: reason why an answer of the hybrid engine is unreliable, if it is.
+        today: comparison of a capture with its model; None if nothing was simulated.
+        carried: range of buffers that follows from the error of a capture's model.
     """
 
     link: Link
@@ -192,29 +190,29 @@ class Answer:
 
     @property
     def engine_name(self) -> str:
-        """What simulated it, in words."""
+        """Name of the engine that simulated it, in words."""
         return "hybrid engine" if self.engine == "hybrid" else "packet engine"
 
     @property
     def ended(self) -> bool:
-        """Whether the search was stopped before it had an answer."""
+        """True if the search was stopped before it had an answer."""
         return self.interrupted or self.budget_over
 
     @property
     def firm(self) -> bool:
-        """Returns False if the model of a capture does not reproduce it."""
+        """False if the model of a capture does not reproduce it."""
         return self.today is None or self.today.agrees
 
     @property
     def proved(self) -> bool:
-        """Whether the recommendation was shown to suffice, within a grid step of the least."""
+        """True if the recommendation was shown to suffice, within a grid step of the smallest."""
         return self.found is not None and self.found.proved
 
     @property
     def buffer(self) -> int | None:
-        """The recommendation in packets; None where no buffer serves.
+        """Recommended buffer in packets; None if no buffer suffices.
 
-        What the search found; where nothing is simulated, what calibrated theory says.
+        It is the result of the search. If nothing is simulated it is that of calibrated theory.
         """
         if self.trials is not None:
             return None if self.found is None else self.found.limit
@@ -222,7 +220,7 @@ class Answer:
 
     @property
     def rules(self) -> pl.DataFrame:
-        """One row per rule: its buffer in every unit, whether it holds, and what happens there."""
+        """One row per rule: its buffer in every unit, whether it holds, and the figures there."""
         from goodqueue.sizing.answer.frames import rules_frame
 
         return rules_frame(self)
@@ -243,26 +241,26 @@ class Answer:
 
     @property
     def limits(self) -> list[int]:
-        """Every limit that was run, rising; none where theory alone answers."""
+        """Limits that were run, rising; empty if theory alone answers."""
         return [] if self.trials is None else self.trials.limits
 
     def runs(self, limit: int) -> int:
-        """How many replicates a limit has."""
+        """Returns the number of replicates of a limit."""
         assert self.trials is not None
         return len(self.trials.replicates[limit])
 
     def interval(self, limit: int, figure: str) -> Interval:
-        """A figure at a limit that was run."""
+        """Returns a figure at a limit that was run."""
         assert self.trials is not None
         return self.trials.interval(limit, figure)
 
     def figures(self, limit: int) -> dict[str, Interval]:
-        """All figures at a limit that was run."""
+        """Returns all figures at a limit that was run."""
         assert self.trials is not None
         return figures_at(self.trials, limit)
 
     def as_dict(self) -> dict[str, Any]:
-        """The answer as plain values, as `--json` prints it; docs/cli.md lists the keys."""
+        """Returns the answer as plain values, as `--json` prints it; docs/cli.md lists the keys."""
         return {
             "schema_version": 1,
             "engine": self.engine,
@@ -355,13 +353,13 @@ class Answer:
 
 
 def figures_at(trials: Trials, limit: int) -> dict[str, Interval]:
-    """The figures that replicates of a limit have, with their intervals."""
+    """Returns the figures of a limit's replicates, with their intervals."""
     known = trials.replicates[limit][0]
     return {name: trials.interval(limit, name) for name in FIGURES if name in known}
 
 
 def link_dict(link: Link) -> dict[str, Any]:
-    """The link, echoed with what follows from its description."""
+    """Returns the link as plain values, with the quantities that follow from its description."""
     return {
         "rate_bps": link.rate_bps,
         "rtts_s": list(link.rtts_s),
@@ -389,7 +387,7 @@ def link_dict(link: Link) -> dict[str, Any]:
 
 
 def buffer_dict(link: Link, packets: int) -> dict[str, Any]:
-    """A buffer in every unit; `bdp` is None where there is no round-trip time."""
+    """Returns a buffer in every unit; `bdp` is None if there is no round-trip time."""
     return {
         "packets": packets,
         "bytes": packets * link.frame_bytes,
@@ -399,7 +397,7 @@ def buffer_dict(link: Link, packets: int) -> dict[str, Any]:
 
 
 def _calibrated_dict(link: Link, found: Calibrated | None) -> dict[str, Any] | None:
-    """What calibrated theory says, as plain values."""
+    """Returns the answer of calibrated theory as plain values."""
     if found is None:
         return None
     empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))

@@ -1,7 +1,7 @@
-"""Answers as polars frames; every column carries its unit in its name.
+"""Answers as polars frames; every column has its unit in its name.
 
-A figure has three columns: its mean, and the ends of its 95 % interval with `_low` and `_high`,
-null where too few replicates were run for an end.
+A figure has three columns: its mean, and with the suffixes `_low` and `_high` the ends of its 95 %
+interval. An end is null if there were too few replicates for it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ FIGURE = {
     for column in (name, f"{name}_low", f"{name}_high")
 }  # fmt: skip
 BETWEEN = "; "
-"""What stands between the sentences of a column, which CSV files can hold."""
+"""Separator of the sentences in a column, which a CSV file can contain."""
 
 
 def rules_frame(answer: Answer) -> pl.DataFrame:
-    """The rules.
+    """Returns one row per rule.
 
-    `rule`, `title`, `kind`, `bound`, the buffer, `holds` (its assumptions hold and
-    calibrated theory does not doubt its promise), `keeps_bounds` (those
-    asked for; null where that is not known), `broken_assumptions`, the figures, `unmet` (the bounds
-    that it breaks), `engine` (null where it was not simulated) and `source`.
+    The columns are `rule`, `title`, `kind`, `bound`, the buffer, `holds` (its assumptions hold and
+    calibrated theory does not doubt its promise), `keeps_bounds` (the requested ones; null if that
+    is not known), `broken_assumptions`, the figures, `unmet` (the bounds that it breaks), `engine`
+    (null if it was not simulated) and `source`.
     """
     rows: list[dict[str, Any]] = []
     for one in answer.by_rule:
@@ -60,7 +60,7 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
 
 
 def curve_frame(answer: Answer) -> pl.DataFrame:
-    """The buffer, `replicates`, the figures and `engine`."""
+    """Returns one row per limit: the buffer, `replicates`, the figures and `engine`."""
     rows = [
         {
             **buffer_dict(answer.link, limit),
@@ -74,7 +74,7 @@ def curve_frame(answer: Answer) -> pl.DataFrame:
 
 
 def queues_frame(answer: Answer) -> pl.DataFrame:
-    """`queue`, the figures, `unmet` and `engine`, which is null where it was not run."""
+    """Returns one row per queue: `queue`, the figures, `unmet`, `engine` (null if not run)."""
     rows = [
         {
             "queue": one.queue,

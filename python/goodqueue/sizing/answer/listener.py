@@ -1,4 +1,4 @@
-"""Who is told how a search goes."""
+"""Callbacks that follow the progress of a search."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """What is called while an answer is worked out.
+    """Functions that are called while an answer is computed.
 
     Attributes:
-        on_run: after every run, with how many more there are known to be.
-        on_bracket: when more has run, with the largest limit shown to fail (0 if none was) and the
-            least shown to suffice, if one was.
-        on_answer: once the search has ended, with its answer; rules, queues and changes follow.
+        on_run: called after every run, with the number of runs known to follow.
+        on_bracket: called after further runs, with the largest limit shown to fail (0 if none was)
+            and the smallest shown to suffice (None if none was).
+        on_answer: called with the answer when the search has ended; rules, queues and changes
+            follow.
     """
 
     on_run: Callable[[int], None] = lambda _left: None

@@ -1,4 +1,4 @@
-"""How much longer a search that was stopped would have taken."""
+"""Estimate of the time that a stopped search would still have needed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.smallest import Smallest, Target, Trials
 
 SETTLED_LIMITS = 3
-"""Limits around an answer that are settled: itself and its neighbours."""
+"""Number of limits around an answer that are settled: itself and its neighbours."""
 
 FEW, MANY = 20, 64
-"""Replicates that settle a limit: usually, and at most."""
+"""Number of replicates that settle a limit: usually, and at most."""
 
 
 def more_s(
@@ -27,11 +27,11 @@ def more_s(
     reach: int,
     laboratory: Laboratory,
 ) -> float | None:
-    """Seconds of wall-clock time that would settle the answer, about; None if nothing is known.
+    """Returns the wall-clock seconds that would about settle the answer; None if unknown.
 
-    The bracket has to be halved so often with so many replicates, and the limits around the answer
-    settled. An interval narrows with the square root of its replicates. A replicate takes as long
-    as it was expected to, or as those took that have run.
+    The bracket must be halved a number of times, with this many replicates each, and the limits
+    around the answer must be settled. An interval narrows with the square root of its replicates. A
+    replicate takes as long as expected, or as long as those that have run.
     """
     budget = laboratory.budget
     if budget is None:
@@ -47,7 +47,7 @@ def more_s(
 
 
 def _to_settle(trials: Trials, helped: Sequence[Target], low: int, high: int) -> int:
-    """The most replicates that a limit within the bracket still needs, by what it has."""
+    """Returns the most replicates that a limit within the bracket still needs."""
     needed = 0.0
     for limit in trials.limits:
         for target in helped if low < limit < high else ():

@@ -1,8 +1,7 @@
-"""How much buffer does a link need? Theory, simulation, and what follows from both.
+"""The answer to how much buffer a link needs, by theory and by simulation.
 
-One straight line: a `Link` is judged by every rule; a search finds the smallest buffer that keeps
-all bounds; each rule's buffer is simulated; and a few changes of the link show what the answer
-hangs on.
+A `Link` is judged by every rule. A search finds the smallest buffer that keeps all bounds. Each
+rule's buffer is simulated. A few changes of the link show how sensitive the answer is.
 """
 
 from __future__ import annotations
@@ -47,20 +46,20 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.laboratory import Laboratory, Trial
 
 MOST_REPLICATES = 64
-"""No limit gets more replicates."""
+"""Largest number of replicates of a limit."""
 
 MOST_OF_LEAN = 10_000
-"""The same of a search that a budget ends."""
+"""Largest number of replicates of a limit in a search that a budget ends."""
 
 QUEUES = ("codel", "fq_codel", "pie")
-"""What is tried in place of the link's queue."""
+"""Queue disciplines that are tried in place of the link's queue."""
 
 FARTHEST = 1 << 20
-"""Packets beyond which nothing is tried where larger buffers cost no longer runs: 1.5 GB."""
+"""Largest limit tried, in packets (1.5 GB), if larger buffers do not need longer runs."""
 
 
 def targets(link: Link) -> tuple[list[Target], list[Target]]:
-    """The link's bounds: those that more buffer helps, and those that it hurts."""
+    """Returns the link's bounds: those that a larger buffer helps, and those that it hurts."""
     helped = [Target("utilization", link.min_utilization, at_least=True)]
     if link.max_loss_rate is not None:
         helped.append(Target("loss_rate", link.max_loss_rate, at_least=False))
@@ -71,11 +70,11 @@ def targets(link: Link) -> tuple[list[Target], list[Target]]:
 
 
 def judge(link: Link) -> tuple[RuleAnswer, ...]:
-    """Every rule's answer, by theory alone; none where there are no flows that a rule knows."""
+    """Returns every rule's answer by theory alone; none if no rule applies to the flows."""
     if not link.flows:
         return ()
     advice = [rule.advise(link) for rule in RULES]
-    # One evaluation for all rules; what it says of rules without a number is not used.
+    # All rules are evaluated at once. The values for rules without a number are not used.
     buffers = np.array([float(one.whole_packets or 1) for one in advice])
     chances = chances_kept(link, buffers)
     return tuple(
@@ -92,13 +91,13 @@ def _by_theory(rule: Rule, advice: Advice, chances: dict[str, float]) -> RuleAns
 
 
 def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -> Answer:
-    """The answer of the rules alone.
+    """Returns the answer of the rules alone.
 
     Args:
         link: the link.
-        trial: how its buffer is exported.
-        why: why nothing was simulated.
-        notes: what was understood of the link.
+        trial: exporter of its buffer.
+        why: reason why nothing was simulated.
+        notes: sentences about the interpretation of the link.
     """
     answer = Answer(link, judge(link), notes, why_theory_only=why, calibrated=calibrated(link))
     limit = answer.buffer or max(round(link.bdp_packets), 1)
@@ -116,29 +115,29 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
     rules: bool = True,
     listener: Listener = SILENT,
 ) -> Answer:
-    """Judges, searches and simulates. Ctrl-C or the budget ends it with what had finished.
+    """Judges, searches and simulates. Ctrl-C or the budget ends it with the finished parts.
 
     Args:
         link: the link.
-        laboratory: what runs replicates.
-        notes: what was understood of the link.
-        changes: whether to look what would change the answer.
+        laboratory: runner of replicates.
+        notes: sentences about the interpretation of the link.
+        changes: True to simulate changes of the link.
         queues: queue disciplines to try in place of the link's.
-        most_replicates: no limit gets more.
-        rules: whether to simulate the rules' buffers.
-        listener: who is told of the bracket and of the recommendation.
+        most_replicates: largest number of replicates of a limit.
+        rules: True to simulate the rules' buffers.
+        listener: callbacks for the bracket and the recommendation.
     """
     trial = laboratory.trial
     for queue in queues:
         _check_queue(trial, link, queue)
     helped, hurt = targets(link)
 
-    def told(trials: Trials) -> None:
+    def report_bracket(trials: Trials) -> None:
         shown = so_far(trials, helped, hurt)
         if shown is not None:
             listener.on_bracket(shown.low, shown.high)
 
-    trials = Trials(laboratory.sampler(link), on_change=told)
+    trials = Trials(laboratory.sampler(link), on_change=report_bracket)
     answer = Answer(link, judge(link), notes, trials=trials, calibrated=calibrated(link))
     with laboratory.within_budget():
         answer = _search(answer, laboratory, most_replicates)
@@ -150,7 +149,7 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
 
 
 def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Answer:
-    """The answer with what the search finds; or with what it had shown when it was stopped."""
+    """Adds the result of the search, or what it had shown when it was stopped, to the answer."""
     link, trials = answer.link, answer.trials
     assert trials is not None
     helped, hurt = targets(link)
@@ -194,7 +193,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
 
 
 def _named(answer: Answer, laboratory: Laboratory) -> Answer:
-    """The answer with the engine that works it out, and why that one."""
+    """Adds the engine, and the reason for its choice, to the answer."""
     return replace(
         answer,
         engine=laboratory.engine,
@@ -204,18 +203,18 @@ def _named(answer: Answer, laboratory: Laboratory) -> Answer:
 
 
 def _most(most_replicates: int, plan: Plan) -> int:
-    """The most replicates of a limit; a lean search goes on until the budget is over."""
+    """Returns the most replicates of a limit; a lean search runs until its budget ends."""
     return MOST_OF_LEAN if plan.lean and most_replicates == MOST_REPLICATES else most_replicates
 
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What is simulated beside the answer.
+    """Simulations beside the answer.
 
     Attributes:
-        rules: whether the rules' buffers are.
+        rules: True for the rules' buffers.
         queues: queue disciplines in place of the link's.
-        changes: whether other links are.
+        changes: True for changes of the link.
     """
 
     rules: bool
@@ -223,9 +222,9 @@ class Extras:
     changes: bool
 
     def in_order(self, engine: Engine) -> Iterator[str]:
-        """The parts that are wanted, in the order in which they are run.
+        """Yields the requested parts in the order in which they are run.
 
-        The hybrid engine takes longest, by far, for the smallest of the rules' buffers.
+        For the hybrid engine, the smallest of the rules' buffers take by far the longest.
         """
         wanted = {"rules": self.rules, "queues": bool(self.queues), "changes": self.changes}
         last = "rules" if engine == "hybrid" else ""
@@ -233,7 +232,7 @@ class Extras:
 
 
 def _extras(answer: Answer, laboratory: Laboratory, extras: Extras, most_replicates: int) -> Answer:
-    """The answer with what else the budget lasts for, and with what it did not last for."""
+    """Adds the other parts for which the budget suffices, and names those that it leaves out."""
     link, trials = answer.link, answer.trials
     assert trials is not None
     left = list(extras.in_order(laboratory.engine))
@@ -260,7 +259,7 @@ def _extras(answer: Answer, laboratory: Laboratory, extras: Extras, most_replica
 
 
 def _check_queue(trial: Trial, link: Link, queue: str) -> None:
-    """Refuses a queue that is misspelt before anything is run, by what the user wrote."""
+    """Refuses a misspelt queue before anything is run, with the user's text."""
     try:
         trial.scenario(link, 1, queue)
     except ScenarioError as error:
@@ -269,16 +268,16 @@ def _check_queue(trial: Trial, link: Link, queue: str) -> None:
 
 
 def first_reach(link: Link) -> int:
-    """Packets up to which a search looks at first: beyond what theory expects."""
+    """Returns the first reach of a search in packets, above the expected answer."""
     if not link.flows:
         return max(int(2 * link.bdp_packets) + 1, 8)
     return max(int(1.5 * expected_packets(link)) + 1, 8)
 
 
 def expected_packets(link: Link) -> int:
-    """Packets that theory expects an answer near.
+    """Returns the packets near which theory expects the answer.
 
-    Calibrated theory answers first, then the rules. With no flows that a rule knows it is one BDP.
+    Calibrated theory has priority over the rules. If no rule applies to the flows it is one BDP.
     """
     if not link.flows:
         return max(int(link.bdp_packets), 1)
@@ -290,13 +289,14 @@ def expected_packets(link: Link) -> int:
 
 
 def last_reach(link: Link, laboratory: Laboratory) -> int:
-    """Packets beyond which no search looks.
+    """Returns the largest limit of a search in packets.
 
-    Half as much again as the delay allows. Without a bound on it eight bandwidth-delay products, or
-    twice what BSCL wants; and as far as it takes where larger buffers cost no longer runs.
+    It is 1.5 times what the delay bound allows. Without such a bound it is eight bandwidth-delay
+    products, or twice the answer of BSCL. It is unlimited if larger buffers do not need longer
+    runs.
     """
     if link.max_delay_s is not None:
-        # Or as far as theory expects an answer, to tell how much delay would be needed.
+        # It includes the expected answer, so that the search finds how much delay would be needed.
         last = max(1.5 * link.max_delay_s / link.packet_time_s, first_reach(link))
     elif laboratory.trial.elastic:
         last = max(8 * link.bdp_packets, 2 * bscl(link).packets)
@@ -312,7 +312,7 @@ def simulate_rules(
     laboratory: Laboratory,
     most_replicates: int = MOST_REPLICATES,
 ) -> None:
-    """Runs replicates at the rules' buffers, as far as the engine answers there."""
+    """Runs replicates at the rules' buffers, as far as the engine applies there."""
     limits = {one.advice.whole_packets for one in rules}
     known = sorted(limit for limit in limits if limit is not None)
     wanted = [limit for limit in known if laboratory.why_not(link, limit) is None]
@@ -320,7 +320,7 @@ def simulate_rules(
 
 
 def _simulated(link: Link, trials: Trials, one: RuleAnswer, laboratory: Laboratory) -> RuleAnswer:
-    """A rule's answer with what happens at its buffer, if that was run."""
+    """Returns a rule's answer with the figures at its buffer, if that was run."""
     packets = one.advice.whole_packets
     if packets is None:
         return one
@@ -335,7 +335,7 @@ def _simulated(link: Link, trials: Trials, one: RuleAnswer, laboratory: Laborato
 
 
 def unmet(link: Link, figures: Mapping[str, Interval]) -> tuple[str, ...]:
-    """The bounds that means do not keep."""
+    """Returns the bounds that the means do not keep."""
     helped, hurt = targets(link)
     return tuple(
         target.figure
@@ -347,7 +347,7 @@ def unmet(link: Link, figures: Mapping[str, Interval]) -> tuple[str, ...]:
 def try_queue(
     link: Link, laboratory: Laboratory, queue: str, most_replicates: int = MOST_REPLICATES
 ) -> Alternative:
-    """A queue discipline with its defaults in place of the link's."""
+    """Simulates a queue discipline with its defaults in place of the link's."""
     why_not = laboratory.why_not(link, 1, queue)
     if why_not is not None:
         return Alternative(queue, {}, (), why_not=why_not)
@@ -358,7 +358,7 @@ def try_queue(
 
 
 def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
-    """What the answer hangs on: fewer flows, longer round trips, another control."""
+    """Yields the answer for changed links: fewer flows, longer round trips, another control."""
     for what, other in laboratory.trial.others(link).items():
         helped, hurt = targets(other)
         theory = calibrated(other)
@@ -367,7 +367,8 @@ def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
         if why_not is not None:
             yield Change(what, None, expected, why_not=why_not)
             continue
-        # The means of a few replicates, not settled: a direction, not a recommendation.
+        # These are means of a few replicates, not settled: they show a direction, not a
+        # recommendation.
         found = smallest(
             Trials(laboratory.sampler(other)),
             helped,

@@ -1,8 +1,8 @@
-"""How long a search may take, and what fits into that.
+"""Time budget of a search.
 
-The budget is wall-clock time. What a replicate costs is measured on its beginning (as the dry run
-of a sweep does it); the length of replicates and the kind of search follow from that. A clock ends
-the runs under way when the budget is over.
+The budget is wall-clock time. The cost of a replicate is measured on its beginning, as in the dry
+run of a sweep. It determines the length of replicates and the kind of search. A clock ends the
+current runs when the budget is over.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ if TYPE_CHECKING:
     from goodqueue.study.model import Stop
 
 BUDGET_S = 60.0
-"""The budget unless another is asked for."""
+"""Default budget in seconds."""
 
 SEARCH_SHARE = 0.6
-"""A search is planned to take at most this share of the budget. The rest is for estimates that are
+"""Largest planned share of the budget for a search. The rest is a reserve for estimates that are
 too low, and for the rules, queues and changes that follow."""
 
 HYBRID_S = 8.0
-"""A search by the hybrid engine is planned to take at most so many seconds, however large the
-budget: it is there to answer at once what packets cannot answer at all."""
+"""Longest planned search by the hybrid engine in seconds, however large the budget is: this engine
+gives a quick answer where the packet engine cannot give one."""
 
 TRIAL_SHARE = 0.02
-"""A trial of a replicate's cost takes at most this share of the budget."""
+"""Largest share of the budget for measuring a replicate's cost."""
 
 SETTLING_RUNS = 80
-"""Replicates that the limits around an answer take until they are settled, as planned: four limits
-with 20 each. Up to 64 each are run where a mean lies close to its bound."""
+"""Planned number of replicates that settle the limits around an answer: 20 for each of four limits.
+Up to 64 each are run if a mean lies close to its bound."""
 
 STRIDES = 4
-"""Steps of a lean search from where the answer is expected, as planned, and halvings of the last of
-them: an answer that is off by less than a factor of two is found."""
+"""Planned number of steps of a lean search from the expected answer, and of halvings of the last
+step. They reach an answer that differs from the expected one by less than a factor of two."""
 
 LEAN_SETTLING_RUNS = 128
-"""The same of a lean search: two limits with 64 each, the most that they get at full length."""
+"""The same for a lean search: 64 replicates, the most at full length, for each of two limits."""
 
 SHARES = tuple(0.5**halvings for halvings in range(11))
-"""What a replicate's measured part may be cut to, as a share. Trials have floors besides."""
+"""Possible shares of the measured part of a replicate. Trials have minimum lengths besides."""
 
 
 def parse_budget(text: str) -> float:
-    """Seconds of `--budget`, as in `60s` or `5min`.
+    """Returns the seconds of `--budget`, such as `60s` or `5min`.
 
     Raises:
-        ScenarioError: of what is no time.
+        ScenarioError: if the text is not a time.
     """
     return _core.parse_span("--budget", text)
 
@@ -70,14 +70,14 @@ class BudgetSpent(Exception):  # noqa: N818 - it ends a search and is no error
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a link is searched.
+    """Plan of a search.
 
     Attributes:
-        share: what a replicate measures, as a share of what it measures in full.
-        lean: whether the search leaves out the coarse scan that checks monotony.
-        run_s: seconds of one processor that a replicate is expected to take.
-        search_s: seconds of wall-clock time that the search is expected to take.
-        fits: whether that is within the part of the budget that a search may take.
+        share: measured part of a replicate, as a share of its full length.
+        lean: True if the search omits the coarse scan that checks monotonicity.
+        run_s: expected processor time of a replicate in seconds.
+        search_s: expected wall-clock time of the search in seconds.
+        fits: True if that fits into the part of the budget for a search.
     """
 
     share: float = 1.0
@@ -88,13 +88,13 @@ class Plan:
 
 
 class Budget:
-    """So many seconds of wall-clock time, from now on."""
+    """Wall-clock time that begins now."""
 
     def __init__(self, seconds: float = BUDGET_S) -> None:
         """Starts the clock.
 
         Raises:
-            RequestError: of a budget that is not positive.
+            RequestError: if the budget is not positive.
         """
         if not seconds > 0:
             raise RequestError(f"a budget of {seconds:g} s: a search needs some time, as in 60s")
@@ -114,13 +114,13 @@ class Budget:
 
     @contextmanager
     def enforced(self, stop: Stop) -> Iterator[None]:
-        """Ends what runs under `stop` when the budget is over."""
+        """Ends runs under `stop` when the budget is over."""
 
         def end() -> None:
             self.spent = True
             stop.abort()
 
-        # A clock cannot wait for longer than this, which is as good as for ever.
+        # A timer cannot wait longer than this, which is longer than any search.
         clock = threading.Timer(min(self.left_s, threading.TIMEOUT_MAX), end)
         clock.daemon = True
         clock.start()
@@ -136,13 +136,13 @@ class Budget:
         workers: int,
         engine: Engine = "packets",
     ) -> Plan:
-        """The most thorough search that fits into what is left, on so many processors.
+        """Returns the most thorough search that fits into the remaining time.
 
         Args:
-            scenario: a replicate of a share of the full length.
-            reach: packets up to which the search looks at first.
-            workers: runs side by side.
-            engine: what runs replicates.
+            scenario: function that returns a replicate of a share of the full length.
+            reach: first reach of the search in packets.
+            workers: number of concurrent runs.
+            engine: engine of replicates.
         """
         trial_s = min(TRIAL_S, TRIAL_SHARE * self.seconds)
         whole = scenario(1.0)
@@ -151,7 +151,7 @@ class Budget:
         if engine == "hybrid":
             at_most_s = min(at_most_s, HYBRID_S)
         search_s = run_s * _thorough_runs(reach) / workers
-        # Of the hybrid engine the smallest buffers of a coarse scan take by far the longest runs.
+        # For the hybrid engine, the smallest buffers of a coarse scan take by far the longest runs.
         if search_s <= at_most_s and engine == "packets":
             return Plan(run_s=run_s, search_s=search_s)
         runs = _lean_runs() / workers

@@ -1,8 +1,7 @@
-"""The replicates of a search, as runs.
+"""Replicates of a search, as runs.
 
-A `Trial` says what is simulated of a link: of one that is only described (`trial.LinkTrial`), or of
-one in a scenario file (`file.FileTrial`). A `Laboratory` runs it under as many seeds as are asked
-for.
+A `Trial` makes the scenarios of a link: of one that is only described (`trial.LinkTrial`), or of
+one in a scenario file (`file.FileTrial`). A `Laboratory` runs them under as many seeds as needed.
 """
 
 from __future__ import annotations
@@ -32,49 +31,51 @@ if TYPE_CHECKING:
     from goodqueue.study.runner import Runner
 
 MOST_STRETCH = 4.0
-"""A link whose losses are rarer than that holds fewer than 20 epochs, and the answer says so."""
+"""Largest factor on the length of a replicate. If losses are rarer than that, it contains fewer
+than 20 loss epochs, and the answer says so."""
 
 
 LEAST_SHARE = 0.005
-"""Of a bandwidth-delay product: the hybrid engine, whose steps of time are shorter the smaller the
-buffer is, is run behind no smaller one."""
+"""Smallest buffer of the hybrid engine in bandwidth-delay products. Its time steps are shorter for
+smaller buffers."""
 
 
 class Trial(Protocol):
-    """What is simulated of a link."""
+    """Source of the scenarios of a link."""
 
     @property
     def name(self) -> str:
-        """What the scenario calls the link."""
+        """Name of the link in the scenario."""
         ...
 
     @property
     def elastic(self) -> bool:
-        """Whether a replicate may be made longer until it holds enough loss epochs.
+        """True if a replicate may be lengthened until it contains enough loss epochs.
 
-        Larger buffers then cost longer runs; a search of a trial that is not elastic may go far.
+        Larger buffers then need longer runs. A search of a trial that is not elastic may try very
+        large buffers.
         """
         ...
 
     def scenario(
         self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
     ) -> Scenario:
-        """One replicate behind so many packets; or behind another queue, with its defaults.
+        """Returns a replicate with this limit, or with another queue with its defaults.
 
-        What is not elastic heeds the share of the extent alone.
+        A trial that is not elastic uses only the share of the extent.
         """
         ...
 
     def meter(self, link: Link) -> Meter:
-        """What is read of a run."""
+        """Returns the meter of a run."""
         ...
 
     def others(self, link: Link) -> Mapping[str, Link]:
-        """Links that differ in one thing, by what differs, to see what the answer hangs on."""
+        """Returns links that differ in one property, by its name, for the answer's sensitivity."""
         ...
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
-        """The buffer as lines to paste into devices."""
+        """Returns the buffer as lines to paste into devices."""
         ...
 
 
@@ -82,14 +83,14 @@ class Laboratory:
     """Replicates of a trial's links.
 
     Attributes:
-        budget: the time that all of them may take; None for as long as they do.
-        plan: how the link is searched; that of a search in full until `calibrate` has made one.
-        engine: what runs replicates. By `auto` that is the packet engine unless it does not fit
-            into the budget and the hybrid engine answers.
-        packets_s: seconds of wall-clock time that the packet engine's search was expected to take
-            where that is more than the budget; None where it fits or was not looked at.
-        why_not_hybrid: why the hybrid engine was not taken in its place; None if it was.
-        trial: what is run.
+        budget: time for all of them; None for unlimited time.
+        plan: plan of the search; the full search until `calibrate` has made a plan.
+        engine: engine of replicates. `auto` uses the hybrid engine if packets do not fit into the
+            budget and the hybrid engine applies, else the packet engine.
+        packets_s: expected wall-clock seconds of the packet engine's search if that exceeds the
+            budget; None if it fits or is not known.
+        why_not_hybrid: reason why the hybrid engine was not used instead; None if it was.
+        trial: source of the scenarios.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - what is run, by what, and how long
@@ -101,7 +102,7 @@ class Laboratory:
         budget: Budget | None = None,
         choice: Choice = "packets",
     ) -> None:
-        """Takes what runs, what is run, and the seed of the first replicate of every limit.
+        """Takes the runner, the trial, and the seed of the first replicate of every limit.
 
         A replicate that takes more bytes of memory than `memory` is refused. Without a budget every
         replicate has its full length, however long it takes, and `auto` means packets.
@@ -120,14 +121,15 @@ class Laboratory:
         self._stretches: dict[Link, float] = {}
 
     def calibrate(self, link: Link, packets: int) -> None:
-        """Sets the length of replicates: by the losses of one, and by what the budget allows.
+        """Sets the length of replicates from the losses of one replicate and from the budget.
 
-        The loss epochs of one replicate of full length are counted, and all others are as much
-        longer as it needed. Where the budget does not last for replicates of full length they are
-        cut instead. Where it does not last for the packet engine at all, `auto` takes the other.
+        The loss epochs of one replicate of full length are counted, and all others are lengthened
+        by the factor that it lacked. If the budget does not suffice for full length, they are
+        shortened instead. If it does not suffice for the packet engine at all, `auto` uses the
+        other engine.
 
         Raises:
-            RequestError: if the hybrid engine is asked for and cannot run the link.
+            RequestError: if the hybrid engine is requested and cannot run the link.
         """
         if self._choice == "hybrid":
             why = unable(self._whole(link, packets))
@@ -139,13 +141,13 @@ class Laboratory:
         trials = Trials(self.sampler(link))
         trials.ensure([packets], 1)
         held = trials.replicates[packets][0]["epochs"] or 1.0
-        # A tenth more, because the next replicate may hold fewer.
+        # A tenth is added because the next replicate may contain fewer.
         self._stretches[link] = min(max(1.1 * EPOCHS / held, 1.0), MOST_STRETCH)
         if self._stretches[link] > 1:
             self._fit(link, packets)
 
     def _fit(self, link: Link, packets: int) -> None:
-        """Plans by the cost of a replicate as it would be now; nothing without a budget."""
+        """Plans by the present cost of a replicate; does nothing without a budget."""
         if self.budget is None:
             return
 
@@ -168,7 +170,7 @@ class Laboratory:
         return self.trial.scenario(link, packets, None, extent)
 
     def least(self, link: Link, most: int) -> int:
-        """The least limit of the grid that its engine is run behind, at most about `most`."""
+        """Returns the smallest limit of the grid for its engine, at most about `most`."""
         if self.engine == "packets":
             return 1
         scenario, points = self._whole(link, most), grid(most)
@@ -180,10 +182,11 @@ class Laboratory:
         return points[min(bisect_left(points, True, key=is_run), len(points) - 1)]
 
     def why_not(self, link: Link, limit: int, queue: str | None = None) -> str | None:
-        """Why its engine is not run with this buffer or queue; None if it is.
+        """Returns the reason why its engine is not run with this buffer or queue; None if it is.
 
-        The packet engine runs everything. The hybrid engine runs what it was compared on, or what
-        it can if it was asked for, but not behind buffers that would take it too long.
+        The packet engine runs everything. The hybrid engine runs links in the range in which it was
+        compared with the packet engine. If it was requested, it runs all links that it can. It does
+        not run buffers that would take it too long.
         """
         if self.engine == "packets":
             return None
@@ -199,7 +202,7 @@ class Laboratory:
         return unable(scenario) if self._choice == "hybrid" else unproved(scenario)
 
     def _too_small(self, link: Link, limit: int) -> str | None:
-        """Why a buffer takes the hybrid engine too long, if it does."""
+        """Returns the reason why a buffer takes the hybrid engine too long; None if it does not."""
         if limit >= LEAST_SHARE * link.bdp_packets:
             return None
         return (
@@ -208,7 +211,7 @@ class Laboratory:
         )
 
     def doubt(self, link: Link, found: Smallest) -> str | None:
-        """Why the hybrid engine's answer is not to be relied on; None if it is."""
+        """Returns the reason why the hybrid engine's answer is unreliable, or None."""
         if self.engine == "packets":
             return None
         limit = found.limit or found.floor or found.reached
@@ -222,20 +225,20 @@ class Laboratory:
 
     @property
     def workers(self) -> int:
-        """How many runs run side by side."""
+        """Number of concurrent runs."""
         return self._runner.workers
 
     def take_length_of(self, other: Laboratory) -> None:
-        """Makes replicates as long as another laboratory has found that they must be."""
+        """Uses the factor on the length of replicates that another laboratory found."""
         self._stretches |= other._stretches
 
     def scenario(self, link: Link, packets: int) -> Scenario:
-        """What a replicate with this buffer is."""
+        """Returns the scenario of a replicate with this buffer."""
         return self.trial.scenario(link, packets, None, self._extent(link))
 
     @contextmanager
     def within_budget(self) -> Iterator[None]:
-        """Ends runs when the budget is over: then `BudgetSpent` is raised."""
+        """Ends runs when the budget is over, and raises `BudgetSpent` then."""
         if self.budget is None:
             yield
             return
@@ -243,7 +246,7 @@ class Laboratory:
             yield
 
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
-        """Runs a link behind any limit of its queue, or behind another queue as it is."""
+        """Returns a sampler of the link behind any limit of its queue, or behind another queue."""
         meter = self.trial.meter(link)
         variants: dict[int, Variant] = {}
 
@@ -251,7 +254,7 @@ class Laboratory:
             for limit in wanted:
                 if limit not in variants:
                     variants[limit] = self._variant(link, limit, queue)
-            # The largest buffers have the longest runs: none of them is left for the end.
+            # The largest buffers have the longest runs, so they are run first.
             places = [
                 (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
             ]
@@ -280,7 +283,7 @@ class Laboratory:
         return sample
 
     def _why(self, interrupt: KeyboardInterrupt) -> BaseException:
-        """What stopped runs: the clock of the budget, or Ctrl-C."""
+        """Returns the cause that stopped runs: the clock of the budget, or Ctrl-C."""
         spent = self.budget is not None and self.budget.spent
         return BudgetSpent() if spent else interrupt
 
@@ -300,5 +303,5 @@ class LinkLaboratory(Laboratory):
     """Replicates of links that are only described, long enough for their losses."""
 
     def __init__(self, runner: Runner, first_seed: int = 1) -> None:
-        """Takes what runs, and the seed of the first replicate of every limit."""
+        """Takes the runner, and the seed of the first replicate of every limit."""
         super().__init__(runner, LinkTrial(), first_seed)

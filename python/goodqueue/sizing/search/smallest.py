@@ -1,15 +1,15 @@
-"""The smallest buffer that meets every bound, found under noise.
+"""Search for the smallest buffer that meets every bound, with random replicates.
 
-A figure at one limit is the mean of replicates and known to an interval. So a limit *meets* a
-bound, *fails* it, or is still *open*; more replicates are asked for only where that decides, and
-the same seeds serve every limit (common random numbers). Intervals stay valid however often they
-are looked at (`goodqueue.study.stopping`).
+A figure at one limit is a mean of replicates, with an interval. So a limit *meets* a bound, *fails*
+it, or is still *open*. More replicates are run only if they can decide. The same seeds are used for
+every limit (common random numbers). Intervals stay valid however often they are evaluated
+(`goodqueue.study.stopping`).
 
 Limits lie on a grid whose step is the larger of one packet and 5 %. Every eighth of them is tried
-first, then the bracket is halved, then the steps around the answer get replicates until they are
-settled or the budget is spent. Utilisation and loss need not be monotone in the buffer (flows lock
-into step with a particular queue length), so the answer is the least limit from which on all that
-were tried suffice, and exceptions are reported.
+first. Then the bracket is halved. Then the limits around the answer get replicates until they are
+settled or the budget is spent. Utilisation and loss need not be monotonic in the buffer (flows
+synchronise at a particular queue length). The answer is therefore the smallest limit from which on
+all tried limits suffice, and exceptions are reported.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 GRID_STEP = 0.05
 COARSE = 8
-"""Every so many grid points are tried first: a factor of 1.48."""
+"""Stride of the coarse grid in grid points: a factor of 1.48."""
 
 FIRST_STRIDE = 2
 """Grid points from a guess to the second limit tried; each further step is twice as long."""
 
 COARSE_REPLICATES = 3
-"""What those get: their means only say where to look."""
+"""Replicates of the coarse grid; their means only show where to search."""
 
 FIRST_REPLICATES = 8
-"""The least with which an interval has an end."""
+"""Smallest number of replicates that gives a finite interval."""
 
 DROPS = "drops"
-"""The figure that is zero where the queue never overflowed: larger limits are then the same."""
+"""Figure that is zero if the queue never overflowed; larger limits then give the same results."""
 
 
 class Answered(Enum):
-    """Whether a bound is kept, as far as the replicates tell."""
+    """Verdict on a bound, as far as the replicates decide it."""
 
     MEETS = "meets"
     FAILS = "fails"
@@ -59,7 +59,7 @@ class Target:
     Attributes:
         figure: its name in replicates, such as `utilization`.
         bound: the bound.
-        at_least: whether the figure must be at least that; at most otherwise.
+        at_least: True if the figure must be at least the bound, False if at most.
     """
 
     figure: str
@@ -67,7 +67,7 @@ class Target:
     at_least: bool
 
     def answer(self, interval: Interval) -> Answered:
-        """Whether the whole interval lies on one side of the bound."""
+        """Returns `MEETS` or `FAILS` if the interval is on one side of the bound, else `OPEN`."""
         good, bad = (
             (interval.low, interval.high)
             if self.at_least
@@ -82,7 +82,7 @@ class Target:
         return Answered.FAILS if bad < bound else Answered.OPEN
 
     def met_by(self, mean: float) -> bool:
-        """Whether a mean keeps the bound."""
+        """Returns True if a mean keeps the bound."""
         return mean >= self.bound if self.at_least else mean <= self.bound
 
 
@@ -90,24 +90,24 @@ class Ended(Exception):  # noqa: N818 - carries what had finished, and why no mo
     """Replicates that were stopped.
 
     Attributes:
-        finished: those that had ended, by limit, without gaps in the order of seeds.
-        why: what stopped them.
+        finished: replicates that had ended, by limit, without gaps in the order of seeds.
+        why: the cause that stopped them.
     """
 
     def __init__(
         self, finished: Mapping[int, Sequence[Mapping[str, float]]], why: BaseException
     ) -> None:
-        """Takes what had ended and why."""
+        """Takes the finished replicates and the cause."""
         super().__init__(str(why))
         self.finished = finished
         self.why = why
 
 
 class Sampler(Protocol):
-    """Runs replicates: figures by name, of seed index `first` and after, at each limit."""
+    """Runner of replicates: figures by name, from seed index `first` on, at each limit."""
 
     def __call__(self, wanted: Mapping[int, range]) -> Mapping[int, Sequence[Mapping[str, float]]]:
-        """The replicates wanted (by limit, indices of seeds), in the order of seeds.
+        """Returns the requested replicates (by limit, indices of seeds), in the order of seeds.
 
         Raises:
             Ended: if they were stopped.
@@ -116,13 +116,13 @@ class Sampler(Protocol):
 
 @dataclass(slots=True)
 class Trials:
-    """Everything that was run, by limit; no replicate is run twice.
+    """All replicates, by limit; none is run twice.
 
     Attributes:
-        sampler: what runs replicates.
+        sampler: runner of replicates.
         replicates: the figures of each, by limit, in the order of seeds.
-        spent: how many there are.
-        on_change: called when there are more.
+        spent: number of replicates.
+        on_change: function called after further replicates.
     """
 
     sampler: Sampler
@@ -131,7 +131,7 @@ class Trials:
     on_change: Callable[[Trials], None] = lambda _trials: None
 
     def ensure(self, limits: Sequence[int], count: int) -> None:
-        """Runs what is missing to so many replicates at each of the limits."""
+        """Runs the replicates that are missing to this count at each of the limits."""
         wanted = {
             limit: range(len(self.replicates.get(limit, ())), count)
             for limit in limits
@@ -153,46 +153,47 @@ class Trials:
         self.on_change(self)
 
     def interval(self, limit: int, figure: str) -> Interval:
-        """The figure's mean at a limit, valid whenever one looks, within the figure's range."""
+        """Returns the interval of a figure's mean at a limit, within the figure's range."""
         found = anytime_interval([one[figure] for one in self.replicates[limit]])
         return found.within(*range_of(figure))
 
     def answer(self, limit: int, targets: Sequence[Target]) -> Answered:
-        """Whether all targets are kept: one that fails decides, one that is open leaves it open."""
+        """Returns `FAILS` if a target fails, else `OPEN` if one is open, else `MEETS`."""
         answers = [target.answer(self.interval(limit, target.figure)) for target in targets]
         if Answered.FAILS in answers:
             return Answered.FAILS
         return Answered.OPEN if Answered.OPEN in answers else Answered.MEETS
 
     def passes(self, limit: int, targets: Sequence[Target]) -> bool:
-        """Whether the means keep all targets."""
+        """Returns True if the means keep all targets."""
         return all(target.met_by(self.interval(limit, target.figure).mean) for target in targets)
 
     @property
     def limits(self) -> list[int]:
-        """What was tried, rising."""
+        """Limits that were tried, rising."""
         return sorted(self.replicates)
 
 
 @dataclass(frozen=True, slots=True)
 class Smallest:
-    """What a search found.
+    """Result of a search.
 
     Attributes:
-        limit: the least limit in packets that meets all; None if there is none.
+        limit: the smallest limit in packets that meets all bounds; None if there is none.
         low: the largest limit shown to fail; 0 if none was. The answer lies above it.
-        high: the least limit shown to meet all, from which on none was shown to fail; None if the
-            replicates did not show it.
-        floor: the least limit that keeps what more buffer helps, whatever the delay.
-        ceiling: where the floor breaks what more buffer hurts, the largest limit that keeps it;
-            None if none does, or the floor breaks nothing.
+        high: the smallest limit shown to meet all bounds, from which on none was shown to fail;
+            None if the replicates did not show it.
+        floor: the smallest limit that keeps the bounds that a larger buffer helps, whatever the
+            delay.
+        ceiling: if the floor breaks a bound that a larger buffer hurts, the largest limit that
+            keeps it; None if none does, or if the floor breaks none.
         reached: the largest limit that was tried.
-        broken: the targets that stand in the way where there is no answer.
-        exceptions: smaller limits that pass though a larger one does not.
-        settled: whether limit and its smaller neighbour are both shown and not only estimated.
-        complete: whether the search came to its end.
-        proved: whether the limit was shown to meet all, and lies at most one step of the grid above
-            the least that can.
+        broken: the targets that exclude an answer, if there is none.
+        exceptions: smaller limits that pass although a larger one does not.
+        settled: True if limit and its smaller neighbour are both shown and not only estimated.
+        complete: True if the search was not stopped.
+        proved: True if the limit was shown to meet all bounds, and lies at most one grid step above
+            the smallest that can.
     """
 
     limit: int | None
@@ -209,7 +210,7 @@ class Smallest:
 
 
 def grid(last: int) -> list[int]:
-    """Limits from 1 to at least `last`, a packet or 5 % apart; the last is a coarse one."""
+    """Returns limits from 1 to at least `last`, a packet or 5 % apart; the last is a coarse one."""
     limits = [1]
     while limits[-1] < last or len(limits) % COARSE != 1:
         limits.append(max(limits[-1] + 1, round(limits[-1] * (1 + GRID_STEP))))
@@ -227,18 +228,17 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
     near: int | None = None,
     least: int = 1,
 ) -> Smallest:
-    """Searches.
+    """Returns the result of a search.
 
     Args:
-        trials: where limits are tried.
-        helped: targets that more buffer helps (utilisation, loss).
-        hurt: targets that more buffer hurts (delay).
-        reach: packets up to which the grid reaches at first, and at most.
-        most_replicates: no limit gets more.
-        lean: leaves out the coarse scan: fewer runs, and monotony is checked nowhere but around
-            the answer.
-        near: packets near which a lean search expects the answer, and looks first.
-        least: packets below which such a search tries nothing.
+        trials: replicates, run when needed.
+        helped: targets that a larger buffer helps (utilisation, loss).
+        hurt: targets that a larger buffer hurts (delay).
+        reach: the largest limit of the grid in packets, at first and at most.
+        most_replicates: largest number of replicates of a limit.
+        lean: omits the coarse scan: fewer runs, and monotonicity is checked only around the answer.
+        near: packets near which a lean search expects the answer and begins.
+        least: packets below which a lean search tries nothing.
     """
     if lean and near is not None:
         points = _around(trials, helped, near, (least, reach[1]))
@@ -288,9 +288,9 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
 
 
 def so_far(trials: Trials, helped: Sequence[Target], hurt: Sequence[Target]) -> Smallest | None:
-    """What replicates show of a search that was stopped; None if there are none.
+    """Returns the result that replicates of a stopped search show; None if there are none.
 
-    Its limit is the least that was *shown* to keep all bounds. Estimates of means count nothing.
+    Its limit is the smallest that was *shown* to keep all bounds. Estimates of means do not count.
     """
     if not trials.limits:
         return None
@@ -313,7 +313,7 @@ def so_far(trials: Trials, helped: Sequence[Target], hurt: Sequence[Target]) -> 
 
 
 def _within_a_step(low: int, high: int) -> bool:
-    """Whether at most one limit of the grid lies between one that fails and one that suffices."""
+    """Returns True if at most one grid limit lies between a failing and a sufficient one."""
     return sum(low < point < high for point in grid(high)) <= 1
 
 
@@ -322,7 +322,7 @@ def _reach(
 ) -> list[int]:
     """Tries the coarse grid until its two largest points suffice or the largest never fills.
 
-    A lean search tries its largest point alone.
+    A lean search tries only its largest point.
     """
     while True:
         points = grid(min(reach, most))
@@ -343,8 +343,8 @@ def _around(
 ) -> list[int]:
     """Tries limits ever farther from a guess until one that fails lies below one that suffices.
 
-    Or until the largest limit, the smallest, or one that never fills. Returns the grid between the
-    ends.
+    It also ends at the largest or smallest limit, and at one that never fills. Returns the grid
+    between the ends.
     """
     least, most = ends
     points = grid(max(least, most))
@@ -364,7 +364,7 @@ def _around(
 
 
 def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: int) -> int | None:
-    """The least grid point from which on every limit tried passes."""
+    """Returns the smallest grid point from which on every limit tried passes."""
     while True:
         at = _floor_by_means(trials, points, helped, min(FIRST_REPLICATES, most))
         if at is None or not _settle(trials, points, at, helped, most):
@@ -374,10 +374,11 @@ def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: in
 def _floor_within_a_step(
     trials: Trials, points: list[int], helped: Sequence[Target], most: int
 ) -> int | None:
-    """A grid point shown to suffice, at most one step above the least one from which all pass.
+    """Returns a grid point shown to suffice, at most one step above the smallest that passes.
 
-    The limits on both sides of the least one are shown to fail and to suffice, which takes fewer
-    replicates than to settle the limit between them. If they cannot be shown: that one, by means.
+    The limits on both sides of the smallest one are shown to fail and to suffice, which takes fewer
+    replicates than to settle the limit between them. If they cannot be shown, returns the smallest
+    one by means.
     """
     while True:
         at = _floor_by_means(trials, points, helped, COARSE_REPLICATES)
@@ -394,9 +395,9 @@ def _floor_within_a_step(
 def _floor_by_means(
     trials: Trials, points: list[int], helped: Sequence[Target], replicates: int
 ) -> int | None:
-    """The place of the least grid point from which on every limit tried passes by its mean.
+    """Returns the index of the smallest grid point from which on the means of tried limits pass.
 
-    Of limits that it tries it takes so many replicates.
+    Runs this many replicates of limits that it tries.
     """
     while True:
         failing = [limit for limit in trials.limits if not trials.passes(limit, helped)]
@@ -413,7 +414,7 @@ def _floor_by_means(
 def _settle(
     trials: Trials, points: list[int], at: int, targets: Sequence[Target], most: int
 ) -> bool:
-    """Gives the answer and its neighbours more replicates; whether anything was run."""
+    """Gives the answer and its neighbours more replicates. Returns True if anything was run."""
     around = points[max(at - 1, 0) : at + 3]
     trials_before = trials.spent
     trials.ensure(around, min(FIRST_REPLICATES, most))
@@ -422,7 +423,7 @@ def _settle(
 
 
 def _more(trials: Trials, limits: Sequence[int], targets: Sequence[Target], most: int) -> bool:
-    """Gives limits that are open more replicates; whether anything was run."""
+    """Gives limits that are open more replicates. Returns True if anything was run."""
     trials_before = trials.spent
     trials.ensure(limits, min(FIRST_REPLICATES, most))
     undecided = [
@@ -431,7 +432,7 @@ def _more(trials: Trials, limits: Sequence[int], targets: Sequence[Target], most
         if trials.answer(limit, targets) is Answered.OPEN and len(trials.replicates[limit]) < most
     ]
     if undecided:
-        # Half as many again, for those first that have the fewest.
+        # The limits with the fewest replicates get half as many again first.
         fewest = min(len(trials.replicates[limit]) for limit in undecided)
         count = min(fewest + max(fewest // 2, 1), most)
         trials.ensure(undecided, count)
@@ -439,7 +440,7 @@ def _more(trials: Trials, limits: Sequence[int], targets: Sequence[Target], most
 
 
 def _ceiling(trials: Trials, points: list[int], hurt: Sequence[Target], most: int) -> int | None:
-    """The largest limit that keeps what buffers hurt, below one that does not."""
+    """Returns the largest limit that keeps what larger buffers hurt, below one that does not."""
     while True:
         passing = [limit for limit in trials.limits if trials.passes(limit, hurt)]
         failing = [limit for limit in trials.limits if not trials.passes(limit, hurt)]
@@ -459,7 +460,7 @@ def _ceiling(trials: Trials, points: list[int], hurt: Sequence[Target], most: in
 
 
 def _range(trials: Trials, helped: Sequence[Target]) -> tuple[int, int | None]:
-    """The largest limit shown to fail, and the least above it that was shown to suffice."""
+    """Returns the largest limit shown to fail, and the smallest above it shown to suffice."""
     answers = {limit: trials.answer(limit, helped) for limit in trials.limits}
     low = max((limit for limit in answers if answers[limit] is Answered.FAILS), default=0)
     shown = [limit for limit in answers if limit > low and answers[limit] is Answered.MEETS]
@@ -473,7 +474,7 @@ def _broken(
     floor: int,
     below: int | None,
 ) -> tuple[str, ...]:
-    """What the floor needs, and what it breaks."""
+    """Returns the targets that the floor needs, and those that it breaks."""
     needs = [
         target.figure
         for target in helped
@@ -488,7 +489,7 @@ def _broken(
 
 
 def _exceptions(trials: Trials, helped: Sequence[Target]) -> tuple[int, ...]:
-    """Limits that pass though a larger one is shown to fail."""
+    """Returns the limits that pass although a larger one is shown to fail."""
     failing = [limit for limit in trials.limits if trials.answer(limit, helped) is Answered.FAILS]
     last = failing[-1] if failing else 0
     return tuple(limit for limit in trials.limits if limit < last and trials.passes(limit, helped))

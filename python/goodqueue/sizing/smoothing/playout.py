@@ -1,6 +1,7 @@
-"""The smoothing buffer of one AIMD stream: by the law of its saw-tooth, by chance, by simulation.
+"""Smoothing buffer of one AIMD stream: by the law of its saw-tooth, by chance, by simulation.
 
-The stream is described (`PlayoutQuestion`), or a video flow of a scenario (`FilePlayout`).
+The stream is described by flags (`PlayoutQuestion`), or is a video flow of a scenario
+(`FilePlayout`).
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from goodqueue.study.runner import Runner
 
 LEAST_WINDOW = 2.0
-"""Packets of R T: a window has whole packets, and a saw-tooth needs two levels."""
+"""Smallest R T in packets: a window has whole packets, and a saw-tooth needs two levels."""
 
 MOST_PACKETS = 20_000_000
-"""Packets of all replicates together: about a minute on two cores."""
+"""Largest number of packets of all replicates together: about a minute on two cores."""
 
 AIMD = {"reno": (1.0, 0.5)}
 """Increase and decrease of congestion controls that are AIMD without parameters."""
@@ -33,7 +34,7 @@ AIMD = {"reno": (1.0, 0.5)}
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What a buffer in packets is in other units.
+    """Conversion of a buffer in packets to other units.
 
     Attributes:
         rate_bps: rate of the stream, payload.
@@ -46,7 +47,7 @@ class Units:
     window: float
 
     def of(self, packets: float) -> dict[str, float]:
-        """A buffer in every unit; seconds are playing time."""
+        """Returns a buffer in every unit; seconds are playing time."""
         size = packets * self.packet_bytes
         return {
             "packets": packets,
@@ -58,12 +59,12 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A smoothing buffer, in packets.
+    """Estimate of a smoothing buffer, in packets.
 
     Attributes:
-        by: where it comes from, in words.
-        packets: the buffer; of a simulation the mean and its 95 % interval.
-        replicates: how many runs it is taken over; 0 of theory.
+        by: method, in words.
+        packets: the buffer; for a simulation the mean and its 95 % interval.
+        replicates: number of runs; 0 for theory.
     """
 
     by: str
@@ -71,7 +72,7 @@ class Estimate:
     replicates: int = 0
 
     def as_dict(self, units: Units) -> dict[str, Any]:
-        """For JSON; the ends of an interval are null where there is none."""
+        """Returns values for JSON; the ends of an interval are null if there is none."""
         found: dict[str, Any] = {"by": self.by, "replicates": self.replicates}
         ends = {"low": self.packets.low, "high": self.packets.high}
         known = self.replicates > 1
@@ -84,16 +85,16 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Playout:
-    """An answer.
+    """Smoothing buffers of a stream.
 
     Attributes:
-        units: what packets are in other units.
+        units: conversion of packets to other units.
         rtt_s: the round-trip time.
         increase: a, packets per round trip.
         decrease: b, the share of the window given up on a loss.
         apart: packets from one loss to the next.
-        losses: how many losses the simulated stream has.
-        duration_s: how long it plays.
+        losses: number of losses of the simulated stream.
+        duration_s: playing time.
         estimates: the buffers.
     """
 
@@ -107,7 +108,7 @@ class Playout:
     estimates: Sequence[Estimate]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns values for JSON."""
         return {
             "schema_version": 1,
             "stream": {
@@ -126,12 +127,12 @@ class Playout:
 
 @dataclass(frozen=True, slots=True)
 class PlayoutQuestion:
-    """A stream as typed; None where absent.
+    """Flags that describe a stream, as typed; None if absent.
 
     Attributes:
-        rate: of the stream, payload.
+        rate: payload rate of the stream.
         rtt: round-trip time of the path.
-        duration: how long the stream plays.
+        duration: playing time.
         alpha: packets by which the window grows per round trip.
         beta: share of the window given up on a loss; by default that of the friendly pair.
         packet: payload of a packet.
@@ -145,11 +146,11 @@ class PlayoutQuestion:
     packet: str = "1000B"
 
     def stream(self) -> Stream:
-        """The stream, checked; its losses are at even distances.
+        """Returns the stream, checked; its losses are at even distances.
 
         Raises:
             ScenarioError: with the flag and what to write instead.
-            RequestError: of a stream that has no saw-tooth.
+            RequestError: if the stream has no saw-tooth.
         """
         packet = _core.parse_size("--packet", self.packet)
         if not 40 <= packet <= 65_000:
@@ -177,14 +178,14 @@ class PlayoutQuestion:
         return Stream(self.alpha, decrease, window, rtt, teeth, packet_bytes=packet)
 
     def law(self) -> Playout:
-        """By theory alone; nothing is run."""
+        """Returns the answer by theory alone; runs nothing."""
         return _answer(self.stream(), ())
 
     def answer(self, runner: Runner, replicates: int, seed: int = 1) -> Playout:
-        """By theory and by simulation.
+        """Returns the answer by theory and by simulation.
 
-        Losses at even distances: from the foot of a tooth, as the law has it, and from evenly
-        spaced places on it. Losses at random: under one seed after another.
+        Losses at even distances are simulated from the foot of a tooth, as the law assumes, and
+        from evenly spaced places on it. Random losses are simulated under several seeds.
 
         Raises:
             RequestError: if that is more than can be run.
@@ -214,7 +215,7 @@ class PlayoutQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FilePlayout:
-    """A video flow of a scenario.
+    """Smoothing buffer of a video flow of a scenario.
 
     Attributes:
         scenario: the scenario.
@@ -229,10 +230,10 @@ class FilePlayout:
     beta: str | None = None
 
     def answer(self, runner: Runner, replicates: int) -> Playout:
-        """By the law of the rate and round-trip time that the flow has, and by simulation.
+        """Returns the answer by the law for the flow's rate and round-trip time, and by simulation.
 
         Raises:
-            RequestError: without such a flow, or of a congestion control that is no AIMD.
+            RequestError: if there is no such flow, or its congestion control is not AIMD.
         """
         from goodqueue.study.plan import run_of, variant_of
 
@@ -260,7 +261,7 @@ class FilePlayout:
         return Playout(units, rtt, increase, decrease, apart, losses, span, (law, simulated))
 
     def _flow(self) -> dict[str, Any]:
-        """The flow, with every default written out."""
+        """Returns the flow with every default written out."""
         flows = tomllib.loads(self.scenario.resolved_toml())["flow"]
         videos = {one["name"]: one for one in flows if one["workload"]["kind"] == "video"}
         if self.flow is None and len(videos) == 1:
@@ -275,7 +276,7 @@ class FilePlayout:
         return dict(videos[self.flow])
 
     def _pair(self, flow: dict[str, Any]) -> tuple[float, float]:
-        """Increase and decrease: as typed, or those of the flow's congestion control."""
+        """Returns increase and decrease: as typed, or those of the flow's congestion control."""
         tcp = flow["tcp"]
         kind = tcp["congestion_control"]
         own = AIMD.get(kind)
@@ -292,7 +293,7 @@ class FilePlayout:
 
 
 def _decrease(increase: float, typed: str | None) -> float:
-    """The share of the window given up on a loss, as typed or of the friendly pair."""
+    """Returns the share of the window given up on a loss, as typed or that of the friendly pair."""
     if typed is None:
         decrease = friendly_decrease(increase)
         if not 0.001 <= decrease <= 0.999:
@@ -311,17 +312,17 @@ def _exact(value: float) -> Interval:
 
 
 def _of_sizes(packets: Sequence[float]) -> Interval:
-    """The mean of buffers, none of which is negative."""
+    """Returns the mean of buffers, none of which is negative."""
     return t_interval(packets).within(0.0, math.inf)
 
 
 def _apart(window: float, increase: float, decrease: float) -> float:
-    """Packets of one tooth."""
+    """Returns the packets of one tooth."""
     return decrease * window**2 / (increase * (1 - decrease / 2))
 
 
 def _answer(stream: Stream, simulated: Sequence[Estimate]) -> Playout:
-    """The law, what chance takes, and what was simulated."""
+    """Combines the law, the effect of chance, and the simulations."""
     rate = stream.window * stream.packet_bytes * 8 / stream.rtt_s
     law = smoothing_packets(stream.window, stream.increase, stream.decrease)
     wandering = wandering_packets(stream.losses, stream.apart)

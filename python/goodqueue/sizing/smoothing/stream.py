@@ -1,6 +1,6 @@
-"""Streams of GAIMD flows whose losses are given, and what smoothing them takes.
+"""Simulated streams of GAIMD flows with given losses, and the buffer that smooths them.
 
-The mean window is R T: from the rate that is asked for, and from how long the stream took.
+The mean window is R T. R is the requested rate, or follows from the duration of the stream.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from goodqueue.study.runner import Runner
 
 LADDER_BPS = 8e6
-"""Bit rate of the segment in `stream.toml`: its length in seconds sets how many bytes it has."""
+"""Bit rate of the segment in `stream.toml`: its length in seconds sets its number of bytes."""
 
 METRICS = ("stream.smoothing_buffer_bytes", "stream.mean_segment_time_s")
 OPENING = 2
-"""Round trips from the start until the first byte comes: the handshake, and the request."""
+"""Round trips from the start until the first byte arrives: the handshake, and the request."""
 
 
 def friendly_decrease(increase: float) -> float:
-    """The decrease b of the friendly pair a = 3b/(2 - b)."""
+    """Returns the decrease b of the friendly pair a = 3b/(2 - b)."""
     return 2 * increase / (3 + increase)
 
 
@@ -41,10 +41,11 @@ class Stream:
         decrease: b, the share of the window given up on a loss.
         window: R T in packets.
         rtt_s: T in seconds.
-        losses: how many parts of equal length the stream has; a loss lies between two of them.
-        at_random: whether each packet is lost with the chance that gives as many losses.
-        offset: the share of a tooth that lies before the stream begins; of losses at even
-            distances only.
+        losses: number of parts of equal length of the stream; a loss lies between two of them.
+        at_random: True if each packet is lost with the probability that gives this number of
+            losses.
+        offset: share of a tooth that lies before the stream begins; only for losses at even
+            distances.
         packet_bytes: payload of a packet.
     """
 
@@ -59,28 +60,28 @@ class Stream:
 
     @property
     def peak(self) -> float:
-        """The window at which a loss comes."""
+        """Window at which a loss occurs."""
         return self.window / (1 - self.decrease / 2)
 
     @property
     def apart(self) -> int:
-        """Packets from one loss to the next: those of one tooth."""
+        """Packets from one loss to the next, which are those of one tooth."""
         return round(self.decrease * self.peak * self.window / self.increase)
 
     @property
     def packets(self) -> int:
-        """Of the whole stream; what is lost between two teeth is sent again, and counts there."""
+        """Packets of the whole stream, including retransmissions (sent between teeth)."""
         return self.losses * self.apart - (0 if self.at_random else len(self.places))
 
     @property
     def places(self) -> list[int]:
-        """Losses at even distances: how many packets of the stream lie before each."""
+        """Numbers of packets before each loss, for losses at even distances."""
         last = self.losses + 1 if self.offset else self.losses
         return [round((part - self.offset) * self.apart) for part in range(1, last)]
 
     @property
     def start(self) -> int:
-        """The first window: where on a tooth the stream begins, or the mean of random teeth.
+        """First window, from the position on a tooth, or the mean of random teeth.
 
         From the foot to a window w the flow sends (w^2 - foot^2) / (2 a) packets.
         """
@@ -90,7 +91,7 @@ class Stream:
         return max(round(math.sqrt(foot**2 + 2 * self.increase * self.offset * self.apart)), 1)
 
     def run(self, seed: int = 1) -> Run:
-        """The scenario under a seed."""
+        """Returns the scenario under a seed."""
         overrides = [
             ("topology.bottleneck.delay", f"{round(self.rtt_s / 2 * 1e6)}us"),
             self._lost(),
@@ -120,11 +121,11 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Smoothed:
-    """What a stream took.
+    """Result of a simulated stream.
 
     Attributes:
         buffer: packets that its player must store.
-        window: R T in packets, by how long it took.
+        window: R T in packets, from the duration of the stream.
     """
 
     buffer: float

@@ -1,9 +1,9 @@
-"""A `Link` as something to simulate: the scenario, and how long a replicate must be.
+"""Simulation of a described `Link`: its scenario, and the length of a replicate.
 
-The traffic is that of Dhamdhere, Jiang and Dovrolis (INFOCOM 2005): long flows that this link
-holds back, and beside them, where the local share is below 1, flows that a slower link before this
-one holds back (40 % of the rest), flows that their windows hold back (40 %), and short transfers of
-14 packets on average (20 %). Their TCP is the link's: CUBIC of Linux unless it says otherwise.
+The traffic is that of Dhamdhere, Jiang and Dovrolis (INFOCOM 2005). There are long flows that this
+link limits. If the local share is below 1, there are also flows that a slower link before this one
+limits (40 % of the rest), flows that their windows limit (40 %), and short transfers of 14 packets
+on average (20 %). Their TCP is the link's: CUBIC of Linux by default.
 
 Long flows start near their stationary windows: each somewhere between two losses, at windows that
 nearly fill link and buffer together (`peak_windows`). So they need no start-up of many loss epochs.
@@ -28,45 +28,46 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 LINK = "bottleneck"
-"""The name of the link that is sized."""
+"""Name of the link that is sized."""
 
 LONG = "long"
-"""The group of flows that the link holds back."""
+"""Name of the group of flows that the link limits."""
 
 EPOCHS = 20
-"""Loss epochs that a replicate must hold at least after its start-up."""
+"""Smallest number of loss epochs of a replicate after its start-up."""
 
 COLD_EPOCHS = 5
-"""Loss epochs in which flows that start from nothing find their shares; not measured."""
+"""Loss epochs in which flows that start with a small window reach their shares; not measured."""
 
 WARM_EPOCHS = 1
-"""The same of flows that start near their stationary windows, in epochs of the flow with the
-longest round trip: the first losses, with which flows get as far into and out of step as they
-are."""
+"""Loss epochs of the start-up of flows that start near their stationary windows, in epochs of the
+flow with the longest round trip. During the first losses flows reach their usual degree of
+synchronisation."""
 
 WARM_ROUNDS = 30
-"""At least so many of the longest round trips with a full queue. Epochs of small windows are short,
-and the bursts in which a flow's packets travel take round trips to become as they are."""
+"""Smallest start-up in units of the longest round trip with a full queue. Epochs of small windows
+are short, and flows need several round trips to form their usual bursts."""
 
 OPENING_ROUNDS = 3
-"""Of them the first pass until all have started, shaken hands and sent a first window."""
+"""Number of these round trips in which all flows start, complete the handshake and send a first
+window."""
 
 MEAN_WINDOW = {"reno": 0.75, "cubic": 0.925, "abe": 0.925, "scalable": 0.936}
-"""Of a saw-tooth over one loss epoch, as a share of its peak, k being what is kept. Reno and ABE
-grow linearly: (1 + k)/2. CUBIC is 1 - 0.3 (1 - u)^3: 1 - 0.3/4. Scalable TCP grows exponentially:
-(1 - k)/log(1/k)."""
+"""Mean of a saw-tooth over one loss epoch, as a share of its peak; k is the share kept on a loss.
+Reno and ABE grow linearly: (1 + k)/2. CUBIC is 1 - 0.3 (1 - u)^3: 1 - 0.3/4. Scalable TCP grows
+exponentially: (1 - k)/log(1/k)."""
 
 PEAK_SPREAD = {"reno": 0.6, "cubic": 0.5, "abe": 0.3, "scalable": 0.3}
-"""By what share of itself the window of a flow's last loss may be larger or smaller, if many flows
-share the link. Where a window loses the share b of itself at losses that come at random, its
-variance is about b/4 of its mean squared (a line through the mean; 1/6 exactly for b = 1/2). The
-saw-tooth itself has b^2/12 of its peak squared, and a uniform law with these limits the rest."""
+"""Largest relative deviation of the window at a flow's last loss, if many flows share the link. If
+a window loses the share b of itself at random losses, its variance is about b/4 of its mean squared
+(a line through the mean; 1/6 exactly for b = 1/2). The saw-tooth itself contributes b^2/12 of its
+peak squared, and a uniform distribution with these limits the rest."""
 
 CUBIC_RTT_EXPONENT = 0.375
-"""A CUBIC window's exponent of its round-trip time where it shares a link, unless it is so small
-that it grows as Reno does: 3/4 where losses come at random (RFC 9438, section 5.2), 0 where all
-lose at once, for then they grow for the same time. Half of that is taken. Where loss alone decides
-on a window (Reno, Scalable TCP) the exponent is 0."""
+"""Exponent of the round-trip time in a CUBIC window that shares a link and is not in the
+Reno-friendly region. It is 3/4 for random losses (RFC 9438, section 5.2), and 0 if all flows lose
+at once, because they then grow for the same time. Half of 3/4 is used. If loss alone determines a
+window (Reno, Scalable TCP) the exponent is 0."""
 
 LEAST_MEASURED_S = 10.0
 
@@ -75,48 +76,48 @@ LONGEST_S = 1e6
 100 ms loses once in a week."""
 
 LEAST_EPOCHS = 5
-"""However little time there is, a replicate is to hold so many loss epochs after its start-up."""
+"""Smallest number of loss epochs after the start-up, however short the time is."""
 
 REMOTE_SHARE, WINDOW_SHARE, SHORT_SHARE = 0.4, 0.4, 0.2
-"""What the traffic that is not local consists of."""
+"""Shares of the kinds of traffic that is not local."""
 
 MOST_REMOTE, MOST_WINDOW_LIMITED = 20, 10
 SHORT_PACKETS = 14
 ACCESS_FACTOR = 10
-"""Hosts' links are so much faster than this one, unless their rate is given."""
+"""Ratio of the rate of hosts' links to this link's, unless their rate is given."""
 
 HEADERS = {"linux": 52, "rfc": 40}
 """Bytes of IP and TCP headers, by profile: Linux has timestamps."""
 
 MANY_ROUNDS = 100
-"""Rounds of round-trip times after which flows left over shift the mean by less than 0.5 %: the
-list is then as short as the link's, and not as long as the flows are many."""
+"""Number of rounds of round-trip times after which the remaining flows shift the mean by less than
+0.5 %. The list is then as long as the link's, and not as long as the number of flows."""
 
 LARGEST_WINDOW = 1 << 30
-"""Bytes, RFC 7323 section 2.3."""
+"""Largest window in bytes (RFC 7323 section 2.3)."""
 SCALABLE_ROUNDS = 13.4
-"""Scalable TCP grows back in so many round trips at any window: log(0.875)/log(1.01)."""
+"""Round trips in which Scalable TCP regains any window: log(0.875)/log(1.01)."""
 
 BBR_EPOCH_S = 10.0
-"""BBR looks for the round trip anew every 10 s: the longest cycle that it has."""
+"""Seconds between BBR's measurements of the base RTT, its longest cycle."""
 
 
 TCP_CHANGES = {
     "as in theory (Reno, rfc)": as_in_theory,
     "as hosts are (CUBIC, linux)": as_hosts_are,
 }
-"""Other hosts' TCP, to see how much hangs on what it is taken to be."""
+"""TCP of the hosts for a changed link, which shows the sensitivity to the assumed TCP."""
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long a replicate is.
+    """Length of a replicate.
 
     Attributes:
         start_up_s: seconds before measurements begin.
         duration_s: seconds in all.
         packets: full packets that the link sends in that time.
-        warm: whether long flows start near their stationary windows.
+        warm: True if long flows start near their stationary windows.
     """
 
     start_up_s: float
@@ -127,11 +128,11 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What makes a replicate longer or shorter than its link is expected to ask for.
+    """Factors on the expected length of a replicate.
 
     Attributes:
-        stretch: how much longer loss epochs were found to be than they are expected to be.
-        share: the share of what is measured in full that the time budget allows.
+        stretch: length of loss epochs as found over their expected length.
+        share: share of the full measured part that the time budget allows.
     """
 
     stretch: float = 1.0
@@ -142,7 +143,7 @@ WHOLE = Extent()
 
 
 def epoch_s(link: Link, packets: float) -> float:
-    """Seconds between losses of one flow, with a buffer of so many packets."""
+    """Returns the seconds between losses of one flow with this buffer."""
     rtt = link.mean_rtt_s + link.seconds(packets)
     if link.congestion_control == "bbr":
         return max(BBR_EPOCH_S, rtt)
@@ -155,14 +156,14 @@ def epoch_s(link: Link, packets: float) -> float:
 
 
 def _window(link: Link, packets: float) -> float:
-    """Packets of one flow that link and buffer hold."""
+    """Returns the packets of one flow that link and buffer hold."""
     return max((link.local_bdp_packets + packets) / link.flows, 2.0)
 
 
 def _linear_epoch_s(link: Link, packets: float) -> float:
-    """The same of a window that grows by a packet per round trip, or by half of one.
+    """Returns the loss epoch of a window that grows by one or half a packet per round trip.
 
-    CUBIC in its Reno-friendly region takes as long as Reno (RFC 9438, section 4.3).
+    In the Reno-friendly region CUBIC takes as long as Reno (RFC 9438, section 4.3).
     """
     control = "reno" if link.congestion_control == "cubic" else link.congestion_control
     rtt = link.mean_rtt_s + link.seconds(packets)
@@ -171,14 +172,14 @@ def _linear_epoch_s(link: Link, packets: float) -> float:
 
 
 def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = False) -> Length:
-    """Long enough for 20 loss epochs of every flow after its start-up, if time allows.
+    """Returns the length for 20 loss epochs of every flow after its start-up, if time allows.
 
     Args:
         link: the link.
         packets: its buffer.
-        extent: how much longer or shorter than that is expected to take.
-        cold: whether flows start from nothing, as they do where no law of their windows is known
-            (BBR) in any case.
+        extent: factors on the expected length.
+        cold: True if flows start with a small window. They always do if no law of their windows is
+            known (BBR).
     """
     warm = not cold and link.congestion_control in MEAN_WINDOW
     epoch, share = extent.stretch * epoch_s(link, packets), extent.share
@@ -195,17 +196,17 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
 
 
 def _warm_start_s(link: Link, packets: float, epoch: float) -> float:
-    """Seconds until flows that start near their stationary windows have them."""
+    """Returns the seconds until flows that start near their stationary windows have them."""
     full = max(link.rtts_s) + link.seconds(packets)
     slowest = epoch * full / (link.mean_rtt_s + link.seconds(packets))
     return OPENING_ROUNDS * full + max(WARM_EPOCHS * slowest, WARM_ROUNDS * full)
 
 
 def peak_windows(link: Link, packets: float) -> tuple[float, ...]:
-    """Packets at which the last losses of the long flows came, in the order of `rtts_of_flows`.
+    """Returns the long flows' windows at their last losses, in the order of `rtts_of_flows`.
 
     One flow fills link and buffer at its peak. The sum of many windows out of step with one another
-    stays near its mean: it falls short of link and buffer by what one saw-tooth does on average,
+    stays near its mean. It falls short of link and buffer by the mean shortfall of one saw-tooth,
     over the root of their number.
     """
     rtts = rtts_of_flows(link)
@@ -231,7 +232,7 @@ def _rtt_exponent(link: Link, packets: float) -> float:
 
 
 class LinkTrial:
-    """A link that is only described, with the traffic above; its losses say how long it is run."""
+    """Trial of a described link with the traffic above, as long as its losses require."""
 
     name = LINK
     elastic = True
@@ -239,7 +240,7 @@ class LinkTrial:
     def scenario(
         self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
     ) -> _core.Scenario:
-        """One replicate behind so many packets; or behind another queue, with its defaults."""
+        """Returns a replicate with this limit, or with another queue with its defaults."""
         if queue is None:
             waits, table = float(packets), f'{{ limit = "{packets}p" }}'
         else:  # as if half a BDP waited
@@ -248,11 +249,11 @@ class LinkTrial:
         return _core.Scenario.parse(text.encode(), "the link", [])
 
     def meter(self, link: Link) -> Meter:
-        """What is read of a run."""
+        """Returns the meter of a run."""
         return Meter(LINK, {LONG: link.flows})
 
     def others(self, link: Link) -> dict[str, Link]:
-        """TCP as the rules assume it or as hosts run it, fewer flows, and longer round trips."""
+        """Returns links with other TCP, fewer flows, and longer round trips."""
         others = {
             **{what: change(link) for what, change in TCP_CHANGES.items()},
             "flows / 4": replace(link, flows=max(link.flows // 4, 1)),
@@ -261,27 +262,27 @@ class LinkTrial:
         return {what: other for what, other in others.items() if other != link}
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
-        """The buffer as lines to paste into devices."""
+        """Returns the buffer as lines to paste into devices."""
         return exports(packets, link.packet_bytes, link.rate_bps)
 
 
 def scenario_toml(link: Link, packets: float, queue: str, reach: Length) -> str:
-    """The scenario, as text.
+    """Returns the scenario as text.
 
     Args:
         link: the link and its traffic.
-        packets: what is expected to wait when the queue is full.
+        packets: packets that are expected to wait when the queue is full.
         queue: the TOML table of the queue before the link.
-        reach: how long to run.
+        reach: length of the run.
     """
     rest = (1 - link.local_share) * link.rate_bps
     remote_rate = REMOTE_SHARE * rest
     remote = flows_of(remote_rate, link, MOST_REMOTE)
     limited_rate = WINDOW_SHARE * rest
     limited = flows_of(limited_rate, link, MOST_WINDOW_LIMITED)
-    # What has not even the window of one flow goes to the short transfers.
+    # Rates below the window of one flow are added to the short transfers.
     short_rate = rest - (remote_rate if remote else 0) - (limited_rate if limited else 0)
-    # Remote flows cross one link more, which then comes first.
+    # Remote flows cross one additional link, which is then the first.
     here = int(remote > 0)
     jitter = reach.start_up_s / 2
     mean = _places((link.mean_rtt_s,), jitter)
@@ -301,11 +302,11 @@ def scenario_toml(link: Link, packets: float, queue: str, reach: Length) -> str:
 
 
 def rtts_of_flows(link: Link) -> tuple[float, ...]:
-    """The base round-trip times that long flows take in turn, with (nearly) the link's mean.
+    """Returns the base round-trip times of long flows, in turn, with (nearly) the link's mean.
 
-    Flows that whole rounds leave over, all of them where there are fewer than round-trip times,
-    stand for equal parts of the list: each has the mean of its part. After many rounds those left
-    over matter to no mean, and take the first times of the list.
+    Flows beyond whole rounds, or all if there are fewer flows than round-trip times, represent
+    equal parts of the list: each has the mean of its part. After many rounds the remaining flows
+    hardly affect the mean, and take the first times of the list.
     """
     steps = len(link.rtts_s)
     rounds, left = divmod(link.flows, steps)
@@ -317,7 +318,7 @@ def rtts_of_flows(link: Link) -> tuple[float, ...]:
 
 
 def flows_of(rate_bps: float, link: Link, most: int) -> int:
-    """How many flows share a rate so that each has a window of at least four packets."""
+    """Returns the number of flows that share a rate with windows of at least four packets."""
     window = rate_bps * link.mean_rtt_s / (8 * link.frame_bytes)
     return min(most, int(window / 4))
 
@@ -327,7 +328,7 @@ def _head(link: Link, reach: Length, queue: str, remote_rate: float | None) -> s
     access = math.floor(link.access_rate_bps or ACCESS_FACTOR * link.rate_bps)
     remote = ""
     if remote_rate is not None:
-        # The link that holds the remote flows back, with the classic buffer of one BDP.
+        # This link limits the remote flows and has the classic buffer of one BDP.
         remote = f"""
 [[topology.link]]
 name = "remote"
@@ -338,7 +339,7 @@ queue = {{ limit = "1bdp" }}
     control = link.congestion_control
     named = '{ kind = "gaimd", alpha = 1, beta = 0.15 }' if control == "abe" else f'"{control}"'
     recovery = 'loss_detection = "rack"\npacing = true\n' if link.paced or control == "bbr" else ""
-    # A window that does not bind, unless one is given; 10,000 packets in the paper.
+    # The window does not limit flows unless one is given; it has 10,000 packets in the paper.
     window = link.max_window_packets or max(10_000, 4 * link.bdp_packets)
     window_bytes = min(math.floor(window * link.packet_bytes), LARGEST_WINDOW)
     framing = f'framing = "{link.framing_bytes}B"\n' if link.framing_bytes else ""
@@ -367,7 +368,7 @@ receive_window = "{window_bytes}B"
 
 
 def _acks(link: Link) -> str:
-    """How receivers acknowledge, where it is not said by the profile."""
+    """Returns the keys for the receivers' ACKs, if the profile does not set them."""
     return f'ack_rule = "every_nth"\nack_every = {link.ack_every}\n' if link.ack_every != 2 else ""
 
 
@@ -377,7 +378,7 @@ def _places(rtts_s: tuple[float, ...], jitter_s: float) -> str:
 
 
 def _long_places(link: Link, packets: float, reach: Length) -> str:
-    """Round trips and starts of the long flows, near their stationary windows if they can be."""
+    """Returns round trips and starts of the long flows, near stationary windows if possible."""
     rtts = rtts_of_flows(link)
     if not reach.warm:
         return _places(rtts, reach.start_up_s / 2)
@@ -389,7 +390,7 @@ def _long_places(link: Link, packets: float, reach: Length) -> str:
 
 
 def _long_tcp(reach: Length) -> str:
-    """Receivers of flows that have sent for long have grown their buffers."""
+    """Returns the TCP keys of long flows: receivers of old flows have grown their buffers."""
     return '{ receive_window_moderation = "off" }' if reach.warm else "{ }"
 
 
@@ -406,7 +407,7 @@ tcp = {tcp}
 
 def _short(link: Link, rate_bps: float, first_node: int) -> str:
     payload = _payload(link)
-    # The load counts application bits; the link sends headers, too.
+    # The load counts application bits, but the link sends headers too.
     load = math.floor(rate_bps * payload / link.frame_bytes)
     size = f'{{ law = "exponential", mean = "{SHORT_PACKETS * payload}B" }}'
     return f"""[[flow]]
@@ -418,10 +419,10 @@ workload = {{ kind = "transfers", size = {size}, load = "{max(load, 1)}bps" }}
 
 
 def _payload(link: Link) -> int:
-    """Bytes that a full packet carries."""
+    """Returns the payload bytes of a full packet."""
     return max(link.packet_bytes - HEADERS[link.profile or "rfc"], 1)
 
 
 def _time(seconds: float) -> str:
-    """Whole microseconds."""
+    """Returns a duration in whole microseconds, as TOML."""
     return f"{max(round(seconds * 1e6), 0)}us"

@@ -1,9 +1,9 @@
-"""The link of a scenario file as rules see it, and its own traffic as what is simulated of it.
+"""Link of a scenario file as the rules see it, and trials with the scenario's own traffic.
 
-Rules know long flows of one kind: those TCP flows without end whose data cross the link. What a
-file does not say (bounds, and what share of the capacity those flows have) is asked for beside it;
-what rules do not know of it is told in notes. A replicate is the file's run, as long as it says,
-behind another limit and under another seed.
+Rules apply to long flows of one kind: TCP flows without end whose data cross the link. The user
+states the facts that a file does not contain: the bounds, and the share of the capacity of those
+flows. Notes describe the traffic that rules do not consider. A replicate is the file's run with its
+own length, with another limit and another seed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Asked
 
 JITTER_FRAMES = 10
-"""Without a round trip, starts differ by the time of so many frames."""
+"""Largest random delay of starts in frame times, for a link without round-trip times."""
 
 
 def link_name(scenario: Scenario, wanted: str | None) -> str:
-    """The link to size: the one asked for, else the one called bottleneck, else the only one."""
+    """Returns the link to size: the one asked for, the one called bottleneck, or the only one."""
     if wanted is not None:
         return wanted
     forward = [name for name in scenario.links if not name.endswith(".reverse")]
@@ -45,11 +45,11 @@ def link_name(scenario: Scenario, wanted: str | None) -> str:
 
 
 def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[str, ...]]:
-    """The link as rules see it, and what they do not see, a sentence each.
+    """Returns the link as the rules see it, and sentences about what they do not consider.
 
     Raises:
         ScenarioError: if there is no such link, or it has no queue.
-        RequestError: of bounds that nothing could keep on it.
+        RequestError: if nothing could keep the bounds on it.
     """
     buffer = scenario.buffer(name, 1)
     flows = scenario.long_flows(name)
@@ -83,7 +83,7 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
 
 
 def _control(controls: Counter[str], name: str) -> tuple[str | None, str | None]:
-    """The congestion control that rules take, or why they can say nothing."""
+    """Returns the congestion control for the rules, or the reason why no rule applies."""
     if not controls:
         return None, f"no TCP flow without end crosses {name}: no rule speaks of such traffic"
     control = controls.most_common(1)[0][0]
@@ -93,7 +93,7 @@ def _control(controls: Counter[str], name: str) -> tuple[str | None, str | None]
 
 
 def _round_trips(flows: Sequence[LongFlow]) -> tuple[float, ...]:
-    """Base round-trip times, each once if each has as many flows as any other."""
+    """Returns base round-trip times, without repetitions if all have the same number of flows."""
     counts = Counter(flow["base_rtt_s"] for flow in flows)
     if len(set(counts.values())) <= 1:
         return tuple(sorted(counts))
@@ -101,7 +101,7 @@ def _round_trips(flows: Sequence[LongFlow]) -> tuple[float, ...]:
 
 
 def _window(flows: Sequence[LongFlow], packet_bytes: int, rate_bps: float) -> float | None:
-    """What receivers' windows allow in packets, if that is less than the path of a flow holds."""
+    """Returns the receivers' window in packets if it is smaller than a flow's path can hold."""
     binding = [
         flow["receive_window_bytes"] / packet_bytes
         for flow in flows
@@ -111,7 +111,7 @@ def _window(flows: Sequence[LongFlow], packet_bytes: int, rate_bps: float) -> fl
 
 
 def _others_cross(scenario: Scenario, flows: Sequence[LongFlow]) -> bool:
-    """Whether the file has groups of flows other than the long ones of this link."""
+    """Returns True if the file has groups of flows other than the long ones of this link."""
     groups = tomllib.loads(scenario.resolved_toml())["flow"]
     return len(groups) > len({flow["group"] for flow in flows})
 
@@ -122,8 +122,8 @@ class FileTrial:
     Attributes:
         name: the link's name.
         link: the link as the rules see it.
-        notes: what they do not see.
-        jitter_s: by how much flows that say nothing of it start later, at most.
+        notes: sentences about what the rules do not consider.
+        jitter_s: largest random delay of the start of flows that do not set it.
     """
 
     elastic = False
@@ -131,13 +131,13 @@ class FileTrial:
     def __init__(
         self, scenario: Scenario, name: str, asked: Asked, jitter_s: float | None = None
     ) -> None:
-        """Reads the link, checked.
+        """Reads the link and checks it.
 
         Args:
-            scenario: what is run; its own limit of the link plays no part.
+            scenario: the scenario; its own limit of the link is not used.
             name: the link to size, such as `bottleneck`.
-            asked: the bounds, and what else the file does not say.
-            jitter_s: by how much flows that say nothing of it start later, at most; None for one
+            asked: the bounds, and other facts that the file does not contain.
+            jitter_s: largest random delay of the start of flows that do not set it; None for one
                 base round-trip time of the link.
         """
         scenario.with_limit(name, 1)  # says of a link without a queue that it has none
@@ -158,9 +158,9 @@ class FileTrial:
         queue: str | None = None,
         extent: Extent = WHOLE,
     ) -> Scenario:
-        """The file's run behind so many packets; or behind another queue, with its defaults.
+        """Returns the file's run with this limit, or with another queue with its defaults.
 
-        A file says itself how long it runs. Where time does not allow that, it is cut.
+        The file states the length of the run. It is shortened if time does not suffice.
         """
         scenario = self._cut(link, packets, extent.share)
         if queue is None:
@@ -168,11 +168,11 @@ class FileTrial:
         return _changed(scenario, {f"{self._key(scenario)}.queue": f'{{ kind = "{queue}" }}'})
 
     def meter(self, link: Link) -> Meter:
-        """What is read of a run."""
+        """Returns the meter of a run."""
         scenario = self._scenarios[link]
         counts = Counter(flow["name"] for flow in scenario.long_flows(self.name))
         known = set(scenario.metric_names()) if counts else set()
-        # A group that is called as a link is has its metrics elsewhere.
+        # A group with the name of a link has its metrics under other names.
         stems = {
             name if f"{name}.goodput_bps.jain" in known else f"flow.{name}": count
             for name, count in counts.items()
@@ -180,10 +180,11 @@ class FileTrial:
         return Meter(self.name, stems)
 
     def _cut(self, link: Link, packets: int, share: float) -> Scenario:
-        """The file's run, or a share of its warm-up and of what follows.
+        """Returns the file's run, or a share of its warm-up and of its measured part.
 
-        Of a link with long flows at least as much stays of both as of one described. A file of
-        which that makes no scenario, say because a flow starts later, is run as it is.
+        A link with long flows keeps at least as much of both parts as a described link. If the
+        shortened file is not a valid scenario, for example because a flow starts later, it is run
+        unchanged.
         """
         whole = self._scenarios[link]
         if share == 1:
@@ -201,9 +202,9 @@ class FileTrial:
             return whole
 
     def others(self, link: Link) -> dict[str, Link]:
-        """The same file with fewer long flows, longer round trips, or another control for them.
+        """Returns links with fewer long flows, longer round trips, or another control for them.
 
-        Those that the file cannot express are left out.
+        Changes that the file cannot express are left out.
         """
         scenario = self._scenarios[link]
         flows = scenario.long_flows(self.name)
@@ -239,21 +240,21 @@ class FileTrial:
         return found
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
-        """The buffer as lines to paste; a queue that is no FIFO as commands for Linux only."""
+        """Returns the buffer as lines to paste; for Linux only if the queue is not a FIFO."""
         commands = self._commands(link, packets)
         if _is_fifo(commands):
             return exports(packets, link.packet_bytes, link.rate_bps)
         return (linux_queue(commands),) if commands else ()
 
     def _commands(self, link: Link, packets: int) -> list[str]:
-        """The link's queue for Linux; nothing if Linux does not have it."""
+        """Returns the commands for the link's queue in Linux; none if Linux does not have it."""
         try:
             return self.scenario(link, packets).qdisc(self.name, fifo_in_bytes=True)
         except ScenarioError:
             return []
 
     def _key(self, scenario: Scenario) -> str:
-        """Where the file has the link: a dumbbell by its name, other shapes in a list."""
+        """Returns the link's key in the file: a name in a dumbbell, else a list entry."""
         topology = tomllib.loads(scenario.resolved_toml())["topology"]
         head = self.name.split(".", maxsplit=1)[0]
         return f"topology.{self.name}" if head in topology else f"topology.link.{self.name}"
@@ -273,5 +274,5 @@ def _listed(seconds: Iterable[float]) -> str:
 
 
 def _default_jitter_s(link: Link) -> float:
-    """One base round-trip time: enough to shift every phase, too little to matter to a share."""
+    """Returns one base round-trip time: enough to vary every phase, too little to change shares."""
     return link.mean_rtt_s or JITTER_FRAMES * link.packet_time_s

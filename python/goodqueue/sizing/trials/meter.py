@@ -1,4 +1,4 @@
-"""What a search reads of a run: the figures of a link, from the metrics that studies know."""
+"""Figures of a link that a search needs, read from the metrics of studies."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ OF_LINK = {
     "bursts": "loss_bursts",
     "hit": "mean_flows_hit",
 }
-"""What a search calls a figure of the link, and what studies call it."""
+"""Names of the link's figures in a search, and of their metrics in studies."""
 
 
 OF_GROUP = ("goodput_bps.sum", "goodput_bps.jain", "loss_events")
-"""What is read of each group of long flows. Only the hybrid engine has the last."""
+"""Metrics of each group of long flows. Only the hybrid engine has the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Where to read.
+    """Reader of a run's figures.
 
     Attributes:
         link: the link's name.
-        groups: how many long flows each group has, by the stem of its metrics; their fairness and
-            loss epochs are figures, too.
+        groups: number of long flows of each group, by the stem of its metrics; their fairness and
+            loss epochs are figures too.
     """
 
     link: str
@@ -40,27 +40,29 @@ class Meter:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics to ask a run for."""
+        """Returns the metrics that a run must report."""
         own = [f"{self.link}.{metric}" for metric in OF_LINK.values()]
         return own + [f"{group}.{part}" for group in self.groups for part in OF_GROUP]
 
     def figures(self, values: Sequence[float]) -> dict[str, float]:
-        """The figures, of the values of `metrics`.
+        """Returns the figures from the values of `metrics`.
 
-        Without a sample a delay is 0, and so are losses.
+        A delay without samples is 0, and so are losses.
         """
         known = [0.0 if math.isnan(value) else value for value in values]
         figures = dict(zip(OF_LINK, known, strict=False))
         bursts, hit = figures.pop("bursts"), figures.pop("hit")
         all_drops = figures.pop("all_drops")
         if math.isnan(values[list(OF_LINK).index("drops")]):
-            # The hybrid engine does not tell overflows from the drops of a queue discipline.
+            # The hybrid engine does not distinguish overflows from other drops of a queue
+            # discipline.
             figures["drops"] = all_drops
         if self.groups:
             first, step = len(OF_LINK), len(OF_GROUP)
             events = values[first + 2 :: step]
             flows = sum(self.groups.values())
-            # Every burst hits so many of the flows: the epochs that a flow has seen on average.
+            # Loss epochs of a flow on average: number of bursts times the share of flows that a
+            # burst hits.
             figures["epochs"] = bursts * hit / flows
             if not any(map(math.isnan, events)):  # the hybrid engine counts them by flow
                 of_groups = zip(self.groups.values(), events, strict=True)
@@ -69,7 +71,7 @@ class Meter:
         return figures
 
     def _jain(self, sums: Sequence[float], jains: Sequence[float]) -> float:
-        """Jain's index over all groups: (sum x)^2 / (n sum x^2), which each group's tell."""
+        """Returns Jain's index over all groups: (sum x)^2 / (n sum x^2)."""
         total = squares = 0.0
         for count, its_sum, its_jain in zip(self.groups.values(), sums, jains, strict=True):
             total += its_sum

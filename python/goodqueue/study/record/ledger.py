@@ -1,7 +1,7 @@
 """The ledger of a study: an SQLite file with a row per run and a checksum in every row.
 
-An SQLite file has no checksums of its own. Each row therefore ends with one, and holds those of the
-tables that were kept of its run; SQLite's own check finds what is wrong with the file's structure.
+An SQLite file has no checksums of its own. Each row therefore ends with one, and contains those of
+the run's tables. SQLite's own check finds faults of the file's structure.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ RUNS_TABLE = (
     "wall_s REAL NOT NULL, host TEXT NOT NULL, error TEXT, checksum BLOB NOT NULL)"
 )
 SCHEMA = (NAMES_TABLE, RUNS_TABLE)
-"""The schema, which SQLite keeps word for word: other words are another format."""
+"""The schema, which SQLite stores word for word: another text means another format."""
 
 OURS = {"names", "runs"}
 FIRST_BYTES = b"SQLite format 3\0"
 LITTLE = 128 * 1024
-"""SQLite calls it an I/O error if there is no room for its index of the log, of so many bytes."""
+"""Size of SQLite's index of the log in bytes. Without space for it SQLite reports an I/O error."""
 
 NAMES = "SELECT id, names, sample, checksum FROM names"
 OLD_NAMES = "SELECT id, names, sample, NULL FROM names"
@@ -72,23 +72,22 @@ INSERT_NAMES = "INSERT INTO names VALUES (?, ?, ?, ?)"
 
 
 class Row(NamedTuple):
-    """A run as the ledger has it.
+    """A run as a row of the ledger.
 
     Attributes:
         identity: SHA-256 over scenario, seed and results version.
-        variant: place in the grid, for the order of rows only.
+        variant: index in the grid, only for the order of rows.
         parameters: JSON of the value of each axis, by column.
         seed: the seed.
         version: results version of the engine.
-        names: number of the row in `names` that says what the metrics are called; None if the run
-            failed.
-        metrics: their values as `Packing` writes them; None if the run failed.
-        kept: what is kept beside: 1 series, 2 histograms, 4 flows.
-        tables: JSON of the checksum of each table beside, by name.
-        wall_s: how long the run took.
-        host: where it ran.
-        error: why it failed, or None.
-        checksum: of all the others.
+        names: number of the row in `names` with the names of the metrics; None if the run failed.
+        metrics: their values as encoded by `Packing`; None if the run failed.
+        kept: kinds of stored tables: 1 series, 2 histograms, 4 flows.
+        tables: JSON of the checksum of each stored table, by name.
+        wall_s: wall-clock time of the run.
+        host: host on which it ran.
+        error: reason why it failed, or None.
+        checksum: checksum of all other fields.
     """
 
     identity: bytes
@@ -106,22 +105,22 @@ class Row(NamedTuple):
     checksum: bytes = b""
 
     def sealed(self) -> Row:
-        """The row with the checksum that belongs to it."""
+        """Returns the row with its checksum."""
         return self._replace(checksum=_row_checksum(self))
 
     def checksums(self) -> dict[str, str]:
-        """The checksum of each table beside."""
+        """Checksums of the stored tables, by name."""
         found: dict[str, str] = json.loads(self.tables)
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something of a store that is damaged.
+    """Damaged part of a store.
 
     Attributes:
         what: the part.
-        why: what was found.
+        why: the fault.
     """
 
     what: str
@@ -132,12 +131,12 @@ class Fault:
 
 
 def checksum(content: bytes) -> str:
-    """The checksum of a file's bytes: BLAKE2b, 64 bits, in hexadecimal digits."""
+    """Returns the checksum of a file's bytes: BLAKE2b, 64 bits, in hexadecimal digits."""
     return blake2b(content, digest_size=8).hexdigest()
 
 
 def read_table(path: Path, known: str | None) -> tuple[bytes, Fault | None]:
-    """The bytes of a table's file, and what is damaged about it.
+    """Returns the bytes of a table's file, and its fault if it is damaged.
 
     Args:
         path: the file.
@@ -156,7 +155,7 @@ def read_table(path: Path, known: str | None) -> tuple[bytes, Fault | None]:
 
 
 def _seal(blob: object, *others: object) -> bytes:
-    # `ascii` writes every value in one form only, whichever version of Python it is.
+    # `ascii` writes every value in the same form in all versions of Python.
     found = blake2b(ascii(others).encode(), digest_size=8)
     found.update(blob if isinstance(blob, bytes) else b"")
     return found.digest()
@@ -171,22 +170,22 @@ def _row_checksum(row: tuple[Any, ...]) -> bytes:
 
 
 def names_checksum(number: int, names: str, sample: bytes) -> bytes:
-    """The checksum of a row of `names`."""
+    """Returns the checksum of a row of `names`."""
     return _seal(sample, number, names, _length(sample))
 
 
 def parameters(mapping: object) -> str:
-    """Parameters as a ledger has them."""
+    """Returns parameters as stored in a ledger."""
     return json.dumps(mapping, separators=(",", ":"), ensure_ascii=False)
 
 
 class Reading:
-    """The sound rows of a ledger, and what is damaged in it.
+    """The intact rows of a ledger, and its faults.
 
     Attributes:
-        packings: how metrics are written, by number.
-        faults: the damage found so far; of all rows once `rows` has ended.
-        old: whether the ledger has no checksums (format 1).
+        packings: encodings of metrics, by number.
+        faults: the faults found so far; all faults of rows once `rows` has ended.
+        old: True if the ledger has no checksums (format 1).
     """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
@@ -208,7 +207,7 @@ class Reading:
                 self.faults.append(Fault(f"names of metrics {number}", "the checksum differs"))
 
     def rows(self, order: str = "") -> Iterator[Row]:
-        """The sound rows; those that are damaged become faults."""
+        """Yields the intact rows, and records the damaged ones as faults."""
         for row in self._connection.execute((OLD_ROWS if self.old else ROWS) + order):
             why = self._old_fault(row) if self.old else self._fault(row)
             if why is None:
@@ -224,7 +223,7 @@ class Reading:
         return None
 
     def _old_fault(self, row: tuple[Any, ...]) -> str | None:
-        """Format 1 has no checksums: what can be said is whether the row can be read."""
+        """Returns a fault of a row of format 1: only unreadable rows are found."""
         right = all(map(isinstance, row, OLD_KINDS)) and len(row[0]) == 32
         right = right and math.isfinite(row[9]) and (row[5] is None) == (row[6] is None)
         if not right or not _is_object(row[2]):
@@ -268,29 +267,29 @@ def damaged(folder: Path, faults: list[Fault]) -> DamageError:
 
 
 def format_of(connection: sqlite3.Connection) -> int:
-    """The format of a ledger; 0 of an empty file."""
+    """Returns the format of a ledger; 0 for an empty file."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     return int(found)
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """Opens the ledger of a folder, made if missing, brought to today's format if of an older one.
+    """Opens the ledger of a folder. Creates it if missing, and upgrades an older format.
 
     Raises:
-        RequestError: of a file that is no ledger, or one of a newer goodqueue.
-        DamageError: of a ledger whose structure is damaged.
+        RequestError: if the file is not a ledger, or one of a newer goodqueue.
+        DamageError: if the structure of the ledger is damaged.
     """
     connection = _connect(folder, folder / LEDGER, uri=False)
     try:
-        with told(folder):
+        with readable_errors(folder):
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")  # of a new file only
-        with told(folder), _immediately(connection):
+        with readable_errors(folder), _immediately(connection):
             if check_format(folder, connection) == 0:
                 create(connection)
             elif format_of(connection) != FORMAT:
                 _check_structure(folder, connection)
                 _upgrade(folder, connection)
-        with told(folder):
+        with readable_errors(folder):
             _check_structure(folder, connection)
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -301,15 +300,15 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
 
 
 def open_to_read(folder: Path, *, whole: bool = True) -> sqlite3.Connection:
-    """Opens the ledger of a folder, which is not changed.
+    """Opens the ledger of a folder without changing it.
 
     Args:
         folder: the study's folder.
-        whole: whether to refuse a ledger whose structure is damaged.
+        whole: True to refuse a ledger whose structure is damaged.
 
     Raises:
-        RequestError: if there is no ledger, or it is none that this version can read.
-        DamageError: of a ledger whose structure is damaged.
+        RequestError: if there is no ledger, or one that this version cannot read.
+        DamageError: if the structure of the ledger is damaged.
     """
     path = folder / LEDGER
     if not path.is_file():
@@ -318,7 +317,7 @@ def open_to_read(folder: Path, *, whole: bool = True) -> sqlite3.Connection:
         )
     connection = _connect(folder, f"{path.resolve().as_uri()}?mode=ro", uri=True)
     try:
-        with told(folder):
+        with readable_errors(folder):
             if check_format(folder, connection) == 0:
                 _refuse_empty(path)
             if whole:
@@ -336,7 +335,7 @@ def _refuse_empty(path: Path) -> NoReturn:
 
 def _connect(folder: Path, where: Path | str, *, uri: bool) -> sqlite3.Connection:
     path = folder / LEDGER
-    with told(folder):
+    with readable_errors(folder):
         if path.is_file():
             with path.open("rb") as file:
                 start = file.read(len(FIRST_BYTES))
@@ -346,14 +345,14 @@ def _connect(folder: Path, where: Path | str, *, uri: bool) -> sqlite3.Connectio
                     "folder, or move the file away and let the study run again"
                 )
         connection = sqlite3.connect(where, timeout=60, isolation_level=None, uri=uri)
-    # A damaged text must not end the reading of all rows: its checksum differs.
+    # A damaged text must not end the reading of all rows; its checksum differs.
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     return connection
 
 
 @contextmanager
 def _immediately(connection: sqlite3.Connection) -> Iterator[None]:
-    """One transaction: a ledger is made or brought up to date whole or not at all."""
+    """Opens one transaction, so that a ledger is created or upgraded whole or not at all."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -365,10 +364,10 @@ def _immediately(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def check_format(folder: Path, connection: sqlite3.Connection) -> int:
-    """The format of a ledger that can be read; 0 of an empty file.
+    """Returns the format of a ledger that can be read; 0 for an empty file.
 
     Raises:
-        RequestError: of a foreign database, or a ledger of a newer goodqueue.
+        RequestError: if it is a foreign database, or a ledger of a newer goodqueue.
         DamageError: if its tables are not those of the format.
     """
     path = folder / LEDGER
@@ -412,7 +411,7 @@ def _check_structure(folder: Path, connection: sqlite3.Connection) -> None:
 
 
 def _upgrade(folder: Path, connection: sqlite3.Connection) -> None:
-    """Brings a ledger of format 1 to today's, with checksums of what it holds now."""
+    """Upgrades a ledger of format 1, with checksums of its present content."""
     reading = Reading(folder, connection)
     rows = list(reading.rows(" ORDER BY rowid"))
     reading.refuse()
@@ -438,7 +437,7 @@ def write_names(connection: sqlite3.Connection, packings: Iterable[Packing]) -> 
 
 
 def tables_beside(folder: Path) -> dict[str, dict[str, str]]:
-    """The checksums of all tables of a folder, by identity and name."""
+    """Returns the checksums of all tables of a folder, by identity and name."""
     found: dict[str, dict[str, str]] = {}
     for path in sorted((folder / TABLES).glob("[0-9a-f]*.*.parquet")):
         identity, name, _ = path.name.split(".")
@@ -447,8 +446,8 @@ def tables_beside(folder: Path) -> dict[str, dict[str, str]]:
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[None]:
-    """Turns what the disk or the ledger refuse into a sentence."""
+def readable_errors(folder: Path) -> Iterator[None]:
+    """Converts errors of the disk or the ledger to a sentence."""
     try:
         yield
     except sqlite3.Error as error:

@@ -1,4 +1,4 @@
-"""Metrics as a ledger holds them: only what differs from another run of the same metrics."""
+"""Encoding of metrics in a ledger: only differences from another run with the same metrics."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Packing:
 
     Attributes:
         id: its number in the ledger.
-        names: the names, a line each.
+        names: the names, one per line.
         sample: the values of the first such run, little-endian doubles: zlib's dictionary for the
-            others, since much of what runs report is the same in all of them.
+            others, because many values are the same in all runs.
     """
 
     id: int
@@ -33,7 +33,7 @@ class Packing:
     sample: bytes
 
     def pack(self, values: bytes) -> bytes:
-        """Little-endian doubles, smaller."""
+        """Returns the compressed form of little-endian doubles."""
         packer = zlib.compressobj(LEVEL, zdict=self.sample)
         return packer.compress(values) + packer.flush()
 
@@ -42,12 +42,12 @@ class Packing:
         return zlib.decompressobj(zdict=self.sample).decompress(blob)
 
     def places(self, metrics: Sequence[str]) -> list[int | None]:
-        """Places of metrics among the names; None for a name that is not there."""
+        """Returns the indices of metrics among the names; None for unknown names."""
         known = {name: place for place, name in enumerate(self.names.split("\n"))}
         return [known.get(metric) for metric in metrics]
 
     def at(self, places: Sequence[int | None], blob: bytes) -> list[float]:
-        """The values that were packed, at these places; NaN for a place of None."""
+        """Returns the packed values at these indices; NaN for an index of None."""
         values = self.unpack(blob)
         return [
             math.nan if place is None else DOUBLE.unpack_from(values, DOUBLE.size * place)[0]

@@ -1,11 +1,12 @@
-"""The folder of a study: a ledger of runs, and the tables kept of them.
+"""The folder of a study: a ledger of runs, and their stored tables.
 
     study.toml          the study as resolved
     ledger.sqlite       a row per run (ledger.py)
     tables/             <identity>.<table>.parquet, only if the study keeps tables
 
-A run is recorded once `record` has returned: killing the process loses none, and a power cut at
-most those of the last second (the ledger is synced that often). A file of a table appears whole.
+A run is recorded once `record` has returned. Killing the process loses no recorded run, and a power
+cut at most those of the last second (the ledger is synced that often). A table's file is written
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from goodqueue.study.record.ledger import (
     open_to_write,
     parameters,
     read_table,
-    told,
+    readable_errors,
     write_names,
 )
 from goodqueue.study.record.packing import Packing
@@ -53,7 +54,7 @@ __all__ = ["LEDGER", "STUDY", "TABLES", "Store"]
 STUDY = "study.toml"
 
 SYNC_S = 1.0
-"""What a power cut may lose."""
+"""Time between syncs in seconds, which bounds the loss at a power cut."""
 
 FIGURES = "SELECT names, metrics FROM runs WHERE identity = ?"
 
@@ -63,7 +64,7 @@ class Store:
 
     Attributes:
         folder: the folder.
-        lasting: whether it outlasts the call.
+        lasting: True if it still exists after the call.
     """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
@@ -87,7 +88,7 @@ class Store:
         Args:
             folder: the study's folder.
             text: the study file as resolved; None leaves what is there.
-            keep_both: whether results of other versions of the engine may stay beside new ones.
+            keep_both: True to keep results of other versions of the engine beside new ones.
 
         Raises:
             RequestError: if the folder holds something else, results of another version, or
@@ -95,12 +96,12 @@ class Store:
             DamageError: if the ledger is damaged.
         """
         folder = Path(folder)
-        with told(folder):
+        with readable_errors(folder):
             _check_folder(folder)
             folder.mkdir(parents=True, exist_ok=True)
         connection = open_to_write(folder)
         try:
-            with told(folder):
+            with readable_errors(folder):
                 store = cls(folder, connection)
         except BaseException:
             connection.close()
@@ -115,7 +116,7 @@ class Store:
                 raise
         if text is not None:
             try:
-                with told(folder):
+                with readable_errors(folder):
                     _write_whole(folder / STUDY, text.encode())
             except RequestError:
                 store.close()
@@ -147,7 +148,7 @@ class Store:
         return found is not None and found[1] is not None
 
     def adopt(self, runs: Iterable[Run]) -> None:
-        """Gives runs that are recorded already the parameters that they have in this study."""
+        """Gives runs that are already recorded their parameters in this study."""
         changes = []
         for run in runs:
             found = self._done.get(run.identity)
@@ -164,7 +165,7 @@ class Store:
                     connection.execute(INSERT, changed.sealed())
 
     def record(self, results: Sequence[RunResult], keep: Keep = Keep()) -> None:  # noqa: B008
-        """Records runs, all in one transaction. When it returns, no end of the process loses them.
+        """Records runs in one transaction. Once it has returned, they survive the process.
 
         Raises:
             RequestError: if the disk is full; what was recorded before is whole.
@@ -215,9 +216,9 @@ class Store:
         ).sealed()
 
     def _packing(self, connection: sqlite3.Connection, names: str, values: bytes) -> Packing:
-        """How metrics of these names are written; these values are the sample at first sight.
+        """Returns the encoding of metrics with these names; a new one has the values as sample.
 
-        The transaction under way keeps other processes from taking the same number.
+        The current transaction keeps other processes from taking the same number.
         """
         if names not in self._packings:
             query = "SELECT id, names, sample FROM names WHERE names = ?"
@@ -231,14 +232,14 @@ class Store:
         return self._packings[names]
 
     def _write_table(self, identity: bytes, name: str, table: pl.DataFrame) -> str:
-        """Writes a table; returns its checksum."""
+        """Writes a table and returns its checksum."""
         content = io.BytesIO()
         table.write_parquet(content)
         self._write_file(f"{identity.hex()}.{name}.parquet", content.getvalue())
         return checksum(content.getvalue())
 
     def _write_file(self, name: str, content: bytes) -> None:
-        with told(self.folder):
+        with readable_errors(self.folder):
             tables = self.folder / TABLES
             tables.mkdir(exist_ok=True)
             with unfinished_file(tables / name) as path:
@@ -247,9 +248,9 @@ class Store:
     def values(
         self, identities: Iterable[bytes], metrics: Sequence[str]
     ) -> Iterator[tuple[bytes, list[float]]]:
-        """Some metrics of some runs; NaN for those that failed or have no such metric.
+        """Returns some metrics of some runs; NaN for runs that failed or have no such metric.
 
-        Runs are looked up by their identity: who asks often asks for a few each time.
+        Runs are looked up by their identity, because most callers ask for a few at a time.
         """
         packings = {packing.id: packing for packing in self._packings.values()}
         places: dict[int, list[int | None]] = {}
@@ -266,19 +267,19 @@ class Store:
                 yield identity, packings[number].at(places[number], blob)
 
     def seconds(self, identities: Iterable[bytes]) -> float:
-        """The sum of the wall-clock times of these runs, in seconds."""
+        """Returns the sum of the wall-clock times of these runs, in seconds."""
         query = "SELECT wall_s FROM runs WHERE identity = ?"
         found = (row for identity in identities for row in self._rows(query, identity))
         return sum((float(took) for (took,) in found), 0.0)
 
     def merge(self, other: Path) -> int:
-        """Takes over the runs of another folder that this one has not; returns how many.
+        """Copies the runs of another folder that this one lacks, and returns their number.
 
-        A run that failed here and not there is taken too.
+        A run that failed here and succeeded there is copied too.
         """
         if not (other / LEDGER).is_file():
             raise RequestError(f"{other} holds no {LEDGER}; name the folder of a study")
-        with closing(open_to_read(other)) as connection, told(other):
+        with closing(open_to_read(other)) as connection, readable_errors(other):
             reading = Reading(other, connection)
             rows = reading.rows(" ORDER BY rowid")
             wanted = [row for row in rows if self._lacks(row.identity, row.error)]
@@ -303,7 +304,7 @@ class Store:
         return found is None or (found[1] is not None and error is None)
 
     def _copy_tables(self, other: Path, row: Row) -> Row:
-        """Copies what is kept of a run; returns its row, with checksums if it had none."""
+        """Copies the tables of a run and returns its row, with checksums if it had none."""
         known = row.checksums()
         if not known and row.kept:  # format 1 has no checksums
             beside = (other / TABLES).glob(f"{row.identity.hex()}.*.parquet")
@@ -318,16 +319,16 @@ class Store:
         return row._replace(tables=parameters(known))
 
     def sync(self) -> None:
-        """Brings what is recorded onto the disk."""
-        with told(self.folder):
+        """Writes the recorded runs to the disk."""
+        with readable_errors(self.folder):
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         self._synced = time.monotonic()
 
     def close(self) -> None:
-        """Syncs and closes.
+        """Syncs and closes the ledger.
 
         Unless another process has it open, the ledger is then a single file, which can be copied
-        and read from where nothing can be written.
+        and read from a read-only place.
         """
         with suppress(sqlite3.Error):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -339,7 +340,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with told(self.folder):
+        with readable_errors(self.folder):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection

@@ -1,4 +1,4 @@
-"""Damage of a study's folder: found, listed, and dropped so that the next sweep runs it again."""
+"""Damage of a study's folder: detection, listing, and removal, for a repeat by the next sweep."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from goodqueue.study.record.ledger import (
     open_to_read,
     parameters,
     read_table,
+    readable_errors,
     structure_faults,
     tables_beside,
-    told,
     write_names,
 )
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEPT_BY = {"queueing-delays": 2, "flows": 4}
-"""The bit of `kept` that asks for a table; all other tables are series."""
+"""Bit of `kept` that requests a table; all other tables are series."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The contents of a study's folder, and the faults that were found in it.
+    """Contents of a study's folder, and the faults that were found in it.
 
     Attributes:
         format: version of the ledger's own tables; those of version 1 have no checksums.
-        rows: how many rows are sound.
-        tables: how many tables beside are sound.
+        rows: number of intact rows.
+        tables: number of intact tables.
         faults: the damage.
     """
 
@@ -54,7 +54,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """Rows and tables of a study's folder that are sound."""
+    """Intact rows and tables of a study's folder."""
 
     format: int
     rows: list[Row]
@@ -65,26 +65,26 @@ class _Sound:
 
 
 def verify(folder: Path) -> Findings:
-    """Looks at every row and every table.
+    """Checks every row and every table.
 
     Raises:
-        RequestError: if the folder holds no ledger, or it is none that this version can read.
+        RequestError: if the folder has no ledger, or one that this version cannot read.
     """
     found = _look(folder)
     return Findings(found.format, len(found.rows), found.tables, found.faults)
 
 
 def repair(folder: Path) -> Findings:
-    """Drops what is damaged and keeps all else; returns what it found.
+    """Removes damaged parts, keeps the others, and returns the findings.
 
-    The ledger is written anew from its sound rows, and takes the old one's place when it is whole.
+    The ledger is written anew from its intact rows, and replaces the old one when it is whole.
 
     Raises:
         RequestError: if nothing of the ledger can be read, or another process has it open.
     """
     found = _look(folder)
     if found.faults:
-        with told(folder):
+        with readable_errors(folder):
             _write_anew(folder, found)
             for path in found.files:
                 path.unlink(missing_ok=True)
@@ -110,7 +110,7 @@ def _look(folder: Path) -> _Sound:
 
 
 def _structure(connection: sqlite3.Connection) -> list[Fault]:
-    """Damage of the file that is not that of a single row."""
+    """Returns damage of the file that is not that of a single row."""
     try:
         found = structure_faults(connection)
         if not found and format_of(connection) not in {1, FORMAT}:
@@ -121,7 +121,7 @@ def _structure(connection: sqlite3.Connection) -> list[Fault]:
 
 
 def _sound_rows(reading: Reading) -> list[Row]:
-    """The rows that can be read, from the first on and from the last back to where it breaks."""
+    """Returns the rows that can be read, from the first on and backward from the last."""
     rows: dict[bytes, Row] = {}
     for order in (" ORDER BY rowid", " ORDER BY rowid DESC"):
         with suppress(sqlite3.Error):
@@ -131,7 +131,7 @@ def _sound_rows(reading: Reading) -> list[Row]:
 
 
 def _sound_tables(folder: Path, rows: list[Row]) -> tuple[list[Row], int, list[Fault], list[Path]]:
-    """The rows without the tables that are damaged: how many are sound, the faults, their files."""
+    """Returns rows without damaged tables, the number of intact ones, faults, and files."""
     kept, sound, faults, files = [], 0, [], []
     for row in rows:
         known = row.checksums()
