@@ -7,15 +7,15 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import _core
 from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.model import Choices, model_of
-from goodqueue.passive.scenario import today_toml
+from goodqueue.passive.scenario import today as today_of
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
 from goodqueue.runs.cost import cost_of
 from goodqueue.runs.memory import limit_of
+from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.api import simulate
 from goodqueue.sizing.search.budget import Budget
@@ -111,7 +111,7 @@ def simulate_today(
     budget = Budget(seconds)
     with user_store("sizing", effort.store) as store:
         runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
-        scenario = _core.Scenario.parse(today_toml(model).encode(), "the capture", [])
+        scenario = scenario_of(today_of(model), "the capture")
         run_s = cost_of(*scenario.calibrate(min(TRIAL_S, seconds / 10))) / runner.workers
         few = min(FEW_REPLICATES, math.floor(seconds / run_s)) if run_s else FEW_REPLICATES
         if few < LEAST_REPLICATES:
