@@ -1,4 +1,4 @@
-"""Scenarios of described links are those of the files in `tests/data/links`, byte for byte."""
+"""Scenarios are the same as text, as settings, and as described links (`tests/data/links`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT
 from goodqueue import load
-from goodqueue.runs.settings import changed, scenario_of, settings_of
+from goodqueue.runs.settings import changed, readable_toml, scenario_of, settings_of
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.sizing.trials.length import WHOLE, Extent
@@ -68,6 +68,19 @@ def test_settings_that_are_read_make_the_same_scenario(name: str) -> None:
     scenario = load(FILES / f"{name}.toml")
     again = scenario_of(settings_of(scenario), "the same")
     assert again.resolved_toml() == scenario.resolved_toml()
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_settings_as_readable_text_make_the_same_scenario(name: str) -> None:
+    scenario = load(FILES / f"{name}.toml")
+    comments = {"": "What\nit is", "topology": "its shape", "flow.0": "one = two"}
+    text = readable_toml(settings_of(scenario), comments)
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        "# What it is",
+        "# its shape",
+        "# one = two",
+    ]
+    assert load(text).resolved_toml() == scenario.resolved_toml()
 
 
 def test_changed_settings_differ_in_nothing_else() -> None:
