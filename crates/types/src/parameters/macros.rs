@@ -5,8 +5,7 @@
 /// A field is `name: Type = default => key;`. Its doc comment documents both the field and the key;
 /// a [`Key`](crate::parameters::Key) that several structs share has its own. A field without a key
 /// is a struct of parameters whose keys lie in the same table. The literal in parentheses names the
-/// table in the schema; keys after it, such as the tag of a table, come first and belong to no
-/// field.
+/// table in the schema.
 ///
 /// ```
 /// use goodqueue_types::{Span, parameters};
@@ -33,7 +32,7 @@
 macro_rules! parameters {
     ($(
         $(#[$meta:meta])*
-        pub struct $config:ident($name:literal $(, $first:expr)*) {
+        pub struct $config:ident($name:literal) {
             $(
                 $(#[doc = $doc:literal])*
                 $field:ident: $kind:ty = $default:expr $(=> $key:expr)?;
@@ -58,7 +57,6 @@ macro_rules! parameters {
         impl $crate::parameters::Declared for $config {
             const KEYS: &'static [$crate::parameters::Key] = {
                 const PARTS: &[&[$crate::parameters::Key]] = &[
-                    $(&[$first],)*
                     $($crate::__parameter!(keys $field, $kind, concat!($($doc, "\n"),*); $($key)?),)*
                 ];
                 const COUNT: usize = $crate::parameters::count_keys(PARTS);
@@ -144,6 +142,129 @@ macro_rules! __parameter {
     };
     (set $place:expr, $field:ident, $name:expr, $value:expr;) => {
         $crate::parameters::Parameters::set(&mut $place, $name, $value.clone());
+    };
+}
+
+/// Declares an enum whose variants are tables of parameters, each with its word at the key `kind`.
+///
+/// A variant has no parameters, or fields as in [`parameters!`], or a struct of parameters, which
+/// the binding in parentheses names. The second literal names the table in the schema. The key in
+/// parentheses after the enum's name is the key of the words.
+#[macro_export]
+macro_rules! variants {
+    (
+        $(#[$meta:meta])*
+        pub enum $choice:ident($kind_key:expr) {
+            $(
+                $(#[$doc:meta])*
+                $variant:ident $(($bind:ident: $inner:ty))? = $word:literal($name:literal) $({
+                    $(
+                        $(#[doc = $field_doc:literal])*
+                        $field:ident: $kind:ty = $default:expr => $key:expr;
+                    )*
+                })?
+            ),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $choice {
+            $(
+                $(#[$doc])*
+                $variant $(($inner))? $({ $($(#[doc = $field_doc])* $field: $kind),* })?,
+            )+
+        }
+
+        impl $choice {
+            /// Words of all variants.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+            /// Words of all variants, each with its table.
+            pub const VARIANTS: $crate::parameters::Variants = &[$(
+                ($word, {
+                    const PARTS: &[&[$crate::parameters::Key]] = &[
+                        &[$kind_key],
+                        $(<$inner as $crate::parameters::Declared>::KEYS,)?
+                        $(&[$(($key).of_field(
+                            stringify!($field),
+                            concat!($($field_doc, "\n"),*),
+                        )),*],)?
+                    ];
+                    const COUNT: usize = $crate::parameters::count_keys(PARTS);
+                    const KEYS: [$crate::parameters::Key; COUNT] =
+                        $crate::parameters::concat_keys(PARTS);
+                    &$crate::parameters::Spec {
+                        name: $name,
+                        keys: &KEYS,
+                        defaults: Some(|| Box::new($choice::defaults($word))),
+                    }
+                }),
+            )+];
+
+            /// Returns the variant of a word with its defaults.
+            pub fn defaults(word: &str) -> Self {
+                match word {
+                    $($word => Self::$variant {
+                        $(0: <$inner>::default(),)?
+                        $($($field: $default),*)?
+                    },)+
+                    other => unreachable!("{other} is none of {:?}", Self::WORDS),
+                }
+            }
+
+            /// Returns the word of the variant.
+            pub fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $word,)+
+                }
+            }
+        }
+
+        impl $crate::parameters::Parameters for $choice {
+            fn keys(&self) -> &'static [$crate::parameters::Key] {
+                let word = self.word();
+                let found = Self::VARIANTS.iter().find(|variant| variant.0 == word);
+                found.map_or(&[], |variant| variant.1.keys)
+            }
+
+            fn get(&self, key: &str) -> Option<$crate::parameters::Value> {
+                match self {
+                    $(Self::$variant { $(0: $bind)? $($($field),*)? } => {
+                        $(return $crate::parameters::Parameters::get($bind, key);)?
+                        $($($crate::__parameter!(get *$field, $field, key; $key);)*)?
+                    })+
+                }
+                #[allow(unreachable_code, reason = "every variant may be a struct")]
+                None
+            }
+
+            fn set(&mut self, key: &str, value: $crate::parameters::Value) {
+                match self {
+                    $(Self::$variant { $(0: $bind)? $($($field),*)? } => {
+                        $($crate::parameters::Parameters::set($bind, key, value);)?
+                        $($($crate::__parameter!(set *$field, $field, key, value; $key);)*)?
+                    })+
+                }
+            }
+        }
+
+        impl $crate::parameters::Parameter for $choice {
+            fn from_value(value: $crate::parameters::Value) -> Self {
+                let (word, given) = match value {
+                    $crate::parameters::Value::Table(table) => (table.word, table.given),
+                    $crate::parameters::Value::Word(word) => (Some(word), Default::default()),
+                    other => unreachable!("{other:?} is no table"),
+                };
+                let mut choice = Self::defaults(word.unwrap_or(Self::WORDS[0]));
+                $crate::parameters::Parameters::apply(&mut choice, &given);
+                choice
+            }
+
+            fn value(&self) -> $crate::parameters::Value {
+                $crate::parameters::Value::Table($crate::parameters::TableValue {
+                    word: Some(self.word()),
+                    given: $crate::parameters::Parameters::all(self),
+                })
+            }
+        }
     };
 }
 

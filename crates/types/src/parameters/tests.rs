@@ -1,5 +1,5 @@
 use super::*;
-use crate::{RandomStream, Rate, Span, parameters, words};
+use crate::{RandomStream, Rate, Span, parameters, variants, words};
 
 words! {
     /// Whose rule is followed.
@@ -26,7 +26,7 @@ parameters! {
 
     /// Parameters with those of another struct among them.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Outer("outer", key("kind", Kind::Free, REQUIRED, "…", "The kind.")) {
+    pub struct Outer("outer") {
         /// Most packets.
         count: u32 = 3 => integer(1, 100).example("7").tc("count");
         inner: Inner = Inner { gain: 2.0, ..Inner::default() };
@@ -40,15 +40,50 @@ parameters! {
 #[test]
 fn a_declaration_yields_keys_in_order_with_those_of_inner_structs() {
     let names: Vec<&str> = Outer::KEYS.iter().map(|key| key.name).collect();
-    let expected = ["kind", "count", "target", "the_gain", "rate", "whose"];
+    let expected = ["count", "target", "the_gain", "rate", "whose"];
     assert_eq!(names, expected);
-    assert_eq!(Outer::KEYS[2].meaning(), "Longest time.");
-    assert_eq!(Outer::KEYS[3].meaning(), "Gain per second.");
-    assert_eq!(Outer::KEYS[2].toml_example(), "\"5ms\"");
-    assert_eq!(Outer::KEYS[1].toml_example(), "7");
-    assert_eq!(Outer::KEYS[1].tc, Tc::Option("count"));
-    assert_eq!(Outer::KEYS[4].kind.absent(), Some("none"));
-    assert_eq!(Outer::SPEC.name, "outer");
+    assert_eq!(Outer::KEYS[1].meaning(), "Longest time.");
+    assert_eq!(Outer::KEYS[2].meaning(), "Gain per second.");
+    assert_eq!(Outer::KEYS[1].toml_example(), "\"5ms\"");
+    assert_eq!(Outer::KEYS[0].toml_example(), "7");
+    assert_eq!(Outer::KEYS[0].tc, Tc::Option("count"));
+    assert_eq!(Outer::KEYS[3].kind.absent(), Some("none"));
+    assert_eq!((Outer::SPEC.name, Inner::SPEC.name), ("outer", "inner"));
+}
+
+variants! {
+    /// A choice among tables.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Choice(key("kind", Kind::Choice(Choice::WORDS), "none", "inner", "Which.")) {
+        /// Nothing.
+        Nothing = "none"("no choice"),
+        /// Parameters of its own.
+        Own = "own"("own choice") {
+            /// Gain.
+            gain: f64 = 1.0 => number(0.0, 2.0).example("1");
+        },
+        /// A struct of parameters.
+        Inner(inner: Inner) = "inner"("inner choice"),
+    }
+}
+
+#[test]
+fn variants_have_their_words_and_tables() {
+    let names: Vec<Vec<&str>> = Choice::VARIANTS
+        .iter()
+        .map(|(_, spec)| spec.keys.iter().map(|key| key.name).collect())
+        .collect();
+    let inner = vec!["kind", "target", "the_gain"];
+    assert_eq!(names, [vec!["kind"], vec!["kind", "gain"], inner]);
+    let mut choice = Choice::defaults("own");
+    choice.set("gain", Value::Number(2.0));
+    assert_eq!(choice, Choice::Own { gain: 2.0 });
+    assert_eq!(Choice::from_value(choice.value()), choice);
+    let mut choice = Choice::defaults("inner");
+    choice.set("the_gain", Value::Number(2.0));
+    assert_eq!(choice.get("the_gain"), Some(Value::Number(2.0)));
+    assert_eq!(Choice::from_value(choice.value()), choice);
+    assert_eq!(Choice::from_value(Value::Word("none")), Choice::Nothing);
 }
 
 #[test]
@@ -80,6 +115,7 @@ fn values_are_set_and_got_by_their_keys() {
 
 #[test]
 fn random_values_lie_within_their_bounds_and_vary() {
+    assert_eq!(Whose::of("linux"), Some(Whose::Linux));
     let mut random = RandomStream::new(1, "test", 0);
     let mut counts = Vec::new();
     for _ in 0..200 {
