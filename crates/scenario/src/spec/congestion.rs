@@ -43,11 +43,13 @@ const SEGMENTS: Kind = Kind::Number {
 
 static RENO: Spec = Spec {
     name: "reno",
+    defaults: None,
     keys: &[KIND],
 };
 
 static GAIMD: Spec = Spec {
     name: "gaimd",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -72,6 +74,7 @@ static GAIMD: Spec = Spec {
 
 static CUBIC: Spec = Spec {
     name: "cubic",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -110,6 +113,7 @@ static CUBIC: Spec = Spec {
 
 static BBR: Spec = Spec {
     name: "bbr",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -151,6 +155,7 @@ static BBR: Spec = Spec {
 
 static VEGAS: Spec = Spec {
     name: "vegas",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -167,6 +172,7 @@ static VEGAS: Spec = Spec {
 
 static WESTWOOD: Spec = Spec {
     name: "westwood",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -188,6 +194,7 @@ static WESTWOOD: Spec = Spec {
 
 static DCTCP: Spec = Spec {
     name: "dctcp",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -209,6 +216,7 @@ static DCTCP: Spec = Spec {
 
 static SCALABLE: Spec = Spec {
     name: "scalable",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -233,6 +241,7 @@ static SCALABLE: Spec = Spec {
 
 static LEDBAT: Spec = Spec {
     name: "ledbat",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -257,6 +266,7 @@ static LEDBAT: Spec = Spec {
 
 static BBR3: Spec = Spec {
     name: "bbr3",
+    defaults: None,
     keys: &[
         KIND,
         key(

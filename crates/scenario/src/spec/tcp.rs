@@ -28,6 +28,7 @@ const fn flag(name: &'static str, doc: &'static str) -> Key {
 
 pub(crate) static TCP: Spec = Spec {
     name: "tcp",
+    defaults: None,
     keys: &[
         key(
             "profile",
@@ -271,6 +272,7 @@ pub(crate) static TCP: Spec = Spec {
 
 pub(crate) static RTO: Spec = Spec {
     name: "rto",
+    defaults: None,
     keys: &[
         switch("initial", TIMER, "\"1s\"", "Before the first sample."),
         switch("minimum", TIMER, "\"200ms\"", "Lower bound."),
@@ -310,6 +312,7 @@ pub(crate) static RTO: Spec = Spec {
 
 pub(crate) static DETAILS: Spec = Spec {
     name: "details",
+    defaults: None,
     keys: &[
         word::<WindowArithmetic>(
             "window_arithmetic",

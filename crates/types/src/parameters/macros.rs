@@ -43,7 +43,8 @@ macro_rules! parameters {
         pub struct $config {
             $(
                 $(#[doc = $doc])*
-                $(#[doc = concat!("\n\nKey: `", stringify!($key), "`.")])?
+                #[doc = concat!("\n\nDefault: `", stringify!($default), "`.")]
+                $(#[doc = concat!("Key: `", stringify!($key), "`.")])?
                 pub $field: $kind,
             )*
         }
@@ -56,12 +57,12 @@ macro_rules! parameters {
 
         impl $crate::parameters::Declared for $config {
             const KEYS: &'static [$crate::parameters::Key] = {
-                const PARTS: &[&[$crate::parameters::Key]] = &[
+                const __PARTS: &[&[$crate::parameters::Key]] = &[
                     $($crate::__parameter!(keys $field, $kind, concat!($($doc, "\n"),*); $($key)?),)*
                 ];
-                const COUNT: usize = $crate::parameters::count_keys(PARTS);
-                const ALL: [$crate::parameters::Key; COUNT] = $crate::parameters::concat_keys(PARTS);
-                &ALL
+                const __COUNT: usize = $crate::parameters::count_keys(__PARTS);
+                const __KEYS: [$crate::parameters::Key; __COUNT] = $crate::parameters::concat_keys(__PARTS);
+                &__KEYS
             };
         }
 
@@ -180,7 +181,7 @@ macro_rules! variants {
             /// Words of all variants, each with its table.
             pub const VARIANTS: $crate::parameters::Variants = &[$(
                 ($word, {
-                    const PARTS: &[&[$crate::parameters::Key]] = &[
+                    const __PARTS: &[&[$crate::parameters::Key]] = &[
                         &[$kind_key],
                         $(<$inner as $crate::parameters::Declared>::KEYS,)?
                         $(&[$(($key).of_field(
@@ -188,12 +189,12 @@ macro_rules! variants {
                             concat!($($field_doc, "\n"),*),
                         )),*],)?
                     ];
-                    const COUNT: usize = $crate::parameters::count_keys(PARTS);
-                    const KEYS: [$crate::parameters::Key; COUNT] =
-                        $crate::parameters::concat_keys(PARTS);
+                    const __COUNT: usize = $crate::parameters::count_keys(__PARTS);
+                    const __KEYS: [$crate::parameters::Key; __COUNT] =
+                        $crate::parameters::concat_keys(__PARTS);
                     &$crate::parameters::Spec {
                         name: $name,
-                        keys: &KEYS,
+                        keys: &__KEYS,
                         defaults: Some(|| Box::new($choice::defaults($word))),
                     }
                 }),
