@@ -6,6 +6,7 @@ use super::{Key, Kind, REQUIRED, Spec, TIMER, key};
 pub(crate) const CONTROLS: &[(&str, &Spec)] = &[
     ("reno", &RENO),
     ("gaimd", &GAIMD),
+    ("cubic", &CUBIC),
     ("bbr", &BBR),
     ("vegas", &VEGAS),
     ("westwood", &WESTWOOD),
@@ -13,7 +14,6 @@ pub(crate) const CONTROLS: &[(&str, &Spec)] = &[
     ("scalable", &SCALABLE),
     ("ledbat", &LEDBAT),
     ("bbr3", &BBR3),
-    ("cubic", &CUBIC),
 ];
 
 /// Their names.
