@@ -78,10 +78,17 @@ fn word_among(kind: Kind, text: &str) -> Option<&'static str> {
     })
 }
 
-/// The alternative of the key's kind that the field is: packets if the text has their unit,
-/// otherwise the first.
+/// The alternative of the key's kind that the field is: a table, or packets if the text has their
+/// unit, otherwise the first.
 fn alternative(field: &Field<'_>) -> Kind {
     let kind = field.key.kind;
+    let table = search(kind, &|kind| match kind {
+        Kind::Tagged { .. } => Some(kind),
+        _ => None,
+    });
+    if let (true, Some(table)) = (field.is_table(), table) {
+        return table;
+    }
     let in_packets = field.as_text().is_some_and(|text| text.ends_with('p'));
     let packets = search(kind, &|kind| match kind {
         Kind::Packets { .. } => Some(kind),

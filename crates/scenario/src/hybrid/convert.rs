@@ -240,7 +240,7 @@ fn flow_group(
         return refuse("recovery without SACK");
     }
     let Some(control) = control(tcp) else {
-        let name = crate::congestion::name(&tcp.congestion_control);
+        let name = tcp.congestion_control.word();
         return refuse(&format!("congestion control {name}"));
     };
     let placed = scenario.layout.flows.iter();

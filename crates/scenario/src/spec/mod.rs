@@ -1,7 +1,6 @@
 //! What a scenario may say: every key with its kind, bounds, default and meaning, once. The
 //! reader, the JSON Schema and the tables of docs/scenario.md are all made from these lists.
 
-mod congestion;
 mod flow;
 mod framing;
 mod impairment;
@@ -21,7 +20,6 @@ pub(crate) use goodqueue_types::parameters::{
     HOUR, Key, Kind, LARGEST, LONGEST, REQUIRED, Spec, TIMER, Variants, key,
 };
 
-pub(crate) use congestion::CONTROLS;
 pub(crate) use flow::FLOW;
 pub(crate) use framing::{FRAMING_TABLE, PRESETS};
 pub(crate) use impairment::{DUPLICATION, REORDERING};

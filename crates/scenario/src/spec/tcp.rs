@@ -1,13 +1,12 @@
 //! The keys of `[tcp]`: the switches of `TcpConfig` under the same names.
 
-use super::congestion::{CONTROLS, NAMES};
 use super::{AMOUNT, HOUR, Key, Kind, Spec, TIMER, key};
 use crate::setting::Words;
 use goodqueue_tcp::{
-    AckRule, CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
-    FastRetransmitGuard, Handshake, IdleRestart, LossDetection, PartialAckTimer, Profile,
-    ReceiveWindowRule, Recovery, RecoveryExit, RecoveryWindow, SackVariant, SlowStart, SynLossRule,
-    TimingRule, WindowArithmetic,
+    AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, DuplicateAckRule,
+    DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, LossDetection,
+    PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit, RecoveryWindow,
+    SackVariant, SlowStart, SynLossRule, TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -41,10 +40,10 @@ pub(crate) static TCP: Spec = Spec {
         switch(
             "congestion_control",
             Kind::Either(&[
-                Kind::Choice(NAMES),
+                Kind::Choice(CongestionControlConfig::WORDS),
                 Kind::Tagged {
                     tag: "kind",
-                    variants: CONTROLS,
+                    variants: CongestionControlConfig::VARIANTS,
                 },
             ]),
             "\"cubic\"",
