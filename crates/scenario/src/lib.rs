@@ -38,6 +38,7 @@ mod topology;
 mod trace;
 mod traffic;
 mod units;
+mod value;
 mod wiring;
 mod workload;
 mod write;

@@ -76,7 +76,7 @@ pub(crate) fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOut
         config.name, link.name,
         "observed links come in network order"
     );
-    let queue = crate::queue::name(&config.queue);
+    let queue = config.queue.word();
     // A queue that no file can name has a limit that the scenario does not know.
     let limit = queue.and_then(|_| scenario.buffer(&link.name).ok());
     let mut keys = json!({

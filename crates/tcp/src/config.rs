@@ -2,10 +2,7 @@
 
 use goodqueue_types::{Rate, Span, Time};
 
-use crate::cc::{
-    Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
-    WestwoodConfig,
-};
+pub use crate::cc::CongestionControlConfig;
 
 /// Configuration of an endpoint. A [profile](TcpConfig::profile) fills it and a scenario overrides
 /// fields. Both ends of a connection use the same one, so options need no negotiation: window
@@ -92,36 +89,6 @@ pub struct TcpConfig {
     pub syn_loss: SynLossRule,
     /// Details in which implementations differ.
     pub details: Details,
-}
-
-/// Congestion controls by their usual names.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CongestionControlConfig {
-    /// Additive increase by one segment per round trip, decrease by half.
-    Reno,
-    /// Additive increase by α segments per round trip, decrease to (1 − β) of the window.
-    Gaimd {
-        /// Segments added per round trip.
-        alpha: f64,
-        /// Share of the window that a loss takes.
-        beta: f64,
-    },
-    /// CUBIC of RFC 9438.
-    Cubic(CubicConfig),
-    /// BBR, version 3.
-    Bbr3(Bbr3Config),
-    /// LEDBAT of RFC 6817, a background transport.
-    Ledbat(LedbatConfig),
-    /// Kelly's Scalable TCP.
-    Scalable(ScalableConfig),
-    /// DCTCP of RFC 8257.
-    Dctcp(DctcpConfig),
-    /// Westwood+: a loss leaves the bandwidth times the shortest round-trip time.
-    Westwood(WestwoodConfig),
-    /// Vegas, which keeps a few segments in the queue.
-    Vegas(VegasConfig),
-    /// BBR, version 1.
-    Bbr(BbrConfig),
 }
 
 /// Rule that ends slow start before a loss does.

@@ -2,34 +2,26 @@
 //! congestion-based congestion control", ACM Queue 14(5), 2016. It sends at the largest delivery
 //! rate of the last ten round trips, with at most twice the bandwidth-delay product in flight.
 
-use goodqueue_types::{RandomStream, Rate, Span, Time};
+use goodqueue_types::parameters::{Key, TIMER, number};
+use goodqueue_types::{RandomStream, Rate, Span, Time, parameters};
 
 use super::max_filter::MaxFilter;
 use super::policer::{Policer, Turn};
-use super::{AckSample, CongestionControl, CongestionEvent, Needs, RateSample};
+use super::{AckSample, CongestionControl, CongestionEvent, Needs, RateSample, SEED};
 use crate::config::TcpConfig;
 
-/// Parameters of BBR.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BbrConfig {
-    /// Window in bandwidth-delay products while probing for bandwidth.
-    pub cwnd_gain: f64,
-    /// Age of the shortest round-trip time after which it is measured again.
-    pub probe_rtt_interval: Span,
-    /// Duration of that measurement.
-    pub probe_rtt_duration: Span,
-    /// Seed of the draw of the phase in which a gain cycle begins.
-    pub seed: u64,
-}
-
-impl Default for BbrConfig {
-    fn default() -> Self {
-        Self {
-            cwnd_gain: 2.0,
-            probe_rtt_interval: Span::from_secs(10),
-            probe_rtt_duration: Span::from_millis(200),
-            seed: 1,
-        }
+parameters! {
+    /// Parameters of BBR.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct BbrConfig("bbr") {
+        /// Window in bandwidth-delay products while probing for bandwidth.
+        cwnd_gain: f64 = 2.0 => number(1.0, 100.0).example("2");
+        /// Age at which the shortest round trip is measured again.
+        probe_rtt_interval: Span = Span::from_secs(10) => Key::of(TIMER).example("10s");
+        /// How long that takes.
+        probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
+        /// Chooses, with the time, where a gain cycle begins.
+        seed: u64 = 1 => SEED;
     }
 }
 
