@@ -376,31 +376,15 @@ impl Ledger {
         if start >= end || end > turn.sender.max_sent {
             return;
         }
-        let mut position = start;
-        while position < end {
-            let past = turn.sender.scoreboard.skip_sacked(position);
-            if past > position {
-                position = past;
-                continue;
-            }
-            let next = turn.sender.scoreboard.next_sacked(position);
-            let gap_end = next.unwrap_or(end).min(end);
-            self.tag_gap(turn, position, gap_end, (start, end), seen);
-            position = gap_end;
+        for gap in turn.sender.scoreboard.unsacked(start, end) {
+            self.tag_gap(turn, gap, (start, end), seen);
         }
         turn.sender.scoreboard.insert(start, end);
     }
 
-    fn tag_gap(
-        &mut self,
-        turn: &mut Turn<'_>,
-        from: u64,
-        to: u64,
-        block: (u64, u64),
-        seen: &mut Seen,
-    ) {
-        let mut index = self.records.index_above(from);
-        while index < self.records.out() as usize && self.records.get(index).seq < to {
+    fn tag_gap(&mut self, turn: &Turn<'_>, gap: (u64, u64), block: (u64, u64), seen: &mut Seen) {
+        let mut index = self.records.index_above(gap.0);
+        while index < self.records.out() as usize && self.records.get(index).seq < gap.1 {
             let record = *self.records.get(index);
             // Only whole segments count.
             if record.seq >= block.0 && record.end() <= block.1 && !record.sacked {

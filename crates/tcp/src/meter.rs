@@ -127,29 +127,19 @@ impl Meter {
     /// Records the segments that SACK blocks newly report. Only whole segments count.
     fn take_sack(&mut self, segment: &Segment, sender: &Sender) {
         let floor = sender.una.max(segment.ack);
-        let scoreboard = &sender.scoreboard;
         for (start, end) in segment.sack.ranges(segment.ack) {
             if start <= floor || end > sender.max_sent {
                 continue;
             }
-            let mut position = start;
-            while position < end {
-                let past = scoreboard.skip_sacked(position);
-                if past > position {
-                    position = past;
-                    continue;
-                }
-                let next = scoreboard.next_sacked(position);
-                let gap_end = next.unwrap_or(end).min(end);
-                self.mark_sacked(position, gap_end, (start, end));
-                position = gap_end;
+            for gap in sender.scoreboard.unsacked(start, end) {
+                self.mark_sacked(gap, (start, end));
             }
         }
     }
 
-    fn mark_sacked(&mut self, from: u64, to: u64, block: (u64, u64)) {
-        let mut index = self.records.index_above(from);
-        while index < self.records.out() as usize && self.records.get(index).seq < to {
+    fn mark_sacked(&mut self, gap: (u64, u64), block: (u64, u64)) {
+        let mut index = self.records.index_above(gap.0);
+        while index < self.records.out() as usize && self.records.get(index).seq < gap.1 {
             let record = *self.records.get(index);
             if record.seq >= block.0 && record.end() <= block.1 && !record.sacked {
                 let snapshot = self.records.snapshot(index);

@@ -96,6 +96,20 @@ impl Scoreboard {
         self.sacked.gap_from(position).map(|gap| gap.1)
     }
 
+    /// Returns the parts of `start..end` that are not SACKed yet, the lowest first.
+    pub fn unsacked(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
+        let mut position = start;
+        std::iter::from_fn(move || {
+            position = self.skip_sacked(position);
+            if position >= end {
+                return None;
+            }
+            let from = position;
+            position = self.next_sacked(from).unwrap_or(end).min(end);
+            Some((from, position))
+        })
+    }
+
     /// Returns the highest SACKed sequence number plus one.
     pub fn highest(&self) -> Option<u64> {
         self.sacked.last().map(|range| range.1)
