@@ -42,6 +42,7 @@ pub(crate) fn name(control: &CongestionControlConfig) -> &'static str {
         CongestionControlConfig::Westwood(_) => "westwood",
         CongestionControlConfig::Vegas(_) => "vegas",
         CongestionControlConfig::Bbr(_) => "bbr",
+        CongestionControlConfig::Custom(custom) => custom.name,
     }
 }
 
@@ -49,7 +50,7 @@ pub(crate) fn name(control: &CongestionControlConfig) -> &'static str {
 
 fn visit(v: &mut impl Visitor, control: &mut CongestionControlConfig) -> Checked<()> {
     match control {
-        CongestionControlConfig::Reno => Ok(()),
+        CongestionControlConfig::Reno | CongestionControlConfig::Custom(_) => Ok(()),
         CongestionControlConfig::Gaimd { alpha, beta } => {
             v.visit("alpha", alpha)?;
             v.visit("beta", beta)

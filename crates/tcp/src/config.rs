@@ -3,8 +3,8 @@
 use goodqueue_types::{Rate, Span, Time};
 
 use crate::cc::{
-    Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
-    WestwoodConfig,
+    Bbr3Config, BbrConfig, CubicConfig, CustomControl, DctcpConfig, LedbatConfig, ScalableConfig,
+    VegasConfig, WestwoodConfig,
 };
 
 /// Configuration of an endpoint. A [profile](TcpConfig::profile) fills it and a scenario overrides
@@ -122,6 +122,8 @@ pub enum CongestionControlConfig {
     Vegas(VegasConfig),
     /// BBR, version 1.
     Bbr(BbrConfig),
+    /// A control that is defined outside this crate.
+    Custom(CustomControl),
 }
 
 /// Rule that ends slow start before a loss does.

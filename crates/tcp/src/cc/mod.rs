@@ -250,6 +250,22 @@ pub trait CongestionControl: std::fmt::Debug {
     }
 }
 
+/// A congestion control that is defined outside this crate, by its name in results. Two are equal if
+/// their names are.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomControl {
+    /// Name in results.
+    pub name: &'static str,
+    /// Returns the control of a new connection.
+    pub make: fn(&TcpConfig) -> Box<dyn CongestionControl + Send>,
+}
+
+impl PartialEq for CustomControl {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
 /// Returns the configured control, for a control of the caller's that contains it.
 pub fn built_in(config: &TcpConfig) -> Box<dyn CongestionControl + Send> {
     Box::new(Controller::new(config))
@@ -305,6 +321,7 @@ impl Controller {
                 Self::Vegas(Box::new(Vegas::new(config, vegas)))
             }
             CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(config, bbr))),
+            CongestionControlConfig::Custom(custom) => Self::Custom((custom.make)(config)),
         }
     }
 }
