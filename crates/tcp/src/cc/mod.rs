@@ -7,8 +7,6 @@ mod cubic;
 mod dctcp;
 mod gaimd;
 mod ledbat;
-mod max_filter;
-mod policer;
 mod reno;
 mod scalable;
 mod slow_start;

@@ -3,15 +3,17 @@
 //! rate of the last ten round trips, with at most twice the bandwidth-delay product in flight.
 
 mod control;
+mod max_filter;
 mod model;
 mod phases;
+mod policer;
 
 use goodqueue_types::{Rate, Span, Time};
 
-use super::max_filter::MaxFilter;
-use super::policer::Policer;
 use super::{AckSample, CongestionControl, CongestionEvent, Needs, RateSample};
 use crate::config::TcpConfig;
+pub(super) use max_filter::MaxFilter;
+use policer::Policer;
 
 /// Parameters of BBR.
 #[derive(Clone, Copy, Debug, PartialEq)]

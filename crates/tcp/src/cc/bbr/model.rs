@@ -3,7 +3,7 @@
 
 use goodqueue_types::Time;
 
-use super::super::policer::Turn;
+use super::policer::Turn;
 use super::{AGGREGATION_ROUNDS, AckSample, Bbr, MOST_AGGREGATION, Mode, RateSample, least_burst};
 
 impl Bbr {

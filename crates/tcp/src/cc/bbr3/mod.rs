@@ -11,8 +11,7 @@ mod tests;
 
 use goodqueue_types::{Rate, Span, Time};
 
-use super::bbr::least_burst;
-use super::max_filter::MaxFilter;
+use super::bbr::{MaxFilter, least_burst};
 use super::{AckSample, CongestionControl, CongestionEvent, Needs};
 use crate::config::TcpConfig;
 

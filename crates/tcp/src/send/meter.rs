@@ -6,12 +6,12 @@ use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Needs, SegmentSample};
 use crate::config::{Recovery, TcpConfig};
-use crate::pacing::Pacer;
-use crate::rate::DeliveryRate;
-use crate::records::{Record, Records};
-use crate::rtt::MinRtt;
-use crate::sender::Sender;
-use crate::stats::Phase;
+use crate::connection::stats::Phase;
+use crate::recovery::records::{Record, Records};
+use crate::send::pacing::Pacer;
+use crate::send::rate::DeliveryRate;
+use crate::send::rtt::MinRtt;
+use crate::send::sender::Sender;
 
 /// Counts before an ACK, from which its [`SegmentSample`] is computed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -276,7 +276,7 @@ impl Sender {
         now: Time,
         segment: &Segment,
         config: &TcpConfig,
-        stats: &mut crate::stats::TcpStats,
+        stats: &mut crate::connection::stats::TcpStats,
     ) {
         self.with_meter(|meter, sender| meter.take(segment, sender));
         self.apply_ack(now, segment, config, stats);

@@ -8,8 +8,8 @@ use crate::config::{
     DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard, PartialAckTimer,
     Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
 };
-use crate::sender::{Clock, FIRST, Sender};
-use crate::stats::{CaState, Phase, TcpStats};
+use crate::connection::stats::{CaState, Phase, TcpStats};
+use crate::send::sender::{Clock, FIRST, Sender};
 
 impl Sender {
     /// Handles an ACK of new data while data are lost, SACKed or being repaired.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use goodqueue_types::Time;
 
-use crate::rate::Snapshot;
+use crate::send::rate::Snapshot;
 
 /// A segment in the retransmission queue.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@
 
 use goodqueue_types::{Segment, SegmentFlags, Time};
 
-use crate::endpoint::TcpEndpoint;
-use crate::receiver::AckDue;
-use crate::stats::ConnectionState;
+use crate::connection::endpoint::TcpEndpoint;
+use crate::connection::stats::ConnectionState;
+use crate::receive::receiver::AckDue;
 
 /// Header fields of a reset.
 #[derive(Debug)]

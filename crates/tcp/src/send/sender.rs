@@ -10,12 +10,12 @@ use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller};
 use crate::config::{Recovery, TcpConfig};
-use crate::ledger::{Ledger, Turn};
-use crate::limits::{Chronograph, Limited};
-use crate::meter::Meter;
-use crate::rtt::RttEstimator;
-use crate::scoreboard::Scoreboard;
-use crate::stats::{Phase, TcpStats};
+use crate::connection::stats::{Phase, TcpStats};
+use crate::recovery::ledger::{Ledger, Turn};
+use crate::recovery::scoreboard::Scoreboard;
+use crate::send::limits::{Chronograph, Limited};
+use crate::send::meter::Meter;
+use crate::send::rtt::RttEstimator;
 
 /// Sequence number of the first data byte. The SYN takes sequence number 0.
 pub(crate) const FIRST: u64 = 1;

@@ -6,13 +6,13 @@ use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time, Timest
 
 use crate::cc::{CongestionControl, Controller, MarkSample};
 use crate::config::{Recovery, TcpConfig};
-use crate::ecn::EcnState;
-use crate::limits::Limited;
-use crate::opening::Opening;
-use crate::receiver::{AckDue, Receiver};
-use crate::reset::Reset;
-use crate::sender::{Chunk, Sender};
-use crate::stats::{ConnectionState, TcpStats};
+use crate::connection::ecn::EcnState;
+use crate::connection::opening::Opening;
+use crate::connection::reset::Reset;
+use crate::connection::stats::{ConnectionState, TcpStats};
+use crate::receive::receiver::{AckDue, Receiver};
+use crate::send::limits::Limited;
+use crate::send::sender::{Chunk, Sender};
 
 /// Write this much for a bulk source without end.
 pub const ENDLESS: u64 = 1 << 62;

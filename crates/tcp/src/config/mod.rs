@@ -1,5 +1,7 @@
 //! Configuration of a TCP endpoint. One [`TcpConfig`] is shared by both endpoints of a flow.
 
+pub(crate) mod profiles;
+
 use goodqueue_types::{Rate, Span, Time};
 
 use crate::cc::{

@@ -5,11 +5,11 @@ use goodqueue_types::Time;
 
 use crate::cc::CongestionControl;
 use crate::config::IdleRestart;
-use crate::ledger::{Ends, Ledger, Resend, Timer, Turn};
-use crate::rate::Snapshot;
-use crate::records::Record;
-use crate::sender::{Chunk, Sender};
-use crate::stats::CaState;
+use crate::connection::stats::CaState;
+use crate::recovery::ledger::{Ends, Ledger, Resend, Timer, Turn};
+use crate::recovery::records::Record;
+use crate::send::rate::Snapshot;
+use crate::send::sender::{Chunk, Sender};
 
 impl Ledger {
     /// Returns the next piece of data to send, or none for now.
@@ -270,7 +270,7 @@ impl Ledger {
         }
         let rto = sender.rtt.rto();
         let mut idle = turn.now.saturating_since(sender.last_sent);
-        if idle <= rto || sender.max_sent <= crate::sender::FIRST {
+        if idle <= rto || sender.max_sent <= crate::send::sender::FIRST {
             return;
         }
         let mut window = sender.controller.window();

@@ -3,9 +3,9 @@
 
 use goodqueue_types::{Span, Time};
 
-use crate::ledger::{Ledger, Resend, Seen, Timer, Turn};
-use crate::records::Record;
-use crate::stats::CaState;
+use crate::connection::stats::CaState;
+use crate::recovery::ledger::{Ledger, Resend, Seen, Timer, Turn};
+use crate::recovery::records::Record;
 
 /// Number of recoveries for which a reordering window widened by a DSACK is kept (RFC 8985 section
 /// 6.2 step 4).

@@ -6,10 +6,10 @@ use goodqueue_types::Time;
 
 use crate::cc::CongestionControl;
 use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
-use crate::ledger::Ledger;
-use crate::limits::Limited;
-use crate::sender::{Chunk, Sender, UNTIMED};
-use crate::stats::{Phase, TcpStats};
+use crate::connection::stats::{Phase, TcpStats};
+use crate::recovery::ledger::Ledger;
+use crate::send::limits::Limited;
+use crate::send::sender::{Chunk, Sender, UNTIMED};
 
 impl Sender {
     /// Returns the next piece of data to send, or none for now.

@@ -5,9 +5,9 @@ use goodqueue_types::Span;
 
 use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
 use crate::config::{DecreaseBasis, RecoveryWindow};
-use crate::ledger::{Ledger, Resend, Seen, Timer, Turn};
-use crate::prr::Reduction;
-use crate::stats::{CaState, Phase};
+use crate::connection::stats::{CaState, Phase};
+use crate::recovery::ledger::{Ledger, Resend, Seen, Timer, Turn};
+use crate::recovery::prr::Reduction;
 
 /// Shortest time that a receiver has to acknowledge data that it had SACKed.
 const LEAST_PATIENCE: Span = Span::from_millis(10);

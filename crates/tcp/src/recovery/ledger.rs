@@ -8,18 +8,18 @@ use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Needs, SegmentSample};
 use crate::config::{Recovery, RecoveryWindow, TcpConfig};
-use crate::meter::Before;
-use crate::pacing::Pacer;
-use crate::prr::Reduction;
-use crate::rack::{Probe, Rack};
-use crate::rate::{DeliveryRate, Snapshot};
-use crate::records::{Record, Records};
-use crate::rtt::MinRtt;
-use crate::sender::Sender;
-use crate::stats::{CaState, TcpStats};
-use crate::undo::Undo;
-use crate::units::Unit;
-use crate::validation::Validation;
+use crate::connection::stats::{CaState, TcpStats};
+use crate::recovery::prr::Reduction;
+use crate::recovery::rack::{Probe, Rack};
+use crate::recovery::records::{Record, Records};
+use crate::recovery::undo::Undo;
+use crate::send::meter::Before;
+use crate::send::pacing::Pacer;
+use crate::send::rate::{DeliveryRate, Snapshot};
+use crate::send::rtt::MinRtt;
+use crate::send::sender::Sender;
+use crate::send::units::Unit;
+use crate::send::validation::Validation;
 
 /// Arguments of a call into the sender.
 pub(crate) struct Turn<'a> {

@@ -2,8 +2,8 @@
 //! 4015), and F-RTO after a timeout (RFC 5682, with SACK).
 
 use crate::cc::CongestionControl;
-use crate::ledger::{Ledger, Resend, Seen, Turn};
-use crate::stats::CaState;
+use crate::connection::stats::CaState;
+use crate::recovery::ledger::{Ledger, Resend, Seen, Turn};
 
 /// State by which a spurious reduction is detected.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use crate::cc::CongestionControl;
 use crate::config::Recovery;
-use crate::endpoint::TcpEndpoint;
-use crate::limits::{Limited, TimeLimited};
+use crate::connection::endpoint::TcpEndpoint;
+use crate::send::limits::{Limited, TimeLimited};
 use goodqueue_types::{Rate, Span, Time};
 
 /// Counts since the connection began.

@@ -5,11 +5,11 @@ use std::num::NonZeroU64;
 use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
 
 use crate::config::{AckRule, Handshake, ReceiveWindowRule, Recovery, TcpConfig};
-use crate::delayed_ack::{LinuxAcks, Verdict};
-use crate::reassembly::Reassembly;
-use crate::receive_window::{Intake, RightSizing, WindowPace};
-use crate::rtt::RttEstimator;
-use crate::stats::TcpStats;
+use crate::connection::stats::TcpStats;
+use crate::receive::delayed_ack::{LinuxAcks, Verdict};
+use crate::receive::reassembly::Reassembly;
+use crate::receive::receive_window::{Intake, RightSizing, WindowPace};
+use crate::send::rtt::RttEstimator;
 
 /// State of the acknowledgement that is owed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use goodqueue_types::{Segment, SegmentFlags, Time, Timestamps};
 
-use crate::endpoint::TcpEndpoint;
+use crate::connection::endpoint::TcpEndpoint;
 
 impl TcpEndpoint {
     /// Adds the timestamps option (RFC 7323 section 3.2): 10 bytes and two NOPs.

@@ -4,11 +4,11 @@ use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 
 use crate::cc::CongestionControl;
 use crate::config::{Handshake, Recovery, SynLossRule};
-use crate::endpoint::TcpEndpoint;
-use crate::receiver::AckDue;
-use crate::rtt::RttEstimator;
-use crate::sender::FIRST;
-use crate::stats::ConnectionState;
+use crate::connection::endpoint::TcpEndpoint;
+use crate::connection::stats::ConnectionState;
+use crate::receive::receiver::AckDue;
+use crate::send::rtt::RttEstimator;
+use crate::send::sender::FIRST;
 
 /// Exchange of SYNs, as one end has seen it.
 #[derive(Debug, Default)]

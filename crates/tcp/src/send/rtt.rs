@@ -286,7 +286,7 @@ fn tick_rto(config: &RtoConfig, base: Span, backoff: u64) -> Span {
 mod tests {
     use super::*;
     use crate::TcpConfig;
-    use crate::profiles::Profile;
+    use crate::config::profiles::Profile;
 
     fn config(alpha: f64, beta: f64) -> RtoConfig {
         RtoConfig {

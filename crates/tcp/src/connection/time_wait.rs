@@ -4,8 +4,8 @@ use goodqueue_types::Time;
 use goodqueue_types::{Segment, SegmentFlags, Timestamps};
 
 use crate::config::TcpConfig;
-use crate::ecn::EcnState;
-use crate::endpoint::TcpEndpoint;
+use crate::connection::ecn::EcnState;
+use crate::connection::endpoint::TcpEndpoint;
 
 /// A connection after both ends have closed it, in the reduced form of a stack (Linux's
 /// minisocket).
