@@ -5,12 +5,12 @@
 //! engine walks the packet on from there.
 
 use crate::Network;
-use crate::impaired_path::{Arrived, ImpairedPath};
-use crate::impairment::ImpairmentProcess;
-use crate::link_meter::{LinkMeter, Window};
-use crate::loss::LossProcess;
-use crate::service::VaryingRate;
-use crate::shared_buffer::{Buffer, SharedBuffer};
+use crate::link::impaired_path::{Arrived, ImpairedPath};
+use crate::link::impairment::ImpairmentProcess;
+use crate::link::loss::LossProcess;
+use crate::link::service::VaryingRate;
+use crate::link::shared_buffer::{Buffer, SharedBuffer};
+use crate::measure::link_meter::{LinkMeter, Window};
 use goodqueue_queue::{Backlog, Configuration, Context, Discipline, QueueDiscipline, Verdict};
 use goodqueue_types::{Bytes, DropReason, Framing, Packet, RandomStream, Rate, Span, Time};
 

@@ -1,8 +1,8 @@
 //! Statistics of one link. Both engines use them.
 
-use crate::fairness::Fairness;
-use crate::loss_bursts::LossBursts;
-use crate::outcome::BusyPeriods;
+use crate::measure::fairness::Fairness;
+use crate::measure::loss_bursts::LossBursts;
+use crate::measure::outcome::BusyPeriods;
 use crate::{AverageQueue, Distribution, LinkOutcome};
 use goodqueue_queue::Backlog;
 use goodqueue_types::{DropReason, Histogram, Packet, Span, Time};

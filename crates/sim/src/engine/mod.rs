@@ -17,17 +17,22 @@
 )]
 
 mod core;
+pub mod event_queue;
+pub mod in_order;
+pub mod line;
+pub mod probe;
+pub mod routing;
 
 pub(crate) use self::core::Host;
 use self::core::{Core, Crossed};
-use crate::agent::{flow_outcome, receiver_of};
-use crate::event_queue::{Event, Kind};
-use crate::fairness::add_fairness;
-use crate::in_order::InOrder;
-use crate::line::Lines;
-use crate::probe::{NoProbe, Probe, Recorder};
-use crate::routing::Routing;
-use crate::served_link::Service;
+use crate::engine::event_queue::{Event, Kind};
+use crate::engine::in_order::InOrder;
+use crate::engine::line::Lines;
+use crate::engine::probe::{NoProbe, Probe, Recorder};
+use crate::engine::routing::Routing;
+use crate::host::agent::{flow_outcome, receiver_of};
+use crate::link::served_link::Service;
+use crate::measure::fairness::add_fairness;
 use crate::{Network, Outcome, Totals};
 use goodqueue_types::{Packet, PacketSink, Time};
 

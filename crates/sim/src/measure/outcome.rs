@@ -3,9 +3,9 @@
 //! Names carry their unit. All figures are for the measured part of the run, from the warm-up to
 //! the end. A figure without a sample is `None`.
 
-use crate::fairness::Fairness;
-use crate::flow_class::LimitedOutcome;
-use crate::signals::Signal;
+use crate::measure::fairness::Fairness;
+use crate::measure::flow_class::LimitedOutcome;
+use crate::measure::signals::Signal;
 use crate::workload::session::AppOutcome;
 use goodqueue_tcp::Limited;
 use goodqueue_types::{DropReason, Histogram, PacketEvent, Time};

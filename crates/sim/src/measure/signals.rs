@@ -1,6 +1,6 @@
 //! Congestion signals: the numbers of packets of each flow that each link dropped and marked.
 
-use crate::link_meter::Window;
+use crate::measure::link_meter::Window;
 use crate::{LinkConfig, Network};
 use goodqueue_queue::Limit;
 use goodqueue_types::{Direction, FlowId, LinkId, Packet, Time};

@@ -5,7 +5,7 @@
 //! capacity of the stretches from its start on, one bit after the other. A link at rate zero begins
 //! no transmission, so its packets wait in the queue.
 
-use crate::link_meter::Window;
+use crate::measure::link_meter::Window;
 use goodqueue_types::{RandomStream, Rate, Span, Time};
 use std::sync::Arc;
 

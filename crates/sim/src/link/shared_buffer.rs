@@ -1,7 +1,7 @@
 //! Buffers that several links share, and their occupancy.
 
-use crate::link_meter::Window;
-use crate::outcome::{Distribution, PoolOutcome};
+use crate::measure::link_meter::Window;
+use crate::measure::outcome::{Distribution, PoolOutcome};
 use crate::{Network, PoolConfig};
 use goodqueue_queue::{BufferAccount, BufferPool};
 use goodqueue_types::{Histogram, Span, Time};

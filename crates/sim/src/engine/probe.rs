@@ -1,6 +1,6 @@
 //! Observers of a run, for events beyond its results. An absent probe costs nothing.
 
-use crate::agent::Agent;
+use crate::host::agent::Agent;
 use crate::{Record, Series};
 use goodqueue_queue::Backlog;
 use goodqueue_tcp::Limited;

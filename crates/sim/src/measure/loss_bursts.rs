@@ -1,7 +1,7 @@
 //! Bursts of losses at one link: their lengths in packets, and the number of flows that each hits.
 
-use crate::link_meter::LinkMeter;
-use crate::outcome::{Distribution, LossBurstOutcome};
+use crate::measure::link_meter::LinkMeter;
+use crate::measure::outcome::{Distribution, LossBurstOutcome};
 use crate::{LinkConfig, Network, Window, WorkloadConfig};
 use goodqueue_types::{Bytes, Direction, Histogram, LinkId, Packet, Rate, Span, Time};
 use std::sync::Arc;

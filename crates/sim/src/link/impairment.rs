@@ -4,7 +4,7 @@
 //! They all happen in propagation, after the queue, the transmission and any loss. The queue and
 //! its limit are therefore unaffected.
 
-use crate::law::Law;
+use crate::workload::law::Law;
 use goodqueue_types::{RandomStream, Span};
 
 /// Impairments of a link. The default has none.

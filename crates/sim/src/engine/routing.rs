@@ -36,7 +36,7 @@ pub struct Hop {
     pub own_line: u32,
     /// True if the next place is the host.
     pub last: bool,
-    /// True if the link is a [`ServedLink`](crate::served_link::ServedLink).
+    /// True if the link is a [`ServedLink`](crate::link::served_link::ServedLink).
     pub served: bool,
 }
 

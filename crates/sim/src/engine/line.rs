@@ -5,8 +5,8 @@
     reason = "part of the engine's two loops, see `engine::core`"
 )]
 
-use crate::event_queue::{Event, Kind};
-use crate::routing::Hop;
+use crate::engine::event_queue::{Event, Kind};
+use crate::engine::routing::Hop;
 use goodqueue_types::{Packet, Time};
 
 /// Largest number of packets that a new packet may pass before it must wait in another line. It is
@@ -47,7 +47,7 @@ impl Lines {
     }
 
     /// Returns the place in which the next packet for a line is to be written, or any packet if
-    /// `line` is [`AT_ONCE`](crate::routing::AT_ONCE). The packet is not in line before
+    /// `line` is [`AT_ONCE`](crate::engine::routing::AT_ONCE). The packet is not in line before
     /// [`join`](Self::join).
     ///
     /// A packet is written at the place where it will wait, because copying would read it in wider

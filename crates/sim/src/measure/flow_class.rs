@@ -1,7 +1,7 @@
 //! The cause that limited a flow and the link at which it did. This is the ground truth against
 //! which estimates from packet traces are judged.
 
-use crate::signals::Signal;
+use crate::measure::signals::Signal;
 use crate::{FlowConfig, WorkloadConfig};
 use goodqueue_tcp::{Limited, TimeLimited};
 use goodqueue_types::{LinkId, Span};

@@ -1,7 +1,7 @@
 //! Fairness among long flows that share a link, over the whole window and in each interval of it.
 
-use crate::agent::Agent;
-use crate::link_meter::Window;
+use crate::host::agent::Agent;
+use crate::measure::link_meter::Window;
 use crate::{Network, Outcome, WorkloadConfig};
 use goodqueue_types::{LinkId, Span, Time};
 

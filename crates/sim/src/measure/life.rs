@@ -1,7 +1,7 @@
 //! The life of one flow: every event of its packets, and its sender after each change.
 
-use crate::agent::Agent;
-use crate::probe::Probe;
+use crate::engine::probe::Probe;
+use crate::host::agent::Agent;
 use goodqueue_queue::Backlog;
 use goodqueue_tcp::{CaState, ConnectionState, Limited, TcpInfo, TcpStats};
 use goodqueue_types::{

@@ -1,13 +1,13 @@
 //! One end of a flow: its behaviour, the labels of the packets that it sends, and its measurements.
 
-use crate::delay_meter::DelayMeter;
-use crate::fairness::{INTERVALS, interval};
-use crate::flow_class::LimitedOutcome;
-use crate::ideal::IdealPath;
-use crate::link_meter::Window;
+use crate::host::ideal::IdealPath;
+use crate::host::path::{ideal_time, propagation, unloaded_delay};
+use crate::measure::delay_meter::DelayMeter;
+use crate::measure::fairness::{INTERVALS, interval};
+use crate::measure::flow_class::LimitedOutcome;
+use crate::measure::link_meter::Window;
+use crate::measure::signals::Signals;
 use crate::network::{FlowConfig, Network};
-use crate::path::{ideal_time, propagation, unloaded_delay};
-use crate::signals::Signals;
 use crate::workload::session::{AppOutcome, Metric};
 use crate::workload::{Behaviour, DATAGRAM_HEADER, Player};
 use crate::{Distribution, FlowOutcome, OneWayDelay, WorkloadConfig};

@@ -5,8 +5,8 @@
 //! be passed on. The events that wait here are those that the engine has worked ahead. Their number
 //! is bounded by the packets in flight, however long the run.
 
-use crate::agent::Agent;
-use crate::probe::Probe;
+use crate::engine::probe::Probe;
+use crate::host::agent::Agent;
 use goodqueue_queue::Backlog;
 use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, Span, Time};
 use std::cmp::Reverse;

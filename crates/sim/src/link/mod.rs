@@ -9,8 +9,15 @@
     reason = "part of the engine's two loops, see `engine::core`"
 )]
 
+pub mod impaired_path;
+pub mod impairment;
+pub mod loss;
+pub mod served_link;
+pub mod service;
+pub mod shared_buffer;
+
 use crate::LinkConfig;
-use crate::link_meter::LinkMeter;
+use crate::measure::link_meter::LinkMeter;
 use goodqueue_queue::{Backlog, Limit};
 use goodqueue_types::{Bytes, DropReason, Framing, Packet, Rate, Span, Time};
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! The propagation behind a link with impairments. Packets may leave it in another order than they
 //! entered, and some leave it twice.
 
-use crate::impairment::ImpairmentProcess;
+use crate::link::impairment::ImpairmentProcess;
 use goodqueue_types::{Packet, Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
