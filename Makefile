@@ -10,6 +10,9 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.json')
 
+# The stub of the compiled module must agree with it.
+STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stubtest-allowlist.txt
+
 # Of each fuzz target.
 SECONDS ?= 60
 SEED ?= 1
@@ -43,12 +46,13 @@ test: setup lint ## set up, then lint and run every test
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 	$(MAKE) --no-print-directory fuzz SECONDS=2
 
-lint: setup ## formatting, clippy, ruff and mypy
+lint: setup ## formatting, clippy, ruff, mypy and stubtest
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/stubtest $(STUBS)
 
 golden: ## after behaviour changed on purpose: write the tables of tests/golden again
 	UPDATE_GOLDEN=1 cargo test --locked --quiet --package goodqueue-scenario --test golden
