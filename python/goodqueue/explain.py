@@ -33,7 +33,7 @@ class Line:
     Attributes:
         time_s: simulated time, in seconds.
         place: the end of the flow or the link where it happened.
-        text: what happened.
+        text: the description of what happened.
         tone: `loss` for a drop or a timeout, `mark` for an ECN mark, `turn` for another change of
             the sender's course, and `plain` for the rest.
     """

@@ -129,22 +129,23 @@ def _turns(times: list[float], noun: str) -> str:
 
 
 def _print_line(console: Console, line: Line, room: int) -> None:
-    place = plain(line.place)
-    head = f"{line.time_s:.6f}  {place:<{room}}  "
-    indent = 12 + room
-    width = max(console.width - indent, 20)
-    texts = textwrap.wrap(plain(line.text), width, break_on_hyphens=False) or [""]
-    if len(place) > room:
-        _print_text(console, head.rstrip(), "")
+    """Prints a line with its text wrapped; a place without room has lines of its own."""
+    time, place = f"{line.time_s:.6f}  ", plain(line.place)
+    indent = len(time) + room + 2
+    texts = _wrapped(line.text, console.width - indent)
+    if len(place) <= room:
+        texts[0] = f"{time}{place:<{room}}  {texts[0]}"
+        rows = [texts[0], *(" " * indent + text for text in texts[1:])]
     else:
-        texts[0] = head + texts[0]
-    for index, text in enumerate(texts):
-        is_first = index == 0 and len(place) <= room
-        _print_text(console, text if is_first else " " * indent + text, STYLES[line.tone])
+        first, *rest = _wrapped(place, console.width - len(time))
+        rows = [time + first, *(" " * len(time) + part for part in rest)]
+        rows += [" " * indent + text for text in texts]
+    for row in rows:
+        console.print(Text(row, STYLES[line.tone]), soft_wrap=True, highlight=False)
 
 
-def _print_text(console: Console, text: str, style: str) -> None:
-    console.print(Text(text, style), soft_wrap=True, highlight=False)
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(plain(text), max(width, 20), break_on_hyphens=False) or [""]
 
 
 def _end(life: dict[str, Any], lines: list[Line], shown: int) -> str:
