@@ -65,19 +65,19 @@ fuzz: setup ## damaged files through every reader: make fuzz SECONDS=60 SEED=1
 	$(BIN)/python fuzz/run.py target/debug/goodqueue-fuzz $(SECONDS) $(SEED)
 
 demo: setup ## reproduce a published study of bufferbloat, then size its buffer
-	@$(BIN)/python -m goodqueue.demo
+	@$(BIN)/python -m goodqueue.cli.demo
 
 bench: ## the native benchmark, beside ns-2 where it is installed
 	cargo run --locked --release --quiet --package goodqueue-bench
 
 validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write docs/validation.md
-	$(BIN)/python -m goodqueue.validation
+	$(BIN)/python -m research.validation
 
 which-queue: setup ## every queue discipline on one link, writes docs/which-queue.md
-	$(BIN)/python -m goodqueue.which_queue
+	$(BIN)/python -m research.which_queue
 
 gallery: setup ## the pictures of the ready scenarios, writes docs/scenarios.md
-	$(BIN)/python -m goodqueue.gallery
+	$(BIN)/python -m research.gallery
 
 rules-on-trial: setup ## fit calibrated theory to the kept runs, writes docs/rules-on-trial.md
 	$(BIN)/python -m research.rules_on_trial fit

@@ -14,9 +14,10 @@ import pytest
 import goodqueue
 from conftest import COMMAND
 from conftest import goodqueue as command
-from goodqueue.cli import capture_tables, run_command
+from goodqueue.cli import run_command
+from goodqueue.core.outdir import check_output
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_output
+from goodqueue.output import capture_tables
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
 
@@ -230,7 +231,7 @@ def test_a_drop_log_with_invalid_times_is_refused(
 
 @pytest.mark.parametrize(
     ("text", "note"),
-    [("time_s\n", "names no drop"), ("2.5\n", "none of the 1 drops of the log")],
+    [("time_s\n", "names no drop"), ("2.5\n", "no entry (1 in all)")],
 )
 def test_a_drop_log_that_does_not_fit_the_capture_gives_a_note(
     text: str,

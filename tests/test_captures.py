@@ -1,4 +1,4 @@
-"""Captures of runs, as tshark reads them."""
+"""Captures of runs, read by tshark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from goodqueue.errors import ScenarioError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goodqueue.result import Result
+    from goodqueue.runs.result import Result
 
 TSHARK = shutil.which("tshark") or ""
 needs_tshark = pytest.mark.skipif(not TSHARK, reason="tshark is not installed")
@@ -26,7 +26,7 @@ POINTS = ("sender", "receiver", "before", "after")
 CHECKED = [
     word for protocol in ("ip", "tcp", "udp") for word in ("-o", f"{protocol}.check_checksum:TRUE")
 ]
-# Groups of Wireshark's expert information: what TCP does, and our comments.
+# Groups of Wireshark's expert information: TCP's behaviour, and our comments.
 SEQUENCE, COMMENT = 0x02000000, 0x0B000000
 
 PROFILES = {
@@ -55,7 +55,7 @@ FIELDS = {
 
 
 def tshark(capture: Path) -> list[dict[str, str]]:
-    """What tshark says of each frame."""
+    """Returns tshark's fields of each frame."""
     wanted = [word for field in FIELDS.values() for word in ("-e", field)]
     read = subprocess.run(
         [TSHARK, "-r", capture, *CHECKED, "-T", "fields", *wanted],
@@ -76,7 +76,7 @@ def overrides(profile: str) -> dict[str, str]:
 
 
 def round_trips(result: Result) -> list[float]:
-    """From when a segment was sent last to the first acknowledgement of its end."""
+    """Returns the times from the last transmission of a segment to the first ACK of its end."""
     assert result.packets is not None
     sent: dict[int, float] = {}
     found: dict[int, float] = {}
@@ -115,9 +115,9 @@ def test_tshark_finds_no_fault_and_counts_our_retransmissions(profile: str, tmp_
     assert len(again) == flow["retransmissions"] > 0
     theirs = [float(frame["ack_rtt"]) for frame in frames["sender"] if frame["ack_rtt"]]
     ours = round_trips(result)
-    # tshark has one of the handshake, too.
+    # tshark also has a sample of the handshake.
     assert 0 <= len(theirs) - len(ours) <= 2
-    # A sample more among hundreds moves a quantile by less than that.
+    # One additional sample among hundreds moves a quantile by less than that.
     for share in (0.05, 0.25, 0.5, 0.75, 0.95):
         assert np.quantile(theirs, share) == pytest.approx(np.quantile(ours, share), rel=1e-3)
     link = result.summary["links"]["bottleneck"]

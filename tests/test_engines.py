@@ -16,17 +16,17 @@ import goodqueue
 from conftest import SMALL as SCENARIO
 from goodqueue import _core
 from goodqueue.cli import run_command
-from goodqueue.engines import AGREEMENT, engine_of_run
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
-from goodqueue.sizing.laboratory import Laboratory
-from goodqueue.sizing.smallest import grid
-from goodqueue.sizing.trial import LinkTrial
-from goodqueue.study.engine import perform
+from goodqueue.sizing.search.laboratory import Laboratory
+from goodqueue.sizing.search.smallest import grid
+from goodqueue.sizing.trials.described import LinkTrial
+from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep
 from goodqueue.study.plan import run_of, variant_of
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 from test_stops import interrupted
 
@@ -97,7 +97,7 @@ def test_runs_of_two_engines_are_never_taken_for_each_other(tmp_path: Path) -> N
     assert runs[0].variant.digest != runs[1].variant.digest
     # An engine that is not named is the packet engine, as in every store that there is.
     assert run_of(variant_of(scenario, {}), 1).identity == runs[0].identity
-    found = [perform(run, Keep()) for run in runs]
+    found = [execute_run(run, Keep()) for run in runs]
     with closing(Store.open(tmp_path / "store")) as store:
         kept = Runner(store, Threads(1)).figures(runs, ["long.loss_events"])
     assert all(result is not None and result.error is None for result in found)

@@ -1,4 +1,4 @@
-"""The analysis of captures through the bindings: files whole, cut and wrong; a trace of ns-2."""
+"""Analysis of captures through the bindings: whole, truncated and wrong files; a trace of ns-2."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ DATA = Path(__file__).parent / "data"
 
 
 def unpacked(name: str, folder: Path) -> Path:
-    """A file of the test data, decompressed."""
+    """Returns a file of the test data, decompressed."""
     path = folder / Path(name).stem
     path.write_bytes(lzma.decompress((DATA / name).read_bytes()))
     return path
 
 
 def columns(table: _core.Table) -> dict[str, np.ndarray[Any, Any]]:
-    """The core's columns as arrays."""
+    """Returns the core's columns as arrays."""
     return {name: np.frombuffer(data, kind) for name, (kind, data) in table.items()}
 
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A trace of a run of ns-2 (tools/ns2/trace.tcl)."""
+    """Returns a trace of a run of ns-2 (tools/ns2/trace.tcl)."""
     return unpacked("ns2/dumbbell.tr.xz", tmp_path_factory.mktemp("ns2"))
 
 
 @pytest.fixture(scope="module")
 def monitor() -> dict[str, Any]:
-    """What ns-2's own queue monitor printed at the end of that run."""
+    """Returns the output of ns-2's own queue monitor at the end of that run."""
     told: dict[str, Any] = json.loads((DATA / "ns2/dumbbell.json").read_text())
     return told
 
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A capture of Linux TCP before a queue."""
+    """Returns a capture of Linux TCP before a queue."""
     return unpacked("captures/reno-before.pcap.xz", tmp_path_factory.mktemp("captures"))
 
 
 def test_totals_of_a_trace_are_those_of_ns2s_monitor(trace: Path, monitor: dict[str, Any]) -> None:
-    """Arrivals, departures and drops of packets and bytes, to the last."""
+    """Arrivals, departures and drops of packets and bytes are equal."""
     rows = json.loads(_core.analyze(trace).summary_json())["reading"][0]["links"]
     at_link = [row for row in rows if [row["from"], row["to"]] == monitor["link"]]
     events = {"arrivals": "enqueued", "departures": "dequeued", "drops": "dropped"}
@@ -104,7 +104,7 @@ def test_a_capture_cut_mid_write_is_analysed_up_to_the_cut(
 def test_what_holds_no_packets_is_told_in_one_message(
     tmp_path: Path, content: bytes, words: str
 ) -> None:
-    """The path and the reason."""
+    """The message contains the path and the reason."""
     path = tmp_path / "odd"
     path.write_bytes(content)
     with pytest.raises(ScenarioError, match=words) as caught:
@@ -113,7 +113,7 @@ def test_what_holds_no_packets_is_told_in_one_message(
 
 
 def test_what_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
-    """With the system's words and the path, as Python's own."""
+    """The error has the system's words and the path, as Python's own errors have."""
     with pytest.raises(FileNotFoundError) as caught:
         _core.analyze(tmp_path / "absent.pcap")
     assert caught.value.filename == str(tmp_path / "absent.pcap")
@@ -122,14 +122,14 @@ def test_what_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
 
 
 def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
-    """A flow of any size is limited by it if the threshold says so; unknown names are refused."""
+    """Any flow is limited by its size if the threshold is high; unknown names are refused."""
     names = [name for name, _, _ in _core.passive_thresholds()]
     assert len(set(names)) == len(names)
     assert all(text for _, _, text in _core.passive_thresholds())
     with pytest.raises(ScenarioError, match="sise"):
         _core.analyze(before, thresholds=[("sise", 1.0)])
     for wrong in (float("nan"), float("inf"), -1.0):
-        with pytest.raises(ScenarioError, match="least_decreases is a number from 0"):
+        with pytest.raises(ScenarioError, match="least_decreases must be a number of at least 0"):
             _core.analyze(before, thresholds=[("least_decreases", wrong)])
     _core.analyze(before, thresholds=[(name, 0.0) for name in names])
     usual = columns(_core.analyze(before).flows())["congestion_control"]
@@ -141,7 +141,7 @@ def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
 
 
 def test_a_drop_log_says_what_was_lost_but_not_of_whom(before: Path) -> None:
-    """Within the capture, whose times are far from 0; without any the capture's own losses stay."""
+    """The log counts within the capture; without entries there the capture's losses count."""
     first = json.loads(_core.analyze(before).summary_json())["first_s"]
     logged = _core.analyze(before, drops=[first + 1, first + 2, 0.0])
     summary = json.loads(logged.summary_json())
@@ -153,7 +153,7 @@ def test_a_drop_log_says_what_was_lost_but_not_of_whom(before: Path) -> None:
 
 
 def test_progress_is_told_and_can_stop(tmp_path: Path, before: Path) -> None:
-    """Bytes read grow; what the callback raises comes out."""
+    """The bytes read grow; an exception of the callback is passed on."""
     whole = before.read_bytes()
     path = tmp_path / "long.pcap"
     path.write_bytes(whole[:24] + 20 * whole[24:])

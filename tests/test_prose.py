@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FINISHED = [
     "crates/bench",
     "crates/fluid",
+    "crates/passive",
     "crates/python/src/error.rs",
     "crates/python/src/outcome.rs",
     "crates/python/src/queue.rs",

@@ -11,8 +11,8 @@ import pytest
 from conftest import SMALL
 from goodqueue import load
 from goodqueue.cli import run_command
-from goodqueue.cli.terminal import quantity
-from goodqueue.metrics import is_share, range_of
+from goodqueue.core.metrics import is_share, range_of
+from goodqueue.output.terminal import quantity
 from goodqueue.study.results import Results
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ topology.bottleneck.rate = ["1Mbps", "2Mbps"]
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a study with axes of names and of numbers."""
+    """Returns the folder of a study with axes of names and of numbers."""
     folder = tmp_path_factory.mktemp("results")
     named = 'name = "upload"\n'
     text = SMALL.replace(named, f'{named}start_jitter = "1s"\n')

@@ -1,4 +1,4 @@
-"""Sizing rules against numbers worked out by hand, and what they say of links that break them."""
+"""Sizing rules: numbers computed by hand, and the assumptions that links break."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from goodqueue.sizing.rules import (
     window_decrease,
 )
 from goodqueue.sizing.rules.rule import Advice, loss_rate
-from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
+from goodqueue.sizing.smoothing.formula import friendly_increase, smoothing_packets
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
-from goodqueue.validation import linux_deep, linux_recording
+from research.validation import linux_deep, linux_recording
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
 
@@ -42,12 +42,12 @@ THEORY = {"congestion_control": "reno", "profile": "rfc", "byte_counting": False
 
 
 def link(**changes: object) -> Link:
-    """100 Mb/s, 80 ms, 1500 B: 666.7 packets, the common example; Reno unless it is changed."""
+    """Returns the common example: 100 Mb/s, 80 ms, 1500 B: 666.7 packets; Reno by default."""
     return Link(**{"rate_bps": 100e6, "rtts_s": (0.08,), "flows": 1, **THEORY, **changes})  # type: ignore[arg-type]
 
 
 def congested(flows: int, **changes: object) -> Link:
-    """50 Mb/s of which 90 % are local, T_e = 60 ms: C_e T_e = 225 packets."""
+    """Returns a link of 50 Mb/s of which 90 % are local, T_e = 60 ms: C_e T_e = 225 packets."""
     given: dict[str, object] = {
         "rate_bps": 50e6,
         "rtts_s": (0.06,),
@@ -112,8 +112,8 @@ def test_table_1_has_the_shape_of_bscl_and_not_its_numbers() -> None:
         (n - mean_n) ** 2 for n, _ in many
     )
     assert slope == pytest.approx(8.41, abs=0.02)
-    # Row by row the printed formula would need other round-trip times than the topology has:
-    # from B_p = K_p N - C_e T_e, row 20 needs 15.7 ms, and the shortest round trip is 20 ms.
+    # The printed formula gives row by row other round-trip times than the topology has: from B_p =
+    # K_p N - C_e T_e, row 20 needs 15.7 ms, but the shortest round trip is 20 ms.
     needed = (bscl.packets_per_flow(0.01) * 20 - 115) * 12_000 / 45e6
     assert needed == pytest.approx(0.0157, abs=2e-4)
 
@@ -163,7 +163,7 @@ def test_bscl_delay() -> None:
     refused = congested(50, max_delay_s=0.050)
     assert not bscl.bscl(refused).feasible
     assert any("50.4" in note for note in bscl.advise(refused).notes)
-    # (18) turned round: 25.9 flows keep 1 % without a buffer, 50 with 210 packets.
+    # The inverse of (18): 25.9 flows keep 1 % without a buffer, 50 with 210 packets.
     assert bscl.most_flows(congested(1), 0.01) == pytest.approx(25.86, abs=0.01)
     assert bscl.most_flows(congested(1), 0.01, 210) == pytest.approx(50.0, abs=0.01)
 
@@ -197,7 +197,7 @@ def test_small_queues() -> None:
 
 
 def test_a_queue_of_packets_of_one_size_is_exact_however_rare_its_losses() -> None:
-    """Of a long queue loss falls by e^-s per place, where s > 0 solves r (e^s - 1) = s."""
+    """The loss of a long queue falls by e^-s per place, where s > 0 solves r (e^s - 1) = s."""
     load = 0.98
     rate = brentq(lambda s: load * math.expm1(s) - s, 0.01, 1)
     losses = list(islice(small_queue.md1k_losses(load), 2000))
@@ -211,7 +211,7 @@ def test_a_queue_of_packets_of_one_size_is_exact_however_rare_its_losses() -> No
 
 
 def test_of_a_saturated_queue_one_in_two_places_is_lost() -> None:
-    """At a load of 1 a long M/D/1/K loses 1/(2K): a Brownian motion of variance 1 between barriers.
+    """A long M/D/1/K at a load of 1 loses 1/(2K): a Brownian motion between two barriers.
 
     None of 10,000 places loses as little as one in a million.
     """
@@ -323,7 +323,7 @@ def test_loss_of_cubic_with_short_round_trips_is_that_of_the_reno_friendly_regio
         ("bscl", congested(40, max_loss_rate=0.1), "timeouts decide"),
         ("bscl", congested(40, byte_counting=True), "twice"),
         ("sqrt_n", link(flows=400, congestion_control="cubic"), "derived for Reno"),
-        # (16) has 11.6 packets there, and pairs at random leave a link idle for 2/23 of the time.
+        # (16) gives 11.6 packets there, and pairs at random leave a link idle for 2/23 of the time.
         ("bscl", link(flows=10, rate_bps=20e6, rtts_s=(0.04,)), "idle for 8.6%"),
         ("bscl", link(flows=40, rate_bps=1e9, min_utilization=1.0), "claimed for 98 %"),
         ("bdp", link(flows=200, max_loss_rate=0.01), "bounds loss: with 200 flows about 1.70%"),

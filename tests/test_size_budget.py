@@ -1,4 +1,4 @@
-"""The time budget of `goodqueue size`: no question is too large, and no answer is claimed early."""
+"""The time budget of `goodqueue size`: every question ends in time, and no answer is premature."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Effort, Link, rtt_range, size_link
-from goodqueue.sizing.budget import Budget
-from goodqueue.sizing.smallest import (
+from goodqueue.sizing.search.budget import Budget
+from goodqueue.sizing.search.smallest import (
     COARSE_REPLICATES,
     Ended,
     Target,
@@ -23,7 +23,7 @@ from goodqueue.sizing.smallest import (
     smallest,
     so_far,
 )
-from goodqueue.sizing.trial import LinkTrial
+from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.study.model import Stop
 from test_cli import on_terminal
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 SMALL = ["size", "--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
 LARGE = ["size", "--rate", "1Gbps", "--rtt", "10ms..120ms", "--flows", "300", "--engine", "packets"]
-"""A question that the packet engine does not answer in seconds."""
+"""Question that takes the packet engine longer than seconds."""
 
 UTILIZATION = Target("utilization", 0.98, at_least=True)
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of other tests, or of the user, are not those of a test."""
+    """Gives each test its own cache, without runs of other tests or of the user."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
@@ -156,7 +156,7 @@ def test_replicates_are_as_long_as_the_budget_allows() -> None:
 
     def planned(budget_s: float) -> tuple[float, bool]:
         def scenario(share: float) -> Any:  # noqa: ANN401
-            from goodqueue.sizing.trial import Extent
+            from goodqueue.sizing.trials.described import Extent
 
             return LinkTrial().scenario(link, 500, None, Extent(share=share))
 
@@ -179,7 +179,7 @@ def test_the_clock_stops_runs() -> None:
 
 
 class Steps:
-    """A utilisation that reaches 98 % at a limit, with alternating noise; stopped after a while."""
+    """Sampler whose utilisation is 98 % from a limit on, with noise; stops after a while."""
 
     def __init__(self, needed: int, most_runs: int = 1 << 30) -> None:
         self.needed, self.left = needed, most_runs
@@ -209,7 +209,7 @@ def test_a_lean_search_proves_the_answer_within_a_step(needed: int) -> None:
     assert found.proved
     assert 0 <= points.index(found.limit) - truth <= 1
     assert found.low < needed <= found.limit
-    # Limits away from the answer get no more replicates than show where to look.
+    # Limits away from the answer get only the replicates that show where to search.
     away = [limit for limit in trials.limits if abs(points.index(limit) - truth) > 2]
     assert all(len(trials.replicates[limit]) <= COARSE_REPLICATES for limit in away)
 

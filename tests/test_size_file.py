@@ -1,4 +1,4 @@
-"""Sizing the link of a scenario file: real simulations whose answer is known in closed form."""
+"""Sizing the link of a scenario file: real simulations with an answer in closed form."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from conftest import ROOT, SMALL
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Asked, Effort, size_scenario
-from goodqueue.sizing.file import FileTrial
-from goodqueue.sizing.trial import Extent
+from goodqueue.sizing.trials.described import Extent
+from goodqueue.sizing.trials.file import FileTrial
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,12 +68,12 @@ ONLY_SEARCH = Effort(replicates=24, changes=False, queues=())
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of other tests, or of the user, are not those of a test."""
+    """Gives each test its own cache, without runs of other tests or of the user."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def trial_of(text: str, asked: Asked = Asked(), **changes: str) -> FileTrial:  # noqa: B008
-    """A trial of the bottleneck; changes are values by path, with `__` for a dot."""
+    """Returns a trial of the bottleneck; changes are values by path, with `__` for a dot."""
     set_ = {path.replace("__", "."): value for path, value in changes.items()}
     return FileTrial(goodqueue.load(text, set=set_), "bottleneck", asked)
 
@@ -84,13 +84,13 @@ def test_the_closed_form_is_the_published_one() -> None:
 
 
 def test_poisson_arrivals_need_the_room_that_md1k_says() -> None:
-    """No rule speaks of them: simulation alone decides."""
+    """No rule applies to them, so simulation alone decides."""
     wanted = next(room for room in range(1, 100) if md1k_loss(0.9, room) <= 0.01)
     answer = size_scenario(POISSON, Asked(0.5, max_loss_rate=0.01), ONLY_SEARCH)
     assert answer.by_rule == ()
     assert "no rule speaks of such traffic" in answer.notes[0]
     assert answer.rules.is_empty()
-    # A queue of so many waiting, and one in service beside them.
+    # This number of packets waits, and one more is in service.
     assert answer.buffer == wanted - 1
     assert answer.trials is not None
     assert answer.trials.limits[0] == 1
@@ -98,8 +98,8 @@ def test_poisson_arrivals_need_the_room_that_md1k_says() -> None:
         losses = [run["loss_rate"] for run in answer.trials.replicates[limit]]
         if len(losses) < 8 or max(losses) == 0:
             continue
-        # One in 16,000 normal means is further off than 4 standard errors; a t of 7 degrees of
-        # freedom has twice as heavy a tail there as is left of 6.4 (p = 0.0004).
+        # One in 16,000 normal means deviates by more than 4 standard errors; a t of 7 degrees of
+        # freedom has a tail twice as heavy as the remaining part of 6.4 (p = 0.0004).
         error = stdev(losses) / math.sqrt(len(losses))
         assert abs(fmean(losses) - md1k_loss(0.9, limit + 1)) < 6.4 * error, limit
 
@@ -109,16 +109,16 @@ def test_a_long_reno_flow_needs_what_the_saw_tooth_says() -> None:
     answer = size_scenario(RENO, Asked(27 / 28), Effort(3, changes=False, queues=()))
     assert answer.buffer is not None
     assert sawtooth_needs(27 / 28) == pytest.approx(0.5)
-    # In packets: one is in transmission beside those that wait; a growing ACK releases two at once,
-    # which needs room for one more; half of the window is cut to a whole segment (see
-    # test_size_link); the grid is coarse by 5 %, 2.5 packets there.
+    # The differences in packets: one is in transmission beside those that wait. A growing ACK
+    # releases two at once, which needs room for one more. Half of the window is rounded down to a
+    # whole segment (see test_size_link). The grid is coarse by 5 %, which is 2.5 packets there.
     assert -1 <= answer.buffer - 50 <= 1 + 1 + 1.3 + 2.5
     assert answer.epochs is not None
 
 
 def test_a_file_is_read_as_rules_see_it() -> None:
     link = trial_of(SMALL, Asked(0.9, max_loss_rate=0.1, local_share=0.5)).link
-    # 576 B and 7 B of framing at 1 Mb/s; 2 x (10 + 1 + 1) ms there and back.
+    # 576 B and 7 B of framing at 1 Mb/s; 2 x (10 + 1 + 1) ms for both directions.
     assert (link.rate_bps, link.packet_bytes, link.frame_bytes) == (1e6, 576, 583)
     assert link.rtts_s == pytest.approx((0.024,))
     assert link.bdp_packets == pytest.approx(1e6 * 0.024 / (583 * 8))
@@ -205,14 +205,14 @@ def test_starts_are_jittered_by_a_round_trip_unless_the_scenario_says_otherwise(
 
 
 def test_a_file_that_runs_for_too_long_is_cut(tmp_path: Path) -> None:
-    """Ten million packets a replicate: a budget of seconds does not last for them."""
+    """A replicate has ten million packets, too many for a budget of seconds."""
     effort = replace(ONLY_SEARCH, budget_s=4, store=tmp_path / "runs")
     answer = size_scenario(RENO, Asked(0.9), effort, set={"duration": "10000s"})
     assert answer.share < 1
     assert answer.scenario is not None
     assert answer.scenario.duration_s < 10_000
-    # The start-up keeps five loss epochs. A Reno flow at 12 Mb/s and 100 ms behind B packets fills
-    # 100 + B packets, and grows back half of them in as many round trips of 100 + B ms.
+    # The start-up contains five loss epochs. A Reno flow at 12 Mb/s and 100 ms behind B packets
+    # fills 100 + B packets, and regains half of them in as many round trips of 100 + B ms.
     text = tomllib.loads(answer.scenario.resolved_toml())
     limit = text["topology"]["bottleneck"]["queue"]["limit"]
     packets = 100 + int(limit.removesuffix("kB")) * 1000 // 1500

@@ -1,4 +1,4 @@
-"""`goodqueue size` of a link that is only described, from outside."""
+"""`goodqueue size` of a link that is only described, through the command line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL = ["size", "--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of other tests, or of the user, are not those of a test."""
+    """Gives each test its own cache, without runs of other tests or of the user."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
@@ -39,7 +39,7 @@ def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["link"]["bdp_packets"] == pytest.approx(20 / 3)
     assert [one["rule"] for one in answer["rules"]] == [rule.name for rule in RULES]
     bdp = answer["rules"][0]
-    # Rounded down to 6 of 6.67 packets it leaves the link idle for 7 % of the time by simulation.
+    # Rounded down to 6 of 6.67 packets it leaves the link idle for 7 % of the time in simulation.
     assert (bdp["packets"], bdp["bytes"], bdp["holds"], bdp["simulated"]) == (6, 9000, False, None)
     assert (bdp["broken_assumptions"], bdp["doubted"]) == ([], ["utilization"])
     assert bdp["seconds"] == pytest.approx(0.036)
@@ -47,7 +47,7 @@ def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_hosts_run_is_the_default(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """CUBIC of Linux, unless flags say otherwise; the scenario that is written carries it."""
+    """The default is CUBIC of Linux; the written scenario states it."""
     for flags, words, theirs in [
         ([], "1 long cubic flow (linux profile)", ("cubic", "linux", True)),
         (["--control", "reno"], "1 long reno flow (linux profile)", ("reno", "linux", True)),
@@ -82,11 +82,11 @@ def test_one_flow_needs_what_its_saw_tooth_says() -> None:
     assert answer.buffer is not None
     fluid = sawtooth_needs(0.95) * link.bdp_packets
     assert fluid == pytest.approx(21.6, abs=0.1)
-    # What whole packets take beside the fluid, in packets of buffer. A growing delayed ACK releases
-    # three at once, which need room for two more than a stream would: 2. Half of the window is cut
-    # to a whole segment, by at most 1 of 36: by the saw-tooth's derivatives there, dU/dleast = 0.29
-    # and dU/db = 0.23 per BDP, 1.3. The packet in transmission is beside the path of 50: 0.43. The
-    # answer is a whole packet: 1. And it may be one too low where means are not settled.
+    # Whole packets need more buffer than the fluid. A growing delayed ACK releases three at once,
+    # which need room for two more than a stream would: 2. Half of the window is rounded down to a
+    # whole segment, by at most 1 of 36: by the saw-tooth's derivatives there, dU/dleast = 0.29 and
+    # dU/db = 0.23 per BDP, 1.3. The packet in transmission is beside the path of 50: 0.43. The
+    # answer is a whole packet: 1. It may be one too low if means are not settled.
     assert -1 <= answer.buffer - fluid <= 2 + 1.3 + 0.43 + 1
     assert answer.epochs is not None
     assert answer.epochs >= 20
@@ -117,7 +117,7 @@ def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> 
     limits = [one["packets"] for one in answer["curve"]]
     assert limits == sorted(limits)
     assert {one["queue"] for one in answer["alternatives"]} == {"codel", "fq_codel", "pie"}
-    # A quarter of one flow is no change.
+    # A quarter of one flow is not a possible change.
     assert [one["change"] for one in answer["changes"]] == [
         "as in theory (Reno, rfc)",
         "RTT x 2",
@@ -135,7 +135,7 @@ def test_what_cannot_be_had_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_search_goes_as_far_as_theory_expects_an_answer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The delay allows 17 packets and the loss asks for some 400. The answer names both."""
+    """The delay allows 17 packets, but the loss requires about 400. The answer names both."""
     crowded = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--as-in-theory"]
     bounds = ["--max-loss", "1%", "--max-delay", "20ms", "--replicates", "3", "--aqm", "pie"]
     assert run_command(["size", *crowded, *bounds, "--json"]) == 3
@@ -164,7 +164,7 @@ def test_buffers_of_rules_do_not_count_as_searched(capsys: pytest.CaptureFixture
 def test_what_is_not_shown_is_not_said_to_be(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Three replicates show nothing: no interval of so few has an end."""
+    """Three replicates show nothing, because their interval is infinite."""
     page = tmp_path / "page.html"
     link = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--max-loss", "3%"]
     link += ["--as-in-theory"]
@@ -219,7 +219,7 @@ def test_a_rule_that_holds_and_breaks_the_delay_says_both(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     # One flow in congestion avoidance fills the pipe and a BDP of buffer (RFC 5681 halves its
-    # window): the rule's assumptions hold, and its 40 ms of queue are beyond the 5 ms asked for.
+    # window). The rule's assumptions hold, but its 40 ms of queue exceed the allowed 5 ms.
     link = ["--as-in-theory", "--rate", "50Mbps", "--rtt", "40ms", "--flows", "1"]
     link += ["--max-delay", "5ms"]
     page = tmp_path / "page.html"
@@ -246,7 +246,7 @@ def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None
     command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
     assert run_command(command) == 3
     out = capsys.readouterr().out
-    # (0.87 x 300 / 416)^2 is 39 %, where equation (18) is for 2 % to 5 % at most.
+    # (0.87 x 300 / 416)^2 is 39 %, but equation (18) is for at most 2 % to 5 %.
     assert "39.3" not in out
     beyond = "more than 5 %, beyond the range of equation (18),"
     assert f"with 300 flows {beyond} would be lost" in out
@@ -284,7 +284,7 @@ def test_asked_again_nothing_is_run(
     def fail(*_arguments: object) -> None:
         raise AssertionError("a run was repeated")
 
-    monkeypatch.setattr(threads, "perform", fail)
+    monkeypatch.setattr(threads, "execute_run", fail)
     assert answered(capsys) == first
 
 
@@ -308,7 +308,7 @@ def test_the_page_stands_alone(capsys: pytest.CaptureFixture[str], tmp_path: Pat
         *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
     }
     best = json.loads((out / "summary.json").read_text())["recommendation"]
-    # The scenario is the first replicate behind the buffer that was found.
+    # The scenario is the first replicate with the recommended buffer.
     run = goodqueue.run(out / "scenario.toml")
     bottleneck = run.summary["links"]["bottleneck"]
     assert bottleneck["limit"]["packets"] == best["packets"]

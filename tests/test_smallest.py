@@ -1,4 +1,4 @@
-"""The search under noise, on curves whose answer is known."""
+"""The search with noise, on curves whose answer is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from goodqueue.sizing.smallest import Answered, Target, Trials, grid, smallest
+from goodqueue.sizing.search.smallest import Answered, Target, Trials, grid, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ UTILIZATION = Target("utilization", 0.98, at_least=True)
 
 
 class Noisy:
-    """Figures of a limit with noise, part of it common to all limits of a seed."""
+    """Figures of a limit with noise, a part of which is common to all limits of a seed."""
 
     def __init__(
         self,
@@ -46,13 +46,13 @@ class Noisy:
 
 
 def rising(needed: float) -> Callable[[int], float]:
-    """A utilisation of 98 % at `needed` packets and of 75 % at none."""
+    """Returns a utilisation of 98 % at `needed` packets and of 75 % at none."""
     scale = needed / math.log(0.25 / 0.02)
     return lambda limit: 1 - 0.25 * math.exp(-limit / scale)
 
 
 def steps_apart(found: int, needed: float) -> int:
-    """Grid steps between an answer and the first grid point that suffices."""
+    """Returns the grid steps between an answer and the first grid point that suffices."""
     points = grid(1 << 20)
     truth = next(index for index, point in enumerate(points) if point >= needed)
     return abs(points.index(found) - truth)
@@ -138,7 +138,7 @@ def test_a_delay_bounds_from_above(most_delay: float, feasible: bool) -> None:
 
 
 def test_a_curve_with_a_hole_is_not_trusted_below_it() -> None:
-    """Limits of 30 to 60 packets lock flows into step: what passes below them is reported."""
+    """Flows synchronise at limits of 30 to 60 packets; smaller limits that pass are reported."""
 
     def holed(limit: int) -> float:
         return 0.97 if 30 <= limit <= 60 else 0.985
@@ -152,7 +152,7 @@ def test_a_curve_with_a_hole_is_not_trusted_below_it() -> None:
 
 
 def test_answers() -> None:
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
 
     loss = Target("loss_rate", 0.01, at_least=False)
     assert loss.answer(Interval(0.005, 0.004)) is Answered.MEETS

@@ -12,10 +12,10 @@ import pytest
 
 from conftest import SMALL, goodqueue
 from goodqueue import RequestError, Results, ScenarioError, Study, load
-from goodqueue.intervals import t_interval
+from goodqueue.core.intervals import t_interval
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import digest, identity
-from goodqueue.study.store import Store
+from goodqueue.study.record.store import Store
 from goodqueue.study.sweep import Sweep, Tally
 from goodqueue.study.threads import Threads
 from ledgers import rewrite
@@ -43,7 +43,7 @@ MSS = "flow.upload.tcp.mss_bytes"
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """A study of four variants under three seeds."""
+    """Returns a study of four variants with three seeds."""
     (tmp_path / "small.toml").write_text(SMALL.replace('"20s"', '"5s"'))
     path = tmp_path / "study.toml"
     path.write_text(STUDY)
@@ -51,7 +51,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def edited(study: Path, what: str, by: str) -> Path:
-    """The study with one thing changed."""
+    """Returns the study with one change."""
     text = study.read_text()
     assert text.count(what) == 1
     study.write_text(text.replace(what, by))
@@ -108,7 +108,7 @@ def test_nothing_runs_twice(study: Path, tmp_path: Path) -> None:
     assert tally(study, folder) == Tally(done=0, failed=0, known=12, interrupted=False)
     edited(study, "seeds = 3", "seeds = 5")
     assert tally(study, folder).done == 8
-    # The same scenarios by another way, under another title, with another axis.
+    # The same scenarios come from a different file, with another title and another axis.
     edited(study, '["536B", "1000B"]', '["536B"]')
     edited(study, '"Buffer and segment size"', '"Another title"')
     edited(study, '["5p", "10p"]', '{ from = "5p", to = "10p", step = "5p" }')
@@ -128,7 +128,7 @@ def test_identity_is_the_scenario_the_seed_and_the_version(tmp_path: Path) -> No
     assert digest(load(SMALL, set={"topology.bottleneck.rate": "1001kbps"})) != base
     assert digest(load(SMALL, set={"record.access": True})) != base
     assert identity(base, 1) != identity(base, 2)
-    # A file of rates counts by what is in it, not by where it stands.
+    # A file of rates is identified by its content, not by its path.
     digests = set()
     for folder in ("here", "there"):
         (tmp_path / folder).mkdir()
@@ -304,7 +304,7 @@ def test_a_stopping_rule_runs_until_the_interval_is_narrow(study: Path, tmp_path
     counts = wide.group_by(LIMIT, MSS).len()["len"].to_list()
     assert len(counts) == 4
     assert all(5 < count <= 60 for count in counts)
-    # Whoever was faster, the same runs are wanted.
+    # The requested runs do not depend on the speed of runs.
     again = Study(study).run(tmp_path / "again", jobs=1).wide()
     timing = ["wall_s"]
     assert again.drop(timing).equals(wide.drop(timing))
@@ -323,7 +323,7 @@ def test_tables_are_kept_if_asked_for(study: Path, tmp_path: Path) -> None:
     flows = results.table(row["identity"], "flows")
     assert flows.filter(pl.col("flow") == "upload")["goodput_bps"][0] == row["upload.goodput_bps"]
     assert results.table(row["identity"], "backlog").height > 0
-    # What was run without tables is run again with them.
+    # Runs without tables are run again with them.
     edited(study, "\n[keep]\nhistograms = true\nflows = true\nseries = true\n", "")
     Study(study).run(tmp_path / "other")
     study.write_text(study.read_text() + "\n[keep]\nflows = true\n")

@@ -25,7 +25,7 @@ topology.bottleneck.queue.limit = ["10p", "20p"]
 
 
 def study(folder: Path, receive_window: str) -> Study:
-    """The study, of a scenario that its folder holds with this window."""
+    """Returns the study of a scenario in its folder, with this window."""
     scenario = (ROOT / "scenarios" / "bufferbloat.toml").read_text(encoding="utf-8")
     assert 'receive_window = "100kB"' in scenario
     file = folder / "base.toml"
@@ -39,7 +39,7 @@ def test_means_are_of_the_study_as_it_is(tmp_path: Path) -> None:
     second = study(tmp_path, "2kB").run(out).means("upload.goodput_bps")
     assert first["count"].to_list() == second["count"].to_list() == [2, 2]
     assert first["mean"].min() > 2 * second["mean"].max()  # type: ignore[operator]
-    # Both are in the folder, and nothing says which of them is meant.
+    # Both are in the folder, and nothing selects one of them.
     assert Results(out).wide().height == 8
     with pytest.raises(RequestError, match="two scenarios"):
         Results(out).means("upload.goodput_bps")

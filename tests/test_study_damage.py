@@ -16,11 +16,11 @@ from conftest import refused
 from goodqueue import RequestError, Results, Study
 from goodqueue.cli import run_command
 from goodqueue.errors import DamageError
-from goodqueue.study.flips import STUDY, Damaged, attempt, content, flip, harm
-from goodqueue.study.flips import Tally as Inputs
-from goodqueue.study.ledger import OLD_ROWS
-from goodqueue.study.store import LEDGER, TABLES, Store
-from goodqueue.study.verify import repair, verify
+from goodqueue.study.record.ledger import OLD_ROWS
+from goodqueue.study.record.store import LEDGER, TABLES, Store
+from goodqueue.study.record.verify import repair, verify
+from research.studies.flips import STUDY, Damaged, attempt, content, flip, harm
+from research.studies.flips import Tally as Inputs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,18 +48,18 @@ CREATE TABLE runs (
 );
 PRAGMA user_version = 1;
 """
-"""The ledger as goodqueue made it before rows had checksums."""
+"""Schema of the ledger before rows had checksums."""
 
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory: pytest.TempPathFactory) -> Damaged:
-    """A whole store to make damaged copies of."""
+    """Returns a whole store from which damaged copies are made."""
     return Damaged(tmp_path_factory.mktemp("flips"))
 
 
 @pytest.fixture
 def goodqueue(capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command line, in this process: starting one takes longer than what is tested here."""
+    """Returns the command line in this process, which is faster than a new process."""
 
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:
         words = [str(argument) for argument in arguments]
@@ -73,21 +73,21 @@ def goodqueue(capsys: pytest.CaptureFixture[str]) -> Command:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """The folder of a study of eight runs, each with a table."""
+    """Returns the folder of a study of eight runs, each with a table."""
     folder = tmp_path / "runs"
     Study(STUDY).run(folder, jobs=2)
     return folder
 
 
 def sql(folder: Path, *statements: str) -> None:
-    """Changes a ledger behind goodqueue's back."""
+    """Changes a ledger with SQL, bypassing goodqueue."""
     with closing(sqlite3.connect(folder / LEDGER, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
 
 
 def older(folder: Path) -> Path:
-    """Turns a ledger into one of format 1."""
+    """Converts a ledger to format 1."""
     with closing(sqlite3.connect(folder / LEDGER)) as connection:
         names = connection.execute("SELECT id, names, sample FROM names").fetchall()
         rows = [(*row[:8], *row[9:12]) for row in connection.execute(OLD_ROWS)]
@@ -115,7 +115,7 @@ def test_no_flipped_bit_changes_a_result_silently(damaged: Damaged) -> None:
     for _ in range(400):
         damaged.make(draw, flip)
         refusals += damaged.is_refused()  # raises if other results are read
-    # The others have no meaning: they lie in free space, or in counters of SQLite's own.
+    # The other bits have no meaning: they are in free space, or in counters of SQLite.
     assert refusals > 200
 
 

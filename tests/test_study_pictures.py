@@ -1,4 +1,4 @@
-"""Pictures of a study: right numbers, honest captions, the same bytes each time."""
+"""Pictures of a study: right numbers, complete captions, the same bytes each time."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from goodqueue.core.columns import column
+from goodqueue.core.intervals import t_interval
 from goodqueue.errors import RequestError
-from goodqueue.intervals import t_interval
-from goodqueue.plots.columns import column
-from goodqueue.plots.study import study_picture
-from goodqueue.plots.study_kinds import front, look
+from goodqueue.plots.study.kinds import front, look
+from goodqueue.plots.study.picture import study_picture
 from goodqueue.plots.style import LINES
 from goodqueue.study.model import PlotSpec
 from goodqueue.study.stopping import anytime_interval
@@ -43,7 +43,7 @@ AXES = (COUNT, CONTROL, LIMIT)
 
 
 def table() -> pl.DataFrame:
-    """Runs as a study has them, in an order that says nothing."""
+    """Returns runs of a study in random order."""
     random = np.random.default_rng(1)
     rows = [
         {
@@ -66,7 +66,7 @@ RATE = "topology.bottleneck.rate_bps"
 
 
 def grid(*, long: bool = False) -> pl.DataFrame:
-    """Runs over four axes, one corner of which was not run; names may be as long as users like."""
+    """Returns runs over four axes without one corner; names may be very long."""
     random = np.random.default_rng(2)
     controls = ["reno", "cubic", *([LONG] if long else [])]
     rows = [
@@ -109,7 +109,7 @@ def picture(spec: PlotSpec, frame: pl.DataFrame | None = None, **options: Any) -
 
 
 def drawn(picture: Picture) -> list[Axes]:
-    """The panels with their content."""
+    """Returns the panels with their content."""
     figure = Figure(figsize=(8, 6), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(picture.panels, picture.columns, squeeze=False)
@@ -311,7 +311,7 @@ def test_each_metric_has_the_direction_that_users_want(name: str) -> None:
 
 
 def test_the_front_of_goodput_and_fairness_is_up_and_to_the_right() -> None:
-    """Of three variants the one with the most of both beats the others."""
+    """The variant with the most of both is the front of three variants."""
     rows = [
         {CONTROL: name, "seed": 1, "long.goodput_bps.sum": total, "long.goodput_bps.jain": jain}
         for name, total, jain in (("a", 1e6, 0.5), ("b", 2e6, 0.9), ("c", 1.5e6, 0.7))
@@ -446,7 +446,7 @@ def test_a_grid_that_cannot_be_read_is_refused(change: dict[str, Any], words: st
 
 
 def texts(figure: Figure) -> list[Text]:
-    """What can be read in a picture and is not aslant."""
+    """Returns the texts of a picture that are not aslant."""
     found = figure.findobj(Text)
     assert all(isinstance(text, Text) for text in found)
     ticks = [

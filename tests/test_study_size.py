@@ -1,4 +1,4 @@
-"""Studies of many runs: what a ledger weighs, how long its frames take, what a run costs beside."""
+"""Studies of many runs: size of the ledger, time to make frames, and cost beside the runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from conftest import ROOT
 from goodqueue import Results, Study
-from goodqueue.study.engine import perform
+from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep
 from goodqueue.study.plan import run_of
-from goodqueue.study.store import LEDGER, Store
+from goodqueue.study.record.store import LEDGER, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ RUNS = 100_000
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study's folder after 400 runs."""
+    """Returns a study's folder after 400 runs."""
     folder = tmp_path_factory.mktemp("study") / "runs"
     Study(STUDY).run(folder)
     return folder
@@ -46,7 +46,7 @@ def test_a_run_takes_less_than_a_kibibyte(folder: Path) -> None:
 
 def test_a_hundred_thousand_runs_load(tmp_path: Path) -> None:
     plan = Study(STUDY).plan
-    ran = [perform(run_of(variant, 1), Keep()) for variant in plan.variants]
+    ran = [execute_run(run_of(variant, 1), Keep()) for variant in plan.variants]
     store = Store.open(tmp_path, plan.text)
     for first in range(0, RUNS, 1000):
         seeds = range(first, first + 1000, 4)

@@ -1,4 +1,4 @@
-"""Studies from file to picture, as users meet them."""
+"""Studies from file to picture, as users run them."""
 
 from __future__ import annotations
 

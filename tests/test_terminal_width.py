@@ -1,4 +1,4 @@
-"""Tables on narrow terminals: no digit and no name is cut, and what is left out is named."""
+"""Tables on narrow terminals: no digit and no name is cut, and omitted columns are named."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from conftest import COMMAND, ROOT, SMALL
-from goodqueue.cli import run_command, terminal
+from goodqueue.cli import run_command
 from goodqueue.cli.app import app
+from goodqueue.output import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +74,7 @@ assert len(LONG) == 60
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Scenarios, a study and its runs, and a capture."""
+    """Returns a folder with scenarios, a study and its runs, and a capture."""
     folder = tmp_path_factory.mktemp("width")
     (folder / "small.toml").write_text(SMALL)
     (folder / "crowd.toml").write_text(CROWD)
@@ -136,16 +137,16 @@ CASES: dict[str, tuple[str, ...]] = {
     "qdisc print": ("qdisc", "print", str(ROOT / "scenarios" / "s1.toml")),
     "schema": ("schema",),
 }
-"""Calls of every command; `@` stands for the folder of the tests."""
+"""Arguments of every command; `@` stands for the folder of the tests."""
 
 
 def command(name: str, folder: Path) -> list[str]:
-    """The arguments of a case."""
+    """Returns the arguments of a case."""
     return [str(folder / word[1:]) if word.startswith("@") else word for word in CASES[name]]
 
 
 def commands() -> set[str]:
-    """Every command that the application has, with those of its groups."""
+    """Returns every command of the application, including those of its groups."""
     names = {one.name for one in app.registered_commands}
     for group in app.registered_groups:
         assert group.typer_instance is not None
@@ -163,7 +164,7 @@ def test_every_command_is_tried_at_every_width() -> None:
 def at_width(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[[list[str], int], str]]:
-    """What a command prints on a terminal of so many columns."""
+    """Returns the output of a command on a terminal with this many columns."""
 
     def printed(arguments: list[str], width: int) -> str:
         monkeypatch.setattr(terminal, "ANY_WIDTH", width)
@@ -177,7 +178,7 @@ def at_width(
 
 
 def figures(page: str) -> set[str]:
-    """Every word with a digit, without what is measured anew each time: how long runs take."""
+    """Returns every word with a digit, except run times, which differ each time."""
     return {word.strip(",;") for word in FIGURE.findall(page.partition("\nabout ")[0])}
 
 
@@ -196,7 +197,7 @@ def test_nothing_is_cut_at_any_width(
     known |= {key for word in names for key in word.split(".")}
     for width, page in pages.items():
         assert "…" not in page
-        # A name that is longer than half of a terminal goes on in the next line.
+        # A name that is longer than half of a terminal continues in the next line.
         cut = [
             word
             for word in figures(page) - known

@@ -1,4 +1,4 @@
-"""What is simulated of a link that is only described."""
+"""Simulation of a link that is only described."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from goodqueue import _core
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.trial import (
+from goodqueue.sizing.trials.described import (
     SHORT_PACKETS,
     Extent,
     epoch_s,
@@ -22,7 +22,7 @@ from goodqueue.sizing.trial import (
 
 
 def link(**changes: object) -> Link:
-    """20 Mb/s, 20 to 100 ms, 20 flows."""
+    """Returns a link of 20 Mb/s, 20 to 100 ms, 20 flows."""
     given: dict[str, object] = {"rate_bps": 20e6, "rtts_s": rtt_range(0.02, 0.1), "flows": 20}
     return Link(**{**given, **changes})  # type: ignore[arg-type]
 
@@ -42,7 +42,7 @@ def test_epochs_are_those_of_the_saw_tooth() -> None:
     # CUBIC at W = 1000: cbrt(750) s = 9.1 s, before Reno's 100 s.
     fast = Link(120e6, (0.1,), 1)
     assert epoch_s(fast, 0) == pytest.approx(9.086, abs=1e-3)
-    # ABE gives up 15 % and grows by a packet per round trip; Scalable TCP takes 13.4 of them.
+    # ABE reduces by 15 % and grows by a packet per round trip; Scalable TCP takes 13.4 of them.
     abe = Link(12e6, (0.1,), 1, congestion_control="abe")
     assert epoch_s(abe, 0) == pytest.approx(1.5)
     scalable = Link(120e6, (0.1,), 1, congestion_control="scalable")
@@ -50,7 +50,7 @@ def test_epochs_are_those_of_the_saw_tooth() -> None:
 
 
 def test_the_start_up_is_the_opening_and_an_epoch() -> None:
-    """Three round trips until all have sent a window, and an epoch of 10 s; 20 more measured."""
+    """The start-up has three round trips and an epoch of 10 s; 20 epochs are measured."""
     one = as_in_theory(Link(12e6, (0.1,), 1))
     start_up = 3 * 0.1 + 10
     assert length(one, 0).start_up_s == pytest.approx(start_up)
@@ -59,28 +59,29 @@ def test_the_start_up_is_the_opening_and_an_epoch() -> None:
     assert half.start_up_s == pytest.approx(start_up)
     assert half.duration_s == pytest.approx(start_up + 100)
     assert length(one, 0, Extent(share=1e-6)).duration_s == pytest.approx(start_up + 50)
-    # Where epochs are short, 30 of the longest round trips; as much at least is measured.
+    # If epochs are short, the start-up has 30 of the longest round trips, and the measured part at
+    # least as many.
     many = Link(100e6, (0.02, 0.1), 500)
     assert length(many, 0).start_up_s == pytest.approx(3.3)
     assert length(many, 0, Extent(share=1e-6)).duration_s == pytest.approx(6.6)
-    # BBR begins from nothing: five of its ten-second cycles.
+    # BBR starts with a small window: five of its ten-second cycles.
     assert length(Link(12e6, (0.1,), 1, congestion_control="bbr"), 0).start_up_s == 50
 
 
 def test_windows_at_the_start_share_link_and_buffer() -> None:
-    """One flow has all of both; many that are out of step have them by their mean windows."""
+    """One flow has all of both; many flows out of step share them by their mean windows."""
     one = as_in_theory(Link(12e6, (0.1,), 1))
     assert peak_windows(one, 50) == pytest.approx((150,))
     many = as_in_theory(Link(120e6, (0.1,), 10_000))
     assert peak_windows(many, 500)[0] * 10_000 == pytest.approx(1500 / 0.75, rel=0.01)
-    # Reno's window does not go by its round trip: rates are as 1/RTT.
+    # Reno's window does not depend on its round trip, so rates are proportional to 1/RTT.
     spread = as_in_theory(link(flows=18))
     assert len(set(peak_windows(spread, 20))) == 1
-    # CUBIC's does where it is large: with exponents between those of losses at random and at once.
+    # A large CUBIC window does, with an exponent between those of random and simultaneous losses.
     large = Link(1e9, (0.02, 0.1), 2)
     short, long = peak_windows(large, 1000)
     assert 1 < long / short < ((0.1 + 0.012) / (0.02 + 0.012)) ** 0.75
-    # None is above what its receiver or its access link lets through.
+    # No window is larger than its receiver or its access link allows.
     bound = Link(12e6, (0.1,), 1, max_window_packets=20)
     assert peak_windows(bound, 50) == (20,)
     slow = Link(12e6, (0.1,), 1, access_rate_bps=1.2e6)
@@ -90,12 +91,12 @@ def test_windows_at_the_start_share_link_and_buffer() -> None:
 def test_the_saw_tooth_takes_as_long_as_it_was_expected_to() -> None:
     one = as_in_theory(Link(12e6, (0.1,), 1))
     bottleneck = summary(one, 50)["links"]["bottleneck"]
-    # Twenty epochs were to be held: each is a burst of losses of the one flow.
+    # Twenty epochs were required: each is a burst of losses of the one flow.
     assert 14 <= bottleneck["loss_bursts"] <= 30
 
 
 def test_the_rest_has_its_share_and_is_what_it_should_be() -> None:
-    """Beside long flows with 80 %: 8 % behind another link, 8 % by windows, 4 % short transfers."""
+    """The other traffic has 20 %: 8 % behind another link, 8 % by windows, 4 % short transfers."""
     mixed = link(rate_bps=50e6, local_share=0.8, flows=40)
     reach = length(mixed, 100)
     measured = reach.duration_s - reach.start_up_s
@@ -104,20 +105,20 @@ def test_the_rest_has_its_share_and_is_what_it_should_be() -> None:
     for name, flow in found["flows"].items():
         shares[name.split(".")[0]] += flow["throughput_bps"] / mixed.rate_bps
     bottleneck = found["links"]["bottleneck"]
-    # All that passes is one of these; at the ends of the measurement a path and a queue may differ.
+    # The sum of these is the total; at the ends of the measurement a path and a queue may differ.
     ends = (max(mixed.rtts_s) + mixed.seconds(100)) / measured
     assert sum(shares.values()) == pytest.approx(bottleneck["utilization"], rel=ends + 0.001)
-    # A slower link and windows bound from above, whatever happens here, but for those ends.
+    # A slower link and windows are upper bounds, except at those ends.
     for group in ("remote", "window-limited"):
         assert 0 < shares[group] < 0.08 * (1 + ends)
-    # Transfers of exponential sizes that come at random: k of them carry 1 +- sqrt(2 / k) of their
-    # mean (k is Poisson, and the second moment of a size is twice its mean squared), and 4 of these
-    # deviations hold all but one run in 16,000. What is lost is sent again.
+    # Transfers of exponential sizes arrive at random: k of them carry 1 +- sqrt(2 / k) of their
+    # mean (k is Poisson, and the second moment of a size is twice its mean squared). All but one
+    # run in 16,000 lie within 4 of these deviations. Losses are retransmitted.
     transfers = 0.04 * mixed.rate_bps * measured / (8 * SHORT_PACKETS * mixed.packet_bytes)
     spread = 4 * math.sqrt(2 / transfers)
     again = 1 / (1 - bottleneck["loss_rate"])
     assert 0.04 * (1 - spread) < shares["short"] < 0.04 * (1 + spread) * again
-    # What is held back elsewhere loses a little here, and leaves the long flows more than 80 %.
+    # Flows that are limited elsewhere lose a little here, and leave the long flows more than 80 %.
     assert shares["long"] > bottleneck["utilization"] - 0.16 * (1 + ends) - 0.04 * (1 + spread)
 
 

@@ -1,4 +1,4 @@
-"""Flows that start near their stationary windows: what is measured is what long runs have."""
+"""Flows that start near their stationary windows: measured figures equal those of long runs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from scipy import stats
 
 from goodqueue import _core
-from goodqueue.sizing.answer import first_reach, targets
+from goodqueue.sizing.answer.work_out import first_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.smallest import grid
-from goodqueue.sizing.trial import Extent, Length, length, scenario_toml
+from goodqueue.sizing.search.smallest import grid
+from goodqueue.sizing.trials.described import Extent, Length, length, scenario_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,19 +32,19 @@ LINKS = {
     "ABE": Link(30e6, rtt_range(0.02, 0.1), 12, congestion_control="abe"),
     "Scalable TCP": Link(40e6, (0.08,), 4, congestion_control="scalable"),
 }
-"""Links whose figures are compared behind three tenths of a bandwidth-delay product."""
+"""Links whose figures are compared at three tenths of a bandwidth-delay product."""
 
 FIGURES = ("utilization", "loss_rate", "p99_delay_s")
 
 SLACK = {"utilization": 0.002, "loss_rate": 0.03, "p99_delay_s": 0.01}
-"""How far expectations may lie apart: points of utilisation, and shares of loss and delay."""
+"""Allowed differences of expectations: points of utilisation, and shares of loss and delay."""
 
 CHANCE = 1e-3
-"""Of a false alarm, in each comparison."""
+"""Probability of a false alarm in each comparison."""
 
 
 def figures(link: Link, packets: int, reach: Length, seeds: range) -> dict[str, list[float]]:
-    """What replicates of this length have."""
+    """Returns the figures of replicates of this length."""
     text = scenario_toml(link, packets, f'{{ limit = "{packets}p" }}', reach).encode()
 
     def run(seed: int) -> dict[str, float]:
@@ -63,7 +63,7 @@ def figures(link: Link, packets: int, reach: Length, seeds: range) -> dict[str, 
 
 
 def apart(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
-    """Difference of means, and its half width by Welch's test."""
+    """Returns the difference of means, and its half width by Welch's test."""
     squares = [variance(one) / len(one) for one in (ours, theirs)]
     freedom = min(len(ours), len(theirs)) - 1
     half = stats.t.isf(CHANCE / 2, freedom) * math.sqrt(sum(squares))
@@ -72,7 +72,7 @@ def apart(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]
 
 @pytest.mark.parametrize("name", LINKS)
 def test_short_starts_leave_no_bias(name: str) -> None:
-    """Replicates of ten loss epochs, cut to what a small budget leaves, against long cold runs."""
+    """Replicates of ten loss epochs, shortened for a small budget, agree with cold runs."""
     link = LINKS[name]
     packets = max(round(0.3 * link.bdp_packets), 6)
     short = length(link, packets, Extent(share=0.5))
@@ -91,7 +91,7 @@ def test_short_starts_leave_no_bias(name: str) -> None:
 
 
 def test_a_cold_start_that_is_measured_is_seen() -> None:
-    """Without a start-up slow start's losses count: the comparison above can fail."""
+    """Without a start-up the losses of slow start count, so the comparison above can fail."""
     link = LINKS["many flows"]
     packets = round(0.3 * link.bdp_packets)
     warm = length(link, packets, Extent(share=0.5))
@@ -113,7 +113,7 @@ def test_a_cold_start_that_is_measured_is_seen() -> None:
     ids=["few flows", "Reno", "many flows"],
 )
 def test_the_smallest_buffer_is_the_same(link: Link) -> None:
-    """By the means of 64 short replicates and of 32 long cold ones: within a step of the grid."""
+    """The means of 64 short and of 32 long cold replicates agree within a step of the grid."""
     helped, _ = targets(link)
     points = grid(2 * first_reach(link))
 

@@ -1,4 +1,5 @@
-//! Prints what a capture (and one after the link) shows, and how fast it was read and analysed.
+//! Prints the analysis of a capture (and of one behind the link), and the speed of reading and
+//! analysis.
 //!
 //! `cargo run --release -p goodqueue-passive --example analyze -- before.pcap [after.pcap]`
 

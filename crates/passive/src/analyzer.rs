@@ -1,53 +1,38 @@
-//! Packets in, flows out: the table of connections, which forgets what is over.
+//! The analyzer: takes packets, keeps the table of connections, and produces flows.
 
 use crate::Nanos;
+use crate::connection::half::{Half, Passed, Shared};
 use crate::connection::{Connection, Key};
 use crate::flow::Flow;
-use crate::half::{Half, Passed, Shared};
+use crate::link::target::{Passages, Series};
 use crate::loss::Loss;
-use crate::report::Report;
-use crate::target::{Passages, Series};
+use crate::report::{Known, Report, Seen, Totals};
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
 use std::collections::HashMap;
 
-/// Connections followed at once; when there are more, those that rest are taken to be over.
+/// Largest number of connections that are followed at once. Beyond it, idle ones are taken to be
+/// over.
 const MOST_CONNECTIONS: usize = 1 << 16;
-/// Flows told of one by one; more are counted only.
+/// Largest number of flows that are listed. Further flows are only counted.
 const MOST_FLOWS: usize = 1 << 20;
-/// How often what is over is looked for, in nanoseconds of the capture.
+/// Time between searches for connections that are over, in nanoseconds of the capture.
 const SWEEP: Nanos = 5_000_000_000;
 
-/// Times further from the first packet are nonsense: 3 years, so that sums and differences fit.
+/// Largest time from the first packet that is accepted, 3 years. Sums and differences of such times
+/// fit into 64 bits; larger ones come from damaged files.
 const FARTHEST: Nanos = 100_000_000_000_000_000;
 
-/// Which tapping point saw a packet.
+/// Tapping point that saw a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tap {
-    /// The only one, or the one before the target link.
+    /// The only tapping point, or the one before the target link.
     First,
-    /// The one after it.
+    /// The tapping point after the target link.
     Second,
 }
 
-/// What is counted besides flows.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Totals {
-    /// Packets of TCP at the first tapping point.
-    pub tcp_packets: u64,
-    /// Of UDP.
-    pub udp_packets: u64,
-    /// Of anything else over IP.
-    pub other_packets: u64,
-    /// Connections, and pairs of ends that exchanged other packets.
-    pub connections: u64,
-    /// Connections taken to be over for want of room.
-    pub evicted: u64,
-    /// Directions with data that were not told of for want of room.
-    pub unlisted: u64,
-}
-
-/// Takes packets in order of time.
+/// Analyzer of packets, which it takes in order of time.
 #[derive(Debug)]
 pub struct Analyzer {
     thresholds: Thresholds,
@@ -59,7 +44,7 @@ pub struct Analyzer {
     passages: Passages,
     series: Series,
     totals: Totals,
-    /// Payload by heading.
+    /// Bytes of frames by heading.
     headings: [u64; 3],
     start: Option<Nanos>,
     last: Nanos,
@@ -67,7 +52,7 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
-    /// An empty one.
+    /// Creates an analyzer that has seen no packets.
     pub fn new(thresholds: Thresholds, two_taps: bool) -> Self {
         Self {
             thresholds,
@@ -86,7 +71,7 @@ impl Analyzer {
         }
     }
 
-    /// A packet passed a tapping point at `time_ns`, on the capture's clock.
+    /// Takes a packet that passed a tapping point at `time_ns`, on the capture's clock.
     pub fn packet(&mut self, tap: Tap, time_ns: i64, datagram: &Datagram) {
         let start = *self.start.get_or_insert(time_ns);
         let time = time_ns.saturating_sub(start).clamp(-FARTHEST, FARTHEST);
@@ -170,7 +155,7 @@ impl Analyzer {
                     }
                 }
             }
-            // Acknowledged data go the way that this packet does not come.
+            // The acknowledged data travelled in the direction opposite to this packet's.
             let way = index(datagram.heading.opposite());
             let (delivered, left, waited) = acknowledged;
             if delivered > 0 {
@@ -188,7 +173,8 @@ impl Analyzer {
         self.count(tap, time, forward, datagram);
     }
 
-    /// What passed the link: after it if that was seen.
+    /// Counts the bytes of a packet that passed the link: after the link with two tapping points,
+    /// at the only tapping point otherwise.
     fn count(&mut self, tap: Tap, time: Nanos, forward: bool, datagram: &Datagram) {
         let at_link = if self.two_taps {
             tap == Tap::Second && forward
@@ -208,7 +194,7 @@ impl Analyzer {
         self.series.at(time).bytes[heading] += bytes;
     }
 
-    /// Concludes what is over.
+    /// Concludes connections that are over.
     fn sweep(&mut self, now: Nanos) {
         self.next_sweep = now + SWEEP;
         let idle = (self.thresholds.idle_s * 1e9) as Nanos;
@@ -219,7 +205,7 @@ impl Analyzer {
         });
     }
 
-    /// Concludes connections without data, then those that rest, then all.
+    /// Concludes connections without data, then those that are idle, then all, until there is room.
     fn make_room(&mut self, now: Nanos) {
         let before = self.connections.len();
         self.conclude_those(|connection| connection.halves.iter().all(|half| half.id.is_none()));
@@ -237,7 +223,7 @@ impl Analyzer {
             .connections
             .extract_if(|_, connection| over(connection))
             .collect();
-        // The table has an order of its own in each process.
+        // The order of the hash table differs between processes, so the connections are sorted.
         over.sort_unstable_by_key(|(key, _)| *key);
         for (key, connection) in over {
             self.conclude(key, *connection);
@@ -271,8 +257,8 @@ impl Analyzer {
         }
     }
 
-    /// Concludes everything. `drops` is a log of drops at the target link, in seconds on the
-    /// capture's clock.
+    /// Concludes all connections and returns the report. `drops` is a log of drops at the target
+    /// link, in seconds on the capture's clock.
     pub fn finish(
         mut self,
         link_rate_bps: Option<u64>,
@@ -289,7 +275,7 @@ impl Analyzer {
         let since = |time: &f64| ((time * 1e9).round() as Nanos).saturating_sub(start);
         let log = drops.map(|times| times.iter().map(since).collect());
         Report::of(
-            crate::report::Seen {
+            Seen {
                 flows,
                 losses: self.losses,
                 delays_at_loss: self.delays_at_loss,
@@ -301,7 +287,7 @@ impl Analyzer {
                 duration: self.last,
                 start,
             },
-            &crate::report::Known {
+            &Known {
                 link_rate_bps,
                 drops: log,
                 seed,
@@ -316,8 +302,8 @@ impl Analyzer {
             .unwrap_or(0)
     }
 
-    /// Says of each flow which way it went: that of most bytes is the measured direction. Where the
-    /// capture does not tell, all data go that way.
+    /// Sets the direction of each flow: the heading with most bytes is the measured direction. If
+    /// the capture shows no headings, all flows have that direction.
     fn turn(&mut self) {
         let most = self.heading_of_most();
         for flow in self.flows.iter_mut().flatten() {
@@ -334,7 +320,7 @@ fn index(heading: Heading) -> usize {
     }
 }
 
-/// Gives a direction its number with its first data, as long as there is room.
+/// Gives a direction its number when its first data are seen, if the list has room.
 fn number(half: &mut Half, tcp: &TcpHeader, flows: &mut Vec<Option<Flow>>) {
     if half.id.is_none() && tcp.payload > 0 && flows.len() < MOST_FLOWS {
         half.id = Some(flows.len() as u32);
@@ -348,7 +334,7 @@ mod tests {
     use goodqueue_types::{Ecn, SegmentFlags};
 
     #[test]
-    fn a_direction_without_room_is_told_of_once() {
+    fn a_direction_that_does_not_fit_into_the_list_is_counted_once() {
         let mut analyzer = Analyzer::new(Thresholds::default(), false);
         for number in 0..3 {
             let mut tcp = TcpHeader::default();
@@ -364,7 +350,7 @@ mod tests {
                 transport: Transport::Tcp(tcp),
             };
             analyzer.packet(Tap::First, i64::from(number), &datagram);
-            // As if all numbers had been given away.
+            // This simulates a full list of flows.
             analyzer.flows.clear();
             for connection in analyzer.connections.values_mut() {
                 connection.halves.iter_mut().for_each(|half| half.id = None);

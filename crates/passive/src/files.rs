@@ -1,4 +1,4 @@
-//! Files of packets through the analysis: captures of one or two tapping points, or a trace of ns-2.
+//! Analysis of files of packets: captures of one or two tapping points, or a trace of ns-2.
 
 use crate::analyzer::{Analyzer, Tap};
 use crate::ns2::{Replay, target_link};
@@ -13,37 +13,37 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// "Is a directory" of every Unix: what reading one would say later.
+/// Error code "is a directory" of every Unix. Reading a directory would fail with it later.
 const EISDIR: i32 = 21;
 
 /// Bytes between two calls for progress.
 const STEP: u64 = 1 << 20;
 
-/// What to analyse, and how.
+/// Files to analyse, and the parameters of the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The capture, or the one before the target link.
+    /// Capture, or the capture before the target link.
     pub path: PathBuf,
-    /// The capture after it.
+    /// Capture after the target link.
     pub after: Option<PathBuf>,
-    /// The link's rate in bits per second, if it is known, by frames as the capture has them.
+    /// The link's rate in bits per second, if it is known. Frames count as in the capture.
     pub link_rate_bps: Option<u64>,
     /// Times of drops at the link, in seconds on the capture's clock.
     pub drops: Option<Vec<f64>>,
-    /// What judgements hang on.
+    /// Thresholds of the judgements.
     pub thresholds: Thresholds,
-    /// Of the bootstrap.
+    /// Seed of the bootstrap.
     pub seed: u64,
 }
 
-/// Why a file could not be analysed.
+/// Reason why a file could not be analysed.
 #[derive(Debug)]
 pub enum FileError {
-    /// It could not be read.
+    /// The file could not be read.
     Io(PathBuf, io::Error),
-    /// It holds no packets that can be analysed, and why.
+    /// The file holds no packets that can be analysed, for the given reason.
     NoPackets(PathBuf, String),
-    /// Whoever looked on wants no more.
+    /// The caller's `progress` stopped the analysis.
     Stopped,
 }
 
@@ -59,36 +59,37 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// How the reading of a file went.
+/// Result of reading a file.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What it is.
+    /// Name of its format.
     pub format: &'static str,
-    /// Frames, or lines of a trace.
+    /// Number of frames, or of lines of a trace.
     pub frames: u64,
-    /// Of these, IP packets that were analysed.
+    /// Number of these frames that held IP packets and were analysed.
     pub packets: u64,
-    /// Bytes up to where reading ended.
+    /// Bytes read until the reading ended.
     pub bytes_read: u64,
-    /// Interfaces that it describes.
+    /// Number of interfaces that the file describes.
     pub interfaces: usize,
-    /// What was left out, and why.
+    /// Counts of the parts left out, by reason.
     pub skipped: Tally,
-    /// Whether it ends within a record.
+    /// True if the file ends within a record.
     pub is_cut: bool,
     /// Times of the first and last packet in seconds, on the file's clock.
     pub span_s: Option<(f64, f64)>,
-    /// Of a trace of ns-2, what happened at each link.
+    /// Packets and bytes at each link, for a trace of ns-2.
     pub totals: Option<Ns2Totals>,
 }
 
-/// Analyses files. `progress` is told the bytes read now and then, and says whether to go on.
+/// Analyses files. `progress` is called now and then with the bytes read, and returns false to
+/// stop.
 ///
 /// # Errors
 ///
-/// If a file cannot be read or holds no packets, or if `progress` says so.
+/// Fails if a file cannot be read or holds no packets, or if `progress` returned false.
 pub fn analyze_files(
     options: &Options,
     progress: impl FnMut(u64) -> bool,
@@ -162,13 +163,13 @@ fn finish(
     Ok((report, readings))
 }
 
-/// Who looks on while files are read.
+/// Progress of the reading, for the caller.
 struct Watch<P> {
     progress: P,
-    /// How often they are read: each time counts for its part.
+    /// Number of times that the files are read. Each pass counts for its part.
     passes: u64,
     read: u64,
-    told: u64,
+    reported: u64,
 }
 
 impl<P: FnMut(u64) -> bool> Watch<P> {
@@ -177,16 +178,16 @@ impl<P: FnMut(u64) -> bool> Watch<P> {
             progress,
             passes,
             read: 0,
-            told: 0,
+            reported: 0,
         })
     }
 
     fn on_read(&mut self, count: usize) -> io::Result<()> {
         self.read += count as u64;
-        if self.read - self.told < STEP {
+        if self.read - self.reported < STEP {
             return Ok(());
         }
-        self.told = self.read;
+        self.reported = self.read;
         if (self.progress)(self.read / self.passes) {
             Ok(())
         } else {
@@ -195,7 +196,7 @@ impl<P: FnMut(u64) -> bool> Watch<P> {
     }
 }
 
-/// A file whose reading is looked on, whatever comes of its bytes: it fails where no more is wanted.
+/// File that reports its reading. A read fails once `progress` has returned false.
 struct Watched<'w, P> {
     file: File,
     watch: &'w RefCell<Watch<P>>,
@@ -214,7 +215,7 @@ fn failed(path: &Path, error: io::Error) -> FileError {
     own.unwrap_or_else(|error| FileError::Io(path.to_owned(), error))
 }
 
-/// The first and the last of times in nanoseconds, which need not be in order.
+/// First and last of several times in nanoseconds, in any order.
 #[derive(Clone, Copy, Default)]
 struct Extent(Option<(i64, i64)>);
 
@@ -230,7 +231,7 @@ impl Extent {
     }
 }
 
-/// The packets of one capture file.
+/// Packets of one capture file.
 struct Stream<'w, P> {
     path: PathBuf,
     capture: Capture<Watched<'w, P>>,
@@ -240,18 +241,20 @@ struct Stream<'w, P> {
     clock: Clock,
 }
 
-/// Tells times that a damaged record made up: a single one would stretch a capture over years.
+/// Detector of wrong times in damaged records. A single one would stretch a capture over years.
 #[derive(Default)]
 struct Clock {
     last: Option<i64>,
-    /// Times far from the last good one, one after the other and near each other.
+    /// Last of the consecutive times far from the last good one and near each other, and their
+    /// number.
     odd: Option<(i64, u32)>,
 }
 
 impl Clock {
-    /// Further from the packet before, a time is odd ...
+    /// Difference from the time of the packet before, above which a time is odd.
     const FAR_NS: u64 = 3600 * 1_000_000_000;
-    /// ... unless so many in a row agree: then the capture rested, or the clock was set.
+    /// Number of odd times in a row that are accepted if they agree: there was a pause in the
+    /// capture, or the clock was set.
     const ENOUGH: u32 = 3;
 
     fn is_odd(&mut self, time: i64) -> bool {
@@ -342,8 +345,8 @@ fn open(path: &Path) -> Result<File, FileError> {
     Ok(file)
 }
 
-/// Whether a file begins as a trace of ns-2. Pipes and the like are not looked into: what was read
-/// could not be read again.
+/// Returns true if a file begins as a trace of ns-2 does. Pipes and other special files are not
+/// examined, because they cannot be read twice.
 fn is_ns2(path: &Path) -> Result<bool, FileError> {
     if !fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
         return Ok(false);
@@ -380,14 +383,14 @@ fn read_ns2<P: FnMut(u64) -> bool>(
     })
 }
 
-/// A trace holds all links: the one that drops most is looked at, from both sides.
+/// Analyses a trace of ns-2 from both sides of the link with most drops. A trace holds all links.
 fn analyze_ns2(
     options: &Options,
     path: &Path,
     progress: impl FnMut(u64) -> bool,
 ) -> Result<(Report, Vec<Reading>), FileError> {
     if options.after.is_some() {
-        let why = "a trace of ns-2 shows both sides of its links: it is analysed alone";
+        let why = "a trace of ns-2 shows both sides of its links, so it is analysed without a second file";
         return Err(FileError::NoPackets(path.to_owned(), why.to_owned()));
     }
     let watch = Watch::new(progress, 2);

@@ -1,15 +1,15 @@
 //! The summary as JSON.
 
-use crate::classify::Class;
 use crate::files::Reading;
+use crate::flow::classify::Class;
 use crate::link::Link;
-use crate::parameters::Estimate;
+use crate::link::parameters::Estimate;
 use crate::quantile::quantile;
 use crate::report::Report;
 use goodqueue_trace::read::{Ns2Event, Ns2Totals};
 use serde_json::{Map, Value, json};
 
-/// How the reading of a file went.
+/// Returns the result of reading a file.
 fn reading_json(reading: &Reading) -> Value {
     let skipped: Map<String, Value> = reading
         .skipped
@@ -32,7 +32,7 @@ fn reading_json(reading: &Reading) -> Value {
     })
 }
 
-/// Packets and bytes by link and packet type, as ns-2's queue monitor counts them.
+/// Returns packets and bytes by link and packet type, as ns-2's queue monitor counts them.
 fn totals_json(totals: &Ns2Totals) -> Vec<Value> {
     let events = [
         ("enqueued", Ns2Event::Enqueued),
@@ -53,7 +53,7 @@ fn totals_json(totals: &Ns2Totals) -> Vec<Value> {
 }
 
 impl Report {
-    /// Everything but the tables.
+    /// Returns all results except the tables.
     pub fn summary_json(&self, readings: &[Reading]) -> Value {
         let totals = &self.totals;
         json!({
@@ -99,14 +99,14 @@ impl Report {
     }
 
     fn parameters_json(&self) -> Value {
-        let told = &self.parameters;
+        let parameters = &self.parameters;
         json!({
-            "N_b": estimate_json(told.flows),
-            "T_e_s": estimate_json(told.round_trip_s),
-            "C_e_bps": estimate_json(told.capacity_bps),
-            "L": estimate_json(told.burst),
-            "alpha": estimate_json(told.alpha),
-            "M_bytes": estimate_json(told.packet_bytes),
+            "N_b": estimate_json(parameters.flows),
+            "T_e_s": estimate_json(parameters.round_trip_s),
+            "C_e_bps": estimate_json(parameters.capacity_bps),
+            "L": estimate_json(parameters.burst),
+            "alpha": estimate_json(parameters.alpha),
+            "M_bytes": estimate_json(parameters.packet_bytes),
         })
     }
 
@@ -118,7 +118,7 @@ impl Report {
         let hit: Option<Vec<u64>> = self.bursts.iter().map(|burst| burst.flows_hit).collect();
         let hit = hit.and_then(|hit| mean(hit.iter().sum()));
         let shares = || self.bursts.iter().filter_map(|burst| burst.synchronization);
-        let told = shares().count();
+        let bursts = shares().count();
         json!({
             "count": lengths.len(),
             "mean_packets": mean(lengths.iter().sum()),
@@ -126,7 +126,7 @@ impl Report {
             "p99_packets": at(0.99),
             "max_packets": lengths.last(),
             "mean_flows_hit": hit,
-            "synchronization": (told > 0).then(|| shares().sum::<f64>() / told as f64),
+            "synchronization": (bursts > 0).then(|| shares().sum::<f64>() / bursts as f64),
             "start_up": self.bursts.iter().filter(|burst| burst.start_up).count(),
         })
     }

@@ -1,20 +1,21 @@
-//! Where and when packets were lost.
+//! Places and times of losses.
 
 use crate::Nanos;
 
-/// Where, as seen from the tapping points.
+/// Place of a loss relative to the tapping points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// At the target link: between two tapping points, or on the side of one where it is taken to be.
+    /// The target link: between two tapping points, or on the side of a single one on which it is
+    /// assumed.
     Target,
-    /// Before the first tapping point.
+    /// A link before the first tapping point.
     Upstream,
-    /// After the last.
+    /// A link after the last tapping point.
     Downstream,
 }
 
 impl Place {
-    /// How many there are.
+    /// Number of places.
     pub const COUNT: usize = 3;
     /// Names in results, each at its index.
     pub const NAMES: [&str; Self::COUNT] = ["target", "upstream", "downstream"];
@@ -23,30 +24,30 @@ impl Place {
 /// Packets lost at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// When the first of them was seen last, or when it was missed.
+    /// Time at which the first of them was last seen, or at which it was found missing.
     pub time: Nanos,
-    /// The flow's number; none in a drop log.
+    /// Number of the flow. None in a log of drops.
     pub flow: Option<u32>,
-    /// How many.
+    /// Number of packets.
     pub packets: u32,
-    /// Where.
+    /// Place of the loss.
     pub place: Place,
-    /// How long packets waited at the target link then, if that was seen.
+    /// Wait of packets at the target link at that time, if it was seen.
     pub wait: Option<Nanos>,
 }
 
-/// When a flow last lost something at each place.
+/// Times of a flow's last loss at each place.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LastLosses([Option<Nanos>; Place::COUNT]);
 
 impl LastLosses {
-    /// A loss became known.
+    /// Records a loss that is known from this time on.
     pub fn note(&mut self, place: Place, time: Nanos) {
         let last = &mut self.0[place as usize];
         *last = Some(last.map_or(time, |last| last.max(time)));
     }
 
-    /// At which places something was lost since a time.
+    /// Returns, for each place, true if there was a loss since a time.
     pub fn since(&self, time: Nanos) -> [bool; Place::COUNT] {
         self.0.map(|last| last.is_some_and(|last| last >= time))
     }

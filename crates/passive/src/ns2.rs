@@ -1,8 +1,8 @@
-//! A trace of ns-2 as packets at both sides of a link.
+//! Conversion of a trace of ns-2 to packets at both sides of a link.
 //!
-//! ns-2 counts segments, not bytes, and writes neither windows nor selective acknowledgements: a data
-//! packet numbered n carries the n-th stretch of its size, and an acknowledgement numbered n all
-//! stretches up to it.
+//! ns-2 counts segments and not bytes, and writes neither windows nor SACK blocks. A data packet
+//! with number n carries the n-th segment of the stream. An ACK with number n acknowledges all
+//! segments up to it.
 
 use crate::analyzer::Tap;
 use goodqueue_trace::read::{
@@ -12,12 +12,12 @@ use goodqueue_types::SegmentFlags;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// IP and TCP headers as ns-2 counts them.
+/// Bytes of IP and TCP headers as ns-2 counts them.
 const HEADERS: u32 = 40;
-/// Flows whose segment size is remembered.
+/// Largest number of flows whose segment size is stored.
 const MOST_FLOWS: usize = 1 << 20;
 
-/// The link that dropped most, and of those without drops the one that passed most bytes.
+/// Returns the link with most drops. Without drops, returns the link that passed most bytes.
 pub fn target_link(totals: &Ns2Totals) -> (u32, u32) {
     let links = totals.links().into_iter();
     let most = links.max_by_key(|(_, counts)| {
@@ -30,7 +30,7 @@ pub fn target_link(totals: &Ns2Totals) -> (u32, u32) {
 /// Flow id, source and destination.
 type FlowKey = (u32, (u32, u32), (u32, u32));
 
-/// Turns records into packets.
+/// Converter of records to packets.
 pub struct Replay {
     link: (u32, u32),
     /// Bytes of a segment by flow.
@@ -38,7 +38,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Of this link.
+    /// Creates a converter for this link.
     pub fn new(link: (u32, u32)) -> Self {
         Self {
             link,
@@ -46,8 +46,8 @@ impl Replay {
         }
     }
 
-    /// The packet at the tapping point before the link (when it arrives there, in either direction)
-    /// or at the one after it.
+    /// Returns the packet at the tapping point before the link (on its arrival there, in either
+    /// direction) or after it.
     pub fn packet(&mut self, record: &Ns2Record) -> Option<(Tap, Datagram)> {
         let back = (self.link.1, self.link.0);
         let tap = match record.event {
@@ -86,7 +86,7 @@ impl Replay {
         match record.kind.name() {
             "tcp" => {
                 let key = (record.flow, record.source, record.destination);
-                // The first segment of full TCP and others is a SYN without data.
+                // FullTcp and some other agents begin with a SYN without data.
                 let known = self.sizes.get(&key).copied().unwrap_or(0);
                 if payload > known && self.sizes.len() < MOST_FLOWS {
                     self.sizes.insert(key, payload);
@@ -105,7 +105,7 @@ impl Replay {
     }
 }
 
-/// A node and port as an address: nodes are numbered within 10.0.0.0/8.
+/// Represents a node and port as an address. Nodes are numbered within 10.0.0.0/8.
 fn end((node, port): (u32, u32)) -> SocketAddr {
     let [_, b, c, d] = node.to_be_bytes();
     SocketAddr::new(Ipv4Addr::new(10, b, c, d).into(), port as u16)
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_of_all_types_make_a_target() {
+    fn the_target_is_the_link_with_most_drops_of_all_types() {
         let drop = |from: u32, kind| format!("d 1 {from} 9 {kind} 40 ------- 0 0.0 3.1 2 6\n");
         let passed = "- 1 3 9 tcp 9000 ------- 0 0.0 3.1 2 6\n".to_owned();
         assert_eq!(target_link(&totals(&passed)), (3, 9));
@@ -143,9 +143,9 @@ mod tests {
         assert_eq!(target_link(&totals(&dropped.concat())), (2, 9));
     }
 
-    /// What is found out of rows takes a time that grows as they do, not as their square.
+    /// The time to interpret rows grows linearly with their number.
     #[test]
-    fn a_trace_of_many_types_is_soon_summed_up() {
+    fn a_trace_of_many_types_is_summed_in_linear_time() {
         let mut text = String::new();
         for kind in 0..70_000 {
             writeln!(text, "d 1 {} 9 {kind} 40 ------- 0 0.0 3.1 2 6", kind % 7).unwrap();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_sequence_number_is_taken() {
+    fn the_largest_sequence_number_is_accepted() {
         let text = format!("+ 1 1 9 ack 40 ------- 0 0.0 3.1 {} 6\n", i64::MAX);
         let mut trace = Ns2Trace::new(text.as_bytes());
         let record = trace.next_record().unwrap().unwrap();

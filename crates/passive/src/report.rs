@@ -1,18 +1,17 @@
-//! What a capture shows, all together.
+//! Results of the analysis of a capture.
 
 use crate::Nanos;
-use crate::analyzer::Totals;
-use crate::bursts::{Burst, bursts};
-use crate::classify::{Bottleneck, Class};
 use crate::flow::Flow;
-use crate::link::{Link, QueueKind, Waits, link};
+use crate::flow::classify::{Bottleneck, Class};
+use crate::link::bursts::{Burst, bursts};
+use crate::link::parameters::{Parameters, effective_round_trip, parameters};
+use crate::link::rate::{Position, Rated, frame_ratio};
+use crate::link::target::{Passages, Series};
+use crate::link::{Link, QueueKind, Stretch, Waits, link};
 use crate::loss::{Loss, Place};
-use crate::parameters::{Parameters, effective_round_trip, parameters};
-use crate::rate::{Position, Rated, frame_ratio};
-use crate::target::{Passages, Series};
 use crate::thresholds::Thresholds;
 
-/// What the analyzer gathered.
+/// Data that the analyzer gathered.
 pub(crate) struct Seen {
     pub flows: Vec<Flow>,
     pub losses: Vec<Loss>,
@@ -26,63 +25,60 @@ pub(crate) struct Seen {
     pub start: Nanos,
 }
 
-/// What was told beside the captures.
+/// Facts that the user gave besides the captures.
 pub(crate) struct Known {
     pub link_rate_bps: Option<u64>,
-    /// Times of drops at the target link since the start.
+    /// Times of drops at the target link since the start of the capture.
     pub drops: Option<Vec<Nanos>>,
     pub seed: u64,
 }
 
-/// A bin of the series.
-#[derive(Clone, Copy, Debug)]
-pub struct Stretch {
-    /// Its start.
-    pub time: Nanos,
-    /// How long it is.
-    pub width: Nanos,
-    /// Bits per second that passed.
-    pub throughput_bps: f64,
-    /// Throughput over rate.
-    pub utilization: Option<f64>,
-    /// Flows between their first and last packet.
-    pub active_flows: u32,
-    /// Packets lost at the link.
-    pub losses: u64,
-    /// Mean time waited, in seconds.
-    pub delay_mean_s: Option<f64>,
-    /// Longest time waited, in seconds.
-    pub delay_max_s: Option<f64>,
+/// Counts besides those of flows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    /// TCP packets at the first tapping point.
+    pub tcp_packets: u64,
+    /// UDP packets at the first tapping point.
+    pub udp_packets: u64,
+    /// Packets of other IP protocols at the first tapping point.
+    pub other_packets: u64,
+    /// Connections, and pairs of hosts that exchanged other packets.
+    pub connections: u64,
+    /// Connections that were taken to be over because the table was full.
+    pub evicted: u64,
+    /// Number of data directions left out because the list of flows was full.
+    pub unlisted: u64,
 }
 
-/// What a capture shows.
+/// Results of the analysis of a capture.
 #[derive(Debug)]
 pub struct Report {
     /// Directions of connections with data, numbered from 0.
     pub flows: Vec<Flow>,
     /// Losses, in order of time.
     pub losses: Vec<Loss>,
-    /// Losses at the target link in bursts.
+    /// Loss bursts at the target link.
     pub bursts: Vec<Burst>,
-    /// The link over time.
+    /// Time series of the link.
     pub series: Vec<Stretch>,
-    /// The link.
+    /// The target link.
     pub link: Link,
-    /// What sizing rules want to know.
+    /// Parameters of sizing rules.
     pub parameters: Parameters,
-    /// What was counted besides.
+    /// Counts besides those of flows.
     pub totals: Totals,
-    /// Segments of data seen at the first tapping point before the second, and the other way round.
+    /// Number of data segments seen at the first tapping point before the second, and in the
+    /// opposite order.
     pub crossed: [u64; 2],
-    /// From the first packet to the last.
+    /// Time from the first packet to the last.
     pub duration: Nanos,
-    /// The first packet, on the capture's clock.
+    /// Time of the first packet, on the capture's clock.
     pub start: Nanos,
-    /// Whether there were two tapping points.
+    /// True if there were two tapping points.
     pub two_taps: bool,
-    /// Losses at the link are those of a log, which names no flows.
+    /// True if the losses at the link are those of a log, which names no flows.
     pub by_log: bool,
-    /// What could not be told and why.
+    /// Results that the capture does not show, with reasons, and assumptions.
     pub notes: Vec<String>,
 }
 
@@ -101,7 +97,7 @@ impl Report {
         }
         settle(&mut flows, &mut losses, local);
         losses.sort_by_key(|loss| (loss.time, loss.flow));
-        // From times taken to times waited: what the fastest packet took is no queue.
+        // The wait is the time taken less that of the fastest packet.
         let least = seen.passages.least.unwrap_or(0);
         for loss in &mut losses {
             loss.wait = loss.wait.map(|took| (took - least).max(0));
@@ -124,7 +120,7 @@ impl Report {
         let round_trip = effective_round_trip(&flows, seen.duration);
         if round_trip.is_none() {
             notes.push(
-                "no flow is bottlenecked here, so there is no effective round-trip time".into(),
+                "no flow has its bottleneck at the target link, so there is no effective round-trip time".into(),
             );
         }
         let full = waits.at_drops.map_or(0.0, |drops| drops[1]);
@@ -137,8 +133,8 @@ impl Report {
         );
         if !bursts.is_empty() && bursts.iter().all(|burst| burst.start_up) {
             notes.push(
-                "losses came only when flows started, so there is no length of the bursts that \
-                 follow"
+                "losses occurred only during the start-up of flows, so the length of later bursts is \
+                 unknown"
                     .into(),
             );
         }
@@ -151,12 +147,12 @@ impl Report {
             &seen.passages,
             seen.heading,
             &tap,
-            known,
+            known.link_rate_bps,
             &mut notes,
         );
         let mut link = link(&flows, &at_target, &rated, &waits, seen.duration);
         if !seen.two_taps && local == Place::Upstream {
-            // Behind the queue nothing shows how full it was.
+            // A tapping point behind the queue does not show how full it was.
             (link.buffer, link.queue_kind) = (None, QueueKind::Unknown);
         }
         let lost = lost_by_bin(&mut seen.series, &at_target);
@@ -180,7 +176,8 @@ impl Report {
     }
 }
 
-/// From one tapping point: the side where most was lost is taken for the target link's.
+/// Returns the side of a single tapping point on which more packets were lost. The target link is
+/// assumed there.
 fn side(flows: &[Flow]) -> Place {
     let lost = |place: Place| -> u64 {
         let forward = flows.iter().filter(|flow| flow.forward);
@@ -209,12 +206,13 @@ fn one_tap_note(local: Place, flows: &[Flow]) -> String {
         "after"
     };
     format!(
-        "one tapping point: the target link is taken to be {side} it, as {up} packets were lost before \
-         it and {down} after it"
+        "with one tapping point, the target link is assumed to be {side} it (packets lost before it: \
+         {up}, after it: {down})"
     )
 }
 
-/// Puts what the target link stands for in its place.
+/// Moves losses, marks and bottlenecks at the place `local` to the target link, which it
+/// represents.
 fn settle(flows: &mut [Flow], losses: &mut [Loss], local: Place) {
     for flow in flows.iter_mut() {
         flow.counts
@@ -227,13 +225,13 @@ fn settle(flows: &mut [Flow], losses: &mut [Loss], local: Place) {
         let judged = flow.class == Class::Congestion;
         let packets = flow.counts.packets.max(1) as f64;
         let lost = flow.counts.lost[Place::Target as usize] as f64;
-        // Seen behind the link, what it lost is not among what was seen.
+        // Packets seen behind the link do not include those that it lost.
         let passed = if local == Place::Upstream {
             1.0
         } else {
             (1.0 - lost / packets).max(0.0)
         };
-        // What was seen for the first time was not all lost.
+        // The bytes that passed include at least the first copy of each byte seen.
         let first = flow.counts.bytes;
         flow.passed_bytes = (flow.counts.frame_bytes as f64 * passed).max(first as f64);
         flow.delivered_bytes = match local {
@@ -258,7 +256,7 @@ fn is_at_target(loss: &Loss, flows: &[Flow]) -> bool {
     loss.place == Place::Target && forward
 }
 
-/// What a log tells of the time of the capture; none if all that it tells is of another time.
+/// Returns the losses of a log within the time of the capture. None if all are outside.
 fn logged(drops: &[Nanos], duration: Nanos, notes: &mut Vec<String>) -> Option<Vec<Loss>> {
     let within = drops.iter().filter(|time| (0..=duration).contains(*time));
     let mut losses: Vec<Loss> = within
@@ -274,21 +272,21 @@ fn logged(drops: &[Nanos], duration: Nanos, notes: &mut Vec<String>) -> Option<V
     let out = drops.len() - losses.len();
     if out > 0 && losses.is_empty() {
         notes.push(format!(
-            "none of the {out} drops of the log is of the time of the capture: it is left out, or is it on \
-             another clock?"
+            "the log of drops is left out, because no entry ({out} in all) lies within the time of \
+             the capture; its clock may differ"
         ));
         return None;
     }
     if out > 0 {
         notes.push(format!(
-            "{out} of the {} drops of the log are not of the time of the capture, and left out",
+            "entries of the log of drops outside the time of the capture are left out: {out} of {}",
             drops.len()
         ));
     }
     Some(losses)
 }
 
-/// Packets lost at the target link in each bin; the series goes on until the last of them.
+/// Returns the packets lost at the target link in each bin. Extends the series up to the last loss.
 fn lost_by_bin(series: &mut Series, at_target: &[Loss]) -> Vec<u64> {
     if let Some(last) = at_target.last() {
         series.at(last.time);
@@ -327,7 +325,7 @@ fn stretches(
     .collect()
 }
 
-/// Flows between their first and last packet, by bin.
+/// Returns, for each bin, the number of flows between their first and last packet.
 fn active_flows(series: &Series, flows: &[Flow]) -> Vec<u32> {
     let mut changes = vec![0_i64; series.bins.len() + 1];
     for flow in flows.iter().filter(|flow| flow.forward) {

@@ -1,19 +1,19 @@
-//! A series that keeps its shape in bounded room.
+//! A series of bounded length that keeps its shape.
 
-/// Every 2^k-th value, k such that there is room.
+/// Every 2^k-th value, with the smallest k whose values fit.
 #[derive(Clone, Debug)]
 pub struct Thinned<T> {
     kept: Vec<T>,
-    /// Values that there is room for.
+    /// Largest number of values kept.
     most: usize,
-    /// Values that came.
+    /// Number of values added.
     seen: u64,
-    /// Of so many values that come, one is kept.
+    /// Distance between kept values, in values added.
     every: u64,
 }
 
 impl<T> Thinned<T> {
-    /// Keeps at most so many values.
+    /// Creates a series that keeps at most `most` values.
     pub fn new(most: usize) -> Self {
         Self {
             kept: Vec::new(),
@@ -23,7 +23,7 @@ impl<T> Thinned<T> {
         }
     }
 
-    /// Takes in the next value.
+    /// Adds the next value.
     pub fn push(&mut self, value: T) {
         if self.seen.is_multiple_of(self.every) {
             if self.kept.len() >= self.most {
@@ -41,12 +41,12 @@ impl<T> Thinned<T> {
         self.seen += 1;
     }
 
-    /// What is kept, in order.
+    /// Returns the kept values in order.
     pub fn values(&self) -> &[T] {
         &self.kept
     }
 
-    /// The same, for good.
+    /// Returns the kept values in order and drops the rest.
     pub fn into_values(self) -> Vec<T> {
         self.kept
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_evenly_spaced() {
+    fn kept_values_are_evenly_spaced() {
         let mut series = Thinned::new(8);
         (0..100).for_each(|value| series.push(value));
         assert_eq!(series.values(), [0, 16, 32, 48, 64, 80, 96]);

@@ -1,10 +1,10 @@
-//! Every number that a judgement hangs on, with where it comes from.
+//! Thresholds of all judgements, with their sources.
 
 macro_rules! thresholds {
     ($($(#[doc = $doc:literal])+ $name:ident: $default:literal;)+) => {
-        /// What judgements hang on. T-RAT: Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002; BSCL:
-        /// Dhamdhere, Jiang and Dovrolis, INFOCOM 2005, which gives no numbers; "own": ours, set on
-        /// simulated captures other than those that the analysis is judged by.
+        /// Thresholds of the judgements. T-RAT: Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002.
+        /// BSCL: Dhamdhere, Jiang and Dovrolis, INFOCOM 2005, which gives no numbers. "own": set by
+        /// us on simulated captures other than those on which the analysis is evaluated.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Thresholds {
             $($(#[doc = $doc])+ pub $name: f64,)+
@@ -17,22 +17,23 @@ macro_rules! thresholds {
         }
 
         impl Thresholds {
-            /// Name, default and description of each.
+            /// Name, default and description of each threshold.
             pub const ALL: &[(&str, f64, &str)] =
                 &[$((stringify!($name), $default, concat!($($doc),+)),)+];
 
-            /// Changes one by its name.
+            /// Sets a threshold by its name.
             ///
             /// # Errors
             ///
-            /// In words, if there is none, or if the value is no number from 0.
+            /// Returns a message if the name is unknown, or if the value is negative or not a
+            /// number.
             pub fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
                 let threshold = match name {
                     $(stringify!($name) => &mut self.$name,)+
-                    _ => return Err(format!("there is no threshold {name:?}")),
+                    _ => return Err(format!("unknown threshold {name:?}")),
                 };
                 if !value.is_finite() || value < 0.0 {
-                    return Err(format!("{name} is a number from 0, not {value}"));
+                    return Err(format!("{name} must be a number of at least 0, not {value}"));
                 }
                 *threshold = value;
                 Ok(())
@@ -42,61 +43,64 @@ macro_rules! thresholds {
 }
 
 thresholds! {
-    /// A flow of fewer segments is limited by its size (T-RAT).
+    /// Number of segments below which a flow is limited by its size (T-RAT).
     size_segments: 13.0;
-    /// A factor that holds a flow back for this share of its time limits it (own).
+    /// Share of a flow's time from which on a limiting factor decides its class (own).
     limited_share: 0.5;
-    /// A flight that leaves fewer segments of the receiver's window free fills it (own; T-RAT: 3).
+    /// Free segments of the receiver's window below which a flight fills it (own; T-RAT: 3).
     window_slack_segments: 1.0;
-    /// A sender that has nothing in flight for this share of a round trip has nothing to send (own).
+    /// Idle time, in round trips, after which a sender has nothing to send (own).
     idle_rtts: 0.25;
-    /// Of segments below the maximum size, the share that shows an application that writes little
-    /// at a time (own).
+    /// Share of segments below the maximum size from which on the application limits the flow with
+    /// small writes (own).
     small_share: 0.3;
-    /// A fall of the window by this share is a reduction: CUBIC's 30 % counts (own).
+    /// Relative fall of the window that counts as a reduction; includes CUBIC's 30 % (own).
     reduction: 0.25;
-    /// A loss so many round trips before a reduction explains it: one until it is noticed, one or two
-    /// until the recovery is over ... (own)
+    /// Longest time from a loss to the reduction that it explains, in round trips: one until the
+    /// loss is noticed, one or two until the recovery ends (own).
     recent_rtts: 3.0;
-    /// ... and so many seconds more (own).
+    /// Seconds added to `recent_rtts` (own).
     recent_s: 0.05;
-    /// Reductions or losses that tell local from remote (BSCL: "several").
+    /// Number of reductions or losses needed to tell local from remote bottlenecks (BSCL:
+    /// "several").
     least_reductions: 3.0;
-    /// Bottlenecked locally if at least this share of the reductions that follow any loss follows one
-    /// at the target link (BSCL: "most").
+    /// Share of the reductions after a loss that must follow one at the target link for a local
+    /// bottleneck (BSCL: "most").
     local_share: 0.7;
-    /// Bottlenecked remotely if less than this share does (own).
+    /// Share of these reductions below which the bottleneck is remote (own).
     remote_share: 0.5;
-    /// What fills a hole sooner, in seconds, was reordered, not sent again (own; RFC 8985's window is
-    /// a quarter of a round trip, which is taken if it is less).
+    /// Seconds within which a filled hole is reordering and not a retransmission (own). A quarter
+    /// of the round-trip time, the window of RFC 8985, is used if it is less.
     reordering_s: 0.003;
-    /// Silence in seconds before a retransmission that tells a timeout (Linux: 0.2 s at the least).
+    /// Seconds of silence before a retransmission that indicate a timeout (Linux: at least 0.2 s).
     timeout_s: 0.15;
-    /// The segments that the slow-start method needs (Jiang and Dovrolis, CCR 32(3), 2002).
+    /// Number of segments that the slow-start method needs (Jiang and Dovrolis, CCR 32(3), 2002).
     slow_start_segments: 5.0;
-    /// The share of flights that follow the one before as windows do (own; of T-RAT's search, where
-    /// acknowledgements were not seen).
+    /// Probability that a flight has a size that follows from the previous flight, in T-RAT's
+    /// search without ACKs (own).
     following_share: 0.7;
-    /// Flows of so many segments count as persistent among those bottlenecked locally (own; the short
-    /// ones of BSCL's own simulations have 14 on average).
+    /// Number of segments from which on a locally bottlenecked flow counts as persistent (own; the
+    /// short flows of BSCL's simulations have 14 on average).
     persistent_segments: 100.0;
-    /// BBR reduces its window after less than this share of its recoveries (own).
+    /// Share of recoveries that reduce the window below which the control is BBR (own).
     bbr_reductions: 0.5;
-    /// Decrease factors up to this are those of Reno, 0.5 ... (own)
+    /// Decrease factor up to which the control is Reno, whose factor is 0.5 (own).
     reno_below: 0.6;
-    /// ... from this on 'none at all', as BBR's; between, CUBIC's 0.7 (own).
+    /// Decrease factor from which on the control is BBR, which does not react; between the two it
+    /// is CUBIC, whose factor is 0.7 (own).
     bbr_above: 0.85;
-    /// Decreases, or twice as many recoveries, that tell a congestion control (own).
+    /// Number of decreases needed to identify a congestion control, or half the number of
+    /// recoveries (own).
     least_decreases: 3.0;
-    /// Only windows of so many segments tell it (own).
+    /// Smallest window in segments that is used to identify it (own).
     least_window_segments: 8.0;
-    /// A FIFO drops when the queue is at least this share of its longest (own).
+    /// Share of the longest queue above which drops are those of a FIFO (own).
     fifo_share: 0.8;
-    /// An active queue drops when it is below this share (own).
+    /// Share of the longest queue below which drops are those of an AQM (own).
     aqm_share: 0.6;
-    /// A flow without packets for so many seconds is over (own).
+    /// Seconds without packets after which a flow is over (own).
     idle_s: 120.0;
-    /// A closed flow is forgotten after so many seconds (own).
+    /// Seconds after which a closed flow is forgotten (own).
     closed_s: 5.0;
 }
 
@@ -105,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_can_be_set_by_its_name() {
+    fn each_threshold_can_be_set_by_its_name() {
         let mut thresholds = Thresholds::default();
         for (name, default, text) in Thresholds::ALL {
             assert_eq!(thresholds.set(name, default + 1.0), Ok(()));

@@ -1,4 +1,4 @@
-//! Whatever packets come, in whatever order: no panic, and every count adds up.
+//! Any packets in any order cause no panic, and all counts are consistent.
 
 use goodqueue_passive::{Analyzer, Place, Tap, Thresholds};
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
@@ -6,7 +6,7 @@ use goodqueue_types::{Ecn, SegmentFlags};
 use proptest::prelude::*;
 use std::net::SocketAddr;
 
-/// Numbers that are mostly near each other, so that they make a conversation of sorts.
+/// Numbers that are mostly close to each other, so that the packets resemble a conversation.
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![8 => 0..20_000_u32, 1 => any::<u32>()]
 }
@@ -104,7 +104,7 @@ proptest! {
             let (goodput, throughput) = (report.link.goodput_bps, report.link.throughput_bps);
             prop_assert!(goodput <= throughput, "{goodput} > {throughput}");
         } else {
-            // A segment that turns out to have arrived is struck from its flow's count alone.
+            // A segment that turns out to have arrived is removed only from its flow's count.
             prop_assert!(of_flows <= lost);
         }
         prop_assert!(report.losses.is_sorted_by_key(|loss| loss.time));

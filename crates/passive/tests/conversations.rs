@@ -1,4 +1,4 @@
-//! Small captures written by hand whose every figure is known.
+//! Small captures written by hand, all of whose figures are known.
 
 use goodqueue_passive::{Analyzer, Bottleneck, Class, Flow, Place, Report, Tap, Thresholds};
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 const MS: i64 = 1_000_000;
 const MSS: u32 = 1000;
 
-/// A client that sends to a server past one or two tapping points.
+/// Client that sends to a server past one or two tapping points.
 struct Capture {
     analyzer: Analyzer,
 }
@@ -49,7 +49,8 @@ impl Capture {
         self.analyzer.packet(tap, time, &datagram);
     }
 
-    /// The handshake: `server` of the round trip lies behind the tapping point, `client` before it.
+    /// Adds the handshake. `server` is the part of the round trip behind the tapping point,
+    /// `client` the part before it.
     fn open(&mut self, server: i64, client: i64) {
         let mut syn = header(0, 0, SegmentFlags::SYN, 0);
         syn.mss = Some(MSS as u16);
@@ -66,13 +67,13 @@ impl Capture {
         );
     }
 
-    /// The segment with this number from 0.
+    /// Adds the segment with this number, counted from 0.
     fn data(&mut self, tap: Tap, time: i64, number: u32) {
         let tcp = header(1 + number * MSS, 1, SegmentFlags::ACK, MSS);
         self.packet(tap, time, true, tcp);
     }
 
-    /// The acknowledgement of all segments before this one.
+    /// Adds the ACK of all segments before this one.
     fn ack(&mut self, time: i64, number: u32) {
         self.packet(
             Tap::First,
@@ -82,7 +83,7 @@ impl Capture {
         );
     }
 
-    /// A flow that never crosses the link: full segments from a port, each acknowledged.
+    /// Adds a flow that never crosses the link: full segments from a port, each acknowledged.
     fn elsewhere(&mut self, port: u16, segments: u32) {
         for number in 0..segments {
             let time = 30 * MS + i64::from(number);
@@ -115,7 +116,7 @@ fn only_flow(report: &Report) -> &Flow {
 }
 
 #[test]
-fn both_parts_of_the_round_trip_add_up() {
+fn the_parts_of_the_round_trip_add_up_to_the_whole() {
     let mut capture = Capture::new(false);
     capture.open(30 * MS, 20 * MS);
     for number in 0..4 {
@@ -136,9 +137,9 @@ fn both_parts_of_the_round_trip_add_up() {
     assert_eq!(flow.name(), "10.0.0.1:5000 > 10.0.0.2:80/tcp");
 }
 
-/// Jiang and Dovrolis, CCR 32(3), 2002: from the SYN to the first acknowledgement of the same end.
+/// Jiang and Dovrolis, CCR 32(3), 2002: from the SYN to the first ACK of the same end.
 #[test]
-fn the_handshake_tells_the_round_trip_without_its_answer() {
+fn the_handshake_gives_the_round_trip_without_its_answer() {
     let handshake = |times: &[i64], last: i64| {
         let mut capture = Capture::new(false);
         for time in times {
@@ -150,25 +151,25 @@ fn the_handshake_tells_the_round_trip_without_its_answer() {
         only_flow(&capture.finish()).rtt.base
     };
     assert_eq!(handshake(&[0], 50 * MS), Some(50 * MS));
-    // An answer may have been lost, or a SYN: which belongs to which is not known.
+    // An answer or a SYN may have been lost, so they cannot be paired.
     assert_eq!(handshake(&[0], 1050 * MS), None);
     assert_eq!(handshake(&[0, 100 * MS], 150 * MS), None);
 }
 
 #[test]
-fn a_retransmission_gives_no_round_trip_and_tells_its_kind_and_place() {
+fn a_retransmission_gives_no_sample_and_shows_kind_and_place_of_the_loss() {
     let mut capture = Capture::new(false);
     capture.open(10 * MS, 10 * MS);
     for number in 0..5 {
         capture.data(Tap::First, 30 * MS + i64::from(number), number);
     }
-    // The first is lost behind the tapping point, three duplicates tell it.
+    // The first is lost behind the tapping point, and three duplicate ACKs report it.
     for duplicate in 0..4 {
         capture.ack(40 * MS + duplicate, 0);
     }
     capture.data(Tap::First, 50 * MS, 0);
     capture.ack(60 * MS, 5);
-    // The next is lost, too, and nothing tells it.
+    // The next is lost too, and nothing reports it.
     capture.data(Tap::First, 70 * MS, 5);
     capture.data(Tap::First, 400 * MS, 5);
     capture.ack(410 * MS, 6);
@@ -179,11 +180,11 @@ fn a_retransmission_gives_no_round_trip_and_tells_its_kind_and_place() {
         (counts.retransmissions, counts.fast, counts.timeouts),
         (2, 1, 1)
     );
-    // One tapping point: where packets are lost is where the target link is taken to be.
+    // With one tapping point, the target link is assumed where packets are lost.
     assert_eq!(counts.lost, [2, 0, 0]);
     assert_eq!(flow.class, Class::Congestion);
     assert_eq!(flow.bottleneck, Some(Bottleneck::Local));
-    // Only the acknowledgement of the last of the first five is a sample, of what was sent once.
+    // Only the ACK of the last of the first five is a sample, because its data were sent once.
     assert_eq!(flow.samples.len(), 1);
     assert_eq!(flow.samples[0].1, 60 * MS - (30 * MS + 4) + 10 * MS);
 }
@@ -198,7 +199,7 @@ fn a_hole_that_is_filled_late_was_lost_before_the_tapping_point() {
     capture.ack(80 * MS, 6);
     let report = capture.finish();
     let counts = only_flow(&report).counts;
-    // Segment 1 came a round trip later; 4 came a millisecond after 5, by itself.
+    // Segment 1 came a round trip later; segment 4 was reordered and came a millisecond after 5.
     assert_eq!((counts.retransmissions, counts.reordered), (1, 1));
     assert_eq!(report.losses.len(), 1);
     assert_eq!(
@@ -211,7 +212,7 @@ fn a_hole_that_is_filled_late_was_lost_before_the_tapping_point() {
 fn two_tapping_points_show_the_queue_and_what_it_drops() {
     let mut capture = Capture::new(true);
     capture.open(10 * MS, 10 * MS);
-    // 8 Mb/s: a frame of 1040 bytes takes 1.04 ms. Ten come at once, two are dropped.
+    // At 8 Mb/s a frame of 1040 bytes takes 1.04 ms. Ten arrive at once and two are dropped.
     for number in 0..10 {
         capture.data(Tap::First, 30 * MS + i64::from(number), number);
     }
@@ -242,7 +243,7 @@ fn two_tapping_points_show_the_queue_and_what_it_drops() {
 }
 
 #[test]
-fn what_never_comes_behind_the_link_is_none_of_its_flows() {
+fn a_flow_never_seen_behind_the_link_does_not_count() {
     let mut capture = Capture::new(true);
     capture.open(10 * MS, 10 * MS);
     capture.elsewhere(6000, 3000);
@@ -251,7 +252,7 @@ fn what_never_comes_behind_the_link_is_none_of_its_flows() {
         capture.data(Tap::First, time, number);
         capture.data(Tap::Second, time + MS, number);
     }
-    // One that begins when nothing of it can have come yet.
+    // This flow begins when none of its packets can have arrived yet.
     let tcp = header(1, 1, SegmentFlags::ACK, MSS);
     capture.between([7000, 80], Tap::First, 130 * MS, true, tcp);
     let report = capture.finish();
@@ -262,7 +263,7 @@ fn what_never_comes_behind_the_link_is_none_of_its_flows() {
     assert!((link.goodput_bps / link.throughput_bps - 1000.0 / 1040.0).abs() < 1e-9);
 }
 
-/// Ten packets, of which the queue dropped two.
+/// Returns a capture of ten packets, of which the queue dropped two.
 fn ten() -> Capture {
     let mut capture = Capture::new(true);
     capture.open(10 * MS, 10 * MS);
@@ -275,24 +276,30 @@ fn ten() -> Capture {
 
 #[test]
 fn a_log_of_drops_counts_for_the_time_of_the_capture_alone() {
-    let told = |report: &Report| {
+    let counts = |report: &Report| {
         let in_series: u64 = report.series.iter().map(|bin| bin.losses).sum();
         (report.link.lost_packets, in_series, report.losses.len())
     };
     let notes = |report: &Report| report.notes.join("; ");
     let report = ten().finish();
-    assert_eq!(told(&report), (2, 2, 2));
+    assert_eq!(counts(&report), (2, 2, 2));
     let report = ten().finish_by(&[0.03, 0.035, 0.039, 0.05, -0.1]);
-    assert_eq!(told(&report), (3, 3, 3));
-    assert!(notes(&report).contains("2 of the 5 drops"), "{report:?}");
+    assert_eq!(counts(&report), (3, 3, 3));
+    assert!(
+        notes(&report).contains("are left out: 2 of 5"),
+        "{report:?}"
+    );
     let report = ten().finish_by(&[1.7e9; 20]);
-    assert_eq!((told(&report), report.by_log), ((2, 2, 2), false));
-    assert!(notes(&report).contains("none of the 20"), "{report:?}");
-    assert_eq!(told(&ten().finish_by(&[])), (0, 0, 0));
+    assert_eq!((counts(&report), report.by_log), ((2, 2, 2), false));
+    assert!(
+        notes(&report).contains("no entry (20 in all)"),
+        "{report:?}"
+    );
+    assert_eq!(counts(&ten().finish_by(&[])), (0, 0, 0));
 }
 
 #[test]
-fn behind_the_queue_what_it_lost_came_too() {
+fn packets_lost_before_a_tap_behind_the_queue_count_as_arrived() {
     let mut capture = Capture::new(false);
     capture.open(10 * MS, 10 * MS);
     for number in (0..10).filter(|number| *number != 5) {
@@ -326,7 +333,7 @@ fn the_same_capture_gives_the_same_losses_in_the_same_order() {
 }
 
 #[test]
-fn a_queue_that_never_empties_shows_its_rate_and_no_base_round_trip_suffers() {
+fn a_queue_that_never_empties_shows_its_rate_and_leaves_base_rtts_right() {
     let mut capture = Capture::new(true);
     capture.open(10 * MS, 10 * MS);
     let service = 1_040_000;
@@ -336,7 +343,7 @@ fn a_queue_that_never_empties_shows_its_rate_and_no_base_round_trip_suffers() {
     }
     let mut events: Vec<(i64, u32, bool)> = Vec::new();
     for number in 0..100_u32 {
-        // The first passes an empty queue; all others wait 20 ms.
+        // The first packet finds an empty queue. All others wait 20 ms.
         let wait = if number == 0 { 0 } else { 20 * MS };
         let left = 30 * MS + i64::from(number) * service + wait;
         events.push((left, number, true));
@@ -357,10 +364,10 @@ fn a_queue_that_never_empties_shows_its_rate_and_no_base_round_trip_suffers() {
 }
 
 #[test]
-fn acknowledgements_tell_the_rate_of_a_link_that_mostly_rests() {
+fn acks_give_the_rate_of_a_link_that_is_mostly_idle() {
     let mut capture = Capture::new(false);
     capture.open(10 * MS, 10 * MS);
-    // 8 Mb/s, busy for 52 ms of each second; each second segment is acknowledged.
+    // At 8 Mb/s the link is busy for 52 ms of each second. Every second segment is acknowledged.
     for burst in 0..60_u32 {
         let time = 1000 * MS * (i64::from(burst) + 1);
         let first = 50 * burst;
@@ -377,8 +384,8 @@ fn acknowledgements_tell_the_rate_of_a_link_that_mostly_rests() {
 }
 
 #[test]
-fn a_full_window_and_silence_are_told_apart_from_congestion() {
-    // The window of the receiver: 4 segments, which go out at each acknowledgement.
+fn a_full_window_and_idle_time_are_distinguished_from_congestion() {
+    // The receiver's window has 4 segments, which are sent at each ACK.
     let mut capture = Capture::new(false);
     capture.open(10 * MS, 10 * MS);
     let windowed = |capture: &mut Capture, time, number: u32| {
@@ -398,7 +405,7 @@ fn a_full_window_and_silence_are_told_apart_from_congestion() {
     let flow = only_flow(&report);
     assert_eq!(flow.class, Class::ReceiverWindow, "{:?}", flow.shares);
 
-    // Two segments every 200 ms: the application has no more.
+    // The application writes two segments every 200 ms.
     let mut capture = Capture::new(false);
     capture.open(10 * MS, 10 * MS);
     for round in 0..40_u32 {
@@ -413,7 +420,7 @@ fn a_full_window_and_silence_are_told_apart_from_congestion() {
 }
 
 #[test]
-fn memory_does_not_grow_with_connections_that_carry_nothing() {
+fn memory_does_not_grow_with_connections_without_data() {
     let mut analyzer = Analyzer::new(Thresholds::default(), false);
     for index in 0..300_000_u32 {
         let [_, b, c, d] = index.to_be_bytes();

@@ -1,4 +1,4 @@
-//! Files as they are handed over: who looks on is asked, and what does not go together is refused.
+//! Reading of files: progress is reported, and files that do not belong together are refused.
 
 use goodqueue_passive::{FileError, Options, analyze_files};
 use std::fs;
@@ -10,7 +10,7 @@ fn file(name: &str, content: &[u8]) -> PathBuf {
     path
 }
 
-/// A capture in pcap of so many frames that hold no IP.
+/// Returns a pcap capture with `count` frames that hold no IP packet.
 fn frames_of_arp(count: usize) -> Vec<u8> {
     let mut content = Vec::new();
     for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 262_144, 1] {
@@ -30,7 +30,7 @@ fn frames_of_arp(count: usize) -> Vec<u8> {
 const LINE: &str = "d 1 0 9 tcp 40 ------- 0 0.0 3.1 2 6\n";
 
 #[test]
-fn whoever_looks_on_is_asked_whatever_a_file_holds() {
+fn progress_is_called_whatever_a_file_holds() {
     let lines = |line: &str| [LINE, &line.repeat(50_000)].concat().into_bytes();
     for (name, content) in [
         ("arp.pcap", frames_of_arp(50_000)),
@@ -44,15 +44,15 @@ fn whoever_looks_on_is_asked_whatever_a_file_holds() {
             path: file(name, &content),
             ..Options::default()
         };
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let stopped = analyze_files(&options, |bytes| {
-            told.push(bytes);
+            reported.push(bytes);
             false
         });
         assert!(matches!(stopped, Err(FileError::Stopped)), "{name}");
-        // At once, and for a trace while it is read for the first time.
-        assert_eq!(told.len(), 1, "{name}");
-        assert!(told[0] <= content.len() as u64, "{name}");
+        // Progress stops at once, for a trace during the first pass.
+        assert_eq!(reported.len(), 1, "{name}");
+        assert!(reported[0] <= content.len() as u64, "{name}");
     }
 }
 

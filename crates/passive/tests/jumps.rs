@@ -1,4 +1,4 @@
-//! Damaged times jump over years, again and again: what is added up of them stays a number.
+//! Damaged times that jump over years repeatedly do not overflow the sums.
 
 use goodqueue_passive::{Analyzer, Tap, Thresholds};
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
@@ -25,15 +25,15 @@ fn segment(from_client: bool, number: u32, payload: u32) -> Datagram {
     }
 }
 
-/// A sender that sends a segment, hears that it arrived, and rests for six years of its clock.
+/// A sender sends a segment, gets its ACK, and is idle for six years of its clock.
 #[test]
-fn rests_that_add_up_to_centuries() {
+fn idle_times_that_add_up_to_centuries_do_not_overflow() {
     let mut analyzer = Analyzer::new(Thresholds::default(), false);
     analyzer.packet(Tap::First, 0, &segment(true, 0, 0));
     let mut next = 0;
     for round in 0..100 {
-        // Between two that are close to one another the clock goes back by six years. Rests grow, so
-        // that none is taken for a round trip.
+        // Between two segments close to one another the clock goes back by six years. The idle
+        // times grow, so that none is taken for a round trip.
         let late = 99_000_000_000_000_000 + round * round * 400_000;
         for time in [late, -99_000_000_000_000_000] {
             analyzer.packet(Tap::First, time, &segment(true, next, 1000));
@@ -46,9 +46,9 @@ fn rests_that_add_up_to_centuries() {
     assert!(shares.application <= 1.0, "{shares:?}");
 }
 
-/// A segment that is sent again and again, of a sender whose segments were said to be tiny.
+/// A segment is sent repeatedly by a sender whose announced segments are tiny.
 #[test]
-fn packets_lost_beyond_counting() {
+fn counts_of_lost_packets_do_not_overflow() {
     let mut analyzer = Analyzer::new(Thresholds::default(), false);
     let mut syn = segment(true, u32::MAX, 0);
     if let Transport::Tcp(tcp) = &mut syn.transport {

@@ -1,10 +1,10 @@
 """The command line.
 
-Exit codes: 0 the question was answered; 2 the request or its input is at fault (one message says
-where and what to write instead); 3 `size` ran and no buffer keeps the bounds; 4 `sweep` ran and
+Exit codes: 0 the question was answered; 2 the request or its input is wrong (one message says
+where, and what to write instead); 3 `size` ran and no buffer keeps the bounds; 4 `sweep` ran and
 some of its runs failed; 5 `results --verify` found damage; 6 the time budget of `size` was over
 before its answer was proved, or the model of its capture does not reproduce the capture; 130
-interrupted, with what was finished left behind; 1 a fault of goodqueue itself.
+interrupted, with the finished parts kept; 1 a fault of goodqueue itself.
 """
 
 from __future__ import annotations
@@ -15,14 +15,8 @@ import os
 import sys
 from typing import NoReturn
 
+from goodqueue.cli.exits import EXIT_BAD_INPUT, EXIT_INTERRUPTED
 from goodqueue.errors import RequestError, ScenarioError, os_error
-
-EXIT_BAD_INPUT = 2
-EXIT_NOT_FEASIBLE = 3
-EXIT_FAILED_RUNS = 4
-EXIT_DAMAGED = 5
-EXIT_UNPROVED = 6
-EXIT_INTERRUPTED = 130
 
 
 def main() -> NoReturn:
@@ -37,7 +31,7 @@ def main() -> NoReturn:
     except (BrokenPipeError, SystemExit) as error:
         if not _reader_left(error):
             raise
-        # What is still to be written goes nowhere: Python flushes once more as it ends.
+        # Remaining output is discarded, because Python flushes its streams once more when it ends.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         sys.exit(0)
@@ -46,22 +40,22 @@ def main() -> NoReturn:
 
 
 def _reader_left(error: BaseException) -> bool:
-    """Returns True if the reader of our output went away (`| head`).
+    """Returns True if the reader of our output has ended (`| head`).
 
-    typer and rich turn the BrokenPipeError that says so into an exit with code 1.
+    typer and rich convert the BrokenPipeError of this case to an exit with code 1.
     """
     cause = error if isinstance(error, BrokenPipeError) else error.__context__
     return isinstance(cause, BrokenPipeError) and cause.filename is None
 
 
 def run_command(arguments: list[str]) -> int:
-    """Runs one command; returns its exit code."""
+    """Runs one command and returns its exit code."""
     from typer.exceptions import TyperException
 
     from goodqueue.cli.app import app
 
     try:
-        # What was typed goes along: a page that is to be repeated tells it.
+        # The arguments as typed are passed on, because a page shows the command that repeats it.
         code = app(
             arguments or ["--help"], prog_name="goodqueue", standalone_mode=False, obj=arguments
         )
@@ -71,7 +65,8 @@ def run_command(arguments: list[str]) -> int:
         return _refuse(f"error: {error}")
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if _is_command(arguments) else "goodqueue"
-        # Of one option typer says which; of several it would only say that something is wrong.
+        # typer names the option if one is wrong; for several options it would only report a
+        # mistake.
         message = error.format_message().removeprefix("Invalid value: ")
         return _refuse(f"error: {message}\n  help: see `{command} --help`")
     except Exception as error:
@@ -87,7 +82,7 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _of_file(error: OSError) -> str:
-    """The system's message about a file, and a remedy."""
+    """Returns the system's message about a file, with a remedy."""
     place = f"{error.filename}: " if error.filename else ""
     reason = os.strerror(error.errno) if error.errno else error.strerror or str(error)
     cures = {

@@ -1,4 +1,4 @@
-"""The commands, put together. What they do is imported when they are called."""
+"""The typer application with all commands. Their modules are imported when they are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captures as the command line names them: which files, and what is known of the link."""
+"""Options of the command line for captures: the files, and the known properties of the link."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.cli.terminal import progress
 from goodqueue.errors import RequestError
+from goodqueue.output.terminal import progress
 from goodqueue.passive import Analysis, analyze
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST = 1_000_000_000
-"""No threshold is larger: in seconds that is a lifetime."""
+"""Largest threshold that is accepted."""
 
 COUNTS = {"least_decreases", "slow_start_segments"}
-"""Thresholds that count samples of an estimate: each is at least one."""
+"""Thresholds that are numbers of samples for an estimate: each is at least one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """The options on what is read, as typed; None where absent."""
+    """Options for the input, as typed; None if absent."""
 
     file: Path
     after: Path | None = None
@@ -38,20 +38,20 @@ class Capture:
     seed: int | None = None
 
     def files(self) -> list[Path]:
-        """The files that are read."""
+        """Files that are read."""
         return [file for file in (self.file, self.after, self.drops) if file is not None]
 
     def of_size(self) -> list[str]:
-        """The options of `goodqueue size` that ask of the same captures."""
+        """Options of `goodqueue size` for the same captures."""
         options = {"--from": self.file, "--after": self.after, "--rate": self.rate}
         return [word for flag, to in options.items() if to is not None for word in (flag, str(to))]
 
     def analyze(self) -> Analysis:
-        """Reads it, with a progress bar where it takes long.
+        """Analyses the capture, with a progress bar if that takes long.
 
         Raises:
-            ScenarioError: of what is no capture, or of a flag.
-            RequestError: of a drop log or a threshold that is none.
+            ScenarioError: if a file is not a capture, or a flag is wrong.
+            RequestError: if the drop log or a threshold is wrong.
         """
         rate = None if self.rate is None else _core.parse_rate(self.rate_flag, self.rate)
         drops = None if self.drops is None else read_drops(self.drops)
@@ -72,10 +72,10 @@ class Capture:
 
 
 def read_drops(path: Path) -> list[float]:
-    """When a link dropped a packet: the column `time_s`, or the first, of a CSV file.
+    """Returns the times of drops at a link: column `time_s`, or the first, of a CSV file.
 
     Raises:
-        RequestError: with the line that is no time.
+        RequestError: with the line that is not a time.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -112,7 +112,7 @@ def _threshold(name: str, value: str) -> float:
 
 
 def _number(text: str) -> float | None:
-    """Reads a number that is finite and not negative; None of anything else."""
+    """Returns a number that is finite and not negative; None for anything else."""
     try:
         number = float(text)
     except ValueError:
@@ -122,7 +122,7 @@ def _number(text: str) -> float | None:
 
 @contextmanager
 def _bar(*files: Path | None) -> Iterator[Callable[[int], None] | None]:
-    """Gives a call that shows the number of bytes read, on a terminal."""
+    """Yields a function that shows the number of bytes read, on a terminal."""
     total = sum(file.stat().st_size for file in files if file is not None and file.is_file())
     with progress() as bar:
         task = bar.add_task("reading, MB", total=total / 1e6)

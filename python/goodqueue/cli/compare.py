@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.api import load, run
-from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
-from goodqueue.cli.terminal import (
+from goodqueue.core.outdir import check_apart, check_output, whole_directory
+from goodqueue.errors import RequestError
+from goodqueue.output.terminal import (
     MISSING,
     goes_on,
     number,
@@ -22,24 +23,23 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
-from goodqueue.compare import ROUNDING, Side, compare, finding, names_of, split_settings
-from goodqueue.errors import RequestError
-from goodqueue.memory import check_runs, limit_of
-from goodqueue.outdir import check_apart, check_output, whole_directory
-from goodqueue.sizing.file import link_name
+from goodqueue.runs.api import load, run
+from goodqueue.runs.memory import check_runs, limit_of
+from goodqueue.runs.traces import files_read
+from goodqueue.sizing.trials.file import link_name
+from goodqueue.study.compare import ROUNDING, Side, compare, finding, names_of, split_settings
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
-from goodqueue.traces import files_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from goodqueue.compare import Comparison, Figure, Sample
-    from goodqueue.drawing import Drawing
-    from goodqueue.result import Result
+    from goodqueue.core.drawing import Drawing
+    from goodqueue.runs.result import Result
+    from goodqueue.study.compare import Comparison, Figure, Sample
 
 MOST_SIDES = 12
-"""Sides whose lines can be told apart in one picture."""
+"""Largest number of scenarios whose lines can be distinguished in one picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def compare_scenarios(
     overrides: list[tuple[str, str]],
     request: CompareRequest,
 ) -> int:
-    """Runs the sides, prints what differs and writes what was asked for; returns the exit code."""
+    """Runs the scenarios, prints their differences, writes the files; returns the exit code."""
     sides = _sides(files, variants, overrides, request)
     if request.out is not None:
         check_output(request.out)
@@ -96,11 +96,11 @@ def _sides(
     overrides: list[tuple[str, str]],
     request: CompareRequest,
 ) -> list[Side]:
-    """The scenarios by their names.
+    """Returns the scenarios by their names.
 
     Raises:
-        RequestError: if there is nothing to compare, or two sides have one name.
-        ScenarioError: of a scenario at fault.
+        RequestError: if there is nothing to compare, or two scenarios have the same name.
+        ScenarioError: if a scenario is wrong.
     """
     if len(files) > 1 and variants:
         raise RequestError(
@@ -189,7 +189,7 @@ def _print(found: Comparison) -> None:
 
 
 def _text(figure: Figure, one: Sample | None) -> str:
-    """A mean with its interval and its unit."""
+    """Returns a mean with its interval and its unit."""
     if one is None:
         return MISSING
     scale, unit = 1.0, ""
@@ -206,7 +206,7 @@ def _text(figure: Figure, one: Sample | None) -> str:
 
 
 def _write(found: Comparison, out: Path, request: CompareRequest) -> None:
-    """The directory: figures, scenarios, and pictures of the first seed."""
+    """Writes the directory: figures, scenarios, and pictures of the first seed."""
     from goodqueue.plots.compare import pictures
     from goodqueue.plots.style import save_all
 

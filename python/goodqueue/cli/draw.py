@@ -1,4 +1,4 @@
-"""`goodqueue results --draw`: one picture of what a study's folder holds."""
+"""`goodqueue results --draw`: one picture of the results in a study's folder."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
-from goodqueue.drawing import FORMATS
+from goodqueue.core.drawing import FORMATS
+from goodqueue.core.outdir import whole_file
 from goodqueue.errors import RequestError
-from goodqueue.outdir import whole_file
 from goodqueue.study.model import PlotSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goodqueue.drawing import Format
+    from goodqueue.core.drawing import Format
     from goodqueue.study.results import Results
 
 
 @dataclass(frozen=True, slots=True)
 class DrawRequest:
-    """The options of `goodqueue results --draw`, as typed; those left out are None."""
+    """Options of `goodqueue results --draw`, as typed; None if absent."""
 
     file: Path
     kind: str | None
@@ -36,23 +36,23 @@ class DrawRequest:
 
 
 def check_draw(request: DrawRequest) -> None:
-    """Refuses a file of another kind, before anything is read.
+    """Refuses a file of an unknown format, before anything is read.
 
     Raises:
-        RequestError: if its name ends in no format of pictures.
+        RequestError: if the file's name does not end in a format of pictures.
     """
     if request.file.suffix.removeprefix(".") not in FORMATS:
         raise RequestError(f"--draw {request.file}: name a file that ends in .png, .svg or .pdf")
 
 
 def draw_results(results: Results, metrics: Sequence[str], request: DrawRequest) -> str:
-    """Writes the picture; returns its caption.
+    """Writes the picture and returns its caption.
 
     Raises:
         RequestError: if there is no such axis, metric or kind, or if it cannot be drawn so.
     """
+    from goodqueue.plots.study.pictures import picture_of
     from goodqueue.plots.style import printable
-    from goodqueue.study.pictures import picture_of
 
     picture = picture_of(results, _spec(results, metrics, request))
     ending = cast("Format", request.file.suffix.removeprefix("."))
@@ -62,7 +62,7 @@ def draw_results(results: Results, metrics: Sequence[str], request: DrawRequest)
 
 
 def _spec(results: Results, metrics: Sequence[str], request: DrawRequest) -> PlotSpec:
-    """The picture that is asked for, with the columns that its names mean."""
+    """Returns the description of the requested picture, with columns for the names given."""
     chosen: dict[str, Any] = {
         name: _choice(name, given)
         for name in ("kind", "band", "x_scale", "y_scale")
@@ -81,7 +81,7 @@ def _spec(results: Results, metrics: Sequence[str], request: DrawRequest) -> Plo
 
 
 def _choice(name: str, given: str) -> str:
-    """One of the values that a key of `[[plot]]` may have."""
+    """Returns a value of a key of `[[plot]]`, or refuses it."""
     choices = get_args(get_type_hints(PlotSpec)[name])
     if given not in choices:
         near = get_close_matches(given, choices, 1)
@@ -91,7 +91,7 @@ def _choice(name: str, given: str) -> str:
 
 
 def _x(results: Results, kind: str, given: str | None) -> str:
-    """The axis or metric along x: the only axis, if it is not said."""
+    """Returns the axis or metric along x; by default the only axis."""
     if kind == "cdf":
         if given is not None:
             raise RequestError("--x: a distribution has its values along x; leave --x out")

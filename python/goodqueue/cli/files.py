@@ -1,4 +1,4 @@
-"""Files of an output directory that every command writes."""
+"""Files of the output directory that several commands write."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from goodqueue.api import MOST_BYTES, NamedText
-from goodqueue.cli.terminal import stderr
-from goodqueue.drawing import FORMATS
-from goodqueue.outdir import MARKER
+from goodqueue.core.drawing import FORMATS
+from goodqueue.core.outdir import MARKER
+from goodqueue.output.terminal import stderr
+from goodqueue.runs.api import MOST_BYTES, NamedText
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def source_of(file: str) -> str | NamedText:
-    """The path of a scenario as typed; of `-` what standard input holds, called `<stdin>`."""
+    """Returns the path of a scenario as typed; for `-` the text of standard input."""
     if file != "-":
         return file
     return NamedText(sys.stdin.buffer.read(MOST_BYTES + 1), "<stdin>")
 
 
 def write_scenario(directory: Path, toml: str) -> None:
-    """The scenario that was run, with every key written out."""
+    """Writes the scenario that was run, with every key written out."""
     (directory / "scenario.toml").write_text(toml, encoding="utf-8")
 
 
 def print_written(console: Console, out: Path) -> None:
-    """Names what an output directory holds, pictures first."""
+    """Prints the names of the files in an output directory, pictures first."""
     names = sorted(path.name for path in out.iterdir())
     endings = tuple(f".{ending}" for ending in FORMATS)
     pictures = [str(out / name) for name in names if name.endswith(endings)]
@@ -42,11 +42,11 @@ def print_written(console: Console, out: Path) -> None:
 
 
 def print_wrote(path: Path) -> None:
-    """Says that a file was written, beside the answer."""
+    """Prints that a file was written, on standard error."""
     stderr().print(f"wrote {path}", soft_wrap=True, markup=False)
 
 
 def write_json(directory: Path, summary: dict[str, object]) -> None:
-    """The figures, as `--json` prints them."""
+    """Writes the figures, as `--json` prints them."""
     text = json.dumps(summary, indent=2, allow_nan=False)
     (directory / MARKER).write_text(text + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`goodqueue qdisc`: queues of Linux's `tc` as ours, and ours as its commands."""
+"""`goodqueue qdisc`: converts queues of Linux's `tc` to scenario tables, and back to commands."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 import tomllib
 
 from goodqueue import _core
-from goodqueue.api import load
 from goodqueue.cli.files import source_of
-from goodqueue.cli.terminal import print_json, stdout
+from goodqueue.output.terminal import print_json, stdout
+from goodqueue.runs.api import load
 
 
 def parse_line(line: str, *, json: bool) -> int:

@@ -1,4 +1,4 @@
-"""`goodqueue reproduce`: published tables and figures beside ours."""
+"""`goodqueue reproduce`: simulated tables and figures beside the published ones."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_wrote
-from goodqueue.cli.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
+from goodqueue.core.outdir import check_file
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_file
+from goodqueue.output.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
 from goodqueue.papers.cells import Cell, Finding, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
@@ -58,7 +58,7 @@ class ReproduceRequest:
     command: Sequence[str]
 
     def experiments(self) -> list[Experiment]:
-        """The experiments that the options name."""
+        """Returns the experiments that the options name."""
         if self.everything and self.paper is not None:
             raise RequestError("name a paper, or write --all for every one; not both")
         if self.everything:
@@ -74,7 +74,7 @@ class ReproduceRequest:
 
 
 def list_papers(only: str | None, *, json: bool) -> int:
-    """Prints every table and figure of all papers, or of one, and what they cost."""
+    """Prints every table and figure of all papers, or of one, with its cost."""
     names = papers() if only is None else [paper(only).name]
     known = {name: experiments(name) for name in names}
     if json:
@@ -97,7 +97,7 @@ def list_papers(only: str | None, *, json: bool) -> int:
 
 
 def reproduce_papers(request: ReproduceRequest) -> int:
-    """Runs what was asked for, prints it and writes the page; returns the exit code."""
+    """Runs the requested experiments, prints them, writes the page; returns the exit code."""
     wanted = request.experiments()
     report = request.report
     if report is not None:
@@ -114,7 +114,7 @@ def reproduce_papers(request: ReproduceRequest) -> int:
         except KeyboardInterrupt:
             interrupted = True
         if report is not None and found:
-            from goodqueue.papers.report import write
+            from goodqueue.output.papers import write
 
             write(found, report, request.command, runner.folder)
             print_wrote(report)
@@ -161,7 +161,7 @@ def write_traces(  # noqa: PLR0913 - which table, which cells, and where to
 
 @contextmanager
 def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
-    """The runner, and a call that says that the next experiment begins."""
+    """Yields the runner, and a function that begins the next experiment's progress."""
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 
@@ -187,7 +187,7 @@ def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
 
 
 def print_reproduction(one: Experiment, done: Reproduction) -> None:
-    """Prints a small table for each quantity, and what is known of what does not match."""
+    """Prints a small table for each quantity, and the known reasons of mismatches."""
     console = stdout()
     console.print(f"[bold]{one.paper} {one.name}[/]: {one.title}", soft_wrap=True)
     for sentence in done.sentences:
@@ -243,7 +243,7 @@ def _rows(cells: Sequence[Cell]) -> str:
 
 
 def _controls(cells: Sequence[Cell]) -> object | None:
-    """Matches of models that are wrong on purpose, beside ours; None without such models."""
+    """Returns a table of matches of deliberately wrong models beside ours; None without any."""
     rows = [
         [one.name, one.quantity, *map(str, (one.cells, one.ours, one.ours_weak)), *_matches(one)]
         for one in controls(cells)
@@ -256,7 +256,7 @@ def _matches(one: Control) -> tuple[str, str]:
 
 
 def summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[object]:
-    """Counts of figures, of conclusions and of controls; repeated cells count once in the total."""
+    """Yields counts of figures, conclusions and controls; the total counts repeated cells once."""
     named = [(f"{one.paper} {one.name}", done.cells) for one, done in found]
     named.append(("all, repeated cells once", once(found)))
     counts = [(name, tally(cells)) for name, cells in named]

@@ -1,4 +1,4 @@
-"""`goodqueue results`: what a study's folder holds."""
+"""`goodqueue results`: the results in a study's folder."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_DAMAGED
 from goodqueue.cli.draw import check_draw, draw_results
-from goodqueue.cli.terminal import plain, print_json, quantity, stdout, table
+from goodqueue.cli.exits import EXIT_DAMAGED
+from goodqueue.core.outdir import check_apart, check_file, whole_file
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_apart, check_file, whole_file
+from goodqueue.output.terminal import plain, print_json, quantity, stdout, table
+from goodqueue.study.record.store import Store
 from goodqueue.study.results import Results
-from goodqueue.study.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goodqueue.cli.draw import DrawRequest
-    from goodqueue.study.verify import Findings
+    from goodqueue.study.record.verify import Findings
 
 MOST_PRINTED = 60
 
 FIRST_LOOK = ("utilization", "loss_rate", "p99_queueing_delay_s")
-"""Figures of the first link that are shown if none is asked for."""
+"""Figures of the first link that are shown by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
 
 
 def _check_outputs(folder: Path, request: ResultsRequest) -> None:
-    """Refuses what cannot be written, and outputs among the inputs."""
+    """Refuses outputs that cannot be written, and outputs among the inputs."""
     drawn = None if request.draw is None else request.draw.file
     files = {"--export": request.export, "--draw": drawn}
     check_apart([folder], files)
@@ -104,8 +104,8 @@ def _draw(results: Results, request: ResultsRequest, draw: DrawRequest) -> int:
 
 
 def _inspect(folder: Path, request: ResultsRequest) -> int:
-    """Lists what is damaged, or drops it; returns the exit code."""
-    from goodqueue.study.verify import repair, verify
+    """Lists or drops damaged parts; returns the exit code."""
+    from goodqueue.study.record.verify import repair, verify
 
     others = (
         *(request.metrics, request.where, request.runs, request.failed, request.export),
@@ -177,7 +177,7 @@ def _check_outside(option: str, file: Path, folders: list[Path]) -> None:
 
 
 def export(rows: pl.DataFrame, file: Path) -> None:
-    """Writes a table by the suffix of its file."""
+    """Writes a table in the format of its file's suffix."""
     writers: dict[str, Callable[[Path], object]] = {
         ".csv": rows.write_csv,
         ".parquet": rows.write_parquet,
@@ -216,7 +216,7 @@ def _print(results: Results, rows: pl.DataFrame, request: ResultsRequest) -> Non
 
 
 def _side_by_side(axes: list[str], means: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """A row per variant, a column per metric."""
+    """Returns a table with a row per variant and a column per metric."""
     lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in means.iter_rows(named=True):
         line = lines.setdefault(tuple(row[axis] for axis in axes), {})
@@ -231,11 +231,11 @@ def _side_by_side(axes: list[str], means: pl.DataFrame) -> tuple[list[str], list
 
 
 PRINTED = re.compile("_(bps|bytes|s)$")
-"""The end of the name of a column whose figures are printed with their units."""
+"""End of the name of a column whose figures are printed with their units."""
 
 
 def _short(axes: list[str]) -> dict[str, str]:
-    """The ends of the axes' paths, as long as it takes to tell them apart, without units."""
+    """Returns unique ends of the axes' paths, as short as possible, without units."""
 
     def end(path: str, parts: int) -> str:
         return ".".join(path.split(".")[-parts:])
@@ -253,7 +253,7 @@ def _short(axes: list[str]) -> dict[str, str]:
 
 
 def _cell(name: str, value: object) -> str:
-    """A figure in its unit, anything else as text."""
+    """Returns a figure in its unit, and anything else as text."""
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return quantity(name, value)
     return plain(str(value))

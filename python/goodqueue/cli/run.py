@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.api import HEADERS, load, run
-from goodqueue.cli.applications import application_tables
 from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
-from goodqueue.cli.terminal import (
+from goodqueue.core.outdir import check_apart, check_folder, check_output, whole_directory
+from goodqueue.errors import RequestError
+from goodqueue.output.applications import application_tables
+from goodqueue.output.progress import run_progress
+from goodqueue.output.terminal import (
     counted,
     milliseconds,
     number,
@@ -22,18 +24,16 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
-from goodqueue.engines import engine_of_run, unproved
-from goodqueue.errors import RequestError
-from goodqueue.outdir import check_apart, check_folder, check_output, whole_directory
-from goodqueue.study.progress import run_progress
-from goodqueue.traces import OURS, files_of, files_read
+from goodqueue.runs.api import HEADERS, load, run
+from goodqueue.runs.engines import engine_of_run, unproved
+from goodqueue.runs.traces import OURS, files_of, files_read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goodqueue.drawing import Drawing
-    from goodqueue.engines import Choice
-    from goodqueue.result import Result
+    from goodqueue.core.drawing import Drawing
+    from goodqueue.runs.engines import Choice
+    from goodqueue.runs.result import Result
 
 MOST_FLOWS_PRINTED = 20
 MOST_LINKS_PRINTED = 20
@@ -53,7 +53,7 @@ def run_scenario(  # noqa: PLR0913
     memory: str | None,
     engine: Choice = "packets",
 ) -> int:
-    """Runs a scenario, prints what happened and writes what was asked for."""
+    """Runs a scenario, prints its results and writes the requested files."""
     if series is not None and out is None:
         raise RequestError("time series are written to files: say where with --out DIR")
     if out is not None:
@@ -65,7 +65,7 @@ def run_scenario(  # noqa: PLR0913
         traces = {f"--trace {trace}": path for path in files_of(trace, scenario).values()}
         check_folder(trace, OURS)
     check_apart([file, *files_read(scenario)], {"--out/": out, **traces})
-    # The hybrid engine has no series: what is not asked for by name is left out.
+    # The hybrid engine has no series, so those that were not requested by name are omitted.
     which = engine_of_run(engine, scenario, needs_packets=bool(series or trace))
     over_time = out is not None and series is not False and which == "packets"
     with run_progress() as progress:
@@ -107,7 +107,7 @@ def _print_traces(trace: Mapping[str, Path] | Path) -> None:
 
 
 def _print_hybrid(why_unproved: str | None) -> None:
-    """Says which engine answered, and whether it can be relied on."""
+    """Prints which engine answered, and how reliable it is."""
     lines = ["by the hybrid engine: figures that only packets have are left out (docs/hybrid.md)"]
     if why_unproved is not None:
         lines.append(f"[yellow]not compared with packets on such links[/]: {plain(why_unproved)}")
@@ -145,15 +145,15 @@ def print_result(result: Result) -> None:
 
 
 def _busiest(links: dict[str, Any]) -> dict[str, Any]:
-    """The links, or of many those where most is used, in the order of the scenario."""
+    """Returns the links in the order of the scenario; if there are many, the busiest ones."""
     most = sorted(links, key=lambda name: -(links[name]["utilization"] or 0))[:MOST_LINKS_PRINTED]
     return {name: link for name, link in links.items() if name in most}
 
 
 def _drawn(links: dict[str, Any]) -> str:
-    """The link that pictures show: the bottleneck of a dumbbell, else where most waits.
+    """Returns the link for the pictures: the bottleneck of a dumbbell, else the longest queue.
 
-    Links that only delay have nothing to show.
+    Links that only delay are not drawn.
     """
     queues = [name for name, link in links.items() if link["rate_bps"] is not None] or list(links)
     if "bottleneck" in queues:
@@ -204,7 +204,7 @@ def _links(links: dict[str, Any]) -> object:
 
 
 def _link_rate(link: dict[str, Any]) -> str:
-    """Links that only delay have none."""
+    """Returns the rate of a link; links that only delay have none."""
     unlimited = "rate_bps" in link and link["rate_bps"] is None
     return "unlimited" if unlimited else rate(link.get("rate_bps"))
 
@@ -240,7 +240,7 @@ def _limit(limit: dict[str, Any]) -> str:
 
 
 def _limited_by(flow: dict[str, Any]) -> str:
-    """The link, the window or the size that limited a TCP flow."""
+    """Returns the link, the window or the size that limited a TCP flow."""
     if flow["class"] == "congestion":
         return str(flow["bottleneck"] or "congestion")
     return flow["class"] or "-"

@@ -1,4 +1,4 @@
-"""`goodqueue size`: from a question to the printed answer, of a file or of a link described."""
+"""`goodqueue size`: from the question to the printed answer, for a file or a described link."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
-from goodqueue.cli.answer import (
+from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
+from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
+from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
+from goodqueue.output.answer import (
     describe,
     plain_lines,
     print_recommendation,
     print_rest,
     verdict,
 )
-from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
-from goodqueue.cli.terminal import packets, print_json, progress, stdout
-from goodqueue.outdir import check_apart, check_file, check_output, whole_directory
-from goodqueue.sizing.answer import by_theory
+from goodqueue.output.progress import duration
+from goodqueue.output.terminal import packets, print_json, progress, stdout
+from goodqueue.runs.traces import files_read
+from goodqueue.sizing.answer.listener import Listener
+from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
-from goodqueue.sizing.listener import Listener
-from goodqueue.sizing.trial import LinkTrial
-from goodqueue.study.progress import duration
-from goodqueue.traces import files_read
+from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from goodqueue.cli.capture import Capture
-    from goodqueue.drawing import Drawing
+    from goodqueue.core.drawing import Drawing
     from goodqueue.plots.style import Picture
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.known import Known
-    from goodqueue.sizing.laboratory import Trial
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.question import Bounds, Question
-    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.search.laboratory import Trial
 
 QUICK = "--quick: theory only, nothing was run"
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is to become of the answer.
+    """Output of the answer.
 
     Attributes:
-        quick: whether theory is enough.
-        json: whether it is printed as JSON.
+        quick: True if theory suffices.
+        json: True if it is printed as JSON.
         out: the directory to write, if any.
-        drawing: how its pictures are written.
+        drawing: format and captions of its pictures.
         report: the page to write, if any.
         command: the command line, for the page.
     """
@@ -80,8 +80,8 @@ def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how wel
     effort: Effort,
     output: Output,
 ) -> int:
-    """Answers for the link of a capture, by what is estimated of it; returns the exit code."""
-    from goodqueue.cli.capture_tables import estimates
+    """Answers for the link of a capture, with its estimated parameters; returns the exit code."""
+    from goodqueue.output.capture_tables import estimates
     from goodqueue.passive.link import link_of
     from goodqueue.passive.size import model_for, size_analysis
     from goodqueue.passive.trial import CaptureTrial
@@ -109,7 +109,7 @@ def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how wel
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The options that belong to a scenario file, as typed."""
+    """Options that belong to a scenario file, as typed."""
 
     path: str
     overrides: list[tuple[str, str]]
@@ -119,8 +119,8 @@ class File:
 
 def size_file(file: File, bounds: Bounds, effort: Effort, seed: int | None, output: Output) -> int:
     """Answers for a link of a scenario; returns the exit code."""
-    from goodqueue.api import load
-    from goodqueue.sizing.file import FileTrial, link_name
+    from goodqueue.runs.api import load
+    from goodqueue.sizing.trials.file import FileTrial, link_name
 
     asked = bounds.asked()
     jitter_s = None if file.jitter is None else _core.parse_span("--jitter", file.jitter)
@@ -151,7 +151,7 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
         if not output.json:
             print_recommendation(answer)
     else:
-        # The recommendation does not wait for the rest.
+        # The recommendation is printed before the rest is computed.
         on_answer = _nothing if output.json else _print_at_once
         with _bar(f"sizing {trial.name}", effort.budget_s, on_answer) as listener:
             if work is None:
@@ -180,7 +180,7 @@ def _exit_code(answer: Answer) -> int:
 
 
 def _nothing(_answer: Answer) -> None:
-    """The answer is printed as one document at the end."""
+    """Does nothing: the answer is printed as one document at the end."""
 
 
 def _print_at_once(answer: Answer) -> None:
@@ -190,7 +190,7 @@ def _print_at_once(answer: Answer) -> None:
 
 @contextmanager
 def _bar(what: str, budget_s: float, on_answer: Callable[[Answer], None]) -> Iterator[Listener]:
-    """Shows runs, the bracket that they have shown so far, and what is left of the budget."""
+    """Shows the number of runs, the bracket shown so far, and the rest of the budget."""
     begun = time.monotonic()
     with progress() as bar:
         task = bar.add_task(what, total=None)
@@ -226,7 +226,7 @@ def _pictures(answer: Answer) -> list[Picture]:
 
 
 def _write(answer: Answer, out: Path, drawing: Drawing) -> None:
-    """The directory: a replicate behind the buffer found, tables, figures, pictures."""
+    """Writes the directory: a replicate at the recommended buffer, tables, figures, pictures."""
     with whole_directory(out) as directory:
         if answer.scenario is not None:
             write_scenario(directory, answer.scenario.resolved_toml())
@@ -242,13 +242,13 @@ def _write(answer: Answer, out: Path, drawing: Drawing) -> None:
 
 
 def _write_report(answer: Answer, path: Path, command: Sequence[str]) -> None:
-    from goodqueue.sizing.report import write
+    from goodqueue.output.size import write
 
     question = ". ".join(plain_lines(describe(answer)))
     sentences = [f"{question}.", *plain_lines(verdict(answer))]
     tables = []
     if answer.today is not None:
-        from goodqueue.cli.today import COLUMNS, TITLE, today_rows
+        from goodqueue.output.today import COLUMNS, TITLE, today_rows
 
         tables.append((TITLE, COLUMNS, today_rows(answer.today)))
     write(answer, sentences, _pictures(answer), path, command, tables)

@@ -1,4 +1,4 @@
-"""`goodqueue smoothing`: what a player must store of an AIMD stream, printed."""
+"""`goodqueue smoothing`: prints the buffer that a player of an AIMD stream needs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_INTERRUPTED
-from goodqueue.cli.terminal import (
+from goodqueue.cli.exits import EXIT_INTERRUPTED
+from goodqueue.core.intervals import Interval
+from goodqueue.output.terminal import (
     goes_on,
     milliseconds,
     number,
@@ -20,13 +21,18 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
-from goodqueue.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from goodqueue.sizing.playout import Estimate, FilePlayout, Playout, PlayoutQuestion, Units
+    from goodqueue.sizing.smoothing.playout import (
+        Estimate,
+        FilePlayout,
+        Playout,
+        PlayoutQuestion,
+        Units,
+    )
     from goodqueue.study.runner import Runner
 
 COLUMNS = ("packets", "bytes", "ms", "BDP")
@@ -34,7 +40,7 @@ COLUMNS = ("packets", "bytes", "ms", "BDP")
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The options on runs: their number, threads, and store."""
+    """Options for runs: their number, threads, and store."""
 
     replicates: int
     jobs: int | None
@@ -120,7 +126,7 @@ def _print(found: Playout, *, json: bool) -> None:
 
 
 def _texts(one: Estimate, units: Units) -> list[str]:
-    """A buffer in every unit, with its interval in the same."""
+    """Returns a buffer in every unit, with its interval in the same unit."""
     means, halves = units.of(one.packets.mean), units.of(one.packets.half_width)
     shown: dict[str, Callable[[float], str]] = {
         "packets": number,

@@ -1,4 +1,4 @@
-"""`goodqueue sweep`: the runs of a study file, brought into a folder."""
+"""`goodqueue sweep`: runs the runs of a study file and stores them in a folder."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
 from goodqueue.cli.files import source_of
-from goodqueue.cli.terminal import print_json, stdout
+from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError
-from goodqueue.memory import check_runs, limit_of
-from goodqueue.outdir import check_apart
+from goodqueue.output.progress import JsonLines, Terminal, duration
+from goodqueue.output.terminal import print_json, stdout
+from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.study.estimate import Cost, estimate
 from goodqueue.study.model import Stop
-from goodqueue.study.progress import JsonLines, Terminal, duration
-from goodqueue.study.store import STUDY, Store
+from goodqueue.study.record.store import STUDY, Store
 from goodqueue.study.sweep import Study, Sweep, Tally, check_part
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodqueue.drawing import Drawing
+    from goodqueue.core.drawing import Drawing
     from goodqueue.study.model import Executor, StudyPlan
 
 
@@ -48,7 +48,7 @@ class SweepRequest:
 
 
 def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepRequest) -> int:
-    """Runs what a study asks for and its folder does not hold; returns the exit code."""
+    """Runs the runs of a study that its folder does not contain; returns the exit code."""
     part = _part(request.shard)
     study = Study(source_of(file), set=overrides).plan
     check_part(study, part)
@@ -57,7 +57,7 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
         print("\n".join(study.variants[0].scenario.metric_names()))
         return 0
     if study.plots:
-        from goodqueue.study.pictures import check_plots
+        from goodqueue.plots.study.pictures import check_plots
 
         check_plots(study)
     if file != "-":
@@ -85,7 +85,7 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
 
 
 def _folder(file: str, request: SweepRequest) -> Path:
-    """The folder of the runs: by default it is called after the study."""
+    """Returns the folder of the runs; by default it has the name of the study."""
     if request.out is not None:
         return request.out
     if file == "-" and not (request.dry_run or request.metrics):
@@ -96,7 +96,7 @@ def _folder(file: str, request: SweepRequest) -> Path:
 def _sweep(
     study: StudyPlan, folder: Path, executor: Executor, part: tuple[int, int], request: SweepRequest
 ) -> Tally:
-    """Runs what the folder does not hold."""
+    """Runs the runs that the folder does not contain."""
     store = Store.open(folder, study.text, keep_both=request.keep_both)
     try:
         stop = Stop()
@@ -109,17 +109,17 @@ def _sweep(
 
 
 def _draw(study: StudyPlan, folder: Path, drawing: Drawing) -> list[Path]:
-    """The pictures that the study asks for."""
+    """Draws the pictures that the study defines."""
     if not study.plots:
         return []
-    from goodqueue.study.pictures import draw
+    from goodqueue.plots.study.pictures import draw
     from goodqueue.study.results import Results
 
     return draw(Results(folder), study, folder, drawing)
 
 
 def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
-    """Refuses to replace the study file that is read by what it is resolved to."""
+    """Refuses to replace the study file that is read by its resolved form."""
     kept = folder / STUDY
     if kept.exists() and kept.samefile(file) and kept.read_bytes() != study.text.encode():
         raise RequestError(
@@ -129,7 +129,7 @@ def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
 
 
 def _executor(request: SweepRequest, limit: int) -> Executor:
-    """The executor: threads here, within so many bytes of memory, or a cluster."""
+    """Returns the executor: threads with this limit of memory in bytes, or a cluster."""
     if request.cluster is None:
         return Threads(request.jobs, limit)
     if request.jobs is not None:
@@ -168,7 +168,7 @@ def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:
 def _dry_run(
     study: StudyPlan, folder: Path, workers: int, part: tuple[int, int], request: SweepRequest
 ) -> int:
-    """Prints what would be run and what it would cost."""
+    """Prints the planned runs and their estimated cost."""
     least = study.stop.min_replicates if study.stop else len(study.seeds)
     total = len(study.variants) * least
     runs = {variant.index: least / part[1] for variant in study.variants}
@@ -196,7 +196,7 @@ MOST_PRINTED = 20
 
 
 def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
-    from goodqueue.cli.terminal import plain, table
+    from goodqueue.output.terminal import plain, table
 
     console = stdout()
     count = len(study.variants)
@@ -224,7 +224,7 @@ def _short(seconds: float) -> str:
 
 
 def _part(text: str | None) -> tuple[int, int]:
-    """Reads K/N."""
+    """Parses K/N."""
     if text is None:
         return 1, 1
     part, slash, parts = text.partition("/")
@@ -235,7 +235,7 @@ def _part(text: str | None) -> tuple[int, int]:
 
 @contextmanager
 def _interruptible(stop: Stop, watcher: Terminal | JsonLines) -> Iterator[None]:
-    """Ctrl-C finishes what is running; a second one stops it."""
+    """Makes Ctrl-C finish the current runs, and a second one stop them."""
 
     def handle(_signal: int, _frame: object) -> None:
         if stop.draining:

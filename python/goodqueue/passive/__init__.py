@@ -1,4 +1,4 @@
-"""From a packet capture to the parameters of the sizing rules, and to a simulation of the link."""
+"""Estimates the parameters of the sizing rules from a packet capture, and simulates its link."""
 
 from goodqueue.passive.analysis import PARAMETERS, Analysis, Parameter, analyze
 

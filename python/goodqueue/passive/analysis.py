@@ -1,4 +1,4 @@
-"""A capture's flows, round-trip times, losses and link, as frames and a summary."""
+"""Analysis of a capture: flows, round-trip times, losses and link, as frames and a summary."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goodqueue import _core
+from goodqueue.core.tables import frame
 from goodqueue.errors import RequestError
-from goodqueue.tables import frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,21 +25,23 @@ PARAMETERS = {
     "alpha": "loss-burst length over number of flows",
     "M_bytes": "size of their packets",
 }
-"""What the sizing rules take, in the words of Dhamdhere, Jiang and Dovrolis (INFOCOM 2005)."""
+"""Parameters of the sizing rules, described as by Dhamdhere, Jiang and Dovrolis (INFOCOM 2005)."""
 
 LEAST_COMMON = 0.1
-"""Share of the packets of a pair of captures that passed the link, below which they hardly belong
-together. Of a bulk transfer it is one half to all: data one way, and ACKs the other."""
+"""Share of the packets of a pair of captures that passed the link, below which a note says that the
+captures hardly belong together. For a bulk transfer the share is one half (data one way, ACKs the
+other) to one."""
 
 
 LEAST_FORWARD = 0.01
-"""Share of the data seen at both points that came by the first one first, below which the captures
-are refused: they are swapped, or on two clocks. Short requests go against a bulk transfer, too."""
+"""Share of the data seen at both points that passed the first one first, below which the captures
+are refused: they are swapped, or have different clocks. The share is not 0 with the right order,
+because short requests travel against a bulk transfer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An estimate and its 95 % interval, in the unit that its name ends with."""
+    """An estimate and its 95 % interval, in the unit with which its name ends."""
 
     value: float
     low: float
@@ -47,10 +49,10 @@ class Parameter:
 
 
 class Analysis:
-    """What one capture, or a pair of captures around a bottleneck, tells.
+    """Analysis of one capture, or of a pair of captures around a bottleneck.
 
     Attributes:
-        summary: everything but the tables; docs/traces.md describes each key.
+        summary: all results except the tables; docs/traces.md describes each key.
     """
 
     def __init__(self, core: _core.Analysis) -> None:
@@ -59,7 +61,7 @@ class Analysis:
 
     @property
     def parameters(self) -> dict[str, Parameter | None]:
-        """N_b, T_e_s, C_e_bps, L, alpha and M_bytes; None for what cannot be told."""
+        """N_b, T_e_s, C_e_bps, L, alpha and M_bytes; None for unknown ones."""
         return {
             name: None if found is None else Parameter(**found)
             for name, found in self.summary["parameters"].items()
@@ -79,15 +81,15 @@ class Analysis:
 
     @cached_property
     def losses(self) -> pl.DataFrame:
-        """`time_s`, `flow` (null if from a drop log), `packets`, `where`."""
+        """Losses: `time_s`, `flow` (null if from a drop log), `packets`, `where`."""
         return self._frame(self._core.losses())
 
     @cached_property
     def bursts(self) -> pl.DataFrame:
-        """Bursts of losses at the target link.
+        """Loss bursts at the target link.
 
-        `time_s`, `duration_s`, `packets`, `flows_hit`, and `start_up`: 1 if a flow that the link
-        holds back overshot in it as it started.
+        The columns are `time_s`, `duration_s`, `packets`, `flows_hit`, and `start_up`: 1 if a flow
+        that the link limits overshot in this burst during its start-up.
         """
         return self._frame(self._core.bursts())
 
@@ -113,25 +115,26 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
     seed: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> Analysis:
-    """Reads a packet capture and tells what the flows in it did, and what held them back.
+    """Analyses a packet capture: its flows, and the factors that limit them.
 
     Args:
         capture: a pcap or pcapng file, or a trace of ns-2.
         after: a second capture of the same packets behind the bottleneck; `capture` is then the one
             before it.
-        link_rate_bps: rate of the link in bits per second, by frames as captured (with Ethernet's
-            header on Ethernet); estimated if left out.
-        drops: when the link dropped a packet, in seconds on the capture's clock. Those before and
-            after the capture are left out, and a note says so.
-        thresholds: replaces documented thresholds, by name.
-        seed: of the intervals' bootstrap.
-        progress: called now and then with the bytes read; what it raises ends the analysis.
+        link_rate_bps: rate of the link in bits per second of frames as captured (with Ethernet's
+            header on Ethernet); estimated if None.
+        drops: times of drops at the link, in seconds on the capture's clock. Those before and after
+            the capture are left out, with a note.
+        thresholds: values that replace documented thresholds, by name.
+        seed: seed of the bootstrap of the intervals.
+        progress: function called now and then with the bytes read; an exception that it raises ends
+            the analysis.
 
     Raises:
-        ScenarioError: of a file that is no capture.
-        RequestError: of two captures that do not show the same packets, or show them first behind
-            the bottleneck.
-        OSError: of a file that cannot be read.
+        ScenarioError: if a file is not a capture.
+        RequestError: if the captures do not show the same packets, or show them first behind the
+            bottleneck.
+        OSError: if a file cannot be read.
     """
     analysis = Analysis(
         _core.analyze(
@@ -158,7 +161,7 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
 def _refuse_swapped(
     summary: dict[str, Any], capture: str | PathLike[str], after: str | PathLike[str]
 ) -> None:
-    """Refuses captures whose packets go backward in time."""
+    """Refuses captures whose packets travel from the second point to the first."""
     forward, backward = summary["crossed"]["forward"], summary["crossed"]["backward"]
     if forward < LEAST_FORWARD * (forward + backward):
         raise RequestError(
@@ -171,7 +174,7 @@ def _refuse_swapped(
 def _note_strangers(
     summary: dict[str, Any], capture: str | PathLike[str], after: str | PathLike[str]
 ) -> None:
-    """Says so if hardly a packet passed both points: a matter of chance, such as repeated ACKs."""
+    """Adds a note if hardly a packet passed both points, as by chance, such as repeated ACKs."""
     passed, seen = summary["link"]["packets"], summary["packets"]["tcp"]
     if passed < LEAST_COMMON * seen:
         summary["notes"].insert(

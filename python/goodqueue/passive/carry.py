@@ -1,9 +1,9 @@
-"""What the model of a capture does not explain, carried into the recommendation.
+"""Effect of the model's error on the recommended buffer.
 
 If the capture lost r times as much as its model, the model may lose too little behind every buffer,
-by the same factor; its utilisation may be off by as many points, its delay by the same share. The
-buffer is read off the simulated curve as it is, and with the curve so corrected: the answer lies
-between the two.
+by the same factor. Its utilisation may be wrong by the same difference, its delay by the same
+ratio. The buffer is determined twice, from the simulated curve and from the curve with these
+corrections. The answer lies between the two.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.answer import targets
+from goodqueue.sizing.answer.work_out import targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.passive.today import Today
-    from goodqueue.sizing.result import Answer
-    from goodqueue.sizing.smallest import Target
+    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.search.smallest import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The range of buffers.
+    """Range of buffers.
 
     Attributes:
-        low: packets, the smaller of the two readings.
-        high: packets, the larger one; None if no buffer that was run keeps the bounds then.
+        low: smaller of the two buffers, in packets.
+        high: larger one; None if no simulated buffer keeps the bounds after correction.
     """
 
     low: int
     high: int | None
 
     def as_dict(self) -> dict[str, int | None]:
-        """Plain values."""
+        """Returns plain values."""
         return {"low_packets": self.low, "high_packets": self.high}
 
 
 def carried(answer: Answer, today: Today | None) -> Carried | None:
-    """The range of buffers; None if there is no buffer, or nothing to compare with."""
+    """Returns the range of buffers; None without a buffer or a comparison with the capture."""
     if today is None or answer.buffer is None or answer.trials is None:
         return None
     helped, _ = targets(answer.link)
@@ -52,7 +52,7 @@ def carried(answer: Answer, today: Today | None) -> Carried | None:
 
 
 def _smallest(answer: Answer, helped: Sequence[Target], today: Today) -> int | None:
-    """The least limit from which on the corrected curve keeps its bounds, between those run."""
+    """Returns the smallest limit from which on the corrected curve keeps its bounds."""
     limits = answer.limits
     short = [_short_of(answer, limit, helped, today) for limit in limits]
     failing = [place for place, value in enumerate(short) if value > 0]
@@ -67,7 +67,7 @@ def _smallest(answer: Answer, helped: Sequence[Target], today: Today) -> int | N
 
 
 def _short_of(answer: Answer, limit: int, helped: Sequence[Target], today: Today) -> float:
-    """By how much the worst bound is missed, as a share of it; negative if all are kept."""
+    """Returns the relative amount by which the worst bound is missed; negative if all are kept."""
     worst = -math.inf
     for target in helped:
         mean = _corrected(answer.interval(limit, target.figure).mean, target.figure, today)

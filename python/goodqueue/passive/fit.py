@@ -1,9 +1,9 @@
-"""The model that agrees best with a capture: a small search over what the capture leaves open.
+"""Search for the model that agrees best with a capture, over the properties that it does not show.
 
-The first model takes what the capture shows and, for the rest, what most hosts run (the `linux`
-profile, CUBIC). Where it is not near the capture, every change of one choice is tried, and
-the one that brings the model nearest is kept, until the model is near, no change helps, or
-`MOST_MODELS` models were run.
+The first model assumes for these properties what most hosts run (the `linux` profile, CUBIC). If it
+does not agree with the capture, every change of one choice is tried, and the change that brings the
+model nearest is kept. This is repeated until the model agrees, no change helps, or `MOST_MODELS`
+models were run.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 
     from goodqueue.passive.model import Model
     from goodqueue.passive.today import Bench, Today
-    from goodqueue.sizing.budget import Budget
+    from goodqueue.sizing.search.budget import Budget
 
     Change = Callable[[Model], Model]
 
 FEW_REPLICATES = 6
-"""Runs of a model that is tried."""
+"""Number of replicates of a model that is tried."""
 
 MOST_MODELS = 16
-"""So many models are tried at most."""
+"""Largest number of models that are tried."""
 
 FEW_PACKETS = 12
-"""Up to so many packets the estimate of the buffer may be one off and matter."""
+"""Buffer in packets up to which an error of one packet in its estimate matters."""
 
 NEAR = 0.25
-"""Up to this distance no change is tried: a figure is off by half of what is allowed at most."""
+"""Distance below which no change is tried: every figure is within half of its tolerance."""
 
 NEARER = 0.5
-"""A change is kept if the distance falls below this share of what it was."""
+"""A change is kept if it reduces the distance to less than this share."""
 
 
 def fit(bench: Bench, model: Model, budget: Budget, few: int = FEW_REPLICATES) -> Today:
-    """The model that agrees best, beside the capture.
+    """Returns the model that agrees best, with its comparison with the capture.
 
     Args:
-        bench: what runs models.
+        bench: runner of models.
         model: the model to begin with.
-        budget: the time that the search may take; the first model is run in any case.
-        few: replicates of a model that is tried.
+        budget: time for the search; the first model is run in any case.
+        few: number of replicates of a model that is tried.
     """
     best = bench.compare(model, few)
     once_s, tried, words = budget.used_s, 1, list[str]()
@@ -69,12 +69,12 @@ def fit(bench: Bench, model: Model, budget: Budget, few: int = FEW_REPLICATES) -
 
 
 def _changes(model: Model) -> Iterator[tuple[str, Change]]:
-    """What may be changed in a model, in words; nothing that is changed already."""
+    """Yields possible changes of a model, each with a description; none that was made already."""
     choices, packets = model.choices, model.limit_packets
     if choices.starts == "seen":
         what = "slow start ends as the simulated congestion control decides"
         yield what, _chosen(starts="profile")
-    # Linux sends timestamps unless it is told not to; the RFCs' profile has none.
+    # Linux sends timestamps by default; the profile of the RFCs has none.
     if choices.profile == "linux" and not any(sender.timestamps for sender in model.local):
         yield "TCP by the RFCs, without what Linux adds", _chosen(profile="rfc")
     if choices.unknown == "cubic" and any(sender.control is None for sender in model.local):

@@ -1,4 +1,4 @@
-"""The link of a capture in the words of the sizing rules."""
+"""Description of a capture's link for the sizing rules."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def link_of(analysis: Analysis) -> Link:
-    """The link and its traffic as estimated.
+    """Returns the link and its traffic as estimated.
 
     Raises:
-        RequestError: where the capture does not tell what the rules need, with the reason.
+        RequestError: if the capture does not show what the rules need, with the reason.
     """
     rate = analysis.summary["link"]["rate_bps"]
     if rate is None:
@@ -53,10 +53,10 @@ def _untold(what: str, instead: str) -> RequestError:
 
 
 def _rtts(local: pl.DataFrame, effective_s: float) -> tuple[float, ...]:
-    """Base round-trip times of the flows, each of as many flows as any other.
+    """Returns base round-trip times of the flows, each for the same number of flows.
 
-    They are as far apart as those of the flows, and their harmonic mean is the estimate, which
-    weighs each flow by the time that it was there.
+    Their spread is that of the flows. Their harmonic mean is the estimate, which weights each flow
+    by its duration.
     """
     known = local["rtt_s"].drop_nulls().sort().to_list()
     if len(known) > RTT_STEPS:
@@ -69,16 +69,16 @@ def _rtts(local: pl.DataFrame, effective_s: float) -> tuple[float, ...]:
 
 
 def _ack_every(local: pl.DataFrame) -> int:
-    """Segments for each ACK, by most bytes; two where it is not seen."""
+    """Returns the segments per ACK under which most bytes were sent; 2 if none are known."""
     seen = local.filter(pl.col("segments_per_ack").is_not_null())
     one = seen.filter(pl.col("segments_per_ack") < EVERY_SEGMENT)
     return 1 if 2 * sum(one["bytes"].to_list()) > sum(seen["bytes"].to_list()) else 2
 
 
 def _control(local: pl.DataFrame) -> str:
-    """The congestion control that most bytes were sent under, as far as it can be told."""
-    told = local.filter(pl.col("congestion_control").cast(pl.String).is_in(CONTROLS))
-    if told.is_empty():
+    """Returns the congestion control under which most bytes were sent, as far as it is known."""
+    known = local.filter(pl.col("congestion_control").cast(pl.String).is_in(CONTROLS))
+    if known.is_empty():
         return "cubic"  # what most systems send with today
-    by_bytes = told.group_by("congestion_control").agg(pl.col("bytes").sum()).sort("bytes")
+    by_bytes = known.group_by("congestion_control").agg(pl.col("bytes").sum()).sort("bytes")
     return str(by_bytes["congestion_control"][-1])

@@ -1,7 +1,7 @@
-"""The traffic of a capture as a simulation has it: who sends, from when on, and held back by what.
+"""Model of a capture's traffic for a simulation: senders, their start times, and their limits.
 
-A `Model` holds what the capture shows and the `Choices` that it leaves open. `passive.scenario`
-writes it as a scenario, `passive.fit` chooses.
+A `Model` holds the properties that the capture shows, and the `Choices` for those that it does not
+show. `passive.scenario` writes it as a scenario, and `passive.fit` makes the choices.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis
 
 MOST_SENDERS = 1000
-"""Flows that are simulated one by one, the largest; the rest become short transfers."""
+"""Largest number of flows that are simulated individually; the rest become short transfers."""
 
 ENDS_EARLY = 0.9
-"""A flow that ends before this share of the time until the last one ends was over; one that lasts
-is unlimited."""
+"""A flow ended within the capture if it ends before this share of the time until the last flow
+ends. Flows that end later are simulated without end."""
 
 HEADERS, TIMESTAMPS = 40, 12
 """Bytes of IPv4 and TCP headers, and of the timestamps option."""
 
 LINUX_QUICK_ACKS = 16
-"""Segments that Linux acknowledges one by one at the start in any case (`TCP_MAX_QUICKACKS`)."""
+"""Number of first segments that Linux always acknowledges one by one (`TCP_MAX_QUICKACKS`)."""
 
 LIMITED_SHARE = 0.1
-"""A receiver's window that was full for this share of a flow's time is simulated."""
+"""Share of a flow's time from which on a full receiver's window is simulated."""
 
 RESTS = 0.002
-"""Traffic that is not TCP is simulated from this share of the link's rate on."""
+"""Share of the link's rate from which on traffic other than TCP is simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +43,22 @@ class Sender:
 
     Attributes:
         name: its addresses and ports.
-        kind: what limited it: a class of the analysis (docs/traces.md).
-        local: whether the link holds it back.
-        start_s: when its data began, in seconds since the capture began.
-        end_s: when its last data or acknowledgement was seen, likewise.
-        lasts: whether it went on to the end of the capture.
-        present: whether it was there before the capture began.
-        payload_bytes: payload, each byte once.
+        kind: its limiting factor: a class of the analysis (docs/traces.md).
+        local: True if the link limits it.
+        start_s: time of its first data, in seconds since the capture began.
+        end_s: time of its last data or acknowledgement, likewise.
+        lasts: True if it continued to the end of the capture.
+        present: True if it began before the capture.
+        payload_bytes: payload without repetitions.
         rtt_s: base round-trip time in seconds.
-        control: congestion control; None where it cannot be told.
+        control: congestion control; None if unknown.
         mss: largest payload of a segment, bytes.
-        timestamps: whether its segments carry the timestamps option.
-        window_bytes: what may be in flight, if something other than the link limits it.
-        opening_acks: segments at the start that were acknowledged one by one.
+        timestamps: True if its segments carry the timestamps option.
+        window_bytes: largest number of bytes in flight, if something other than the link limits it.
+        opening_acks: number of first segments that were acknowledged one by one.
         ack_every: segments per acknowledgement after that: 1 or 2.
-        slow_start_bytes: in flight when slow start ended; None if a loss ended it or nothing did.
+        slow_start_bytes: bytes in flight when slow start ended; None if a loss ended it, or if it
+            did not end.
         lost: packets that the link dropped.
     """
 
@@ -81,12 +82,12 @@ class Sender:
 
     @property
     def payload_bps(self) -> float:
-        """Payload bits per second while the flow was there."""
+        """Payload bits per second during the flow."""
         return 8 * self.payload_bytes / max(self.end_s - self.start_s, 1e-3)
 
     @property
     def slow_start_packets(self) -> int | None:
-        """Segments in flight when slow start ended; None if a loss ended it or nothing did."""
+        """Segments in flight when slow start ended; None if a loss or nothing ended it."""
         if self.slow_start_bytes is None:
             return None
         return max(round(self.slow_start_bytes / self.mss), 2)
@@ -97,8 +98,8 @@ class Short:
     """All short flows together.
 
     Attributes:
-        flows: how many.
-        payload_bytes: payload of all.
+        flows: number of flows.
+        payload_bytes: payload of all flows.
         rtt_s: their median base round-trip time.
     """
 
@@ -109,15 +110,15 @@ class Short:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a capture leaves open.
+    """Properties that a capture does not show.
 
     Attributes:
-        profile: the profile of TCP (docs/tcp-profiles.md).
-        starts: `seen` where slow start ends as it did in the capture; `profile` where the simulated
-            congestion control decides.
-        unknown: congestion control of flows that do not tell theirs.
-        byte_counting: whether windows grow by the bytes that are acknowledged (RFC 3465); if not,
-            by a step for each acknowledgement.
+        profile: TCP profile (docs/tcp-profiles.md).
+        starts: `seen` if slow start ends as in the capture; `profile` if the simulated congestion
+            control ends it.
+        unknown: congestion control of flows whose control is unknown.
+        byte_counting: True if windows grow by the bytes acknowledged (RFC 3465), False if they grow
+            by one step per ACK.
     """
 
     profile: str = "linux"
@@ -131,20 +132,20 @@ class Model:
     """A link and its traffic.
 
     Attributes:
-        rate_bps: the link's rate by frames as captured.
-        framing_bytes: what a frame has beyond the IP packet.
-        frame_bytes: a full frame.
-        limit_packets: full frames that the queue holds; None where the capture does not show it.
-        limit_low_s: a tenth of the drops came at a shorter wait; None likewise.
-        limit_high_s: a tenth of the drops came at a longer wait; None likewise.
-        aqm: whether the queue drops before it is full.
-        senders: flows that are simulated one by one, largest first.
-        short: the others; None if there are none.
-        other_bps: traffic over the link that is not TCP, in IP bits per second.
+        rate_bps: the link's rate, in bits per second of frames as captured.
+        framing_bytes: bytes of a frame beyond the IP packet.
+        frame_bytes: bytes of a full frame.
+        limit_packets: queue limit in full frames; None if the capture does not show it.
+        limit_low_s: wait below which a tenth of the drops occurred; None if unknown.
+        limit_high_s: wait above which a tenth of the drops occurred; None if unknown.
+        aqm: True if the queue drops before it is full.
+        senders: flows that are simulated individually, largest first.
+        short: the other flows; None if there are none.
+        other_bps: traffic over the link other than TCP, in IP bits per second.
         span_s: length of the capture in seconds.
-        window_s: how much of it is compared, from its beginning: until the first of the flows that
-            last ends.
-        choices: what the capture leaves open.
+        window_s: seconds of the capture, from its beginning, that are compared with the model:
+            until the first of the lasting flows ends.
+        choices: assumed values of properties that the capture does not show.
     """
 
     rate_bps: float
@@ -163,17 +164,17 @@ class Model:
 
     @property
     def local(self) -> tuple[Sender, ...]:
-        """The senders that the link holds back."""
+        """Senders that the link limits."""
         return tuple(sender for sender in self.senders if sender.local)
 
     @property
     def packet_time_s(self) -> float:
-        """Seconds that a full frame takes."""
+        """Transmission time of a full frame, in seconds."""
         return 8 * self.frame_bytes / self.rate_bps
 
 
 def model_of(analysis: Analysis, choices: Choices = Choices()) -> Model:
-    """The model of a capture.
+    """Returns the model of a capture.
 
     Raises:
         RequestError: if the capture does not show the link's rate, or has no flow over it.
@@ -213,17 +214,17 @@ def model_of(analysis: Analysis, choices: Choices = Choices()) -> Model:
 
 
 def _packet(senders: tuple[Sender, ...]) -> int:
-    """Bytes of the IP packet of a full segment, by the largest flow."""
+    """Returns the bytes of the IP packet of a full segment of the largest flow."""
     if not senders:
         return MSS + HEADERS + TIMESTAMPS
     return senders[0].mss + HEADERS + (TIMESTAMPS if senders[0].timestamps else 0)
 
 
 def _limit(full_s: float, rate_bps: float, frame_bytes: int) -> int:
-    """Full frames that may wait beside the one being sent.
+    """Returns the number of full frames that can wait beside the one in transmission.
 
-    The last frame that found room waited for all but itself, and for what was left of the
-    transmission under way: half of one in the median.
+    The last frame that was accepted waited for all other frames, and for the rest of the
+    transmission in progress, which is half a frame in the median.
     """
     return max(round(full_s * rate_bps / (8 * frame_bytes) + 0.5), 1)
 
@@ -259,7 +260,7 @@ def _sender(flow: dict[str, Any], last_s: float, *, local: bool) -> Sender:
 
 
 def _window(flow: dict[str, Any], mss: int, *, local: bool) -> int | None:
-    """The window that lets a flow have what it had, in bytes; None if it is not known."""
+    """Returns the window in bytes that gives a flow its captured rate; None if it is unknown."""
     largest: int | None = flow["max_window_bytes"]
     if flow["receiver_limited"] >= LIMITED_SHARE and largest:
         return max(largest, mss)
@@ -277,7 +278,7 @@ def _short(flows: pl.DataFrame) -> Short | None:
 
 
 def _other_bps(link: dict[str, Any], flows: pl.DataFrame, span_s: float) -> float:
-    """Bits per second that passed the link and are no data of TCP; 0 where they are few."""
+    """Returns the bits per second on the link other than TCP data; 0 if they are few."""
     framing = link["framing_bytes"] or 0
     headers = framing + HEADERS + TIMESTAMPS
     packets, payload = sum(flows["packets"].to_list()), sum(flows["bytes"].to_list())

@@ -1,4 +1,4 @@
-"""The model of a capture as scenarios: of the capture as it was, and of a link as it goes on."""
+"""Scenarios of a capture's model: of the capture itself, and of its link in steady state."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis
 
 ACCESS_FACTOR = 10
-"""Hosts' own links are so much faster than the link, and at least 1 Gb/s: captures show none."""
+"""Ratio of the rate of hosts' own links, at least 1 Gb/s, to the link's. A capture does not show
+it."""
 
 LINK = "bottleneck"
 
 PIECE_S = 0.1
-"""An application that limits itself writes ten times a second."""
+"""Interval in seconds between the writes of an application that limits itself."""
 
 RTT_ERROR = 0.02
-"""By how much base round-trip times may be wrong: replicates draw them from this range."""
+"""Relative error of base round-trip times; replicates draw them from this range."""
 
 EARLIER_RTTS = 100
-"""Flows that were there before the capture are simulated from so many round trips earlier on."""
+"""Round trips before the capture from which flows present at its beginning are simulated."""
 
 LEAST_EARLIER_S = 5.0
 
 LEAD_RTTS = 30
-"""A flow that was there before the capture and ends in it is simulated from so many of its base
-round trips earlier on."""
+"""Base round trips before the capture from which a flow is simulated that is present at its
+beginning and ends in it."""
 
 OTHER_PACKET = 500
-"""Bytes of a packet that is not TCP: a capture's mean is not kept."""
+"""Bytes of a packet that is not TCP, because the analysis gives no mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How long a link is simulated as it goes on.
+    """Length of a simulation of the link in steady state.
 
     Attributes:
         start_up_s: seconds before measurements begin.
-        measured_s: seconds after that.
+        measured_s: seconds of measurements.
     """
 
     start_up_s: float
@@ -52,12 +53,11 @@ class Reach:
 
 
 def scenario_toml(analysis: Analysis, title: str) -> str:
-    """The link, its buffer and its flows as estimated, as text that `goodqueue run` accepts.
+    """Returns the link, its buffer and its flows as estimated, as text of a scenario.
 
-    Flows that the link holds back send what they can. A flow that something else holds back, its
-    receiver's window or another link, has a window as large as what it had in flight; one that its
-    application limits writes ten times a second. Short flows come as transfers of their mean size
-    at their mean rate.
+    Flows that the link limits have unlimited data. A flow that its receiver's window or another
+    link limits has a window as large as its captured flight. A flow that its application limits
+    writes ten times a second. Short flows are transfers of their mean size at their mean rate.
 
     Raises:
         RequestError: if the capture does not show the link's rate, or has no flow over it.
@@ -66,13 +66,13 @@ def scenario_toml(analysis: Analysis, title: str) -> str:
 
 
 def today_toml(model: Model, title: str = "The link of a capture", draw: int = 0) -> str:
-    """The capture as it was: the same buffer, flows, starts and length.
+    """Returns the scenario of the capture itself: the same buffer, flows, start times and length.
 
     Args:
         model: the link and its traffic.
-        title: what the scenario is called.
-        draw: number of the replicate: it draws base round-trip times within the error of their
-            estimates. 0 takes the estimates themselves.
+        title: title of the scenario.
+        draw: number of the replicate, which draws base round-trip times within the error of their
+            estimates; 0 uses the estimates themselves.
     """
     earlier_s = earlier(model)
     random = Random(draw)  # noqa: S311 - a stream of a replicate
@@ -89,14 +89,15 @@ def today_toml(model: Model, title: str = "The link of a capture", draw: int = 0
 
 
 def steady_toml(model: Model, reach: Reach, queue: str) -> str:
-    """The link as it goes on: what lasted is there all the time, what came and went comes again.
+    """Returns the scenario of the link in steady state, with the traffic of the capture.
 
-    Flows that came and went come again, at the same distance, each length of the capture.
+    Flows that lasted are always present. Flows that began and ended in the capture repeat with its
+    length as the period.
 
     Args:
         model: the link and its traffic.
-        reach: how long to run, and from when on to measure.
-        queue: the TOML table of the queue before the link.
+        reach: duration of the start-up and of the measurements.
+        queue: TOML table of the queue before the link.
     """
     times = _times(reach.start_up_s + reach.measured_s, reach.start_up_s)
     flows = [
@@ -108,7 +109,7 @@ def steady_toml(model: Model, reach: Reach, queue: str) -> str:
 
 
 def earlier(model: Model) -> float:
-    """Seconds of simulation before the capture begins: none unless flows were there before it."""
+    """Returns the seconds of simulation before the capture: 0 if no flow was present before it."""
     if not any(sender.present for sender in model.senders):
         return 0.0
     longest_s = max(sender.rtt_s for sender in model.senders)
@@ -121,7 +122,7 @@ def _drawn(sender: Sender, error: float) -> Sender:
 
 
 def limit_table(model: Model, packets: int) -> str:
-    """The TOML table of a FIFO that holds so many full frames."""
+    """Returns the TOML table of a FIFO that holds this number of full frames."""
     return f'{{ limit = "{packets * model.frame_bytes}B" }}'
 
 
@@ -176,11 +177,11 @@ profile = "{model.choices.profile}"
 
 
 def _as_it_was(sender: Sender, earlier_s: float) -> str:
-    """When a sender begins and what it sends, as in the capture."""
+    """Returns the lines for the start and the data of a sender, as in the capture."""
     if sender.present and sender.lasts and earlier_s:
         return f"""start_jitter = "{_time(earlier_s / 2)}"
 workload = {_workload(sender, most=False)}"""
-    # A flow that was there before and ends comes so much earlier that its slow start is over.
+    # A flow that was present before and ends within the capture has left slow start by then.
     lead_s = min(LEAD_RTTS * sender.rtt_s, earlier_s) if sender.present else 0.0
     more = round(sender.payload_bps * lead_s / 8)
     sends = replace(sender, payload_bytes=sender.payload_bytes + more)
@@ -191,7 +192,7 @@ workload = {_workload(sends, most=not sender.lasts)}"""
 
 
 def _again(sender: Sender, model: Model, reach: Reach) -> str:
-    """The same of a link as it goes on."""
+    """Returns the lines for the start and the data of a sender in steady state."""
     if sender.lasts or sender.kind == "application":
         start = f'start_jitter = "{_time(reach.start_up_s / 2)}"'
         return f"{start}\nworkload = {_workload(sender, most=False)}"
@@ -238,7 +239,7 @@ def _tcp(sender: Sender, choices: Choices) -> Iterator[str]:
         yield 'ack_rule = "every_nth"'
         yield "ack_every = 1"
     elif linux and sender.opening_acks > LINUX_QUICK_ACKS:
-        # A window that opens for so long is one of a large buffer of fixed size.
+        # A window that opens for so long belongs to a large receive buffer of fixed size.
         yield f"opening_acks = {sender.opening_acks}"
         yield 'receive_window_moderation = "off"'
     if choices.starts == "seen" and sender.local and not sender.present and control != "bbr":
@@ -269,10 +270,10 @@ workload = {{ kind = "transfers", size = "{max(mean, 1)}B", load = "{max(load, 1
 
 
 def _comment(text: str) -> str:
-    """A text that stays within its comment."""
+    """Returns a text that stays within its comment."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _time(seconds: float) -> str:
-    """Whole microseconds."""
+    """Returns a duration in whole microseconds, as TOML."""
     return f"{max(round(seconds * 1e6), 1)}us"

@@ -1,4 +1,4 @@
-"""A buffer from a capture: today's link first, then the search with the traffic that was seen."""
+"""Sizing of a buffer from a capture: today's link is simulated first, then the search is run."""
 
 from __future__ import annotations
 
@@ -8,55 +8,56 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.memory import limit_of
 from goodqueue.passive.carry import carried
 from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.model import Choices, model_of
 from goodqueue.passive.scenario import today_toml
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
+from goodqueue.runs.memory import limit_of
+from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.api import simulate
-from goodqueue.sizing.budget import Budget
-from goodqueue.sizing.listener import SILENT, Listener
+from goodqueue.sizing.search.budget import Budget
 from goodqueue.study.estimate import cost_of
 
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis
     from goodqueue.passive.model import Model
     from goodqueue.passive.today import Today
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.result import Answer
 
 TODAY_SHARE = 0.25
-"""Share of the time budget that today's link may take."""
+"""Largest share of the time budget for today's link."""
 
 TRIAL_S = 0.2
 """Seconds in which the cost of a run is measured."""
 
 LEAST_REPLICATES = 3
-"""With fewer runs nothing can be said of their range."""
+"""Smallest number of runs that gives a range."""
 
 
 def model_for(
     analysis: Analysis, link: Link, control: str | None = None, ack_every: int | None = None
 ) -> Model:
-    """The model of a capture to begin with.
+    """Returns the first model of a capture.
 
     Args:
         analysis: the capture.
-        link: the link as the rules see it, with what was asked of it.
-        control: congestion control of all flows that the link holds back; None for what each shows.
-        ack_every: segments for each of their acknowledgements; None for what each shows.
+        link: the link as the rules see it, with its bounds.
+        control: congestion control of all flows that the link limits; None for the captured one of
+            each.
+        ack_every: segments per ACK of these flows; None for the captured value of each.
     """
     model = model_of(analysis, Choices(byte_counting=link.byte_counting))
-    told: dict[str, Any] = {"control": control, "ack_every": ack_every}
-    changes = {name: value for name, value in told.items() if value is not None}
+    given: dict[str, Any] = {"control": control, "ack_every": ack_every}
+    changes = {name: value for name, value in given.items() if value is not None}
     senders = tuple(replace(one, **changes) if one.local else one for one in model.senders)
     return replace(model, senders=senders)
 
 
-def size_analysis(  # noqa: PLR0913 - the question, how well, and who is told
+def size_analysis(  # noqa: PLR0913 - the question, how well, and its callbacks
     analysis: Analysis,
     model: Model,
     link: Link,
@@ -66,16 +67,16 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and who is told
     notes: tuple[str, ...] = (),
     listener: Listener = SILENT,
 ) -> Answer:
-    """The smallest buffer for the traffic of a capture, and how well its model reproduces it.
+    """Finds the smallest buffer for a capture's traffic, and compares its model with the capture.
 
     Args:
         analysis: the capture.
         model: the model to begin with.
         link: the link as the rules see it, with its bounds.
-        effort: how much is simulated.
-        seed: of the first replicate of every limit.
-        notes: what was understood of the capture.
-        listener: who is told of runs, the bracket and the recommendation.
+        effort: extent of the simulations.
+        seed: seed of the first replicate of every limit.
+        notes: sentences about the interpretation of the capture.
+        listener: callbacks for runs, the bracket and the recommendation.
     """
     begun = time.monotonic()
     today = simulate_today(analysis, model, effort, seed, listener)
@@ -89,19 +90,19 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and who is told
     def with_today(answer: Answer) -> Answer:
         return replace(answer, today=today, carried=carried(answer, today))
 
-    told = Listener(
+    relay = Listener(
         listener.on_run,
         listener.on_bracket,
         lambda answer: listener.on_answer(with_today(answer)),
     )
     trial = CaptureTrial(model, link)
-    return with_today(simulate(trial, link, left, seed, notes=notes, listener=told))
+    return with_today(simulate(trial, link, left, seed, notes=notes, listener=relay))
 
 
 def simulate_today(
     analysis: Analysis, model: Model, effort: Effort, seed: int, listener: Listener = SILENT
 ) -> Today | None:
-    """Today's link in simulation, fitted; None if the time budget does not last for it."""
+    """Simulates today's link with a fitted model; returns None if the time budget is too short."""
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 

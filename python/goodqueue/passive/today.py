@@ -1,7 +1,7 @@
-"""Today's link: what the capture measured beside what the model of it yields in simulation.
+"""Comparison of a capture with the simulation of its model.
 
-The model (`passive.model`) runs behind the buffer that the capture shows, for as long, with its
-flows and their starts, under as many seeds as there are replicates. A figure agrees where the
+The model (`passive.model`) is run with the buffer that the capture shows, for the same length, with
+the same flows and start times, under as many seeds as there are replicates. A figure agrees if the
 measurement lies within the range of single runs, or within a tolerance of their mean: 25 % of the
 loss, 2 points of utilisation, 15 % of the 99th percentile of the queueing delay.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goodqueue import _core
-from goodqueue.intervals import prediction_half_width
+from goodqueue.core.intervals import prediction_half_width
 from goodqueue.passive.scenario import LINK, earlier, today_toml
 from goodqueue.study.plan import run_of, variant_of
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from goodqueue.study.runner import Runner
 
 REPLICATES = 20
-"""Runs of the model that is kept."""
+"""Number of runs of the final model."""
 
 FIGURES = {
     "utilization": "utilisation",
@@ -37,7 +37,7 @@ FIGURES = {
     "p50_delay_s": "median queueing delay",
     "p99_delay_s": "p99 queueing delay",
 }
-"""What is compared, in words."""
+"""Figures that are compared, with their descriptions."""
 
 OF_LINK = {
     "utilization": "utilization",
@@ -46,10 +46,10 @@ OF_LINK = {
     "p50_delay_s": "p50_queueing_delay_s",
     "p99_delay_s": "p99_queueing_delay_s",
 }
-"""What studies call these figures of the link."""
+"""Metrics of studies for these figures of the link."""
 
 JUDGED = ("utilization", "loss_rate", "p99_delay_s")
-"""The figures that must agree."""
+"""Figures that must agree."""
 
 UTILIZATION_POINTS = 0.02
 LOSS_SHARE = 0.25
@@ -58,14 +58,14 @@ DELAY_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One figure.
+    """Comparison of one figure.
 
     Attributes:
-        measured: what the capture shows; None if it does not.
-        mean: the mean of the runs.
-        low: the lower end of the range that holds 95 % of runs.
-        high: the upper end of that range.
-        tolerance: by how much mean and measurement may differ in any case; None of a figure that is
+        measured: value of the capture; None if the capture does not show it.
+        mean: mean of the runs.
+        low: lower end of the range that contains 95 % of runs.
+        high: upper end of that range.
+        tolerance: difference of mean and measurement that is always allowed; None if the figure is
             not judged.
     """
 
@@ -89,26 +89,26 @@ class Comparison:
 
     @property
     def allowed(self) -> float:
-        """By how much measurement and mean may differ; infinite of a figure that is not judged."""
+        """Largest allowed difference of measurement and mean; infinite if not judged."""
         if self.measured is None or self.tolerance is None:
             return math.inf
         return max(self.tolerance, (self.high - self.low) / 2)
 
     def distance(self, allowed: float) -> float:
-        """How far measurement and mean are apart, in units of what is allowed."""
+        """Returns the difference of measurement and mean, in units of the allowed difference."""
         if self.measured is None or not 0 < allowed < math.inf:
             return 0.0
         return abs(self.measured - self.mean) / allowed
 
     @property
     def ratio(self) -> float:
-        """Measured over simulated; 1 where either is 0 or unknown."""
+        """Measured value over simulated value; 1 if either is 0 or unknown."""
         if not self.measured or not self.mean:
             return 1.0
         return self.measured / self.mean
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         return {
             "measured": self.measured,
             "simulated": self.mean,
@@ -120,15 +120,15 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """The capture and its model, side by side.
+    """Comparison of the capture with its model.
 
     Attributes:
-        model: the model that was kept.
-        figures: the link's figures, by name.
+        model: final model.
+        figures: comparisons of the link's figures, by name.
         goodput_bps: payload bits per second of each class of flows.
-        replicates: how many runs there are.
-        tried: how many models were tried.
-        fitted: what differs from the model that is taken at first, in words.
+        replicates: number of runs.
+        tried: number of models tried.
+        fitted: differences from the first model, in words.
     """
 
     model: Model
@@ -145,15 +145,15 @@ class Today:
 
     @property
     def disagreeing(self) -> tuple[str, ...]:
-        """The judged figures that disagree."""
+        """Judged figures that disagree."""
         return tuple(name for name, one in self.figures.items() if one.agrees is False)
 
     def distance(self, yardstick: Today) -> float:
-        """How far model and capture are apart: a sum of squares over the judged figures.
+        """Returns the distance of model and capture: a sum of squares over the judged figures.
 
         Args:
-            yardstick: the model by whose range of runs all are measured, so that a model does not
-                seem nearer for being more uncertain.
+            yardstick: model whose range of runs is the unit for all models, so that a model with a
+                larger spread does not seem nearer.
         """
         return math.fsum(
             one.distance(yardstick.figures[name].allowed) ** 2 for name, one in self.figures.items()
@@ -165,7 +165,7 @@ class Today:
         return self.figures["loss_rate"].ratio
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as `--json` prints them."""
+        """Returns plain values, as `--json` prints them."""
         model = self.model
         return {
             "agrees": self.agrees,
@@ -182,10 +182,10 @@ class Today:
 
 
 def measured_figures(analysis: Analysis, model: Model) -> dict[str, float | None]:
-    """The figures of the capture, of the part that is compared where they can be cut."""
+    """Returns the figures of the capture, for the compared part if they can be restricted to it."""
     link, series = analysis.summary["link"], analysis.series
     inside = series.filter(pl.col("time_s") < model.window_s)
-    # The last bin is cut: its bits count in proportion.
+    # Bits of the last bin count in proportion to its part within the window.
     shares = [
         min((model.window_s - start) / width, 1.0)
         for start, width in zip(inside["time_s"], inside["bin_s"], strict=True)
@@ -209,7 +209,7 @@ def measured_figures(analysis: Analysis, model: Model) -> dict[str, float | None
 
 
 def measured_goodput(model: Model) -> dict[str, float]:
-    """Payload bits per second of each class over the part that is compared."""
+    """Returns the payload bits per second of each class over the compared part."""
     found: dict[str, float] = {}
     for sender in model.senders:
         there_s = max(min(sender.end_s, model.window_s) - sender.start_s, 0.0)
@@ -219,16 +219,16 @@ def measured_goodput(model: Model) -> dict[str, float]:
 
 
 class Bench:
-    """Runs models of one capture."""
+    """Runner of models of one capture."""
 
     def __init__(self, analysis: Analysis, runner: Runner, first_seed: int = 1) -> None:
-        """Takes the capture, what runs, and the seed of the first replicate."""
+        """Takes the capture, the runner, and the seed of the first replicate."""
         self._analysis = analysis
         self._runner = runner
         self._first_seed = first_seed
 
     def compare(self, model: Model, replicates: int) -> Today:
-        """Runs a model and puts it beside the capture."""
+        """Runs a model and compares it with the capture."""
         metrics = [f"{LINK}.{metric}" for metric in OF_LINK.values()]
         goodputs = [f"tcp{number}.goodput_bps.sum" for number in range(len(model.senders))]
         runs = []
@@ -245,8 +245,8 @@ class Bench:
             for place, (name, value) in enumerate(measured.items())
         }
         by_class = _by_class(model, [row[len(metrics) :] for row in known])
-        told = measured_goodput(model)
-        goodput = {kind: _compare(told[kind], values) for kind, values in by_class.items()}
+        measured_bps = measured_goodput(model)
+        goodput = {kind: _compare(measured_bps[kind], values) for kind, values in by_class.items()}
         return Today(model, figures, goodput, replicates)
 
 
@@ -266,7 +266,7 @@ def _by_class(model: Model, rows: Sequence[Sequence[float]]) -> dict[str, list[f
 
 
 def _tolerance(name: str, measured: float | None) -> float | None:
-    """By how much a figure may differ; None of one that is not judged."""
+    """Returns the allowed difference of a figure; None if it is not judged."""
     if name not in JUDGED or measured is None:
         return None
     shares = {"loss_rate": LOSS_SHARE, "p99_delay_s": DELAY_SHARE}
@@ -276,24 +276,24 @@ def _tolerance(name: str, measured: float | None) -> float | None:
 def _compare(
     measured: float | None, values: Sequence[float], tolerance: float | None = None
 ) -> Comparison:
-    """A figure of the runs; its range is Student's, of one run more."""
+    """Compares a figure with the runs; the range is Student's, for one further run."""
     mean = fmean(values)
     half = prediction_half_width(stdev(values), len(values)) if len(values) > 1 else math.inf
     return Comparison(measured, mean, max(mean - half, 0.0), mean + half, tolerance)
 
 
 def likely_reason(today: Today) -> str | None:
-    """Why model and capture disagree, as far as can be told; None if they agree."""
+    """Returns the likely reason of a disagreement; None if model and capture agree."""
     if today.agrees:
         return None
     return next(reason for reason, holds in _reasons(today).items() if holds)
 
 
 def _reasons(today: Today) -> dict[str, bool]:
-    """What may be the reason, the likeliest first, and whether it applies."""
+    """Returns the possible reasons, the likeliest first, each with True if it applies."""
     model, apart = today.model, today.disagreeing
     local = model.local
-    told = sum(sender.payload_bytes for sender in local if sender.control is not None)
+    known = sum(sender.payload_bytes for sender in local if sender.control is not None)
     return {
         "the queue drops before it is full, and which active queue it is was not seen": model.aqm,
         "the capture does not show the buffer": model.limit_packets is None,
@@ -301,7 +301,7 @@ def _reasons(today: Today) -> dict[str, bool]:
         and "loss_rate" not in apart,
         "the capture begins after its flows, so that their windows at its beginning are not "
         "known": bool(earlier(model)),
-        "most traffic does not show its congestion control": 2 * told
+        "most traffic does not show its congestion control": 2 * known
         < sum(sender.payload_bytes for sender in local),
         "BBR's start and probes hang on chance, more than the runs show": any(
             sender.control == "bbr" for sender in local

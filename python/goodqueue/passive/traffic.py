@@ -1,4 +1,4 @@
-"""The flows of a capture as a simulation sees them: who is held back where, and by what."""
+"""Selection of a capture's flows for a simulation, by their limiting factors and bottlenecks."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 LOCAL = (pl.col("class") == "bandwidth") | (
     (pl.col("class") == "congestion") & (pl.col("bottleneck") != "remote").fill_null(value=True)
 )
-"""Flows that the link holds back; those of which it cannot be told are taken for such."""
+"""Flows that the link limits. Flows with an unknown limit are included."""
 
 MSS, SHORT_SEGMENTS = 1448, 13
 SHORT = (pl.col("class") == "size") | (pl.col("bytes") < SHORT_SEGMENTS * MSS)
-"""Flows that are over before they know their link: 13 segments, as T-RAT has it (Zhang et al.,
-SIGCOMM 2002)."""
+"""Flows that end before congestion can limit them: 13 segments, as in T-RAT (Zhang et al., SIGCOMM
+2002)."""
 
 
 CONTROLS = ("reno", "cubic", "bbr")
-"""Congestion controls that a capture tells apart."""
+"""Congestion controls that the analysis of a capture distinguishes."""
 
 EVERY_SEGMENT = 1.25
-"""Up to so many segments per acknowledgement, a receiver is taken to acknowledge each segment."""
+"""Segments per ACK up to which a receiver is assumed to acknowledge each segment."""
 
 BYTE_COUNTING = 0.75
-"""Segments per round trip from which on a Reno window grows by the bytes that are acknowledged
-(RFC 3465: 1.0), not by a step for each of the delayed acknowledgements (0.5)."""
+"""Growth in segments per round trip from which on a Reno window is assumed to grow by the bytes
+acknowledged (RFC 3465: 1.0) and not by one step per delayed ACK (0.5)."""
 
 
 def byte_counting(flows: pl.DataFrame) -> bool | None:
-    """Whether Reno windows grow by the bytes acknowledged, by most bytes; None if none shows."""
+    """Returns True if Reno windows (by most bytes) grow by the bytes ACKed; None if unknown."""
     shows = flows.filter(
         (pl.col("congestion_control") == "reno") & pl.col("growth_segments").is_not_null()
     )
@@ -44,6 +44,6 @@ def byte_counting(flows: pl.DataFrame) -> bool | None:
 
 
 def forward(analysis: Analysis) -> pl.DataFrame:
-    """The flows whose data cross the link in the measured direction, largest first."""
+    """Returns the flows whose data cross the link in the measured direction, largest first."""
     flows = analysis.flows.filter((pl.col("forward") == 1) & (pl.col("bytes") > 0))
     return flows.sort("bytes", descending=True)

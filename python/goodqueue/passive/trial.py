@@ -1,4 +1,4 @@
-"""The link of a capture as something to size: its own traffic, as it goes on, behind any limit."""
+"""Trial of a capture's link: its own traffic in steady state, behind any limit."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.passive.scenario import LINK, Reach, limit_table, steady_toml
 from goodqueue.sizing.export import exports
-from goodqueue.sizing.meter import Meter
-from goodqueue.sizing.trial import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
+from goodqueue.sizing.trials.described import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
+from goodqueue.sizing.trials.meter import Meter
 
 if TYPE_CHECKING:
     from goodqueue.passive.model import Model
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 
 START_UP_EPOCHS = 5
-"""Loss epochs in which flows find their shares; not measured."""
+"""Loss epochs of the start-up, in which flows reach their shares; they are not measured."""
 
 LEAST_EPOCHS = 10
-"""However little time there is, a replicate is to hold so many loss epochs after its start-up."""
+"""Smallest number of loss epochs after the start-up, however short the time is."""
 
 
 class CaptureTrial:
     """A capture's traffic behind any limit.
 
-    Flows that lasted are there all the time; flows that came and went come again at the same
-    distance each length of the capture, which a replicate holds at least once.
+    Flows that lasted are always present. Flows that began and ended in the capture repeat with its
+    length as the period, which a replicate contains at least once.
     """
 
     name = LINK
     elastic = True
 
     def __init__(self, model: Model, link: Link) -> None:
-        """Takes the model and the link as the rules see it."""
+        """Takes the model, and the link as the rules see it."""
         self._models = {link: model}
 
     def scenario(
         self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
     ) -> _core.Scenario:
-        """One replicate behind so many packets; or behind another queue, with its defaults."""
+        """Returns a replicate with this limit, or with another queue with its defaults."""
         model = self._models[link]
         if queue is None:
             waits, table = float(packets), limit_table(model, packets)
@@ -51,13 +51,13 @@ class CaptureTrial:
         return _core.Scenario.parse(text.encode(), "the link", [])
 
     def meter(self, link: Link) -> Meter:
-        """What is read of a run."""
+        """Returns the meter of a run."""
         senders = self._models[link].senders
         long = [n for n, sender in enumerate(senders) if sender.local and sender.lasts]
         return Meter(LINK, {f"tcp{number}": 1 for number in long})
 
     def others(self, link: Link) -> dict[str, Link]:
-        """Fewer flows, longer round trips, another control."""
+        """Returns links with fewer flows, longer round trips, or another control."""
         model = self._models[link]
         local = model.local
         wanted: dict[str, tuple[Link, Model]] = {}
@@ -81,20 +81,20 @@ class CaptureTrial:
         return found
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
-        """The buffer as lines to paste into devices."""
+        """Returns the buffer as lines to paste into devices."""
         return exports(packets, link.packet_bytes, link.rate_bps)
 
 
 def reach(model: Model, link: Link, packets: float, extent: Extent) -> Reach:
-    """Long enough for 20 loss epochs of every flow after five of start-up, if time allows.
+    """Returns the length for 20 loss epochs of every flow after 5 of start-up, if time allows.
 
-    A replicate holds what came and went at least once after its start-up.
+    After its start-up a replicate contains the flows that ended within the capture at least once.
 
     Args:
         model: the traffic.
         link: the link as the rules see it.
-        packets: what waits when the queue is full.
-        extent: how much longer or shorter than that is expected to take.
+        packets: packets that wait when the queue is full.
+        extent: factors on the length, from the loss epochs found and from the time budget.
     """
     epoch, share = extent.stretch * epoch_s(link, packets), extent.share
     longest_s = max([*link.rtts_s, *(sender.rtt_s for sender in model.senders)])

@@ -1,4 +1,4 @@
-"""The curves that a recommendation comes from."""
+"""Curves behind a recommendation."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.intervals import Interval
-    from goodqueue.sizing.result import Answer
+    from goodqueue.core.intervals import Interval
+    from goodqueue.sizing.answer.answer import Answer
 
 FIGURES = (
     ("utilization", "utilisation, %", 100, BLUE),
@@ -34,7 +34,7 @@ FIGURES = (
 
 
 def curve(answer: Answer) -> Picture:
-    """Utilisation, p99 delay and loss against the buffer, with intervals, bounds and rules."""
+    """Draws utilisation, p99 delay and loss by buffer, with intervals, bounds and rules."""
     limits = answer.limits
 
     def draw(panels: list[Axes]) -> None:
@@ -67,7 +67,7 @@ def curve(answer: Answer) -> Picture:
 
 
 def pareto(answer: Answer) -> Picture:
-    """Utilisation and loss against delay, buffer by buffer, and other queues: what can be had."""
+    """Draws utilisation and loss against delay for each buffer, and for other queues."""
     limits = answer.limits
 
     def draw(panels: list[Axes]) -> None:
@@ -120,7 +120,7 @@ def pareto(answer: Answer) -> Picture:
 
 
 SHORTEST_MS = 1e-3
-"""What a delay of nothing is drawn as, on a logarithmic axis."""
+"""Position of a zero delay on a logarithmic axis, in ms."""
 
 
 def _milliseconds(interval: Interval) -> float:
@@ -135,7 +135,7 @@ def _name_limits(
     *,
     above: bool,
 ) -> None:
-    """Numbers of packets beside the dots, as many as can be read."""
+    """Writes numbers of packets beside the dots, as many as can be read."""
     for limit in _apart(limits):
         at = limits.index(limit)
         axes.annotate(
@@ -184,7 +184,7 @@ def _recommended_point(answer: Answer, utilization: Axes, loss: Axes) -> None:
 
 
 def _apart(limits: Sequence[int]) -> list[int]:
-    """Limits far enough apart for their numbers to be read."""
+    """Returns limits far enough apart for their numbers to be read."""
     shown = [limits[0]]
     for limit in limits:
         if limit >= 2.5 * shown[-1]:
@@ -204,7 +204,7 @@ def bounds(
     most_delay_s: float | None,
     most_loss: float | None,
 ) -> None:
-    """Dashed lines where bounds are: on panels of utilisation, delay in ms, and loss."""
+    """Draws dashed lines at the bounds, on panels of utilisation, delay in ms, and loss."""
     utilization, delay, loss = panels
     target = least_utilization * 100
     limit_line(utilization, target, f"at least {target:.4g} %", corner="lower right")
@@ -217,7 +217,7 @@ def bounds(
 
 
 def packets_axis(axes: Axes) -> None:
-    """An axis of buffers, with whole numbers at 1, 2, 5, 10 and so on."""
+    """Formats an axis of buffers, with whole numbers at 1, 2, 5, 10 and so on."""
     axes.set_xlabel("buffer, packets (logarithmic)")
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -226,7 +226,7 @@ def packets_axis(axes: Axes) -> None:
 
 
 def _rules(answer: Answer, axes: Axes) -> None:
-    """A tick on top for each derived rule whose buffer was simulated; full if it holds here."""
+    """Draws a tick at the top for each simulated derived rule; full if the rule holds here."""
     named: dict[int, list[str]] = {}
     for one in answer.by_rule:
         packets = one.advice.whole_packets
@@ -245,7 +245,7 @@ def _rules(answer: Answer, axes: Axes) -> None:
         )
         if one.advice.holds:
             named.setdefault(packets, []).append(one.rule.name)
-    # Labels below one another, so that rules close to each other can be read.
+    # Labels are placed below one another, so that rules close to each other can be read.
     for level, packets in enumerate(sorted(named)):
         axes.annotate(
             ", ".join(named[packets]),
@@ -268,7 +268,7 @@ def _rules(answer: Answer, axes: Axes) -> None:
 
 
 def mark_recommended(panels: Sequence[Axes], packets: int) -> None:
-    """A line through all panels where the answer is."""
+    """Draws a line at the answer through all panels."""
     for axes in panels:
         axes.axvline(packets, color=BLACK, lw=1.2)
     panels[0].annotate(
@@ -287,7 +287,7 @@ def mark_recommended(panels: Sequence[Axes], packets: int) -> None:
 def band(
     axes: Axes, limits: Sequence[int], intervals: Sequence[Interval], scale: float, colour: str
 ) -> None:
-    """Means as dots on a line, intervals where they have an end as a band behind it."""
+    """Draws means as dots on a line, and finite intervals as a band behind it."""
     known = [
         (limit, interval)
         for limit, interval in zip(limits, intervals, strict=True)

@@ -10,25 +10,26 @@ import polars as pl
 from goodqueue.plots.runs import MOST_BINS, TO, rtt_flows
 from goodqueue.plots.style import CYCLE, DASHES, Picture, legend_above, legend_label
 from goodqueue.plots.thin import thin
-from goodqueue.throughput import in_bins
+from goodqueue.runs.throughput import in_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
-    from goodqueue.result import Result
+    from goodqueue.runs.result import Result
 
 Line = tuple[list[float], list[float]]
 """Times and values."""
 
 
 def pictures(results: Mapping[str, Result], links: Sequence[str]) -> list[Picture]:
-    """Round-trip time, throughput and backlog over time, as far as the runs have them.
+    """Returns round-trip time, throughput and backlog over time, as far as the runs have them.
 
     Args:
-        results: the run of each side under one seed, with its series and throughput, by its name.
-        links: the link of each side whose backlog is drawn.
+        results: the run of each scenario under one seed, with its series and throughput, by its
+            name.
+        links: the link of each scenario whose backlog is drawn.
     """
     made = [
         _rtt(results),
@@ -53,7 +54,7 @@ def _rtt(results: Mapping[str, Result]) -> Picture | None:
 
 
 def _throughput(results: Mapping[str, Result], way: str, name: str) -> Picture | None:
-    """Payload that reached the servers (`up`) or the clients (`down`) of all flows."""
+    """Returns the payload that reached the servers (`up`) or the clients (`down`) of all flows."""
     lines: dict[str, Line] = {}
     lengths, counts = set(), set()
     for side, result in results.items():
@@ -96,12 +97,12 @@ def _backlog(results: Mapping[str, Result], links: Sequence[str]) -> Picture | N
 
 
 def time_means(times: np.ndarray, values: np.ndarray, end: float, bins: int) -> Line:
-    """The time-weighted means in equal intervals from 0 to `end`, at the ends of these.
+    """Returns time-weighted means in equal intervals from 0 to `end`, with the ends of these.
 
     Args:
-        times: when the quantity changes; it is 0 before the first change.
-        values: what it changes to.
-        end: when the last interval ends.
+        times: times of the changes; the quantity is 0 before the first change.
+        values: values after the changes.
+        end: end of the last interval.
         bins: the number of intervals.
     """
     changes = np.append(times, max(end, times[-1]))
@@ -112,14 +113,14 @@ def time_means(times: np.ndarray, values: np.ndarray, end: float, bins: int) -> 
 
 
 def _seed(results: Mapping[str, Result]) -> str:
-    """The seed that all sides were run under."""
+    """Returns the common seed of all scenarios."""
     return f"seed {next(iter(results.values())).summary['seed']}"
 
 
 def _picture(
     name: str, title: str, unit: str, caption: str, lines: Mapping[str, Line]
 ) -> Picture | None:
-    """Lines over each other; None if there are none."""
+    """Returns a picture of lines in one panel; None if there are none."""
     if not lines:
         return None
 

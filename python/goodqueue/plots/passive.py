@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 MOST_FLOWS_DRAWN = len(CYCLE)
 LEAST_SHARE = 0.001
-"""Least share of the bytes that a flow has whose round-trip times are drawn."""
+"""Smallest share of the bytes of a flow whose round-trip times are drawn."""
 
 MOST_BINS = 400
 
 
 def pictures(analysis: Analysis) -> list[Picture]:
-    """The pictures that the capture allows."""
+    """Returns the pictures that the capture allows."""
     drawn = []
     if any(of["flows"] for of in analysis.summary["classes"].values()):
         drawn.append(flows_by_class(analysis))
@@ -37,7 +37,7 @@ def pictures(analysis: Analysis) -> list[Picture]:
 
 
 def flows_by_class(analysis: Analysis) -> Picture:
-    """Draws the shares of flows and of bytes that each cause limits."""
+    """Draws the shares of flows and of bytes by limiting factor."""
     classes = {
         name.replace("_", " "): of
         for name, of in sorted(
@@ -82,7 +82,7 @@ def flows_by_class(analysis: Analysis) -> Picture:
 
 
 def round_trips(analysis: Analysis) -> Picture:
-    """Round-trip times of the largest flows over time, and what they would be without a queue."""
+    """Draws round-trip times of the largest flows over time, and their values without a queue."""
     timed = forward(analysis).filter(
         pl.col("flow").is_in(analysis.rtts["flow"].unique()),
         pl.col("bytes") >= LEAST_SHARE * pl.col("bytes").sum(),
@@ -122,7 +122,7 @@ def round_trips(analysis: Analysis) -> Picture:
 
 
 def loss_bursts(analysis: Analysis) -> Picture:
-    """Draws the sizes of loss bursts over time, and how many bursts have each size."""
+    """Draws the sizes of loss bursts over time, and the number of bursts of each size."""
     bursts = analysis.bursts
     figures = analysis.summary["bursts"]
 
@@ -150,7 +150,7 @@ def loss_bursts(analysis: Analysis) -> Picture:
 
 
 def link_over_time(analysis: Analysis) -> Picture:
-    """Throughput, losses and queueing delay of the link."""
+    """Draws throughput, losses and queueing delay of the link."""
     series, link = _coarser(analysis.series), analysis.summary["link"]
     delays = series.drop_nulls("queueing_delay_mean_s")
 
@@ -202,7 +202,7 @@ def link_over_time(analysis: Analysis) -> Picture:
 
 
 def _coarser(series: pl.DataFrame) -> pl.DataFrame:
-    """The series in bins that can be told apart in a picture."""
+    """Returns the series in bins that can be distinguished in a picture."""
     several = -(-series.height // MOST_BINS)
     groups = pl.int_range(pl.len()) // several
     return series.group_by(groups.alias("group"), maintain_order=True).agg(

@@ -16,20 +16,20 @@ from goodqueue.plots.style import (
     limit_line,
 )
 from goodqueue.plots.thin import thin
-from goodqueue.throughput import in_bins
+from goodqueue.runs.throughput import in_bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from goodqueue.result import Result
+    from goodqueue.runs.result import Result
 
 MOST_FLOWS_DRAWN = len(CYCLE)
 MOST_BINS = 300
-"""Means that a line of throughput is drawn through."""
+"""Largest number of means in a line of throughput."""
 
 
 def pictures(result: Result, link: str) -> list[Picture]:
-    """The pictures that a run's data allow; those over time need its series."""
+    """Returns the pictures that a run's data allow; those over time need its series."""
     drawn = []
     if result.series is not None and rtt_flows(result):
         drawn.append(rtt_over_time(result))
@@ -46,7 +46,7 @@ def pictures(result: Result, link: str) -> list[Picture]:
 
 
 def rtt_flows(result: Result) -> list[str]:
-    """The flows whose round-trip times are drawn: the pings; TCP flows if there are no pings."""
+    """Returns the flows whose round-trip times are drawn: the pings, or TCP flows without pings."""
     if result.series is None:
         return []
     flows = result.series.rtt["flow"].unique(maintain_order=True).to_list()
@@ -55,7 +55,7 @@ def rtt_flows(result: Result) -> list[str]:
 
 
 def rtt_over_time(result: Result) -> Picture:
-    """Round-trip times of the first few pings, or else of the first few TCP flows."""
+    """Draws round-trip times of the first few pings, or else of the first few TCP flows."""
     assert result.series is not None
     flows = rtt_flows(result)
     drawn = flows[:MOST_FLOWS_DRAWN]
@@ -90,11 +90,11 @@ def rtt_over_time(result: Result) -> Picture:
 
 
 TO = {"up": "server", "down": "client"}
-"""The end of a flow that receives the data of each direction."""
+"""End of a flow that receives the data of each direction."""
 
 
 def throughput_over_time(result: Result) -> Picture:
-    """Payload that reached its receivers: of each of a few flows, or of many flows together."""
+    """Draws the payload that reached its receivers, for each of a few flows or for all together."""
     assert result.throughput is not None
     measured = result.throughput
     flows = measured["flow"].n_unique()
@@ -132,25 +132,25 @@ def throughput_over_time(result: Result) -> Picture:
 
 
 def _way_of(part: pl.DataFrame, *, apart: bool, ways: list[str]) -> str:
-    """The label of a line of throughput: its flow, and its receiver if lines differ in that."""
+    """Returns the label of a line of throughput: its flow, and its receiver if they differ."""
     whose = part["flow"][0] if apart else "all flows"
     return f"{whose}, to the {TO[part['direction'][0]]}" if len(ways) > 1 else whose
 
 
 def _carrying(result: Result) -> int:
-    """The number of flows that are no pings."""
+    """Returns the number of flows that are not pings."""
     return sum("unloaded_rtt_s" not in flow for flow in result.summary["flows"].values())
 
 
 def _which(flows: list[str]) -> str:
-    """The flows that a picture shows, named if they are few."""
+    """Returns a description of the flows in a picture, with names if they are few."""
     if len(flows) > MOST_FLOWS_DRAWN:
         return f"the first {MOST_FLOWS_DRAWN} of {len(flows)} flows"
     return ", ".join(flows)
 
 
 def backlog_over_time(result: Result, link: str) -> Picture:
-    """Packets waiting in one link's queue."""
+    """Draws the packets waiting in one link's queue."""
     assert result.series is not None
     backlog = result.series.backlog.filter(pl.col("link") == link)
     waiting = thin(backlog, "backlog_packets")
@@ -167,7 +167,7 @@ def backlog_over_time(result: Result, link: str) -> Picture:
         axes.set_ylabel("packets waiting")
         axes.set_ylim(bottom=0)
         axes.margins(x=0.01)
-        # A limit far above all that ever waited would only flatten the picture.
+        # A limit far above the largest backlog would flatten the picture.
         if limit is not None and limit <= 3 * max(figures["max_backlog_packets"] or 0, 1):
             limit_line(axes, limit, f"limit {limit:,} packets")
 
@@ -180,7 +180,7 @@ def backlog_over_time(result: Result, link: str) -> Picture:
 
 
 def windows_over_time(result: Result) -> Picture:
-    """Congestion window and slow-start threshold of the first few TCP flows."""
+    """Draws congestion window and slow-start threshold of the first few TCP flows."""
     assert result.series is not None
     windows = result.series.windows
     flows = windows["flow"].unique(maintain_order=True).to_list()
@@ -188,7 +188,7 @@ def windows_over_time(result: Result) -> Picture:
     shown = windows.filter(pl.col("flow").is_in(drawn))
     peak, settled = _peaks_kb(shown)
     cut = peak > 4 * settled
-    # One flow's threshold is drawn too, once it has one.
+    # The threshold of a single flow is drawn too, once it has one.
     thresholds = shown.drop_nulls("ssthresh_bytes") if len(drawn) == 1 else shown.clear()
 
     def draw(panels: list[Axes]) -> None:
@@ -231,7 +231,7 @@ def windows_over_time(result: Result) -> Picture:
 
 
 def _peaks_kb(windows: pl.DataFrame) -> tuple[float, float]:
-    """The largest window of all, and the largest after the first tenth of the time."""
+    """Returns the largest window of all, and the largest after the first tenth of the time."""
     time = windows["time_s"]
     start = time[0] + (time[-1] - time[0]) / 10
     settled = windows.filter(time >= start)["cwnd_bytes"]
@@ -242,7 +242,7 @@ def _peaks_kb(windows: pl.DataFrame) -> tuple[float, float]:
 
 
 def delay_distribution(result: Result, link: str) -> Picture:
-    """The share of packets that waited no longer than so long."""
+    """Draws the distribution function of the packets' waiting time."""
     delays = result.delays.filter(pl.col("link") == link).sort("queueing_delay_s")
     share = delays["packets"].cum_sum() / delays["packets"].sum()
     milliseconds = delays["queueing_delay_s"] * 1000
@@ -251,11 +251,11 @@ def delay_distribution(result: Result, link: str) -> Picture:
 
     def draw(panels: list[Axes]) -> None:
         (axes,) = panels
-        # Straight between the bins of the delays: their steps would be ours, not the queue's.
+        # Lines between the bins of the delays are straight, because the queue has no steps there.
         axes.plot([milliseconds[0], *milliseconds], [0.0, *share * 100], color=CYCLE[0], lw=1.8)
         for value, quantile in ((p50, 50), (p99, 99)):
             axes.plot([value, value], [0, quantile], color=GREY, ls=":", lw=1.2)
-            # The curve rises: there is room below it on the right, as long as the text fits.
+            # The curve rises, so there is space below it on the right, if the text fits.
             left = value > 0.8 * milliseconds[-1]
             axes.annotate(
                 f"p{quantile}: {value:.3g} ms",

@@ -1,4 +1,4 @@
-"""The look that every picture shares: readable at half a page, in print, and colour-blind safe."""
+"""Common style of all pictures: readable at half a page, in print, and to colour-blind readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.text import Text
 from matplotlib.ticker import Formatter, LogFormatter, ScalarFormatter
 
-from goodqueue.drawing import Drawing
+from goodqueue.core.drawing import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.drawing import Format
+    from goodqueue.core.drawing import Format
 
 # Okabe and Ito's palette: distinct to colour-blind readers, and in grey by their lightness.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -30,7 +30,7 @@ CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 DASHES = ("-", "--")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = len(CYCLE) * len(DASHES)
-"""Lines that can be told apart in one panel."""
+"""Number of lines that can be distinguished in one panel."""
 
 NO_WIDTH = "\N{ZERO WIDTH SPACE}"
 
@@ -49,10 +49,10 @@ STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 10,
     "lines.linewidth": 1.4,
-    # Labels of minor ticks, which are shorter, end up beside those of the others.
+    # Labels of minor ticks, which are shorter, are then aligned with those of the others.
     "xtick.minor.pad": 5.0,
     "ytick.minor.pad": 5.0,
-    # The same file for the same figures, with letters that look alike everywhere.
+    # The same figures give the same file, and letters look the same on every machine.
     "svg.hashsalt": "goodqueue",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
@@ -69,7 +69,7 @@ LEGEND_LETTERS = 96
 """Letters of a legend, with its handles, that fit in the width of a picture."""
 
 TITLE, X_LABEL, Y_LABEL = "title-of-all", "x-label-of-all", "y-label-of-all"
-"""Marks of the texts that all panels share. Their places hang on legends and caption."""
+"""Identifiers of the texts that all panels share. Their positions depend on legends and caption."""
 
 CAPTION_COLUMNS = 114
 CAPTION_LINE_INCHES = 0.19
@@ -77,17 +77,17 @@ CAPTION_LINE_INCHES = 0.19
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture to be drawn: its file name, what it shows in a sentence, and how to draw it.
+    """A picture to be drawn: its file name, its caption, and its content.
 
     Attributes:
         name: file name without its ending.
         caption: one or two sentences that a reader needs beside the picture.
-        draw: puts the content on the axes, top to bottom.
-        panels: how many rows of axes the picture has, one above the other.
+        draw: function that draws the content on the axes, top to bottom.
+        panels: number of rows of axes, one above the other.
         height_inches: height of the picture without its caption.
-        columns: how many axes stand side by side; `draw` gets them row by row.
-        share_x: which panels have one x axis.
-        share_y: which panels have one y axis.
+        columns: number of axes side by side; `draw` gets them row by row.
+        share_x: panels with a common x axis.
+        share_y: panels with a common y axis.
     """
 
     name: str
@@ -108,8 +108,8 @@ class Picture:
     ) -> list[Path]:
         """Writes the picture in each format, at the resolution of print; returns the paths.
 
-        Without `caption` the caption is left out of the image, and stays in its metadata.
-        The same picture gives the same bytes: no file says when it was made.
+        Without `caption` the caption is omitted from the image, and stays in its metadata. The same
+        picture gives the same bytes, because files contain no date.
         """
         paths = [directory / f"{self.name}.{ending}" for ending in formats]
         with rc_context(STYLE):  # type: ignore[arg-type]
@@ -119,7 +119,7 @@ class Picture:
         return paths
 
     def as_bytes(self, ending: Format, dpi: int = 300, *, caption: bool = True) -> bytes:
-        """The content of a file with the picture."""
+        """Returns the content of a file with the picture."""
         content = BytesIO()
         with rc_context(STYLE):  # type: ignore[arg-type]
             figure = self.figure(dpi, caption=caption)
@@ -127,7 +127,7 @@ class Picture:
         return content.getvalue()
 
     def figure(self, dpi: int, *, caption: bool = True) -> Figure:
-        """The picture with its caption; legends of the figure stand between axes and caption."""
+        """Returns the picture with its caption; legends are between axes and caption."""
         lines = textwrap.wrap(printable(self.caption), CAPTION_COLUMNS) if caption else []
         foot = CAPTION_LINE_INCHES * len(lines) + 0.15 * caption
         with rc_context(STYLE):  # type: ignore[arg-type]
@@ -177,24 +177,24 @@ class Picture:
 
 
 def printable(text: str) -> str:
-    """A text on one line, without control characters, which no format of pictures takes."""
+    """Returns a text on one line, without control characters, which formats do not allow."""
     kept = (letter if letter.isprintable() or letter == NO_WIDTH else " " for letter in text)
     return "".join(kept)
 
 
 def title_of_all(figure: Figure | SubFigure, text: str) -> None:
-    """A title above all panels; `Picture` puts it at its height."""
+    """Writes a title above all panels; `Picture` sets its height."""
     figure.suptitle(text, x=0.012, y=1, ha="left", fontsize=13, fontweight="bold", gid=TITLE)
 
 
 def label_all(figure: Figure | SubFigure, x: str, y: str) -> None:
-    """One label of all x axes and one of all y axes; `Picture` puts them beside the panels."""
+    """Writes one label of all x axes and one of all y axes; `Picture` sets their positions."""
     figure.supxlabel(x, y=0, va="bottom", fontsize="medium", gid=X_LABEL)
     figure.supylabel(y, va="center", fontsize="medium", gid=Y_LABEL)
 
 
 def _place_common_texts(figure: Figure, low: float, height: float) -> tuple[float, float]:
-    """Puts what all panels share around them; returns the inches between which panels lie."""
+    """Places the common texts around the panels; returns the range of the panels in inches."""
     texts = {text.get_gid(): text for text in figure.texts}
     high = height - 0.06
     if title := texts.get(TITLE):
@@ -209,7 +209,7 @@ def _place_common_texts(figure: Figure, low: float, height: float) -> tuple[floa
 
 
 def legend_label(text: str) -> str:
-    """A name as a label of a legend, which leaves out what begins with an underscore."""
+    """Returns a label for a legend, which would omit a name that begins with an underscore."""
     return f"{NO_WIDTH}{text}" if text.startswith("_") else text
 
 
@@ -220,9 +220,9 @@ def legend_below(
     title: str | None,
     handlelength: float = 2.0,
 ) -> None:
-    """A legend below all axes, in as many columns as fit; `Picture` makes room for it.
+    """Draws a legend below all axes, in as many columns as fit; `Picture` makes space for it.
 
-    Of several, the last stands nearest to the axes. `handlelength` is in letters.
+    If there are several, the last is nearest to the axes. `handlelength` is in letters.
     """
     longest = LEGEND_LETTERS - 6
     shown = ["\n".join(textwrap.wrap(label, longest)) or label for label in labels]
@@ -242,7 +242,7 @@ def legend_below(
 
 
 def legend_above(axes: Axes) -> None:
-    """A legend between the title and the axes, which keep their width and hide nothing."""
+    """Draws a legend between the title and the axes, which keep their width."""
     handles, labels = axes.get_legend_handles_labels()
     longest = max(map(len, labels), default=0)
     columns = max(1, min(len(labels), LEGEND_LETTERS // (longest + 6)))
@@ -254,7 +254,7 @@ def legend_above(axes: Axes) -> None:
 
 
 class _Literal(Formatter):
-    """Ticks whose labels are texts of ours or of the user, as they stand."""
+    """Ticks whose labels are literal texts of ours or of the user."""
 
     def __init__(self, inner: Formatter) -> None:
         self._inner = inner
@@ -263,7 +263,7 @@ class _Literal(Formatter):
         return self._plain(self._inner(value, position))
 
     def format_ticks(self, values: list[float]) -> list[str]:
-        """The labels of all ticks."""
+        """Returns the labels of all ticks."""
         return [self._plain(text) for text in self._inner.format_ticks(values)]
 
     @staticmethod
@@ -273,7 +273,7 @@ class _Literal(Formatter):
 
 
 def _take_literally(figure: Figure) -> None:
-    """Texts are shown as they stand: a dollar sign begins no formula.
+    """Makes texts literal: a dollar sign does not begin a formula.
 
     Ticks that matplotlib writes itself, as powers of ten on logarithmic axes, stay formulas.
     """
@@ -298,7 +298,7 @@ def save_all(
     directory: Path,
     drawing: Drawing = Drawing(),  # noqa: B008 - it is frozen
 ) -> list[Path]:
-    """Writes pictures, and their captions beside them in captions.txt; returns the pictures."""
+    """Writes pictures, and their captions to captions.txt; returns the pictures."""
     formats = drawing.formats
     paths = [
         path
@@ -311,7 +311,7 @@ def save_all(
 
 
 def limit_line(axes: Axes, value: float, text: str, *, corner: Corner = "upper right") -> None:
-    """A dashed horizontal line with its meaning written above or below one of its ends."""
+    """Draws a dashed horizontal line with its meaning above or below one of its ends."""
     above, right = corner.startswith("upper"), corner.endswith("right")
     axes.axhline(value, color=BLACK, linestyle="--", linewidth=1.0)
     axes.annotate(

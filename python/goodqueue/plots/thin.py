@@ -1,11 +1,11 @@
-"""Fewer points that draw the same line."""
+"""Reduction of points in a line without a visible change."""
 
 from __future__ import annotations
 
 import polars as pl
 
 DRAWN_BINS = 1200
-"""About the width of a picture in pixels: more bins than that cannot be told apart."""
+"""Number of bins, about the width of a picture in pixels; more cannot be distinguished."""
 
 
 def thin(series: pl.DataFrame, value: str, time: str = "time_s") -> pl.DataFrame:

@@ -2,10 +2,10 @@
 
     from goodqueue.sizing import Link, judge_rules, rtt_range, size_link, size_scenario
     answer = size_link(Link(10e6, rtt_range(0.020, 0.100), flows=8, max_loss_rate=0.02))
-    answer.buffer                  # packets, or None where no buffer serves
+    answer.buffer                  # packets, or None if no buffer suffices
     answer.rules, answer.curve     # polars frames
 
-docs/sizing-guide.md goes through it.
+docs/sizing-guide.md is a tutorial.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.api import Effort, judge_rules, size_link, size_scenario
     from goodqueue.sizing.link import Asked, Link, as_in_theory, rtt_range
-    from goodqueue.sizing.result import Answer
     from goodqueue.sizing.rules import RULES
 
 __all__ = [
@@ -32,10 +32,10 @@ __all__ = [
     "size_scenario",
 ]
 
-# As in goodqueue itself: what imports slowly is imported when it is used.
+# Modules that import slowly are imported when they are first used, as in goodqueue itself.
 _HOMES = {
     "RULES": "goodqueue.sizing.rules",
-    "Answer": "goodqueue.sizing.result",
+    "Answer": "goodqueue.sizing.answer.answer",
     "Asked": "goodqueue.sizing.link",
     "Effort": "goodqueue.sizing.api",
     "Link": "goodqueue.sizing.link",

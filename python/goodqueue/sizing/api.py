@@ -6,45 +6,46 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
-from goodqueue.memory import limit_of
-from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES, by_theory, work_out
-from goodqueue.sizing.budget import BUDGET_S
+from goodqueue.runs.memory import limit_of
+from goodqueue.sizing.answer.listener import SILENT, Listener
+from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES, by_theory, work_out
 from goodqueue.sizing.link import Asked
-from goodqueue.sizing.listener import SILENT, Listener
-from goodqueue.sizing.smallest import COARSE_REPLICATES
-from goodqueue.sizing.trial import LinkTrial
+from goodqueue.sizing.search.budget import BUDGET_S
+from goodqueue.sizing.search.smallest import COARSE_REPLICATES
+from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from goodqueue.api import Overrides, Source
-    from goodqueue.engines import Choice
-    from goodqueue.sizing.laboratory import Trial
+    from goodqueue.runs.api import Overrides, Source
+    from goodqueue.runs.engines import Choice
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.search.laboratory import Trial
 
 UNASKED = "theory only, nothing was run"
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is simulated, and where it is kept.
+    """Extent of the simulations, and the place where they are stored.
 
     Attributes:
-        replicates: no limit gets more runs, each under its own seed; at least 3.
+        replicates: largest number of runs per limit, each under its own seed; at least 3.
         queues: queue disciplines to try in place of the link's, with their defaults.
-        changes: whether to look what would change the answer.
-        rules: whether to simulate the rules' buffers.
-        budget_s: wall-clock seconds that all of it may take. Replicates are made shorter so that
-            the search fits, and what is shown by the end of the budget is the answer.
+        changes: True to simulate changes of the link.
+        rules: True to simulate the rules' buffers.
+        budget_s: largest wall-clock time in seconds. Replicates are shortened so that the search
+            fits; the answer is what has been shown when the budget ends.
         jobs: threads; None for one per processor.
-        store: folder that keeps every run, and has none run that it holds; None for one in the
-            user's cache.
-        memory: the most that runs may take together, as in `8GiB`; None for three quarters of the
+        store: folder that stores every run and returns it if it is needed again; None for one in
+            the user's cache.
+        memory: largest memory of all runs together, such as `8GiB`; None for three quarters of the
             machine's.
-        engine: what runs replicates: `packets`, `hybrid` (docs/hybrid.md), or `auto` for the packet
-            engine unless the budget is too short for it and the hybrid engine answers.
+        engine: engine of replicates: `packets`, `hybrid` (docs/hybrid.md), or `auto`: the hybrid
+            engine if the budget is too short for packets and the hybrid engine applies, else
+            packets.
     """
 
     replicates: int = MOST_REPLICATES
@@ -65,10 +66,10 @@ class Effort:
 
 
 def judge_rules(link: Link) -> Answer:
-    """Every published rule's buffer for a link and whether it holds there; nothing is run.
+    """Returns every published rule's buffer for a link and whether it holds; runs nothing.
 
     Raises:
-        RequestError: of a link without flows, of which no rule speaks.
+        RequestError: if the link has no flows, because the rules are about flows.
     """
     _check_flows(link)
     return by_theory(link, LinkTrial(), UNASKED)
@@ -81,18 +82,18 @@ def size_link(
     seed: int = 1,
     on_run: Callable[[int], None] = lambda _left: None,
 ) -> Answer:
-    """The smallest buffer of a described link that keeps its bounds, beside what every rule says.
+    """Finds the smallest buffer of a described link that keeps its bounds, and judges every rule.
 
-    Ctrl-C ends it with what had finished.
+    Ctrl-C ends it with the finished parts.
 
     Args:
         link: the link, its traffic and its bounds.
-        effort: how much is simulated.
-        seed: of the first replicate of every limit.
-        on_run: called after every run with how many more there are known to be.
+        effort: extent of the simulations.
+        seed: seed of the first replicate of every limit.
+        on_run: function called after every run with the number of runs known to follow.
 
     Raises:
-        RequestError: of a link without flows.
+        RequestError: if the link has no flows.
     """
     _check_flows(link)
     return simulate(LinkTrial(), link, effort, seed, listener=Listener(on_run))
@@ -109,25 +110,25 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
     seed: int | None = None,
     on_run: Callable[[int], None] = lambda _left: None,
 ) -> Answer:
-    """The smallest buffer of one link of a scenario that keeps the bounds, by its own traffic.
+    """Finds the smallest buffer of a scenario's link that keeps the bounds with its own traffic.
 
     Args:
-        source: the path of a scenario file, its text, or a mapping of the same shape.
-        asked: the bounds, and what the file does not say.
-        effort: how much is simulated.
-        link: the link's name; None for the one called `bottleneck`, or the only one.
-        jitter_s: by how much flows that say nothing of it start later, at most, in seconds; None
+        source: path of a scenario file, its text, or a mapping of the same shape.
+        asked: the bounds, and the facts that the file does not contain.
+        effort: extent of the simulations.
+        link: name of the link; None for the one called `bottleneck`, or the only one.
+        jitter_s: largest random delay of the start of flows that do not set it, in seconds; None
             for one base round-trip time of the link.
         set: values that replace the file's, by path.
-        seed: replaces the scenario's seed, which the first replicate has.
-        on_run: called after every run with how many more there are known to be.
+        seed: seed of the first replicate; replaces the scenario's seed.
+        on_run: function called after every run with the number of runs known to follow.
 
     Raises:
         ScenarioError: with place, mistake and remedy.
-        RequestError: of bounds that nothing could keep on this link.
+        RequestError: if nothing could keep the bounds on this link.
     """
-    from goodqueue.api import load
-    from goodqueue.sizing.file import FileTrial, link_name
+    from goodqueue.runs.api import load
+    from goodqueue.sizing.trials.file import FileTrial, link_name
 
     scenario = load(source, set=set, seed=seed)
     trial = FileTrial(scenario, link_name(scenario, link), asked, jitter_s)
@@ -136,7 +137,7 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
     )
 
 
-def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
+def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     trial: Trial,
     link: Link,
     effort: Effort,
@@ -145,9 +146,9 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and who is told
     notes: tuple[str, ...] = (),
     listener: Listener = SILENT,
 ) -> Answer:
-    """Works the answer out on this machine's threads."""
-    from goodqueue.sizing.budget import Budget
-    from goodqueue.sizing.laboratory import Laboratory
+    """Computes the answer on this machine's threads."""
+    from goodqueue.sizing.search.budget import Budget
+    from goodqueue.sizing.search.laboratory import Laboratory
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 

@@ -1,7 +1,7 @@
-"""A buffer as the lines to paste into a device, with the arithmetic from packets to its unit.
+"""Device configurations for a buffer, with the arithmetic from packets to each device's unit.
 
-Every vendor counts something else: bytes with an Ethernet header, packets, microseconds of the
-shaped rate, bytes of a shared memory. The warning that belongs to each stands beside it.
+Every vendor counts a different quantity: bytes with an Ethernet header, packets, microseconds of
+the shaped rate, bytes of a shared memory. Each configuration comes with its warning.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ETHERNET_HEADER_BYTES = 14
-"""What Linux counts of the link layer: its qdiscs see the Ethernet header, but neither the frame
-check sequence nor preamble and gap."""
+"""Bytes of the link layer that Linux counts: its qdiscs count the Ethernet header, but neither the
+frame check sequence nor preamble and gap."""
 
 ETHERNET_CHECK_BYTES = 4
-"""The frame check sequence, which switch memories hold and Linux does not count."""
+"""Bytes of the frame check sequence, which switch memories store and Linux does not count."""
 
 SHAPER_BURST_FRAMES = 2
-"""What a token bucket must hold at least: a full frame, and one that began just before."""
+"""Smallest number of frames in a token bucket: a full frame, and one that began just before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One device's form of the buffer.
+    """Configuration of one device for the buffer.
 
     Attributes:
-        device: what it is for.
-        lines: what to paste; DEV and BUFFER stand for names of the reader's.
-        arithmetic: how packets became that unit.
-        warning: what else must hold for the device to have the buffer that was computed.
+        device: description of the device.
+        lines: lines to paste; DEV and BUFFER stand for names that the reader fills in.
+        arithmetic: conversion of packets to the device's unit.
+        warning: further conditions under which the device has the computed buffer.
     """
 
     device: str
@@ -42,7 +42,7 @@ class Export:
 
 
 def exports(packets: int, packet_bytes: int, rate_bps: float) -> tuple[Export, ...]:
-    """The buffer for every device known, Linux first.
+    """Returns the buffer for every supported device, Linux first.
 
     Args:
         packets: packets that may wait.
@@ -59,7 +59,7 @@ def exports(packets: int, packet_bytes: int, rate_bps: float) -> tuple[Export, .
 
 
 def linux(packets: int, packet_bytes: int) -> Export:
-    """A FIFO in front of a device whose line is the bottleneck."""
+    """Returns a FIFO for a Linux device whose own line is the bottleneck."""
     frame = packet_bytes + ETHERNET_HEADER_BYTES
     return Export(
         "Linux, the device is the bottleneck",
@@ -73,7 +73,7 @@ def linux(packets: int, packet_bytes: int) -> Export:
 
 
 def linux_queue(commands: Sequence[str]) -> Export:
-    """A queue that is no FIFO, as its own commands of `tc`."""
+    """Returns a queue other than a FIFO as its `tc` commands."""
     return Export(
         "Linux",
         tuple(commands),
@@ -85,7 +85,7 @@ def linux_queue(commands: Sequence[str]) -> Export:
 
 
 def linux_shaped(packets: int, packet_bytes: int, rate_bps: float) -> Export:
-    """A FIFO behind a shaper, where the bottleneck is further on."""
+    """Returns a FIFO behind a shaper, for a bottleneck farther down the path."""
     frame = packet_bytes + ETHERNET_HEADER_BYTES
     limit, burst = packets * frame, SHAPER_BURST_FRAMES * frame
     rate = f"{math.floor(rate_bps)}bit"
@@ -108,7 +108,7 @@ def linux_shaped(packets: int, packet_bytes: int, rate_bps: float) -> Export:
 
 
 def cisco(packets: int, rate_bps: float) -> Export:
-    """IOS, modular QoS: the limit counts packets of whatever size."""
+    """Returns the queue limit of Cisco IOS (modular QoS), which counts packets of any size."""
     return Export(
         "Cisco IOS",
         (
@@ -124,7 +124,7 @@ def cisco(packets: int, rate_bps: float) -> Export:
 
 
 def junos(packets: int, packet_bytes: int, rate_bps: float) -> Export:
-    """Junos: microseconds of the scheduler's rate."""
+    """Returns the buffer of Junos in microseconds of the scheduler's rate."""
     frame = packet_bytes + ETHERNET_HEADER_BYTES + ETHERNET_CHECK_BYTES
     micros = math.ceil(packets * frame * 8e6 / rate_bps)
     return Export(
@@ -141,7 +141,7 @@ def junos(packets: int, packet_bytes: int, rate_bps: float) -> Export:
 
 
 def switch_memory(packets: int, packet_bytes: int) -> Export:
-    """Bytes of a switch's shared packet memory."""
+    """Returns the buffer as bytes of a switch's shared packet memory."""
     frame = packet_bytes + ETHERNET_HEADER_BYTES + ETHERNET_CHECK_BYTES
     return Export(
         "switch with shared memory",
@@ -155,7 +155,7 @@ def switch_memory(packets: int, packet_bytes: int) -> Export:
 
 
 def checks(rate_bps: float, base_rtt_s: float, delay_s: float | None) -> tuple[str, ...]:
-    """How to check tomorrow that the buffer does what was computed.
+    """Returns ways to check that the configured buffer has the computed effect.
 
     Args:
         rate_bps: the link's rate in bits per second.

@@ -1,8 +1,8 @@
-"""What is known of a link's traffic beside its description: the parameters that BSCL measures.
+"""Measured properties of a link's traffic: the parameters of BSCL.
 
-Dhamdhere, Jiang and Dovrolis (INFOCOM 2005) take the mean loss-burst length L or its ratio alpha to
-the number of flows (17), the effective round-trip time T_e (12), and the growth of windows under
-their receivers' acknowledgements.
+Dhamdhere, Jiang and Dovrolis (INFOCOM 2005) use the mean loss-burst length L or its ratio alpha to
+the number of flows (17), the effective round-trip time T_e (12), and the growth of windows, which
+depends on the receivers' ACKs.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 MOST_BURST = 1e6
-"""Packets; no burst is longer."""
+"""Largest mean loss-burst length that is accepted, in packets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The flags that say what was measured of the traffic, as typed; None where absent.
+    """Flags for measured properties of the traffic, as typed; None if absent.
 
     Attributes:
-        synchronization: alpha, packets of a loss burst over flows.
-        loss_burst: L, packets of a loss burst on average.
-        effective_rtt: T_e, as in `40ms`.
-        ack_every: segments per acknowledgement.
-        byte_counting: whether windows grow by the bytes acknowledged (RFC 3465).
+        synchronization: alpha, packets of a loss burst over number of flows.
+        loss_burst: L, mean number of packets of a loss burst.
+        effective_rtt: T_e, such as `40ms`.
+        ack_every: segments per ACK.
+        byte_counting: True if windows grow by the bytes acknowledged (RFC 3465).
     """
 
     synchronization: float | None = None
@@ -40,7 +40,7 @@ class Known:
 
     @property
     def given(self) -> dict[str, bool]:
-        """Which flags were given."""
+        """Returns, for each flag, True if it was given."""
         return {
             "--synchronization": self.synchronization is not None,
             "--loss-burst": self.loss_burst is not None,
@@ -50,10 +50,10 @@ class Known:
         }
 
     def applied(self, link: Link) -> Link:
-        """The link with what is known.
+        """Returns the link with these properties.
 
         Raises:
-            RequestError: of a value that cannot be, with its flag.
+            RequestError: if a value is impossible, with its flag.
         """
         changes: dict[str, Any] = {}
         if self.synchronization is not None and self.loss_burst is not None:

@@ -1,7 +1,7 @@
-"""The link that a buffer is asked for, in the words of the sizing rules.
+"""Description of the link to be sized, in the terms of the sizing rules.
 
-Every rule takes a `Link` and nothing else. Rates are bits per second, times seconds, sizes bytes;
-a packet is an IP packet of `packet_bytes`.
+Every rule takes a `Link` and nothing else. Rates are bits per second, times seconds, sizes bytes; a
+packet is an IP packet of `packet_bytes`.
 """
 
 from __future__ import annotations
@@ -12,52 +12,52 @@ from dataclasses import dataclass, replace
 from goodqueue.errors import RequestError
 
 RTT_STEPS = 18
-"""Even steps that a range of round-trip times means: as many as the sources of Dhamdhere et al."""
+"""Number of even steps in a range of round-trip times: the number of sources of Dhamdhere et al."""
 
 DECREASE = {"reno": 0.5, "cubic": 0.7, "abe": 0.85, "scalable": 0.875}
-"""What share of its window a sender keeps after a loss: RFC 5681, RFC 9438 section 4.6, RFC 8511,
+"""Share of its window that a sender keeps after a loss: RFC 5681, RFC 9438 section 4.6, RFC 8511,
 Kelly's Scalable TCP."""
 
 
 PROFILES = ("linux", "rfc")
-"""Profiles of TCP that the hosts of a link that is only described may have."""
+"""TCP profiles of the hosts of a described link."""
 
 USUAL_SYNCHRONIZATION = 0.55
-"""What is taken for alpha of Dhamdhere et al. (17) where it was not measured."""
+"""Value of alpha of Dhamdhere et al. (17) that is assumed if it was not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link and the traffic that asks for a buffer.
+    """A link, its traffic, and its bounds.
 
     Attributes:
         rate_bps: capacity C in bits per second.
-        rtts_s: base round-trip times in seconds, each of as many flows as any other; may be empty
-            where there are no flows.
-        flows: long flows that this link holds back (locally bottlenecked). 0 if there are none that
-            a rule knows: no rule has an answer then, and simulation alone decides.
+        rtts_s: base round-trip times in seconds, each for the same number of flows; may be empty if
+            there are no flows.
+        flows: number of long flows that this link limits (locally bottlenecked). If it is 0, no
+            rule has an answer, and simulation alone decides.
         packet_bytes: size of a full packet M.
-        local_share: share of the capacity that those flows have; the rest is traffic that other
-            links, windows or sizes hold back.
+        local_share: share of the capacity that those flows have; other links, windows or sizes
+            limit the rest of the traffic.
         congestion_control: `cubic`, `reno`, `abe`, `scalable`, `bbr`.
-        profile: what the hosts' TCP is otherwise, `linux` or `rfc`; None where a scenario file
-            says it.
-        min_utilization: share of the time the link is to be busy.
+        profile: TCP profile of the hosts, `linux` or `rfc`; None if a scenario file sets it.
+        min_utilization: smallest share of the time in which the link must be busy.
         max_loss_rate: largest share of packets lost, if bounded.
         max_delay_s: largest queueing delay in seconds, if bounded.
-        max_window_packets: what a receiver's window allows, if it is known to bind.
+        max_window_packets: receiver's window, if it is known to limit flows.
         input_rate_bps: sum of the capacities that feed the link, if known.
-        access_rate_bps: what one flow's access link lets through, if known.
-        paced: whether senders space their packets over the round trip.
+        access_rate_bps: rate of one flow's access link, if known.
+        paced: True if senders space their packets over the round trip.
         synchronization: loss-burst length over number of flows, alpha of Dhamdhere et al. (17).
-        byte_counting: whether windows grow by what is ACKed (RFC 3465, Linux) and not by a step
-            per ACK, of which delayed ACKs leave one for two packets. CUBIC, whose curve goes by
-            time, heeds it in slow start and where it is as slow as Reno.
-        framing_bytes: link-layer bytes around each packet, which take the link's time and the
-            buffer's room as well.
+        byte_counting: True if windows grow by the bytes acknowledged (RFC 3465, Linux), False if by
+            one step per ACK, of which delayed ACKs send one per two packets. The cubic curve of
+            CUBIC depends on time, so this matters to it only in slow start and in the Reno-friendly
+            region.
+        framing_bytes: link-layer bytes around each packet, which use the link's time and the
+            buffer's space too.
         effective_rtt_s: the effective round-trip time T_e, if it was measured; else the harmonic
             mean of `rtts_s`.
-        ack_every: segments that a receiver's acknowledgement stands for: 2 where ACKs are delayed.
+        ack_every: segments per ACK of a receiver: 2 with delayed ACKs.
     """
 
     rate_bps: float
@@ -86,24 +86,24 @@ class Link:
 
     @property
     def frame_bytes(self) -> int:
-        """What a full packet takes of the link: itself and its framing."""
+        """Bytes of a full packet on the link: the packet and its framing."""
         return self.packet_bytes + self.framing_bytes
 
     @property
     def packet_time_s(self) -> float:
-        """Seconds that a full packet takes."""
+        """Transmission time of a full packet in seconds."""
         return 8 * self.frame_bytes / self.rate_bps
 
     @property
     def mean_rtt_s(self) -> float:
-        """Mean base round-trip time: the T of a bandwidth-delay product. 0 without any."""
+        """Mean base round-trip time, the T of a bandwidth-delay product; 0 if there is none."""
         return math.fsum(self.rtts_s) / max(len(self.rtts_s), 1)
 
     @property
     def harmonic_rtt_s(self) -> float:
         """Effective round-trip time T_e of Dhamdhere et al. (12), the harmonic mean.
 
-        Flows of a short round trip have the larger share, in proportion to 1/T.
+        Flows with a short round trip have the larger share of the capacity, in proportion to 1/T.
         """
         if self.effective_rtt_s is not None:
             return self.effective_rtt_s
@@ -111,20 +111,21 @@ class Link:
 
     @property
     def grows_fast(self) -> bool:
-        """Returns True if a Reno window grows by a packet per round trip, not by half of one.
+        """True if a Reno window grows by one packet per round trip, False if by half a packet.
 
-        It does where the bytes acknowledged count (RFC 3465), or each segment is acknowledged.
+        It grows by one packet if the bytes acknowledged count (RFC 3465), or if each segment is
+        acknowledged.
         """
         return self.byte_counting or self.ack_every == 1
 
     @property
     def bdp_packets(self) -> float:
-        """Rate x mean base round-trip time, in packets."""
+        """Product of rate and mean base round-trip time, in packets."""
         return self.mean_rtt_s / self.packet_time_s
 
     @property
     def local_rate_bps(self) -> float:
-        """Effective capacity C_e: what the locally bottlenecked flows have."""
+        """Effective capacity C_e: the rate of the locally bottlenecked flows."""
         return self.local_share * self.rate_bps
 
     @property
@@ -139,34 +140,34 @@ class Link:
 
     @property
     def decrease(self) -> float | None:
-        """The share of its window that a sender keeps after a loss; none for BBR."""
+        """Share of its window that a sender keeps after a loss; None for BBR."""
         return DECREASE.get(self.congestion_control)
 
     def seconds(self, packets: float) -> float:
-        """How long the link takes to send so many packets."""
+        """Returns the transmission time of this number of packets."""
         return packets * self.packet_time_s
 
 
 def as_in_theory(link: Link) -> Link:
-    """The same link with the TCP that the sizing rules assume.
+    """Returns the same link with the TCP that the sizing rules assume.
 
-    Reno of the RFCs, whose window grows by a step per ACK while receivers acknowledge every second
+    It is Reno of the RFCs, whose window grows by one step per ACK, with an ACK for every second
     packet.
     """
     return replace(link, congestion_control="reno", profile="rfc", byte_counting=False)
 
 
 def as_hosts_are(link: Link) -> Link:
-    """The same link with the TCP that most hosts run: CUBIC of Linux."""
+    """Returns the same link with the TCP that most hosts run: CUBIC of Linux."""
     return replace(link, congestion_control="cubic", profile="linux", byte_counting=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of a link that a scenario describes: what its file does not say.
+    """The bounds of a scenario's link, and facts that the file does not contain.
 
     Attributes:
-        min_utilization: share of the time the link is to be busy.
+        min_utilization: smallest share of the time in which the link must be busy.
         max_loss_rate: largest share of packets lost, if bounded.
         max_delay_s: largest 99th percentile of the queueing delay in seconds, if bounded.
         local_share: share of the capacity that the long flows have, for the rules.
@@ -179,7 +180,7 @@ class Asked:
 
 
 def rtt_range(first_s: float, last_s: float, steps: int = RTT_STEPS) -> tuple[float, ...]:
-    """Evenly spaced round-trip times, both ends included; one if both ends are the same."""
+    """Returns evenly spaced round-trip times with both ends; one if both ends are the same."""
     if first_s == last_s:
         return (first_s,)
     if first_s > last_s:
@@ -188,7 +189,7 @@ def rtt_range(first_s: float, last_s: float, steps: int = RTT_STEPS) -> tuple[fl
 
 
 def _problems(link: Link) -> list[str]:
-    """What is wrong with a link, one sentence each, the first things first."""
+    """Returns the mistakes in a link's description, one sentence each, the most important first."""
     problems = []
     if not 1 <= link.rate_bps <= 1e13:
         problems.append(f"a rate of {link.rate_bps:g} bit/s: it must lie between 1bps and 10Tbps")
@@ -213,7 +214,7 @@ def _problems(link: Link) -> list[str]:
 
 
 def _impossible(link: Link) -> list[str]:
-    """Bounds that nothing could keep on this link."""
+    """Returns the bounds that nothing could keep on this link."""
     problems = []
     if link.max_loss_rate is not None and link.max_loss_rate >= 1:
         problems.append("a loss of 100% or more is no bound; write one below 100%")

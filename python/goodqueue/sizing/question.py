@@ -1,6 +1,6 @@
-"""What `goodqueue size` is asked, as typed: from flags to a `Link`, or to what is asked of a file.
+"""Flags of `goodqueue size`: converts them to a `Link`, or to the bounds for a scenario's link.
 
-Units are parsed where scenario files' are, in the core; the flag's name stands in every message.
+The core parses units, as in scenario files. Every message names the flag.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from goodqueue.sizing.link import Asked, Link, as_in_theory, rtt_range
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The flags that say what a buffer must do, as typed; None where absent."""
+    """Flags for the bounds of a buffer, as typed; None if absent."""
 
     min_utilization: str = "98%"
     max_loss: str | None = None
@@ -22,7 +22,7 @@ class Bounds:
     mix: str | None = None
 
     def asked(self) -> Asked:
-        """The same as numbers."""
+        """Returns the bounds as numbers."""
         loss, delay, mix = self.max_loss, self.max_delay, self.mix
         return Asked(
             min_utilization=_core.parse_fraction("--min-utilization", self.min_utilization),
@@ -34,10 +34,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The flags that describe a link without a scenario file, as typed; None where absent.
+    """Flags that describe a link without a scenario file, as typed; None if absent.
 
     Hosts run CUBIC with the `linux` profile unless `control` and `profile` say otherwise, or
-    `as_in_theory` asks for the TCP that the rules assume.
+    `as_in_theory` selects the TCP that the rules assume.
     """
 
     rate: str
@@ -54,11 +54,11 @@ class Question:
     bounds: Bounds = Bounds()
 
     def link(self) -> Link:
-        """The link, checked.
+        """Returns the link, checked.
 
         Raises:
             ScenarioError: with the flag and what to write instead.
-            RequestError: of a link that no rule can speak of.
+            RequestError: if no rule applies to the link.
         """
         packet = _core.parse_size("--packet", self.packet)
         if not 40 <= packet <= 65_535:
@@ -95,7 +95,7 @@ class Question:
 
 
 def parse_rtts(what: str, text: str) -> tuple[float, ...]:
-    """Base round-trip times in seconds: `40ms`, `20ms,80ms`, or `20ms..534ms` (18 even steps)."""
+    """Returns base round-trip times in s: `40ms`, `20ms,80ms`, or `20ms..534ms` (18 even steps)."""
     spans = _core.parse_spans(what, text)
     return rtt_range(*spans) if isinstance(spans, tuple) else tuple(spans)
 

@@ -1,4 +1,4 @@
-"""What TCP is expected to send at a given loss: closed forms for checks and for planning runs."""
+"""Expected rate of TCP at a given loss: closed forms for checks and for planning runs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ CUBIC_DECREASE = 0.3
 """Share of its window that CUBIC gives up on a loss (RFC 9438, section 4.6)."""
 
 ROUND_TRIPS_BESIDE_K = 3
-"""Between two losses CUBIC grows for K, and three round trips pass: until the loss is known, in
+"""Number of round trips between two losses of CUBIC in addition to K: until the loss is noticed, in
 recovery, and until the window has followed the cubic curve."""
 
 LONGEST_SHARE_OF_K = 0.8
-"""Windows grow in longer round trips no more than in one of 0.8 K, as simulations show."""
+"""Round-trip time in units of K above which windows grow no more per round trip, as simulations
+show."""
 
 
 def mathis_bps(segment_bytes: int, rtt_s: float, loss_rate: float, ack_every: int = 1) -> float:
-    """Reno's goodput in bits per second: (MSS/T) sqrt(3/(2 b p)).
+    """Returns Reno's goodput in bits per second: (MSS/T) sqrt(3/(2 b p)).
 
     Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997.
     """
@@ -26,26 +27,26 @@ def mathis_bps(segment_bytes: int, rtt_s: float, loss_rate: float, ack_every: in
 def pftk_packets_per_s(
     rtt_s: float, loss_rate: float, timeout_s: float, ack_every: int, most_window: float
 ) -> float:
-    """Reno's rate with timeouts (Padhye et al., SIGCOMM 1998, equation 30): packets per second."""
+    """Returns Reno's rate in packets/s with timeouts (Padhye et al., SIGCOMM 1998, equation 30)."""
     p, b = loss_rate, ack_every
     timeouts = timeout_s * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p)
     return min(most_window / rtt_s, 1 / (rtt_s * math.sqrt(2 * b * p / 3) + timeouts))
 
 
 def linear_epoch_s(window_packets: float, rtt_s: float, given_up: float, ack_every: int) -> float:
-    """Seconds between two losses of a flow whose window is so large before a loss.
+    """Returns the seconds between two losses of a flow with linear growth.
 
     Args:
         window_packets: the window before a loss.
         rtt_s: the round-trip time.
-        given_up: share of the window that a loss costs: 1/2 of Reno.
-        ack_every: round trips in which a packet of it grows back.
+        given_up: share of the window given up on a loss: 1/2 for Reno.
+        ack_every: round trips in which the window grows by one packet.
     """
     return given_up * window_packets * ack_every * rtt_s
 
 
 def cubic_epoch_s(window_packets: float) -> float:
-    """Seconds that CUBIC takes back to the window of its last loss.
+    """Returns the seconds that CUBIC needs to reach the window of its last loss.
 
     K = cbrt(W (1 - 0.7) / 0.4) (RFC 9438, equation 2).
     """
@@ -53,21 +54,23 @@ def cubic_epoch_s(window_packets: float) -> float:
 
 
 def reno_friendly_loss_rate(window_packets: float) -> float:
-    """Loss of a CUBIC flow that keeps this window as Reno would: W = sqrt(3 / 2p).
+    """Returns the loss rate at which Reno has this window: W = sqrt(3 / 2p).
 
-    RFC 9438, section 4.3: its average window with alpha = 3 (1 - beta) / (1 + beta).
+    RFC 9438, section 4.3: CUBIC in its Reno-friendly region has the average window of Reno, with
+    alpha = 3 (1 - beta) / (1 + beta).
     """
     return 3 / (2 * window_packets * window_packets)
 
 
 def cubic_overflow_loss_rate(window_packets: float, rtt_s: float) -> float:
-    """Share lost by CUBIC flows that fill a drop-tail queue: what they add before they know of it.
+    """Returns the loss rate of CUBIC flows at a full drop-tail queue, from their growth per RTT.
 
-    Our own estimate, held against Linux 6.18 (docs/congestion-controls.md). In a round trip a
-    window grows by a share d of itself: for K it grows by 0.3 W (1 + d) / K. So d = 0.3 x (1 + d)
-    with x = R / K. Where the queue overflows, one packet and d W more are lost per flow and event,
-    and W (K / R + 3) are sent from one event to the next. It lies within 45 % of simulations for
-    windows of 10 to 200 packets and round trips of 0.05 K to K. In d, x counts as 0.8 at most.
+    This is our own estimate, compared with Linux 6.18 (docs/congestion-controls.md). In a round
+    trip a window grows by a share d of itself: during K it grows by 0.3 W (1 + d) / K. So d = 0.3 x
+    (1 + d) with x = R / K. When the queue overflows, each flow loses 1 + d W packets per event, and
+    it sends W (K / R + 3) packets from one event to the next. The estimate lies within 45 % of
+    simulations for windows of 10 to 200 packets and round trips of 0.05 K to K. In d, x counts as
+    0.8 at most.
 
     Args:
         window_packets: W, packets in flight per flow when the queue is full.

@@ -1,4 +1,4 @@
-"""Studies: many runs of one scenario, kept in one folder.
+"""Studies: many runs of one scenario, stored in one folder.
 
     study.toml ── plan ──> [Run] ── executor ──> [RunResult] ── store ──> Results ── pictures
 

@@ -1,8 +1,8 @@
-"""Runs on a Dask cluster: any machines that have this package and `dask worker` running.
+"""Runs on a Dask cluster: any machines that have this package and run `dask worker`.
 
-Runs travel in batches, so that short ones do not drown in scheduling. When a worker is lost the
-scheduler gives its batches to others; what they had not handed over is run again, with the same
-results.
+Runs are sent in batches, so that scheduling costs little even for short ones. If a worker is lost,
+the scheduler gives its batches to others. Runs whose results were not returned are run again, with
+the same results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
-from goodqueue.study.engine import perform
+from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep, Run, RunResult, Stop, Variant
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 BATCH_S = 0.25
-"""Time that a batch should take: a hundred times the cost of scheduling it."""
+"""Duration of a batch in seconds: a hundred times the cost of scheduling it."""
 
 MOST_IN_A_BATCH = 256
 AHEAD = 2
@@ -42,11 +42,11 @@ CONNECT_S = 10
 WORKERS_S = 10
 RECOUNT_S = 5
 PATIENCE_S = 60
-"""Time that a study waits for a first worker to come back; nannies take seconds."""
+"""Seconds for which a study waits for a worker to come back; nannies take seconds."""
 
 
 class Fields(NamedTuple):
-    """A result without its run, which stays here."""
+    """A result without its run, which the client keeps."""
 
     names: tuple[str, ...]
     values: bytes
@@ -57,7 +57,7 @@ class Fields(NamedTuple):
 
 
 class VersionError(Exception):
-    """A worker's engine is another than ours."""
+    """The engine of a worker has another version than ours."""
 
 
 def work(payload: bytes) -> bytes:
@@ -68,7 +68,7 @@ def work(payload: bytes) -> bytes:
         raise VersionError(f"its engine gives results {own}, and this machine's {version}")
     results = []
     for scenario, seed in batch:
-        result = perform(Run(Variant(0, {}, scenario, b""), seed, b""), keep)
+        result = execute_run(Run(Variant(0, {}, scenario, b""), seed, b""), keep)
         if result is None:
             raise InterruptedError("the worker was interrupted")
         results.append(
@@ -83,7 +83,7 @@ class Cluster:
     """The threads of all workers of a Dask scheduler."""
 
     def __init__(self, address: str) -> None:
-        """Connects.
+        """Connects to the scheduler.
 
         Raises:
             RequestError: if Dask is not installed, no scheduler answers, or it has no workers.
@@ -104,7 +104,7 @@ class Cluster:
             ) from None
 
     def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
-        """Runs all; see `Executor.execute`."""
+        """Runs all runs; see `Executor.execute`."""
         flight = _Flight(self._client, runs, keep)
         self._seen = time.monotonic()
         try:
@@ -131,11 +131,11 @@ class Cluster:
         self._client.close(timeout=2)
 
     def _depth(self, mean_s: float) -> int:
-        """Batches under way: of long runs, only as many as are worked on."""
+        """Returns the number of batches to send: for long runs, only those that can run at once."""
         return self.workers * AHEAD if mean_s < 4 * BATCH_S else self.workers + 1
 
     def _look(self) -> None:
-        """Looks now and then who is there, and gives up when nobody has been for long."""
+        """Checks now and then for workers, and gives up if there have been none for long."""
         now = time.monotonic()
         if now - self._counted > RECOUNT_S:
             self.count()
@@ -148,18 +148,18 @@ class Cluster:
             )
 
     def count(self) -> None:
-        """Finds how many threads there are now: workers come and go."""
+        """Counts the threads that are present now."""
         threads = self._client.scheduler_info(n_workers=-1)["workers"].values()
         self.workers = sum(worker["nthreads"] for worker in threads)
         self._counted = time.monotonic()
 
 
 class _LostError(Exception):
-    """The scheduler is gone."""
+    """The connection to the scheduler is lost."""
 
 
 class _Flight:
-    """The batches of one call that are under way."""
+    """Batches of one call that have been sent."""
 
     def __init__(self, client: Client, runs: Iterable[Run], keep: Keep) -> None:
         self._client = client
@@ -176,7 +176,7 @@ class _Flight:
         return len(self._under_way)
 
     def launch(self) -> bool:
-        """Sends the next batch; False if there is none."""
+        """Sends the next batch. Returns False if there is none."""
         size = 1
         if self.mean_s:
             size = max(1, min(MOST_IN_A_BATCH, int(BATCH_S / self.mean_s)))
@@ -195,10 +195,11 @@ class _Flight:
         return True
 
     def landed(self) -> list[RunResult]:
-        """The results of the batches that have ended, after a while at most."""
+        """Returns the results of batches that have ended, after a short wait at most."""
         ended = _all_of(self._done)
         finished = {future.key: future for future in ended if future.status == "finished"}
-        # A worker may be lost before it hands over: its batches are then gathered once run again.
+        # A worker may be lost before it returns results: its batches are then gathered after a
+        # second run.
         payloads = self._client.gather(finished, errors="skip") if finished else {}
         results = []
         for future in ended:
@@ -214,10 +215,10 @@ class _Flight:
         return results
 
     def _failed(self, future: Future, batch: Sequence[Run]) -> list[RunResult]:
-        """Deals with a batch that yielded no results.
+        """Handles a batch without results.
 
-        A worker dies with more in hand than what killed it: all of that is tried again at the end,
-        run by run and alone, so that a death is then the run's own doing.
+        A worker that dies holds more runs than the one that killed it. All of them are run again at
+        the end, one at a time. A second death is then caused by the run itself.
         """
         from distributed import KilledWorker
 
@@ -239,7 +240,7 @@ class _Flight:
         )
 
     def cancel(self) -> None:
-        """Gives up what is under way."""
+        """Cancels the batches that have been sent."""
         left = [future for future, _ in self._under_way.values()]
         self._under_way.clear()
         if left and self._client.status == "running":
@@ -248,7 +249,7 @@ class _Flight:
 
 
 def _all_of(done: queue.SimpleQueue[Future], patience_s: float = 0.1) -> list[Future]:
-    """Waits a little for a first one; then takes all that are there."""
+    """Waits a little for a first result, then takes all that are present."""
     ended = []
     try:
         ended.append(done.get(timeout=patience_s))
@@ -278,7 +279,7 @@ def _connect(address: str) -> Client:
 
 
 def _knock(address: str) -> None:
-    """Sees whether anybody listens: a client that cannot connect leaves a traceback behind."""
+    """Checks that the address is reachable: a client that cannot connect prints a traceback."""
     parts = urlsplit(address if "://" in address else f"tcp://{address}")
     if parts.scheme not in {"tcp", "tls"} or not parts.hostname or not parts.port:
         raise ValueError(address)

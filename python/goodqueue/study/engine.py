@@ -1,4 +1,4 @@
-"""One run, wherever it runs: on a thread here, or on another machine."""
+"""Execution of one run, on a thread here or on another machine."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 HOST = platform.node()
 
 
-def perform(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult | None:
-    """Runs it; None if it was cancelled.
+def execute_run(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult | None:
+    """Runs a run; returns None if it was cancelled.
 
-    What goes wrong in a run is its result: the rest of the study goes on.
+    An error in a run is its result: the other runs of the study continue.
     """
     begun = time.perf_counter()
     try:
@@ -40,14 +40,14 @@ def perform(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult | N
 
 @cache
 def _split(names: str) -> tuple[str, ...]:
-    """The same names are one tuple, however many runs have them."""
+    """Returns one shared tuple for equal names, however many runs have them."""
     return tuple(names.split("\n"))
 
 
 def _tables(outcome: Outcome, keep: Keep) -> dict[str, pl.DataFrame]:
     if not (keep.series or keep.histograms or keep.flows):
         return {}
-    from goodqueue.result import Result
+    from goodqueue.runs.result import Result
 
     result = Result(outcome, "")
     tables = {}

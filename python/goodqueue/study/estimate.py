@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from goodqueue.study.model import Variant
 
 TRIALS = 8
-"""Variants that are tried, evenly spread from the lightest to the heaviest."""
+"""Number of variants that are tried, evenly spread from the lightest to the heaviest."""
 
 TRIAL_S = 0.4
 """Seconds of computing that a trial of a run takes."""
 
 STEADY_SHARE = 0.5
-"""The part of a trial, at its end, whose pace is taken for the rest of the run: before it flows
-start, and their windows grow."""
+"""Last part of a trial whose speed is assumed for the rest of the run. Before it, flows start and
+windows grow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An estimate.
+    """Estimated cost.
 
     Attributes:
-        seconds: of one processor, for all runs.
-        shortest_s: of one run of the lightest variant.
-        longest_s: of one run of the heaviest.
+        seconds: processor time of all runs.
+        shortest_s: processor time of one run of the lightest variant.
+        longest_s: processor time of one run of the heaviest variant.
     """
 
     seconds: float
@@ -37,13 +37,14 @@ class Cost:
 
 
 def estimate(variants: Sequence[Variant], runs: Mapping[int, float]) -> Cost:
-    """The cost of a number of runs of each variant.
+    """Returns the cost of a number of runs of each variant.
 
-    Beginnings of some runs are run; between them cost is taken to go as the scenario's weight.
+    The beginnings of some runs are simulated. Between them the cost is interpolated by the
+    scenario's weight.
 
     Args:
-        variants: all of a study's.
-        runs: how many of each are to be run, by index; of a part of a study, on average.
+        variants: all variants of a study.
+        runs: number of runs of each, by index; on average, for a part of a study.
     """
     wanted = [variant for variant in variants if runs.get(variant.index)]
     if not wanted:
@@ -64,17 +65,17 @@ def estimate(variants: Sequence[Variant], runs: Mapping[int, float]) -> Cost:
 
 
 def cost_of(fixed_s: float, points: Sequence[tuple[float, float]]) -> float:
-    """Seconds that a whole run takes, from a trial of its beginning.
+    """Returns the seconds of a whole run, from a trial of its beginning.
 
     Args:
-        fixed_s: what building the network and summing up take.
-        points: seconds of computing, and the share of the run that was done by then.
+        fixed_s: seconds for building the network and the summary.
+        points: seconds of computing, and the share of the run that was simulated by then.
     """
     took, share = points[-1]
     if share >= 1:
         return fixed_s + took
-    # From the first point at or after the middle of the trial on, or from the last that is
-    # earlier in the run than its end.
+    # The first point is the first at or after the middle of the trial, or the last one before the
+    # end of the run.
     steady = (point for point in points if point[0] >= (1 - STEADY_SHARE) * took)
     since, from_share = next((point for point in steady if point[1] < share), points[0])
     pace = (took - since) / (share - from_share) if share > from_share else took / max(share, 1e-9)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goodqueue._core import Scenario
-    from goodqueue.engines import Engine
+    from goodqueue.runs.engines import Engine
 
 Parameter = str | int | float | bool
 """A value of an axis: a number in the unit that its column names, or a text."""
@@ -26,13 +26,13 @@ class Variant:
     """One point of the grid: a scenario that is run under every seed.
 
     Attributes:
-        index: its place in the grid, from 0; the last axis varies fastest.
+        index: its index in the grid, from 0; the last axis varies fastest.
         parameters: the value of each axis by column, such as
             `topology.bottleneck.queue.limit_packets`.
-        scenario: what is run; it pickles as its resolved text.
+        scenario: its scenario, which is pickled as resolved text.
         digest: SHA-256 of the scenario's canonical form, without title, description and seed, and
             of the engine if it is not the packet engine.
-        engine: what runs it.
+        engine: engine that runs it.
     """
 
     index: int
@@ -59,11 +59,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The tables that are kept of a run beside its metrics, each as a Parquet file.
+    """Tables of a run that are stored beside its metrics, each as a Parquet file.
 
     Attributes:
         series: backlog, windows and round-trip times over time.
-        histograms: how many packets waited how long.
+        histograms: distribution of queueing delays.
         flows: every figure of every flow.
     """
 
@@ -80,10 +80,10 @@ class RunResult:
         run: the run.
         names: the names of its metrics, such as `bottleneck.utilization`; empty if it failed.
         values: their values, little-endian doubles; NaN is a figure without a sample.
-        wall_s: how long it took.
-        host: where it ran.
-        tables: what is kept beside, by file name without `.parquet`.
-        error: why it failed, if it did.
+        wall_s: wall-clock time in seconds.
+        host: host on which it ran.
+        tables: stored tables, by file name without `.parquet`.
+        error: reason why it failed, if it did.
     """
 
     run: Run
@@ -96,7 +96,7 @@ class RunResult:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The metrics by name."""
+        """Metrics by name."""
         values = struct.unpack(f"<{len(self.names)}d", self.values)
         return dict(zip(self.names, values, strict=True))
 
@@ -105,9 +105,9 @@ class Stop:
     """The switches that end a study: first gently, then at once.
 
     Attributes:
-        draining: no further run is to be started; those under way end as they would.
-        aborted: those under way are stopped too, and not recorded.
-        cancel: the switch that stops them.
+        draining: True if no further run is to be started; current runs are finished.
+        aborted: True if current runs are stopped too, and not recorded.
+        cancel: switch that stops current runs.
     """
 
     def __init__(self) -> None:
@@ -116,48 +116,49 @@ class Stop:
         self.cancel = Cancel()
 
     def drain(self) -> None:
-        """Starts no further run."""
+        """Prevents further runs from starting."""
         self.draining = True
 
     def abort(self) -> None:
-        """Stops what is running."""
+        """Stops the current runs."""
         self.draining = self.aborted = True
         self.cancel.set()
 
 
 class Executor(Protocol):
-    """Runs runs, somewhere.
+    """Executor of runs.
 
     Attributes:
-        workers: how many at once, for estimates.
+        workers: number of concurrent runs, for estimates.
     """
 
     workers: int
 
     def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
-        """Runs all, in the order given as far as starts go; yields results as they come.
+        """Runs all runs, started in the order given; yields results as they arrive.
 
-        Results come in any order, several at once where they came together. `runs` may be long:
-        it is read as runs are started, not before. A run that fails yields a result with its
-        error. Once `stop` drains no run is started; once it aborts, runs under way yield nothing.
+        Results come in any order, and together if they arrived together. `runs` may be long: it is
+        read when runs are started, not before. A run that fails yields a result with its error.
+        After `stop.drain` no run is started. After `stop.abort` current runs yield nothing.
         """
         ...
 
     def close(self) -> None:
-        """Gives back threads and connections."""
+        """Releases threads and connections."""
         ...
 
 
 Samples = Mapping[str, Sequence[float]]
-"""Of one variant: the values of each metric in the order of the study's seeds, one for every
-replicate that was run. NaN stands for a failed run, so that equal positions are equal seeds."""
+"""Samples of one variant: the values of each metric in the order of the study's seeds, one for
+every replicate that was run. NaN represents a failed run, so that equal positions are equal seeds.
+"""
 
 
 class StoppingRule(Protocol):
-    """Says how many replicates are enough.
+    """Rule for the number of replicates.
 
-    It is asked when every run that it wanted has ended, and sees values in the order of seeds: what
-    it wants does not depend on who was faster.
+    It is evaluated when every requested run has ended, with values in the order of seeds. Its
+    requests therefore do not depend on the speed of runs.
     """
 
     def more(self, samples: Sequence[Samples]) -> Sequence[int]:
@@ -165,7 +166,7 @@ class StoppingRule(Protocol):
         ...
 
     def worst(self, samples: Sequence[Samples]) -> str | None:
-        """One line on the interval that is furthest from its bound, for progress."""
+        """Returns a line on the interval that exceeds its bound most, for progress."""
         ...
 
 
@@ -175,7 +176,7 @@ class Bound:
 
     Attributes:
         width: in the metric's unit, or a share of the mean if relative.
-        relative: whether it is a share of the mean's magnitude.
+        relative: True if it is a share of the mean's magnitude.
     """
 
     width: float
@@ -188,13 +189,13 @@ class StopSpec:
 
     Attributes:
         width: the bound of each metric.
-        min_replicates: every variant gets so many.
-        max_replicates: none gets more.
-        max_runs: the budget of the whole study, if any.
-        max_time_s: likewise in wall-clock time.
-        baseline: for each variant the index of that with which it is compared seed by seed; bounds
-            then hold for the differences. None if bounds hold for the variants' own means. A
-            variant that is its own baseline needs no more than the others do.
+        min_replicates: smallest number of replicates of a variant.
+        max_replicates: largest number of replicates of a variant.
+        max_runs: largest number of runs of the whole study, if limited.
+        max_time_s: largest wall-clock time of the study, if limited.
+        baseline: for each variant the index of the one with which it is compared seed by seed;
+            bounds then apply to the differences. None if bounds apply to the variants' own means. A
+            variant that is its own baseline needs no more replicates than the others.
     """
 
     width: Mapping[str, Bound]
@@ -211,17 +212,18 @@ class PlotSpec:
 
     Attributes:
         name: the picture's file name without suffix.
-        title: above the picture; may be empty.
+        title: title above the picture; may be empty.
         x: an axis or a metric; empty for distributions.
         y: metrics; several share one picture.
         kind: lines of means over an axis; a heat map of means over the axes x and series; the
             distribution of single runs, cumulative or as boxes; or every variant's means of two
-            metrics, and which of them no other beats in both.
-        series: the axis that tells lines apart, if any.
-        facets: the axis with a panel for each value; or two, of the rows and of the columns.
-        where: by axis, the values that the picture is narrowed down to.
-        band: what surrounds the mean over the seeds: its 95 % interval, the range, or nothing.
-        x_scale, y_scale: linear or logarithmic.
+            metrics, with those marked that no other beats in both.
+        series: the axis with a line for each value, if any.
+        facets: the axis with a panel for each value; or two, for the rows and the columns.
+        where: values of axes to which the picture is restricted.
+        band: range around the mean over the seeds: its 95 % interval, the range, or nothing.
+        x_scale: linear or logarithmic.
+        y_scale: linear or logarithmic.
     """
 
     name: str
@@ -239,18 +241,18 @@ class PlotSpec:
 
 @dataclass(frozen=True, slots=True)
 class StudyPlan:
-    """A study file, resolved: what is to be run.
+    """A study file, resolved to its runs.
 
     Attributes:
-        title: one line that says what the study asks.
+        title: one line with the question of the study.
         text: the study file with its base scenario written into it.
         axes: the columns of the parameters, in the order of the file.
         variants: the points of the grid that are not excluded.
-        seeds: what every variant is run under, or begins with if there is a stopping rule; the
-            seeds after the last are its successors.
+        seeds: seeds of every variant, or the first of them if there is a stopping rule; the
+            successors of the last one follow.
         stop: the stopping rule, if any.
         plots: the pictures.
-        keep: what is kept beside metrics.
+        keep: tables stored beside metrics.
     """
 
     title: str

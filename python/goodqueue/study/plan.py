@@ -1,4 +1,4 @@
-"""From a study file to the runs it asks for, each with its identity."""
+"""Conversion of a study file to its runs, each with its identity."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.core.parallel import available_processors
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.parallel import available_processors
 from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPlan, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from goodqueue.engines import Engine
+    from goodqueue.runs.engines import Engine
     from goodqueue.study.model import Parameter
 
 LARGEST_SEED = (1 << 63) - 1
@@ -24,11 +24,10 @@ NO_AXES = {"seed", "title", "description", "schema_version"}
 
 
 def plan(study: _core.Study) -> StudyPlan:
-    """Every variant of a study, read and checked.
+    """Returns every variant of a study, read and checked.
 
     Raises:
-        ScenarioError: at the first value that makes no valid scenario, or metric that does not
-            exist.
+        ScenarioError: at the first value that gives no valid scenario, or unknown metric.
     """
     outline: dict[str, Any] = json.loads(study.outline_json())
     stop = outline["stop"]
@@ -56,7 +55,7 @@ def plan(study: _core.Study) -> StudyPlan:
 
 
 def _check_metrics(study: _core.Study, variants: Sequence[Variant]) -> None:
-    """Refuses a metric that no variant has; most have those of the first."""
+    """Refuses a metric that no variant has; most variants have those of the first."""
     try:
         study.check_metrics(variants[0].scenario.metric_names())
     except ScenarioError:
@@ -90,12 +89,12 @@ def variant_of(
     index: int = 0,
     engine: Engine = "packets",
 ) -> Variant:
-    """A scenario with what it is known by."""
+    """Returns a variant of a scenario with its digest."""
     return Variant(index, parameters, scenario, digest(scenario, engine), engine)
 
 
 def digest(scenario: _core.Scenario, engine: Engine = "packets") -> bytes:
-    """SHA-256 of what a scenario's results depend on besides the seed, title apart."""
+    """Returns SHA-256 of all inputs that affect a scenario's results, except the seed."""
     text = scenario.canonical_toml()
     if engine == "hybrid":  # its results have a version of their own
         text += f"\nengine hybrid, results {_core.hybrid_version()}\n"
@@ -103,37 +102,37 @@ def digest(scenario: _core.Scenario, engine: Engine = "packets") -> bytes:
 
 
 def identity(variant: bytes, seed: int) -> bytes:
-    """32 bytes for a scenario's digest, a seed and the version of what runs yield."""
+    """Returns 32 bytes for a scenario's digest, a seed and the results version."""
     text = b"%s seed %d results %d" % (variant, seed, _core.results_version())
     return hashlib.sha256(text).digest()
 
 
 def run_of(variant: Variant, seed: int) -> Run:
-    """A variant under a seed."""
+    """Returns the run of a variant under a seed."""
     return Run(variant, seed, identity(variant.digest, seed))
 
 
 def seeds_of(plan: StudyPlan, count: int) -> Sequence[int]:
-    """The first so many seeds: those of the file, and then the successors of the last."""
+    """Returns the first `count` seeds: those of the file, then the successors of the last."""
     given = list(plan.seeds[:count])
     return given + [seed_after(plan.seeds[-1], 1 + more) for more in range(count - len(given))]
 
 
 def seed_after(first: int, steps: int) -> int:
-    """The seed so many steps on; 0 follows the largest."""
+    """Returns the seed `steps` after the first; 0 follows the largest."""
     return (first + steps) % (LARGEST_SEED + 1)
 
 
 def longest_first(variants: Sequence[Variant]) -> list[Variant]:
-    """Those with the longest runs first, so that none is left for the end."""
+    """Returns the variants, those with the longest runs first, so that none is left for the end."""
     return sorted(variants, key=lambda variant: -variant.scenario.weight())
 
 
 def shard(runs: Iterator[Run], part: int, parts: int) -> Iterator[Run]:
-    """The part of the runs that is one machine's, by their identities.
+    """Yields the runs of one machine's part, selected by their identities.
 
-    The same whatever else the store holds and in whatever order runs come, so that shards of one
-    study never overlap and together are all of it.
+    The parts do not depend on the store or on the order of runs. They never overlap, and together
+    are the whole study.
     """
     for run in runs:
         if int.from_bytes(run.identity[:8], "big") % parts == part - 1:

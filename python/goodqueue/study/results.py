@@ -14,24 +14,32 @@ import numpy as np
 import polars as pl
 
 from goodqueue import _core
+from goodqueue.core.columns import column
+from goodqueue.core.intervals import t_interval
+from goodqueue.core.metrics import range_of
 from goodqueue.errors import DamageError, RequestError
-from goodqueue.intervals import t_interval
-from goodqueue.metrics import range_of
-from goodqueue.plots.columns import column
-from goodqueue.study.ledger import TABLES, Reading, Row, damaged, open_to_read, read_table, told
 from goodqueue.study.plan import identity
+from goodqueue.study.record.ledger import (
+    TABLES,
+    Reading,
+    Row,
+    damaged,
+    open_to_read,
+    read_table,
+    readable_errors,
+)
+from goodqueue.study.record.store import STUDY
 from goodqueue.study.stopping import anytime_interval
-from goodqueue.study.store import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from goodqueue.study.model import StudyPlan
-    from goodqueue.study.packing import Packing
+    from goodqueue.study.record.packing import Packing
 
 UNITS = ("_bps", "_s", "_bytes", "_packets", "_bdp")
-"""Ends of parameters' columns."""
+"""Endings of parameters' columns that are units."""
 
 MOST_NAMED = 8
 """Largest number of a column's values that a message lists."""
@@ -40,7 +48,7 @@ RUN_COLUMNS = ("identity", "results_version", "wall_s", "host", "error")
 
 
 class Results:
-    """The recorded runs of a folder, by rising place in the grid and seed.
+    """The recorded runs of a folder, by rising index in the grid and seed.
 
     Attributes:
         folder: the folder.
@@ -52,8 +60,8 @@ class Results:
         """Reads all rows.
 
         Raises:
-            RequestError: if the folder holds no ledger of a study.
-            DamageError: if what it holds is damaged.
+            RequestError: if the folder contains no ledger of a study.
+            DamageError: if its content is damaged.
         """
         self.folder = Path(folder)
         self._tables: dict[str, dict[str, str]] = {}
@@ -70,17 +78,17 @@ class Results:
         return f"Results({str(self.folder)!r}, runs={len(self)}, axes={self.axes})"
 
     def wide(self) -> pl.DataFrame:
-        """One row per run: its parameters, `seed`, every metric, and how it was run.
+        """One row per run: its parameters, `seed`, every metric, and facts about the execution.
 
-        `identity` (hexadecimal), `results_version`, `wall_s`, `host`, `error` (null if it did
-        not fail) come last. Metrics without a sample are null.
+        `identity` (hexadecimal), `results_version`, `wall_s`, `host`, `error` (null if it did not
+        fail) come last. Metrics without a sample are null.
         """
         return self._wide
 
     def long(self, metrics: Sequence[str] | None = None) -> pl.DataFrame:
-        """One row per run and metric: its parameters, `seed`, `metric`, `value`.
+        """Returns one row per run and metric: its parameters, `seed`, `metric`, `value`.
 
-        Of the newest version of the engine only, if there are several.
+        If there are several versions of the engine, only the newest is used.
         """
         wide = self.newest()
         return wide.unpivot(
@@ -91,12 +99,13 @@ class Results:
         )
 
     def means(self, metrics: Sequence[str] | str | None = None) -> pl.DataFrame:
-        """One row per variant and metric: the mean over the seeds and its 95 % interval.
+        """Returns one row per variant and metric: the mean over the seeds and its 95 % interval.
 
-        Parameters, `metric`, `count` (seeds with a sample), `mean`, `half_width` (Student's t; if
-        a stopping rule chose the count, of the sequence that allows for it: `anytime_interval`),
-        `low`, `high` (within the range of the metric), `min`, `max`. Sums are taken in the order of
-        seeds. Of the newest version of the engine only, if there are several.
+        The columns are the parameters, `metric`, `count` (seeds with a sample), `mean`,
+        `half_width` (Student's t; if a stopping rule chose the count, of the sequence that allows
+        for it: `anytime_interval`), `low`, `high` (within the range of the metric), `min`, `max`.
+        Sums are taken in the order of seeds. If there are several versions of the engine, only the
+        newest is used.
         """
         names = self.known([metrics] if isinstance(metrics, str) else metrics)
         wide = self.newest()
@@ -133,14 +142,14 @@ class Results:
             ) from None
 
     def of(self, plan: StudyPlan) -> pl.DataFrame:
-        """The rows of `wide` that belong to a study and did not fail, in the order of its grid."""
+        """Returns the rows of `wide` of a study's successful runs, in the order of its grid."""
         frame = self.within(plan).wide()
         return frame.filter(pl.col("error").is_null())
 
     def within(self, plan: StudyPlan) -> Results:
-        """Only the runs of this study, by identity.
+        """Returns only the runs of this study, by identity.
 
-        A folder may hold others beside: of the study before it was changed, or of another engine.
+        A folder may contain others: of the study before it was changed, or of another engine.
         """
         names = list(plan.axes)
         variants = {
@@ -162,7 +171,7 @@ class Results:
         return chosen
 
     def where(self, conditions: Mapping[str, str | Sequence[str]]) -> Results:
-        """Only the runs whose parameters, seed or host have a value, or one of several.
+        """Returns only the runs whose parameters, seed or host have one of the given values.
 
         Values are texts, numbers in the unit of the column, or numbers with their unit (`10Mbps`).
         Columns are named as for `column`.
@@ -184,12 +193,12 @@ class Results:
         return self._with(frame)
 
     def column(self, name: str) -> str:
-        """The column that is meant by its name, or by the end of a parameter's path.
+        """Returns the column with this name, or with this end of a parameter's path.
 
-        The unit at the end of a parameter's column may be left out.
+        The unit at the end of a parameter's column may be omitted.
 
         Raises:
-            RequestError: if there is none, or if several parameters end so.
+            RequestError: if there is none, or if several parameters have this end.
         """
         columns = self._wide.columns
         if name in columns:
@@ -207,14 +216,15 @@ class Results:
         raise RequestError(f"no run has a column {name!r}{hint}")
 
     def failures(self) -> pl.DataFrame:
-        """The runs that failed: their parameters, `seed`, `error`."""
+        """Runs that failed: their parameters, `seed`, `error`."""
         wide = self.wide().filter(pl.col("error").is_not_null())
         return wide.select(*self.axes, "seed", "error")
 
     def table(self, identity: str, name: str) -> pl.DataFrame:
-        """A table kept of a run.
+        """Returns a stored table of a run.
 
-        `queueing-delays`, `flows`, `backlog`, `windows` or `rtt`, as `goodqueue.Result` has them.
+        The tables are `queueing-delays`, `flows`, `backlog`, `windows` and `rtt`, as in
+        `goodqueue.Result`.
         """
         path = self.folder / TABLES / f"{identity}.{name}.parquet"
         known = self._tables.get(identity, {}).get(name)
@@ -228,7 +238,7 @@ class Results:
         return pl.read_parquet(content)
 
     def newest(self) -> pl.DataFrame:
-        """The rows of `wide` of the newest version of the engine that did not fail.
+        """Returns the rows of `wide` of the newest version of the engine that did not fail.
 
         Raises:
             RequestError: if two scenarios were run for the same point and seed.
@@ -244,7 +254,7 @@ class Results:
         return runs
 
     def known(self, metrics: Sequence[str] | None) -> list[str]:
-        """The named metrics; all of them if none is named.
+        """Returns the named metrics, or all of them.
 
         Raises:
             RequestError: if no run has one of them.
@@ -258,12 +268,12 @@ class Results:
 
 
 def _unit(column: str) -> str:
-    """The unit at the end of a parameter's column, as in `_bps`; empty if it has none."""
+    """Returns the unit at the end of a parameter's column, as in `_bps`; empty if it has none."""
     return next((unit for unit in UNITS if column.endswith(unit)), "")
 
 
 def _value(known: pl.Series, text: str) -> str | float:
-    """A value as a column has it: a text, or a number in its unit."""
+    """Returns a value in the form of a column: a text, or a number in its unit."""
     if not known.dtype.is_numeric():
         return text
     try:
@@ -286,7 +296,7 @@ def _near(name: str, names: Sequence[str]) -> str:
 
 
 def _among(value: str | float | None, known: pl.Series) -> str:
-    """The nearest value that a column has, or else some of its values."""
+    """Returns the nearest value of a column, or some of its values."""
     values = known.drop_nulls().unique(maintain_order=True)
     texts = [_written(one, known) for one in values]
     near = ""
@@ -301,7 +311,7 @@ def _among(value: str | float | None, known: pl.Series) -> str:
 
 
 def _written(value: object, known: pl.Series) -> str:
-    """A value as one would write it: with its unit where that is exact."""
+    """Returns a value as a user would write it: with its unit if that is exact."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         with_unit = column(known.to_frame(), known.name).text(value)
         if _core.measure(with_unit) == (value, _unit(known.name)):
@@ -311,8 +321,8 @@ def _written(value: object, known: pl.Series) -> str:
 
 
 def _rows(folder: Path) -> tuple[list[Row], dict[int, Packing]]:
-    """All rows of a ledger, and how their metrics are written."""
-    with closing(open_to_read(folder)) as connection, told(folder):
+    """Returns all rows of a ledger, and the encodings of their metrics."""
+    with closing(open_to_read(folder)) as connection, readable_errors(folder):
         reading = Reading(folder, connection)
         rows = list(reading.rows())
     reading.refuse()
@@ -322,7 +332,7 @@ def _rows(folder: Path) -> tuple[list[Row], dict[int, Packing]]:
 def _frame(
     found: list[Row], packings: dict[int, Packing]
 ) -> tuple[pl.DataFrame, list[str], list[str]]:
-    """The rows as a frame, its axes and its metrics.
+    """Returns the rows as a frame, its axes and its metrics.
 
     Runs whose metrics have the same names form one block of numbers.
     """

@@ -1,6 +1,6 @@
-"""Runs for those that want figures of them: on the executors, and kept in the store of studies.
+"""Runner of runs whose figures are needed: uses an executor, and the store of studies as a cache.
 
-Equal runs are run once, whoever asked first: the store keeps them by identity.
+Equal runs are run once, because the store finds them by identity.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodqueue.core.unfinished import scratch
 from goodqueue.errors import DamageError, RequestError
 from goodqueue.study.model import Keep, Run, Stop
-from goodqueue.study.store import Store
-from goodqueue.unfinished import scratch
+from goodqueue.study.record.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,12 +25,12 @@ KEEP = Keep()
 
 
 class Runner:
-    """Runs what the store does not hold, and gives the figures of all."""
+    """Runs the runs that the store does not contain, and returns the figures of all."""
 
     def __init__(
         self, store: Store, executor: Executor, on_run: Callable[[int], None] = lambda _left: None
     ) -> None:
-        """Takes where results are kept, where runs run, and who is told of each."""
+        """Takes the store, the executor, and the function to call after each run."""
         self._store = store
         self._executor = executor
         self._on_run = on_run
@@ -40,14 +40,14 @@ class Runner:
 
     @property
     def folder(self) -> Path:
-        """The store that keeps the results."""
+        """Folder of the store with the results."""
         return self._store.folder
 
     def figures(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float]]:
-        """The metrics of each run, in the order given.
+        """Returns the metrics of each run, in the order given.
 
         Raises:
-            KeyboardInterrupt: if it was stopped; what had finished is in the store.
+            KeyboardInterrupt: if it was stopped; the finished runs are in the store.
             RuntimeError: if a run failed.
         """
         missing: dict[bytes, Run] = {}
@@ -78,11 +78,11 @@ class Runner:
 
     @property
     def workers(self) -> int:
-        """The number of runs at once."""
+        """Number of concurrent runs."""
         return self._executor.workers
 
     def finished(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float] | None]:
-        """The metrics of each run that was stopped or not, in the order given; None if unknown."""
+        """Returns the metrics of each run, in the order given, even after a stop, or None."""
         return [
             [self._known[run.identity, metric] for metric in metrics]
             if all((run.identity, metric) in self._known for metric in metrics)
@@ -97,12 +97,12 @@ class Runner:
 
 @contextmanager
 def user_store(name: str, own: Path | None = None) -> Iterator[Store]:
-    """Opens the store of runs: in the user's cache, or in a folder that is named.
+    """Opens the store of runs: in the user's cache, or in a named folder.
 
-    For this call only, and not `lasting`, where the cache is read-only.
+    If the cache is read-only, the store exists for this call only, and is not `lasting`.
 
     Raises:
-        DamageError: if what is kept there is damaged.
+        DamageError: if the store is damaged.
     """
     if own is not None:
         with closing(Store.open(own, keep_both=True)) as store:

@@ -1,9 +1,9 @@
-"""When replicates suffice: intervals that stay honest however often one looks at them.
+"""Stopping of replicates: intervals that stay valid however often they are evaluated.
 
-Who looks after every replicate and stops at the first narrow interval picks the samples whose
-spread happens to be small. Student's t then covers the mean too rarely. What may be watched is a
-confidence *sequence*: with 95 % probability all of its intervals, at every count of replicates,
-hold the mean, so that any rule may choose where to stop.
+A user who evaluates Student's interval after every replicate and stops at the first narrow one
+selects samples with a small spread by chance. The interval then contains the mean too rarely. A
+confidence *sequence* may be watched: with 95 % probability all of its intervals, at every number of
+replicates, contain the mean. So any rule may choose when to stop.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from goodqueue.intervals import Interval
+from goodqueue.core.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,32 +21,33 @@ if TYPE_CHECKING:
     from goodqueue.study.model import Bound, StopSpec
 
 PRIOR_REPLICATES = 4
-"""c² of the sequence below: how firmly its mixture expects the mean near the hypothesis.
+"""c² of the sequence below: the strength with which its mixture expects the mean near the
+hypothesis.
 
-A normal mixture is narrowest near c² (1 - 2 ln alpha + ln(-2 ln alpha)) replicates (Waudby-Smith
-et al., below), 35 for alpha = 0.05: the middle of what studies use.
+A normal mixture is narrowest near c² (1 - 2 ln alpha + ln(-2 ln alpha)) replicates (Waudby-Smith et
+al., below), 35 for alpha = 0.05: a usual number in studies.
 """
 
 CONFIDENCE = 0.95
 
 LEAST_UNCHANGED = 30
-"""Replicates before values that are all equal are believed to have no spread.
+"""Number of equal values from which on a metric is assumed constant.
 
-By the rule of three, other values then come in less than one replicate in ten (95 %).
+By the rule of three, other values then occur in less than one replicate in ten (95 %).
 """
 
 
 def anytime_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """The interval of a mean after these replicates, valid however their number was chosen.
+    """Returns the interval of a mean after these replicates, valid however their number was chosen.
 
     The t-test confidence sequence of Wang and Ramdas ("Anytime-valid t-tests and confidence
-    sequences for Gaussian means with unknown variance", arXiv:2310.03722), after Lai (1976): exact
-    at every count for normal values of unknown variance, and in the limit for others (Waudby-Smith
-    et al., "Time-uniform central limit theory and asymptotic confidence sequences",
-    arXiv:2103.06476). With fewer than 7 values it has no end.
+    sequences for Gaussian means with unknown variance", arXiv:2310.03722), after Lai (1976), is
+    exact at every count for normal values of unknown variance. For other distributions it holds in
+    the limit (Waudby-Smith et al., "Time-uniform central limit theory and asymptotic confidence
+    sequences", arXiv:2103.06476). With fewer than 7 values it is unbounded.
 
     The result is the same to the last bit on every machine and in every order of the values: sums
-    are rounded once (`math.fsum`), and what needs a logarithm is decimal arithmetic.
+    are rounded once (`math.fsum`), and logarithms are computed in decimal arithmetic.
 
     Args:
         values: one per replicate, independent and of one distribution.
@@ -65,7 +66,7 @@ def anytime_interval(values: Sequence[float], confidence: float = CONFIDENCE) ->
 
 @lru_cache(maxsize=1 << 16)
 def _factor(count: int, confidence: float) -> float:
-    """The half width for values with standard deviation 1 (the one that divides by `count`).
+    """Returns the half width for values with standard deviation 1 (with divisor `count`).
 
     For X of unknown variance and an effect size mu / sigma mixed over N(0, 1 / c²), the likelihood
     ratio of the scale-invariant data against mu = 0 is
@@ -73,8 +74,8 @@ def _factor(count: int, confidence: float) -> float:
         sqrt(c² / (n + c²)) · (V / (V - S² / (n + c²)))^(n / 2),   V = Σ X², S = Σ X,
 
     a martingale from 1, which ever exceeds 1 / alpha with probability at most alpha (Ville). The
-    interval is every mu for which that of X - mu does not exceed it; with d = (mean - mu)² that is
-    d (1 - R c² / (n + c²)) < (R - 1) s², where R = ((n + c²) / (c² alpha²))^(1 / n).
+    interval contains every mu for which that of X - mu does not exceed it; with d = (mean - mu)²
+    that is d (1 - R c² / (n + c²)) < (R - 1) s², where R = ((n + c²) / (c² alpha²))^(1 / n).
     """
     with localcontext() as context:
         context.prec = 40
@@ -88,9 +89,9 @@ def _factor(count: int, confidence: float) -> float:
 class SequentialRule:
     """Replicates until the interval of every named metric is narrow enough, or a budget is spent.
 
-    After each round a variant is given about what its spread says it lacks, but at most half as
-    much again as it has: the first spreads are rough. Where it then stops is open to the values,
-    which the intervals allow for.
+    After each round a variant gets about the number of replicates that its spread requires, but at
+    most half as many as it has, because the first spreads are inaccurate. The number of replicates
+    thus depends on the values, which the intervals allow.
     """
 
     def __init__(self, spec: StopSpec) -> None:
@@ -108,7 +109,7 @@ class SequentialRule:
         return _share(wanted, max(0, self._spec.max_runs - sum(counts)))
 
     def worst(self, samples: Sequence[Mapping[str, Sequence[float]]]) -> str | None:
-        """One line on the interval that is furthest from its bound; None if none is beyond."""
+        """Returns a line on the interval that exceeds its bound most; None if none exceeds it."""
         excess, line = 1.0, None
         for index in range(len(samples)):
             for metric, bound in self._spec.width.items():
@@ -124,7 +125,7 @@ class SequentialRule:
         return line
 
     def _target(self, samples: Sequence[Mapping[str, Sequence[float]]], index: int) -> int:
-        """After how many replicates a variant is to be judged next; those it has if they do."""
+        """Returns the number of replicates for the next evaluation of a variant."""
         spec = self._spec
         count = _replicates(samples[index])
         if count < spec.min_replicates:
@@ -144,7 +145,7 @@ class SequentialRule:
     def _values(
         self, samples: Sequence[Mapping[str, Sequence[float]]], index: int, metric: str
     ) -> list[float]:
-        """The values that a metric's bound is about, by seed, without missing ones."""
+        """Returns the values to which a metric's bound applies, by seed, without missing ones."""
         own = samples[index].get(metric, ())
         if self._spec.baseline is None:
             return [value for value in own if not math.isnan(value)]
@@ -162,7 +163,7 @@ def _allowed(bound: Bound, interval: Interval) -> float:
 
 
 def _lacking(values: Sequence[float], bound: Bound, most: int) -> int:
-    """The number of values still needed if the spread stays as it is, at most `most`."""
+    """Returns the number of values still needed if the spread stays as it is, at most `most`."""
     count = len(values)
     mean = math.fsum(values) / count
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / count)
@@ -174,7 +175,7 @@ def _lacking(values: Sequence[float], bound: Bound, most: int) -> int:
 
 
 def _share(wanted: list[int], left: int) -> list[int]:
-    """As much of what is wanted as the budget holds: one replicate for each in turn."""
+    """Returns the part of the requests within the budget: one replicate for each in turn."""
     given = [0] * len(wanted)
     while left and given != wanted:
         for index, want in enumerate(wanted):
@@ -187,10 +188,10 @@ def _share(wanted: list[int], left: int) -> list[int]:
 def paired_difference(
     first: Mapping[int, float], second: Mapping[int, float], confidence: float = CONFIDENCE
 ) -> Interval:
-    """The mean of `second` - `first` under common random numbers, with an interval for any stop.
+    """Returns the mean of `second` - `first` under common random numbers, with an anytime interval.
 
-    What a seed does to both cancels, so that the interval of the differences is narrower than the
-    two intervals tell, if the seeds matter to both in the same way.
+    Effects of a seed on both cancel. The interval of the differences is then narrower than the two
+    intervals suggest, if a seed affects both in the same way.
 
     Args:
         first: one value per seed.

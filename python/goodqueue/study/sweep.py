@@ -1,4 +1,4 @@
-"""A study from its file to its results."""
+"""Running a study, from its file to its results."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import longest_first, plan, run_of, seeds_of, shard
-from goodqueue.study.store import Store
+from goodqueue.study.record.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from goodqueue.api import Overrides, Source
+    from goodqueue.runs.api import Overrides, Source
     from goodqueue.study.model import Executor, Run, RunResult, StoppingRule, StudyPlan
     from goodqueue.study.results import Results
 
 
 class Watcher(Protocol):
-    """Is told how a study goes, from the thread that writes its results."""
+    """Observer of a study's progress, called from the thread that writes its results."""
 
     def planned(self, runs: int, weight: float, known: int) -> None:
-        """So many runs are to be done, besides those that are known already."""
+        """Reports the number of runs to do, besides those that are known already."""
 
     def recorded(self, results: Sequence[RunResult]) -> None:
-        """These are on the disk."""
+        """Reports results that are on the disk."""
 
     def worst(self, line: str | None) -> None:
-        """The interval that is furthest from its bound."""
+        """Reports the interval that exceeds its bound most."""
 
 
 class Silent:
-    """Tells nobody."""
+    """Observer that does nothing."""
 
     def planned(self, runs: int, weight: float, known: int) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def recorded(self, results: Sequence[RunResult]) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def worst(self, line: str | None) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The end of a sweep, in counts.
+    """Counts at the end of a sweep.
 
     Attributes:
-        done: runs that were run.
-        failed: of these, those that failed.
-        known: runs that the store held already.
-        interrupted: whether runs are left because it was stopped.
+        done: number of runs that were run.
+        failed: number of these that failed.
+        known: number of runs that the store contained already.
+        interrupted: True if runs are left because it was stopped.
     """
 
     done: int
@@ -69,7 +69,7 @@ class Study:
     """A study file, read and checked.
 
     Attributes:
-        plan: what it asks for.
+        plan: its variants and seeds.
     """
 
     def __init__(self, source: Source, *, set: Overrides = ()) -> None:  # noqa: A002
@@ -82,7 +82,7 @@ class Study:
         Raises:
             ScenarioError: with place, mistake and remedy.
         """
-        from goodqueue.api import overrides, text_of
+        from goodqueue.runs.api import overrides, text_of
 
         self.plan = plan(_core.Study.parse(*text_of(source), overrides(set)))
 
@@ -96,17 +96,17 @@ class Study:
         keep_both: bool = False,
         retry_failed: bool = False,
     ) -> Results:
-        """Runs what the folder does not hold yet.
+        """Runs the runs that the folder does not contain yet.
 
-        Ctrl-C ends it with what is finished; the same call goes on from there.
+        Ctrl-C ends it with the finished runs; the same call continues later.
 
         Args:
-            folder: where results go, and may be already.
-            jobs: threads, or None for one per processor.
-            executor: where to run instead.
+            folder: folder of results, which may contain some already.
+            jobs: number of threads, or None for one per processor.
+            executor: executor in place of threads.
             part: (k, n) for the k-th of n machines; merge their folders afterwards.
-            keep_both: whether results of another version of the engine may stay beside.
-            retry_failed: whether runs that failed are run again.
+            keep_both: True to keep results of another version of the engine.
+            retry_failed: True to run failed runs again.
 
         Raises:
             RequestError: if the folder cannot be used, or holds results of another version.
@@ -128,7 +128,7 @@ class Study:
 
 
 def check_part(plan: StudyPlan, part: tuple[int, int]) -> None:
-    """Refuses to run a part of a study that must see the whole."""
+    """Refuses to run a part of a study whose stopping rule needs all runs."""
     if plan.stop is not None and part != (1, 1):
         raise RequestError(
             "a stopping rule looks at all the runs, and a shard has only some of them: write "
@@ -137,7 +137,7 @@ def check_part(plan: StudyPlan, part: tuple[int, int]) -> None:
 
 
 class Sweep:
-    """The runs of a plan, brought into a store."""
+    """The runs of a plan, which it brings into a store."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -160,7 +160,7 @@ class Sweep:
         self._weights = [variant.scenario.weight() for variant in plan.variants]
 
     def run(self, *, retry_failed: bool = False) -> Tally:
-        """Runs what the store does not hold."""
+        """Runs the runs that the store does not contain."""
         plan = self._plan
         rule = rule_of(plan)
         least = plan.stop.min_replicates if plan.stop else len(plan.seeds)
@@ -194,7 +194,7 @@ class Sweep:
     def _pending(
         self, before: Sequence[int], counts: Sequence[int], *, retry_failed: bool
     ) -> list[Run]:
-        """The runs that are new and not recorded, longest first."""
+        """Yields the runs that are new and not recorded, longest first."""
         pending: list[Run] = []
         known: list[Run] = []
         seen: set[bytes] = set()  # points of the grid may come to the same scenario
@@ -228,7 +228,7 @@ class Sweep:
 
 
 class Samples:
-    """The metrics that a stopping rule looks at, by run."""
+    """Metrics that a stopping rule needs, by run."""
 
     def __init__(self, plan: StudyPlan, store: Store) -> None:
         assert plan.stop is not None
@@ -239,7 +239,7 @@ class Samples:
         self._loaded = False
 
     def add(self, results: Sequence[RunResult]) -> None:
-        """Takes what was just recorded."""
+        """Adds results that were just recorded."""
         for result in results:
             found = result.metrics
             self._values[result.run.identity] = [
@@ -247,7 +247,7 @@ class Samples:
             ]
 
     def columns(self, counts: Sequence[int]) -> list[dict[str, list[float]]]:
-        """For each variant the values of each metric, in the order of the seeds."""
+        """Returns, for each variant, the values of each metric in the order of the seeds."""
         seeds = seeds_of(self._plan, max(counts))
         runs = [
             [run_of(variant, seed).identity for seed in seeds[: counts[variant.index]]]
@@ -266,7 +266,7 @@ class Samples:
 
 
 def rule_of(plan: StudyPlan) -> StoppingRule | None:
-    """The stopping rule of a study, if it has one."""
+    """Returns the stopping rule of a study, if it has one."""
     if plan.stop is None:
         return None
     from goodqueue.study.stopping import SequentialRule

@@ -8,9 +8,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from goodqueue.memory import Room, limit_of
-from goodqueue.parallel import jobs_of
-from goodqueue.study.engine import perform
+from goodqueue.core.parallel import jobs_of
+from goodqueue.runs.memory import Room, limit_of
+from goodqueue.study.engine import execute_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from goodqueue.study.model import Keep, Run, RunResult, Stop
 
 BATCH_S = 0.02
-"""Results that come within so many seconds are handed on together: one commit for all."""
+"""Time in seconds within which results are returned together, for a common commit."""
 
 MOST_WAITING = 256
-"""Results that may wait to be written; threads that are further ahead wait too."""
+"""Largest number of results that wait to be written; threads wait beyond it."""
 
 
 class Threads:
     """A pool of `jobs` threads (one per processor by default, at most four per processor)."""
 
     def __init__(self, jobs: int | None = None, memory: int | None = None) -> None:
-        """Takes how many threads are wanted, and how many bytes their runs may take together."""
+        """Takes the number of threads, and the memory in bytes that their runs may use together."""
         self.workers = jobs_of(jobs)
         self._room = Room(limit_of(None) if memory is None else memory)
 
     def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
-        """Runs all; see `Executor.execute`."""
+        """Runs all runs; see `Executor.execute`."""
         done: queue.Queue[RunResult | None] = queue.Queue(MOST_WAITING)
         source = iter(runs)
         lock = threading.Lock()
@@ -50,7 +50,7 @@ class Threads:
                         variant.scenario, series=keep.series, engine=variant.engine
                     )
                     with needed:
-                        result = perform(run, keep, stop.cancel)
+                        result = execute_run(run, keep, stop.cancel)
                     if result is not None:
                         done.put(result)
             finally:
@@ -69,11 +69,11 @@ class Threads:
             thread.join()
 
     def close(self) -> None:
-        """Nothing is kept between calls."""
+        """Does nothing, because nothing is kept between calls."""
 
 
 def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list[RunResult]]:
-    """Results as they come, until every thread has said that it ends."""
+    """Yields results as they arrive, until every thread has ended."""
     pause = threading.Event()
     while working:
         first = _next(done)
@@ -94,19 +94,19 @@ not always end its wait."""
 
 
 def _next(done: queue.Queue[RunResult | None]) -> RunResult | None:
-    """The next result, however long it takes."""
+    """Returns the next result, however long it takes."""
     while True:
         with contextlib.suppress(queue.Empty):
             return done.get(timeout=AWAKE_S)
 
 
 PATIENCE_S = 0.5
-"""Seconds that threads whose runs were stopped have to end. A thread that builds a large network
-cannot stop: it is left alone, and ends when the network is built."""
+"""Seconds that threads with stopped runs have to end. A thread that builds a large network cannot
+stop. It is left alone, and ends when the network is built."""
 
 
 def _discard(done: queue.Queue[RunResult | None], threads: list[threading.Thread]) -> None:
-    """Waits a little for threads that would else wait for room."""
+    """Waits a little for threads that would otherwise wait for space."""
     end = time.monotonic() + PATIENCE_S
     for thread in threads:
         while thread.is_alive() and time.monotonic() < end:

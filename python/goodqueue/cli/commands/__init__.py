@@ -1,1 +1,1 @@
-"""The commands as they are typed: options, and which of them go together."""
+"""Definitions of the commands: their options, and which options can be combined."""

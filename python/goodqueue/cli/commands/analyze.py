@@ -1,4 +1,4 @@
-"""`goodqueue analyze` as it is typed."""
+"""Options of `goodqueue analyze`."""
 
 from __future__ import annotations
 
@@ -22,33 +22,35 @@ def analyze(  # noqa: PLR0913
         Path,
         typer.Argument(
             metavar="CAPTURE",
-            help="pcap or pcapng file, or an ns-2 trace: at the link, before its queue if "
-            "there is a second one.",
+            help="pcap or pcapng file, or a trace of ns-2, captured at the link (before "
+            "its queue if --after is given).",
         ),
     ],
     *,
     link: Annotated[
         str | None,
         typer.Option(
-            metavar="RATE", help="The link's rate in captured frames, as in 50Mbps; else estimated."
+            metavar="RATE",
+            help="The link's rate in captured frames, such as 50Mbps; estimated by default.",
         ),
     ] = None,
     after: Annotated[
         Path | None,
-        typer.Option(metavar="CAPTURE", help="A capture of the same packets behind the queue."),
+        typer.Option(metavar="CAPTURE", help="Capture of the same packets behind the queue."),
     ] = None,
     drops: Annotated[
         Path | None,
         typer.Option(
             metavar="CSV",
-            help="When the link dropped packets: a column time_s, seconds on the capture's clock.",
+            help="CSV file of the link's drops: a column time_s, in seconds on the "
+            "capture's clock.",
         ),
     ] = None,
     threshold: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Replace a threshold (docs/traces.md lists them); may be given several times.",
+            help="Replace a threshold (see docs/traces.md); may be given several times.",
         ),
     ] = None,
     to_scenario: Annotated[
@@ -58,7 +60,9 @@ def analyze(  # noqa: PLR0913
     seed: Annotated[
         int | None,
         typer.Option(
-            metavar="N", callback=in_range, help="Of the intervals' bootstrap; by default 1."
+            metavar="N",
+            callback=in_range,
+            help="Seed of the bootstrap for the intervals; by default 1.",
         ),
     ] = None,
     json: JsonOption = False,
@@ -73,7 +77,7 @@ def analyze(  # noqa: PLR0913
     format_: FormatOption = None,
     caption: CaptionOption = True,
 ) -> int:
-    """Tell from a packet capture what limits its flows and what the sizing rules need."""
+    """Analyse a packet capture: what limits its flows, and the parameters of the sizing rules."""
     from goodqueue.cli.analyze import analyze_capture
     from goodqueue.cli.capture import Capture
 

@@ -1,4 +1,4 @@
-"""`goodqueue compare` as it is typed."""
+"""Options of `goodqueue compare`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def compare(  # noqa: PLR0913
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Scenario files; one if there are variants of it; - for standard input.",
+            help="Scenario files, or one file if --variant is given; - for standard input.",
         ),
     ],
     *,
@@ -35,18 +35,21 @@ def compare(  # noqa: PLR0913
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE,...",
-            help="Compare the file with these values, as in topology.bottleneck.queue.limit=50p; "
-            "may be given several times. '' is the file as written.",
+            help="Compare the file with these values replaced, such as "
+            "topology.bottleneck.queue.limit=50p; may be given several times. '' is "
+            "the file as written.",
         ),
     ] = None,
     replicates: Annotated[
         int,
-        typer.Option(metavar="N", min=2, max=10_000, help="Seeds that every side is run under."),
+        typer.Option(
+            metavar="N", min=2, max=10_000, help="Number of seeds with which every scenario is run."
+        ),
     ] = REPLICATES,
     link: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The link whose figures are compared; by default the bottleneck."
+            metavar="NAME", help="Link whose figures are compared; by default the bottleneck."
         ),
     ] = None,
     set_: SetOption = None,
@@ -67,13 +70,13 @@ def compare(  # noqa: PLR0913
     store: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where runs are kept; by default ~/.cache/goodqueue/compare."
+            metavar="DIR", help="Folder that stores runs; by default ~/.cache/goodqueue/compare."
         ),
     ] = None,
 ) -> int:
-    """Run scenarios side by side under common seeds, and print what differs.
+    """Run scenarios side by side with common seeds, and print their differences.
 
-    Every figure has its 95 % interval; differences are taken from the first, seed by seed.
+    Every figure has its 95 % interval; differences are from the first scenario, seed by seed.
     """
     from goodqueue.cli.compare import CompareRequest, compare_scenarios
 

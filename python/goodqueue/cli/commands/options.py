@@ -1,4 +1,4 @@
-"""Options that several commands have, and how their texts are split."""
+"""Options of several commands, and the parsing of their texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from goodqueue.drawing import Drawing
+    from goodqueue.core.drawing import Drawing
 
 ScenarioFile = Annotated[
     str,
@@ -21,14 +21,14 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Replace one value of the scenario, as in topology.bottleneck.queue.limit=50p; "
-        "may be given several times.",
+        help="Replace one value of the scenario, such as "
+        "topology.bottleneck.queue.limit=50p; may be given several times.",
     ),
 ]
 
 
 def in_range(seed: int | None) -> int | None:
-    """Refuses a seed that no scenario may have."""
+    """Refuses a seed that is out of range."""
     if seed is not None:
         from goodqueue.study.plan import LARGEST_SEED
 
@@ -55,7 +55,9 @@ OutOption = Annotated[
 ]
 JobsOption = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", min=1, help="Threads; by default one per processor."),
+    typer.Option(
+        "--jobs", metavar="N", min=1, help="Number of threads; by default one per processor."
+    ),
 ]
 
 
@@ -64,8 +66,8 @@ MemoryOption = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        help="The most memory that runs may take, as in 8GiB; by default three quarters of the "
-        "machine's.",
+        help="Largest memory of all runs together, such as 8GiB; by default three "
+        "quarters of the machine's.",
     ),
 ]
 
@@ -75,26 +77,26 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="LIST",
-        help="Formats of the pictures: png, svg, pdf, or several, as in svg,pdf.",
+        help="Format of the pictures: png, svg, pdf, or several, such as svg,pdf.",
     ),
 ]
 CaptionOption = Annotated[
     bool,
     typer.Option(
         "--caption/--no-caption",
-        help="Whether captions stand in the images; captions.txt has them in any case.",
+        help="Draw captions into the images; captions.txt contains them in any case.",
     ),
 ]
 
 
 def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
-    """Reads the options on the pictures of `--out`.
+    """Returns the options for the pictures of `--out`.
 
     Raises:
-        BadParameter: if there are none.
-        RequestError: of a format that there is not.
+        BadParameter: if there are no pictures.
+        RequestError: if a format is unknown.
     """
-    from goodqueue.drawing import drawing_of
+    from goodqueue.core.drawing import drawing_of
 
     if out is None:
         refuse_stray(
@@ -112,12 +114,12 @@ def refuse_stray(stray: dict[str, bool], why: str) -> None:
 
 
 def overrides(entries: list[str] | None) -> list[tuple[str, str]]:
-    """Splits `path=value`; what is wrong with either is the scenario parser's to say."""
+    """Splits `path=value`; the scenario parser checks both parts."""
     return [pair("--set", "PATH=VALUE", entry) for entry in entries or []]
 
 
 def conditions(entries: list[str] | None) -> dict[str, list[str]]:
-    """Splits the `column=value` of `--where`: the values of each column."""
+    """Splits the `column=value` of `--where`, and returns the values of each column."""
     found: dict[str, list[str]] = {}
     for entry in entries or []:
         column, value = pair("--where", "COLUMN=VALUE", entry)
@@ -126,7 +128,7 @@ def conditions(entries: list[str] | None) -> dict[str, list[str]]:
 
 
 def pair(option: str, form: str, entry: str) -> tuple[str, str]:
-    """Splits `name=value` of an option that wants this form."""
+    """Splits `name=value` of an option with this form."""
     name, equals, value = entry.partition("=")
     if not equals:
         raise typer.BadParameter(f"{option} {entry}: write {option} {form}")

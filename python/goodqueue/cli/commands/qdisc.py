@@ -1,4 +1,4 @@
-"""`goodqueue qdisc` as it is typed."""
+"""Options of `goodqueue qdisc`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from goodqueue.cli.commands.options import JsonOption, ScenarioFile, SetOption, overrides
 
 qdisc = typer.Typer(
-    help="Queues of Linux's tc as queues of a scenario, and the other way.",
+    help="Convert queues between Linux's tc and scenarios.",
     rich_markup_mode=None,
 )
 
@@ -20,7 +20,8 @@ def qdisc_parse(
         str,
         typer.Argument(
             metavar="LINE",
-            help='What `tc qdisc show` prints, as in "qdisc codel 8001: root"; or - for stdin.',
+            help='A line of `tc qdisc show`, such as "qdisc codel 8001: root"; - for '
+            "standard input.",
         ),
     ],
     *,
@@ -37,7 +38,7 @@ def qdisc_print(
     file: ScenarioFile,
     *,
     link: Annotated[
-        str, typer.Option(metavar="NAME", help="The link whose queue is printed.")
+        str, typer.Option(metavar="NAME", help="Link whose queue is printed.")
     ] = "bottleneck",
     set_: SetOption = None,
     json: JsonOption = False,

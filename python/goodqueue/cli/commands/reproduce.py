@@ -1,4 +1,4 @@
-"""`goodqueue reproduce` as it is typed."""
+"""Options of `goodqueue reproduce`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from goodqueue.cli.commands.options import JobsOption, JsonOption, in_range, ref
 def reproduce(  # noqa: PLR0913 - options of one command
     context: typer.Context,
     paper: Annotated[
-        str | None, typer.Argument(metavar="PAPER", help="Such as gijsbers2011.")
+        str | None, typer.Argument(metavar="PAPER", help="Paper, such as gijsbers2011.")
     ] = None,
     table: Annotated[
-        str | None, typer.Argument(metavar="TABLE", help="Such as table4; all by default.")
+        str | None,
+        typer.Argument(metavar="TABLE", help="Table or figure, such as table4; all by default."),
     ] = None,
     *,
     listing: Annotated[
-        bool, typer.Option("--list", help="Show the papers, tables and figures, and their cost.")
+        bool, typer.Option("--list", help="List the papers, tables and figures with their cost.")
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Every paper.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Reproduce every paper.")] = False,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a page with tables and pictures (HTML)."),
@@ -31,32 +32,35 @@ def reproduce(  # noqa: PLR0913 - options of one command
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Instead, write what the authors worked with of cells of the table: ns-2's "
-            "out.tr, nam's out.nam, the window file, the queue, and a script for gnuplot.",
+            help="Only write the files of ns-2 for cells of the table: out.tr, nam's "
+            "out.nam, the window file, the queue, and a script for gnuplot.",
         ),
     ] = None,
     row: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
-            help="With --traces: the rows, as in buffer=10, or all; may be given several times. By "
-            "default the cell that the table names, or every row.",
+            help="With --traces: rows of the table, such as buffer=10, or all; may be "
+            "given several times. The default is the cell that the table names, or "
+            "every row.",
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", metavar="N", callback=in_range, help="With --traces: of the runs."),
+        typer.Option(
+            "--seed", metavar="N", callback=in_range, help="With --traces: seed of the runs."
+        ),
     ] = None,
     jobs: JobsOption = None,
     store: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where runs are kept; by default ~/.cache/goodqueue/papers."
+            metavar="DIR", help="Folder that stores runs; by default ~/.cache/goodqueue/papers."
         ),
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Run published experiments and set the figures beside the papers'."""
+    """Run published experiments and print their figures beside the papers'."""
     from goodqueue.cli.reproduce import (
         ReproduceRequest,
         list_papers,

@@ -1,4 +1,4 @@
-"""`goodqueue run` as it is typed."""
+"""Options of `goodqueue run`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(  # noqa: PLR0913
         bool | None,
         typer.Option(
             "--series/--no-series",
-            help="Whether DIR gets the time series (Parquet) and the pictures made of them.",
+            help="Write the time series (Parquet) and their pictures to DIR.",
             show_default="--series",
         ),
     ] = None,
@@ -45,31 +45,35 @@ def run(  # noqa: PLR0913
         typer.Option(
             "--pcap",
             metavar="POINT=FILE",
-            help="Also write a capture (pcapng) of what passes a point: sender, receiver, before "
-            "or after the bottleneck's queue; with a colon of one flow or another link, as in "
-            "before:bottleneck.reverse=acks.pcapng; may be given several times.",
+            help="Also write a capture (pcapng) of the packets at a point: sender, "
+            "receiver, or before or after the bottleneck's queue. A colon selects a "
+            "flow or another link, as in before:bottleneck.reverse=acks.pcapng. May "
+            "be given several times.",
         ),
     ] = None,
     trace: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Also write every trace there is to this directory: captures, ns-2's .tr, nam's "
-            ".nam, a data file of Flent, and windows and queue as columns for gnuplot.",
+            help="Also write all traces to this directory: captures, ns-2's .tr, nam's "
+            ".nam, a data file of Flent, and windows and queue as columns for "
+            "gnuplot.",
         ),
     ] = None,
     snap: Annotated[
         str | None,
         typer.Option(
-            metavar="SIZE", help="Cut the frames of captures to this; by default to their headers."
+            metavar="SIZE",
+            help="Largest captured part of a frame in bytes; by default the headers.",
         ),
     ] = None,
     engine: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="packets; hybrid, which lets windows and queue change continuously between "
-            "losses; or auto: hybrid where packets take more than a minute and both agree.",
+            help="packets; hybrid, in which windows and queue change continuously between "
+            "losses; or auto: hybrid if packets take more than a minute and both "
+            "engines agree.",
         ),
     ] = "packets",
     explain: Annotated[
@@ -94,7 +98,7 @@ def run(  # noqa: PLR0913
         ),
     ] = None,
 ) -> int:
-    """Run a scenario once and print what every link and flow did."""
+    """Run a scenario once and print the results of every link and flow."""
     if explain is not None:
         refuse_stray(
             {
@@ -125,7 +129,7 @@ def run(  # noqa: PLR0913
         "is about one flow: name it with --explain FLOW",
     )
     from goodqueue.cli.run import run_scenario
-    from goodqueue.engines import choice_of
+    from goodqueue.runs.engines import choice_of
 
     if snap is not None and not pcap and trace is None:
         raise typer.BadParameter("--snap needs --pcap or --trace")
@@ -147,7 +151,7 @@ def run(  # noqa: PLR0913
 
 
 def _captures(given: list[str] | None) -> dict[str, Path]:
-    """Files by the points that they are taken at."""
+    """Returns the files by the points at which captures are taken."""
     captures: dict[str, Path] = {}
     for text in given or []:
         point, separator, file = text.partition("=")

@@ -1,4 +1,4 @@
-"""`goodqueue size` as it is typed: of a file, a capture, or a description."""
+"""Options of `goodqueue size` for a file, a capture, or a description."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def size(  # noqa: PLR0913
         str | None,
         typer.Argument(
             metavar="[FILE]",
-            help="A scenario (- for standard input), in place of --rate, --rtt and --flows.",
+            help="A scenario file (- for standard input), in place of --rate, --rtt and --flows.",
         ),
     ] = None,
     *,
@@ -53,7 +53,7 @@ def size(  # noqa: PLR0913
     rate: Annotated[
         str | None,
         typer.Option(
-            metavar="RATE", help="The link's rate, as in 50Mbps.", rich_help_panel=WITHOUT_FILE
+            metavar="RATE", help="The link's rate, such as 50Mbps.", rich_help_panel=WITHOUT_FILE
         ),
     ] = None,
     rtt: Annotated[
@@ -68,21 +68,23 @@ def size(  # noqa: PLR0913
         int | None,
         typer.Option(
             metavar="N",
-            help="Long flows that this link holds back.",
+            help="Number of long flows that this link limits.",
             rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
     packet: Annotated[
         str | None,
         typer.Option(
-            metavar="SIZE", help="A full IP packet; by default 1500B.", rich_help_panel=WITHOUT_FILE
+            metavar="SIZE",
+            help="Size of a full IP packet; by default 1500B.",
+            rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
     control: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Congestion control: cubic (if left out), reno, abe, scalable, bbr.",
+            help="Congestion control: cubic (default), reno, abe, scalable, bbr.",
             rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
@@ -90,7 +92,7 @@ def size(  # noqa: PLR0913
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What the hosts' TCP is otherwise: linux (if left out) or rfc.",
+            help="TCP profile of the hosts: linux (default) or rfc.",
             rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
@@ -98,7 +100,8 @@ def size(  # noqa: PLR0913
         bool,
         typer.Option(
             "--as-in-theory",
-            help="TCP as the rules assume it: Reno of the RFCs, with a step of growth per ACK.",
+            help="Use the TCP that the rules assume: Reno of the RFCs, whose window grows "
+            "by one step per ACK.",
             rich_help_panel=WITHOUT_FILE,
         ),
     ] = False,
@@ -114,7 +117,7 @@ def size(  # noqa: PLR0913
         str | None,
         typer.Option(
             metavar="RATE",
-            help="What one flow's own access link lets through.",
+            help="Rate of one flow's own access link.",
             rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
@@ -122,19 +125,19 @@ def size(  # noqa: PLR0913
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="What receivers' windows allow, if that binds.",
+            help="Receivers' window, if it limits flows.",
             rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
     paced: Annotated[
         bool,
-        typer.Option("--paced", help="Senders pace.", rich_help_panel=WITHOUT_FILE),
+        typer.Option("--paced", help="Senders pace their packets.", rich_help_panel=WITHOUT_FILE),
     ] = False,
     link: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The link whose buffer is sized; by default the one called bottleneck.",
+            help="Link whose buffer is sized; by default the one called bottleneck.",
             rich_help_panel=WITH_FILE,
         ),
     ] = None,
@@ -142,8 +145,9 @@ def size(  # noqa: PLR0913
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Start every flow that has no start_jitter up to this much later, by the "
-            "seed, so that replicates differ; by default one base round-trip time of the link.",
+            help="Largest random delay of the start of flows without start_jitter, so "
+            "that replicates differ; by default one base round-trip time of the "
+            "link.",
             rich_help_panel=WITH_FILE,
         ),
     ] = None,
@@ -162,32 +166,32 @@ def size(  # noqa: PLR0913
             "--min-utilization",
             "--target",
             metavar="SHARE",
-            help="Least utilisation of the link.",
+            help="Smallest utilisation of the link.",
         ),
     ] = "98%",
     max_loss: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Largest loss rate, as in 1%.")
+        str | None, typer.Option(metavar="SHARE", help="Largest loss rate, such as 1%.")
     ] = None,
     max_delay: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="Largest 99th percentile of the queueing delay, as in 50ms."
+            metavar="TIME", help="Largest 99th percentile of the queueing delay, such as 50ms."
         ),
     ] = None,
     mix: Annotated[
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="Share of the capacity that the long flows have; by default 100%. Of a file only "
-            "the rules heed it: its traffic is what it is.",
+            help="Share of the capacity of the long flows; by default 100%. For a file it "
+            "affects only the rules.",
         ),
     ] = None,
     synchronization: Annotated[
         float | None,
         typer.Option(
             metavar="ALPHA",
-            help="Packets of a loss burst over the number of flows (alpha of BSCL); by default "
-            "0.55, of a capture as measured.",
+            help="Packets of a loss burst over the number of flows (alpha of BSCL); by "
+            "default 0.55, for a capture as measured.",
             rich_help_panel=MEASURED,
         ),
     ] = None,
@@ -213,7 +217,7 @@ def size(  # noqa: PLR0913
             metavar="N",
             min=1,
             max=16,
-            help="Segments for each ACK; by default 2 (delayed ACKs), of a capture as seen.",
+            help="Segments per ACK; by default 2 (delayed ACKs), for a capture as measured.",
             rich_help_panel=MEASURED,
         ),
     ] = None,
@@ -221,17 +225,19 @@ def size(  # noqa: PLR0913
         bool | None,
         typer.Option(
             "--byte-counting/--step-per-ack",
-            help="Windows grow by the bytes ACKed (RFC 3465), or by a step per ACK.",
+            help="Windows grow by the bytes acknowledged (RFC 3465), or by one step per ACK.",
             rich_help_panel=MEASURED,
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Theory only, at once.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Answer by theory alone, without simulation.")
+    ] = False,
     aqm: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KIND",
-            help="A queue to try in place of the link's, with its defaults; may be given several "
-            "times, by default codel, fq_codel and pie.",
+            help="Queue to try in place of the link's, with its defaults; may be given "
+            "several times; by default codel, fq_codel and pie.",
         ),
     ] = None,
     replicates: Annotated[
@@ -240,31 +246,31 @@ def size(  # noqa: PLR0913
             metavar="N",
             min=3,
             max=10_000,
-            help="Most runs of a limit, each under its own seed, by default 64; they are used "
-            "where they decide.",
+            help="Largest number of runs per limit, each with its own seed; by default "
+            "64. Fewer are run if they suffice for a decision.",
         ),
     ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Wall-clock time that the answer may take, by default 60s. Replicates are made "
-            "shorter so that it lasts; exit code 6 if it ends before the answer is proved.",
+            help="Largest wall-clock time; by default 60s. Replicates are shortened so "
+            "that it suffices; exit code 6 if it ends before the answer is proved.",
         ),
     ] = None,
     only: Annotated[
         str | None,
         typer.Option(
             metavar="PART",
-            help="answer: leave out rules' buffers, other queues and what would change the answer.",
+            help="answer: omit the rules' buffers, other queues and changes of the link.",
         ),
     ] = None,
     engine: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="packets, hybrid (windows and queue change continuously between losses), or auto, "
-            "which is the default: hybrid where packets take longer than the budget.",
+            help="packets, hybrid (windows and queue change continuously between losses), "
+            "or auto (default): hybrid if packets take longer than the budget.",
         ),
     ] = None,
     jobs: JobsOption = None,
@@ -272,8 +278,8 @@ def size(  # noqa: PLR0913
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep every run in this folder of a study, and run none that it holds; by default "
-            "in the user's cache.",
+            help="Folder of a study that stores every run and returns stored ones; by "
+            "default one in the user's cache.",
         ),
     ] = None,
     memory: MemoryOption = None,
@@ -281,27 +287,25 @@ def size(  # noqa: PLR0913
     json: JsonOption = False,
     report: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Also write the answer as one self-contained page of HTML."
-        ),
+        typer.Option(metavar="FILE", help="Also write the answer as a self-contained HTML page."),
     ] = None,
     out: OutOption = None,
     format_: FormatOption = None,
     caption: CaptionOption = True,
 ) -> int:
-    """Find the smallest buffer that keeps a link busy: of a scenario, a capture, a description.
+    """Find the smallest buffer that keeps a link busy, for a scenario, a capture or a description.
 
-    Optionally within bounds on loss and delay. Every published rule is judged and simulated beside
-    the answer; docs/sizing.md says how.
+    Loss and delay can be bounded too. Every published rule is judged and simulated for comparison;
+    docs/sizing.md explains how.
     """
     from goodqueue.cli.capture import Capture
     from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
-    from goodqueue.engines import choice_of
-    from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES
+    from goodqueue.runs.engines import choice_of
+    from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES
     from goodqueue.sizing.api import Effort
-    from goodqueue.sizing.budget import BUDGET_S, parse_budget
     from goodqueue.sizing.known import Known
     from goodqueue.sizing.question import Bounds, Question
+    from goodqueue.sizing.search.budget import BUDGET_S, parse_budget
 
     known_besides = Known(synchronization, loss_burst, effective_rtt, ack_every, byte_counting)
     of_capture = {"--from": from_ is not None, "--after": after is not None}
@@ -366,8 +370,8 @@ def size(  # noqa: PLR0913
     refuse_stray(of_file, "belongs to a scenario file, and none is named")
     if from_ is not None:
         known = {"--rate", "--control"}  # the rest is in the capture
-        told = {flag: given for flag, given in of_link.items() if flag not in known}
-        refuse_stray(told, f"is estimated from {from_}")
+        stray = {flag: given for flag, given in of_link.items() if flag not in known}
+        refuse_stray(stray, f"is estimated from {from_}")
         capture = Capture(from_, after=after, rate=rate, rate_flag="--rate", seed=seed)
         return size_capture(capture, control, known_besides, bounds, effort, output)
     refuse_stray({"--after": after is not None}, "belongs to a capture: name it with --from")

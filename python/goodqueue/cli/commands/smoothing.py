@@ -1,4 +1,4 @@
-"""`goodqueue smoothing` as it is typed."""
+"""Options of `goodqueue smoothing`."""
 
 from __future__ import annotations
 
@@ -23,67 +23,73 @@ def smoothing(  # noqa: PLR0913 - options of one command
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]", help="A scenario with a video flow, in place of a description."
+            metavar="[FILE]", help="Scenario with a video flow, in place of a description."
         ),
     ] = None,
     *,
     rate: Annotated[
         str | None,
-        typer.Option(metavar="RATE", help="Mean rate of the stream, payload, as in 3Mbps."),
+        typer.Option(metavar="RATE", help="Mean payload rate of the stream, such as 3Mbps."),
     ] = None,
     rtt: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Round-trip time, as in 100ms.")
+        str | None, typer.Option(metavar="TIME", help="Round-trip time, such as 100ms.")
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long the stream plays, as in 60s.")
+        str | None, typer.Option(metavar="TIME", help="Playing time of the stream, such as 60s.")
     ] = None,
     alpha: Annotated[
         float | None,
         typer.Option(
             metavar="N",
-            help="Packets by which the window grows per round trip; by default 1, of a file that "
-            "of the flow.",
+            help="Packets by which the window grows per round trip; by default 1, for a "
+            "file the flow's value.",
         ),
     ] = None,
     beta: Annotated[
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="Share of the window given up on a loss; by default 2a/(3 + a), which is as fast "
-            "as Reno, of a file that of the flow.",
+            help="Share of the window given up on a loss; by default 2a/(3 + a), which is "
+            "as fast as Reno, for a file the flow's value.",
         ),
     ] = None,
     packet: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Payload of a packet; by default 1000B.")
     ] = None,
     flow: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The video flow of the scenario.")
+        str | None, typer.Option(metavar="NAME", help="Video flow of the scenario.")
     ] = None,
     set_: SetOption = None,
-    quick: Annotated[bool, typer.Option("--quick", help="The law only, at once.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Answer by the law alone, without simulation.")
+    ] = False,
     replicates: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=2, max=10_000, help=f"Runs of each kind, by default {REPLICATES}."
+            metavar="N",
+            min=2,
+            max=10_000,
+            help=f"Number of runs of each kind; by default {REPLICATES}.",
         ),
     ] = None,
     jobs: JobsOption = None,
     store: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where runs are kept; by default ~/.cache/goodqueue/smoothing."
+            metavar="DIR", help="Folder that stores runs; by default ~/.cache/goodqueue/smoothing."
         ),
     ] = None,
     seed: SeedOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Find what a player must store of a stream that AIMD carries, to play at its mean rate.
+    """Find the buffer that a player needs to play an AIMD stream at its mean rate.
 
-    By the law of the saw-tooth and by simulation; docs/clustering-buffer.md says where it ends.
+    The buffer is computed by the law of the saw-tooth and by simulation; docs/clustering-buffer.md
+    describes the limits of the law.
     """
-    from goodqueue.api import load
     from goodqueue.cli.smoothing import Runs, smooth_described, smooth_file, smooth_quick
-    from goodqueue.sizing.playout import FilePlayout, PlayoutQuestion
+    from goodqueue.runs.api import load
+    from goodqueue.sizing.smoothing.playout import FilePlayout, PlayoutQuestion
 
     runs = Runs(replicates or REPLICATES, jobs, store)
     of_runs = {

@@ -1,4 +1,4 @@
-"""`goodqueue sweep` and `goodqueue results` as they are typed."""
+"""Options of `goodqueue sweep` and `goodqueue results`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sweep(  # noqa: PLR0913
     file: Annotated[
         str,
         typer.Argument(
-            metavar="STUDY", help="Study file (TOML; see docs/studies.md); - for stdin."
+            metavar="STUDY", help="Study file (TOML; see docs/studies.md); - for standard input."
         ),
     ],
     *,
@@ -32,8 +32,8 @@ def sweep(  # noqa: PLR0913
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The study's folder; what it holds already is not run again. By default the "
-            "study's name with -runs.",
+            help="Folder of the study; runs that it contains are not run again. By "
+            "default the study's name with -runs.",
         ),
     ] = None,
     jobs: JobsOption = None,
@@ -46,26 +46,27 @@ def sweep(  # noqa: PLR0913
     shard: Annotated[
         str | None,
         typer.Option(
-            metavar="K/N", help="Only the K-th of N parts; `goodqueue results` merges them."
+            metavar="K/N", help="Run only the K-th of N parts; `goodqueue results` merges them."
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the runs and what they cost, run none.")
+        bool,
+        typer.Option("--dry-run", help="Print the runs and their estimated cost, and run nothing."),
     ] = False,
     metrics: Annotated[
-        bool, typer.Option("--metrics", help="Print the names of the metrics, run nothing.")
+        bool, typer.Option("--metrics", help="Print the names of the metrics, and run nothing.")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run again what failed before.")
+        bool, typer.Option("--retry-failed", help="Run failed runs again.")
     ] = False,
     keep_both: Annotated[
         bool,
         typer.Option(
-            "--keep-both", help="Keep results of another version of the engine beside the new."
+            "--keep-both", help="Keep results of another version of the engine beside the new ones."
         ),
     ] = False,
     json_lines: Annotated[
-        bool, typer.Option("--json-lines", help="Print progress as one JSON object a line.")
+        bool, typer.Option("--json-lines", help="Print progress as one JSON object per line.")
     ] = False,
     format_: FormatOption = None,
     caption: CaptionOption = True,
@@ -73,12 +74,12 @@ def sweep(  # noqa: PLR0913
     set_: SetOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Run a study: the points of a grid, each under many seeds.
+    """Run a study: the points of a grid, each with many seeds.
 
-    Ctrl-C finishes what is running, a second one stops it; the same command does the rest.
+    Ctrl-C finishes the current runs, and a second one stops them. The same command continues later.
     """
     from goodqueue.cli.sweep import SweepRequest, sweep_study
-    from goodqueue.drawing import FORMATS, drawing_of
+    from goodqueue.core.drawing import FORMATS, drawing_of
 
     request = SweepRequest(
         out=out,
@@ -98,28 +99,28 @@ def sweep(  # noqa: PLR0913
 
 
 def results(  # noqa: PLR0913
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
     *,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this metric; may be given several times."),
+        typer.Option(metavar="NAME", help="Metric to show; may be given several times."),
     ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN=VALUE",
-            help="Only runs whose parameter, seed or host is this, as in rate=10Mbps; may be given "
-            "several times.",
+            help="Select runs with this parameter, seed or host, such as rate=10Mbps; may "
+            "be given several times.",
         ),
     ] = None,
     runs: Annotated[
-        bool, typer.Option("--runs", help="A row per run, not the means over the seeds.")
+        bool, typer.Option("--runs", help="Print one row per run and not the means over the seeds.")
     ] = False,
     long: Annotated[
-        bool, typer.Option("--long", help="A row per run and metric; implies --runs.")
+        bool, typer.Option("--long", help="Print one row per run and metric; implies --runs.")
     ] = False,
     failed: Annotated[
-        bool, typer.Option("--failed", help="The runs that failed, with their errors.")
+        bool, typer.Option("--failed", help="Print the failed runs with their errors.")
     ] = False,
     export: Annotated[
         Path | None,
@@ -129,67 +130,68 @@ def results(  # noqa: PLR0913
         list[Path] | None,
         typer.Option(
             metavar="OTHER",
-            help="First take over the runs of this folder; may be given several times.",
+            help="Copy the runs of this folder first; may be given several times.",
         ),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="List what is damaged; exit code 5 if anything is.")
+        bool, typer.Option("--verify", help="List damaged parts; exit code 5 if there are any.")
     ] = False,
     repair: Annotated[
         bool,
-        typer.Option("--repair", help="Drop what is damaged; the next sweep runs it again."),
+        typer.Option("--repair", help="Remove damaged parts; the next sweep runs them again."),
     ] = False,
     draw: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw one picture of the runs as .png, .svg or .pdf: --metric says of what, the "
-            "options below say how, as the keys of a study's [[plot]] do.",
+            help="Draw one picture of the runs as .png, .svg or .pdf. --metric selects "
+            "what is drawn; the options below correspond to the keys of a study's "
+            "[[plot]].",
         ),
     ] = None,
     kind: Annotated[
         str | None,
         typer.Option(
             metavar="KIND",
-            help="lines, heatmap, cdf, box or pareto.",
+            help="Kind of picture: lines, heatmap, cdf, box or pareto.",
         ),
     ] = None,
     x: Annotated[
         str | None,
-        typer.Option("--x", metavar="NAME", help="The axis or metric along x."),
+        typer.Option("--x", metavar="NAME", help="Axis or metric along x."),
     ] = None,
     series: Annotated[
         str | None,
-        typer.Option(metavar="AXIS", help="The axis with a line for each value."),
+        typer.Option(metavar="AXIS", help="Axis with a line for each value."),
     ] = None,
     facet: Annotated[
         list[str] | None,
         typer.Option(
             metavar="AXIS",
-            help="The axis with a panel for each value; given twice, that of the rows and that of "
-            "the columns.",
+            help="Axis with a panel for each value; if given twice, those of the rows and "
+            "of the columns.",
         ),
     ] = None,
     band: Annotated[
         str | None,
-        typer.Option(metavar="BAND", help="interval, range or none."),
+        typer.Option(metavar="BAND", help="Band around means: interval, range or none."),
     ] = None,
     x_scale: Annotated[
         str | None,
-        typer.Option(metavar="SCALE", help="linear or log."),
+        typer.Option(metavar="SCALE", help="Scale along x: linear or log."),
     ] = None,
     y_scale: Annotated[
         str | None,
-        typer.Option(metavar="SCALE", help="linear or log."),
+        typer.Option(metavar="SCALE", help="Scale along y: linear or log."),
     ] = None,
     title: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Stands above the picture."),
+        typer.Option(metavar="TEXT", help="Title above the picture."),
     ] = None,
     caption: CaptionOption = True,
     json: JsonOption = False,
 ) -> int:
-    """List, filter, export, draw, merge and check what studies recorded."""
+    """List, filter, export, draw, merge and check the results of studies."""
     from goodqueue.cli.draw import DrawRequest
     from goodqueue.cli.results import ResultsRequest, show_results
 

@@ -39,9 +39,9 @@ def picture(figure: Figure, claims: Sequence[Claim]) -> Picture:
 
 def _bars(figure: Figure) -> str:
     if figure.searched:
-        told = "Bars: 95 % intervals over seeds of the buffer that each needs"
+        note = "Bars: 95 % intervals over seeds of the buffer that each needs"
         flows = ", ".join(str(count) for count in sorted(figure.bracketed))
-        return f"{told}; at {flows} flows, from what fails to what suffices" if flows else told
+        return f"{note}; at {flows} flows, from what fails to what suffices" if flows else note
     return "Simulated means with 95 % intervals"
 
 

@@ -1,4 +1,4 @@
-"""A link behind a buffer as dimensionless groups, and the published forms that are corrected.
+"""Dimensionless groups of a link with a buffer, and the published forms that are corrected.
 
 Each function takes buffers of B packets as an array and returns an array of the same length.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.sizing.throughput import cubic_overflow_loss_rate, reno_friendly_loss_rate
-from goodqueue.sizing.trial import (
+from goodqueue.sizing.trials.described import (
     MOST_REMOTE,
     MOST_WINDOW_LIMITED,
     REMOTE_SHARE,
@@ -46,26 +46,27 @@ GROUPS = (
     "CUBIC",
     "windows grow by bytes",
 )
-"""What the columns of `groups` are: logarithms first, then shares, the last four are 0 or 1."""
+"""Columns of `groups`: logarithms first, then shares; the last four are 0 or 1."""
 
 LOGARITHMS = 12
 
 LEAST_TIMEOUT_S = 0.2
-"""Linux's least retransmission timeout: windows too small for fast retransmit live by it."""
+"""Linux's smallest retransmission timeout in seconds, which matters if windows are too small for
+fast retransmit."""
 
 IDLE_FLOOR = 5e-4
 LOSS_FLOOR = 3e-5
-"""Shares below these are not told apart: they are added before logarithms are taken."""
+"""Shares far below this are not distinguished: it is added before logarithms are taken."""
 
 CUBIC_TO_LOSS = 0.75
 """K = cbrt(0.75 W) s, RFC 9438 equation 2 with 0.7 and 0.4."""
 
 UNPACED_BURST, PACED_BURST = 2.0, 0.5
-"""Packets that come at once: delayed ACKs let them go in pairs; pacing spaces them."""
+"""Packets that arrive at once: pairs with delayed ACKs, less than one with pacing."""
 
 
 def groups(link: Link, packets: Floats) -> Floats:
-    """The groups of one link at each buffer, shape (buffers, groups)."""
+    """Returns the groups of one link at each buffer, shape (buffers, groups)."""
     flows = float(link.flows)
     path = link.local_bdp_packets / flows
     window = path + packets / flows
@@ -98,7 +99,7 @@ def groups(link: Link, packets: Floats) -> Floats:
 
 
 def epoch_packets(link: Link, packets: Floats) -> Floats:
-    """Packets that the link sends between two losses of one flow: what a run costs goes by it."""
+    """Returns the packets that the link sends between two losses of one flow: the cost of a run."""
     window = np.maximum((link.local_bdp_packets + packets) / link.flows, 2.0)
     rtt = link.mean_rtt_s + packets * link.packet_time_s
     epoch = window / 2 * (1 if link.byte_counting else 2) * rtt
@@ -109,7 +110,7 @@ def epoch_packets(link: Link, packets: Floats) -> Floats:
 
 
 def other_traffic(link: Link) -> tuple[int, float]:
-    """How many flows other links and windows hold back, and the share of short transfers."""
+    """Returns the number of flows limited elsewhere, and the share of short transfers."""
     rest = 1 - link.local_share
     remote = flows_of(REMOTE_SHARE * rest * link.rate_bps, link, MOST_REMOTE)
     limited = flows_of(WINDOW_SHARE * rest * link.rate_bps, link, MOST_WINDOW_LIMITED)
@@ -118,13 +119,13 @@ def other_traffic(link: Link) -> tuple[int, float]:
 
 
 def idle_form(link: Link, packets: Floats) -> Floats:
-    """Idle share of the link: saw-teeth of N windows out of step, and bursts.
+    """Returns the idle share of the link, from saw-teeth of N windows out of step and from bursts.
 
-    The first part is Appenzeller, Keslassy and McKeown's bound on the utilisation,
-    erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B)), a quarter of it: one flow without a buffer
-    leaves a quarter idle. The second is a queue that bursts of b packets move up and down and that
-    what is lost, p, pushes up: p / (exp(2 p B / b) - 1), a Brownian motion between two barriers
-    (Harrison 1985), which is b/2B where nothing is lost.
+    The first part is Appenzeller, Keslassy and McKeown's bound on the utilisation, erf((3 sqrt 3 /
+    2 sqrt 2) B sqrt(N) / (C T + B)), a quarter of its complement: one flow without a buffer leaves
+    a quarter idle. The second part is a queue that bursts of b packets move up and down and that
+    the loss p pushes up: p / (exp(2 p B / b) - 1), a Brownian motion between two barriers (Harrison
+    1985). Without loss it is b/2B.
     """
     reach = 3 * math.sqrt(3) / (2 * math.sqrt(2)) * math.sqrt(link.flows)
     arguments = reach * packets / (link.bdp_packets + packets)
@@ -136,10 +137,10 @@ def idle_form(link: Link, packets: Floats) -> Floats:
 
 
 def loss_form(link: Link, packets: Floats) -> Floats:
-    """Share of packets lost: the square-root law, or CUBIC's estimates; bounded for small windows.
+    """Returns the loss rate: the square-root law, or CUBIC's estimates; bounded for small windows.
 
-    (18) of Dhamdhere, Jiang and Dovrolis, p = 0.75 / W^2, twice that where windows grow by bytes;
-    of CUBIC the larger of the two estimates of `throughput`.
+    (18) of Dhamdhere, Jiang and Dovrolis, p = 0.75 / W^2, twice that if windows grow by bytes; for
+    CUBIC the larger of the two estimates of `throughput`.
     """
     window = (link.local_bdp_packets + packets) / link.flows
     if link.congestion_control == "cubic":
@@ -157,7 +158,7 @@ def loss_form(link: Link, packets: Floats) -> Floats:
 
 
 def forms(link: Link, packets: Floats) -> Floats:
-    """Logarithms of what is expected: idle share, loss, delay over the time of a full buffer."""
+    """Returns the logarithms of the forms: idle share, loss, delay over a full buffer's time."""
     return np.stack(
         (
             np.log(idle_form(link, packets)),
@@ -169,5 +170,5 @@ def forms(link: Link, packets: Floats) -> Floats:
 
 
 def full_delay_s(link: Link, packets: Floats) -> Floats:
-    """Seconds that a full buffer and the packet in transmission take."""
+    """Returns the seconds to send a full buffer and the packet in transmission."""
     return (packets + 1) * link.packet_time_s

@@ -1,4 +1,4 @@
-"""What became of each rule's buffer where it was simulated: the measured record of the rules."""
+"""Measured record of the rules: the results of simulations with each rule's buffer."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """How often a rule kept its promise, by direct simulation at its buffer.
+    """Number of times that a rule kept its promise, by direct simulation at its buffer.
 
-    Its promise is the utilisation asked for and, where one was asked for, the bound on loss.
+    Its promise is the requested utilisation and the bound on loss, if there is one.
 
     Attributes:
-        held: links on which all assumptions of the rule held that can be checked.
-        held_kept: of those, links on which it kept its promise.
-        run: all links on which its buffer was run.
-        run_kept: of those, links on which it kept its promise.
+        held: number of links on which all assumptions of the rule that can be checked held.
+        held_kept: number of these links on which it kept its promise.
+        run: number of all links on which its buffer was run.
+        run_kept: number of these links on which it kept its promise.
     """
 
     held: int
@@ -27,7 +27,7 @@ class Record:
     run_kept: int
 
     def words(self) -> str:
-        """The record in a few words."""
+        """Returns the record in a few words."""
         if not self.held:
             return f"kept its promise on {_share(self.run_kept, self.run)} of {self.run:,} links"
         return (
@@ -42,6 +42,6 @@ def _share(part: int, whole: int) -> str:
 
 @cache
 def records() -> dict[str, Record]:
-    """The record of each rule that the study ran, by the rule's name."""
+    """Returns the record of each rule in the study, by the rule's name."""
     text = files(__package__).joinpath("record.json").read_text(encoding="utf-8")
     return {name: Record(**counts) for name, counts in json.loads(text).items()}

@@ -18,7 +18,7 @@ from goodqueue.sizing.calibrated.surface import (
     surfaces,
 )
 from goodqueue.sizing.rules.bscl import bscl
-from goodqueue.sizing.smallest import grid
+from goodqueue.sizing.search.smallest import grid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,36 +28,36 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 NINETY = 1.645
-"""Standard errors on both sides that hold 90 % of a normal law."""
+"""Standard errors on both sides that contain 90 % of a normal distribution."""
 
 SHIFTS = tuple(np.linspace(-2.5, 2.5, 21))
-"""Standard errors at which the surfaces are turned round, to weigh what is possible."""
+"""Deviations in standard errors at which the surfaces are inverted, to weight possible answers."""
 
 KEPT_OVER = 1.4
-"""A buffer serves where all limits up to so many times as large keep the bounds, too."""
+"""A buffer suffices if all limits up to this factor above it keep the bounds too."""
 
 MOST_BDPS, MOST_BSCL, MOST_DELAYS = 8, 2, 1.5
-"""Buffers up to so many bandwidth-delay products, or answers of BSCL, are looked at; where a delay
-is asked for, up to so many times what it allows. So does a search."""
+"""Largest buffers that are considered, as a search does: bandwidth-delay products, multiples of the
+answer of BSCL, and with a bound on delay multiples of the buffer that it allows."""
 
 LIKELY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """What calibrated theory says of one link.
+    """Answer of calibrated theory for one link.
 
     Attributes:
         packets: the smallest buffer that keeps all bounds; None if none is expected to.
         low: the lower end of its 90 % predictive interval.
-        high: the upper end; None if it may be that no buffer serves.
+        high: the upper end; None if possibly no buffer suffices.
         chance: the probability that some buffer keeps all bounds.
-        least: the smallest buffer that keeps utilisation and loss, whatever the delay; None if
-            none is expected to.
+        least: the smallest buffer that keeps utilisation and loss, whatever the delay; None if none
+            is expected to.
         most: the largest buffer that is expected to keep the delay; None if it is not bounded.
-        figures: utilisation, loss and 99th percentile of the queueing delay that are expected at
-            `packets` (or `least`), each with its 90 % predictive interval; empty without one.
-        outside: how the link differs from those that were run; empty inside the fitted range.
+        figures: expected utilisation, loss and 99th percentile of the queueing delay at `packets`
+            (or `least`), each with its 90 % predictive interval; empty without one.
+        outside: differences of the link from those of the study; empty inside the fitted range.
     """
 
     packets: int | None
@@ -71,12 +71,12 @@ class Calibrated:
 
 
 def knows(link: Link) -> bool:
-    """Whether the surfaces say anything about such flows: any but BBR's, which ignore loss."""
+    """Returns True if the surfaces apply to such flows: any but BBR's, which ignore loss."""
     return link.flows > 0 and link.congestion_control != "bbr"
 
 
 def limits(link: Link) -> Floats:
-    """The limits that a search tries, as far as an answer may lie."""
+    """Returns the limits of a search, up to the largest possible answer."""
     last = max(MOST_BDPS * link.bdp_packets, MOST_BSCL * bscl(link).packets, 8)
     if link.max_delay_s is not None:
         last = max(last, MOST_DELAYS * link.max_delay_s / link.packet_time_s)
@@ -84,7 +84,7 @@ def limits(link: Link) -> Floats:
 
 
 def calibrated(link: Link, table: Surfaces | None = None) -> Calibrated | None:
-    """The answer for a link; None where the surfaces say nothing about its flows."""
+    """Returns the answer for a link; None if the surfaces do not apply to its flows."""
     if not knows(link):
         return None
     table = surfaces() if table is None else table
@@ -108,16 +108,16 @@ def calibrated(link: Link, table: Surfaces | None = None) -> Calibrated | None:
 
 
 def least_if(link: Link, table: Surfaces, shift: float) -> int | None:
-    """The smallest buffer for utilisation and loss if both are so many standard errors worse."""
+    """Returns the smallest buffer for utilisation and loss, both `shift` standard errors worse."""
     found = table.at(link, limits(link))
     place = _least(link, found, shift)
     return None if place is None else int(found.packets[place])
 
 
 def bracket(link: Link) -> tuple[int, int] | None:
-    """The limits in packets between which a search is to begin; None where nothing is known.
+    """Returns the limits in packets between which a search begins; None if nothing is known.
 
-    The upper end is finite also where it may be that no buffer serves.
+    The upper end is finite even if possibly no buffer suffices.
     """
     found = calibrated(link)
     if found is None or found.least is None:
@@ -126,7 +126,7 @@ def bracket(link: Link) -> tuple[int, int] | None:
 
 
 def chances_kept(link: Link, packets: Floats, table: Surfaces | None = None) -> dict[str, Floats]:
-    """The probability that each buffer keeps each bound asked for, by figure; empty if not known.
+    """Returns the probability that each buffer keeps each bound, by figure; empty if unknown.
 
     Args:
         link: the link with its bounds.
@@ -139,7 +139,7 @@ def chances_kept(link: Link, packets: Floats, table: Surfaces | None = None) -> 
 
 
 def without(link: Link) -> dict[str, int]:
-    """The smallest buffer if one bound is given up, by the bound's name; where there is one."""
+    """Returns the smallest buffer without one of the bounds, by the bound's name."""
     given_up = {
         "utilization": replace(link, min_utilization=1e-9),
         "loss_rate": replace(link, max_loss_rate=None),
@@ -154,21 +154,21 @@ def without(link: Link) -> dict[str, int]:
 
 
 def least_loss(link: Link) -> tuple[float, int]:
-    """The least loss that is expected behind any buffer, and that buffer in packets."""
+    """Returns the smallest loss that is expected with any buffer, and that buffer in packets."""
     found = surfaces().at(link, limits(link))
     place = int(np.argmin(found.loss_rate()))
     return float(found.loss_rate()[place]), int(found.packets[place])
 
 
 def most_busy(link: Link) -> tuple[float, int]:
-    """The largest utilisation that is expected behind any buffer, and that buffer in packets."""
+    """Returns the largest utilisation expected with any buffer, and that buffer in packets."""
     found = surfaces().at(link, limits(link))
     place = int(np.argmax(found.utilization()))
     return float(found.utilization()[place]), int(found.packets[place])
 
 
 def _chances(link: Link, found: Predicted) -> dict[str, Floats]:
-    """The probability that each buffer keeps each bound."""
+    """Returns the probability that each buffer keeps each bound."""
     idle, loss = _bounds(link)
     bounds = {"utilization": (IDLE, idle)}
     if loss is not None:
@@ -183,7 +183,7 @@ def _chances(link: Link, found: Predicted) -> dict[str, Floats]:
 
 
 def _bounds(link: Link) -> tuple[float, float | None]:
-    """The logarithms that idle share and loss may have at most, floors included."""
+    """Returns the largest logarithms of idle share and loss within the bounds, plus floors."""
     idle = math.log(1 - link.min_utilization + IDLE_FLOOR)
     if link.max_loss_rate is None:
         return idle, None
@@ -198,12 +198,12 @@ def _keeps_delay(link: Link, found: Predicted) -> Floats:
 
 
 def _below(deviations: Floats) -> Floats:
-    """The normal law's share below so many standard deviations."""
+    """Returns the normal distribution function at these deviations, in standard deviations."""
     return np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in deviations])
 
 
 def _least(link: Link, found: Predicted, shift: float) -> int | None:
-    """The place of the least limit that serves if losses and idling are so much worse."""
+    """Returns the index of the smallest sufficient limit with errors shifted by `shift`."""
     keeps = found.utilization(shift) >= link.min_utilization
     if link.max_loss_rate is not None:
         keeps &= found.loss_rate(shift) <= link.max_loss_rate
@@ -218,13 +218,13 @@ def _least(link: Link, found: Predicted, shift: float) -> int | None:
 
 
 def _most(link: Link, found: Predicted) -> int:
-    """The largest limit that is expected to keep the delay; at least one packet."""
+    """Returns the largest limit that is expected to keep the delay; at least one packet."""
     kept = found.packets[found.p99_delay_s() <= (link.max_delay_s or math.inf)]
     return int(kept[-1]) if len(kept) else 1
 
 
 def _chance(link: Link, found: Predicted) -> float:
-    """The probability that some buffer keeps all bounds: over what the surfaces may be."""
+    """Returns the probability that some buffer keeps all bounds, over the surfaces' error."""
     weights = np.exp(-0.5 * np.square(SHIFTS))
     delay = None if link.max_delay_s is None else _keeps_delay(link, found)
     kept = []
@@ -238,7 +238,7 @@ def _chance(link: Link, found: Predicted) -> float:
 
 
 def _figures(found: Predicted, at: int) -> dict[str, tuple[float, float, float]]:
-    """What is expected at a place: the mean and the ends of its interval."""
+    """Returns the expected figures at an index: the mean and the ends of its interval."""
     one = Predicted(
         found.packets[at : at + 1],
         found.means[at : at + 1],

@@ -1,7 +1,7 @@
-"""Utilisation, loss and delay behind a buffer: the fitted corrections, evaluated.
+"""Evaluation of the fitted corrections: utilisation, loss and delay with a buffer.
 
-The table holds a few small networks that were fitted to different parts of the links. Their mean is
-the correction to the published forms, and their disagreement adds to its error.
+The table contains a few small networks that were fitted to different parts of the links. Their mean
+is the correction to the published forms. Their disagreement adds to its error.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
 FIGURES = ("utilization", "loss_rate", "p99_delay_s")
 
 IDLE, LOSS, DELAY = range(3)
-"""Columns of what is predicted: logarithms of the idle share, of the loss, of the delay over the
-time of a full buffer."""
+"""Columns of predictions: logarithms of the idle share, of the loss, of the delay over the time of
+a full buffer."""
 
 ARRAYS = (
     *("centre", "scale", "offset", "stretch", "ranges"),
     *("widths", "tails", "theory_errors"),
 )
-"""The parts of the table that are single arrays."""
+"""Parts of the table that are single arrays."""
 
 SLACK, FAR = 0.03, 0.25
-"""By so much of a group's range a link may leave it and still count as inside; and from where on
-only the published forms count."""
+"""Share of a group's range by which a link may leave it and still count as inside, and share from
+which on only the published forms count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """What is expected behind each of some buffers.
+    """Predictions for several buffers.
 
     Attributes:
         packets: the buffers, shape (n,).
         means: logarithms, shape (n, 3): idle share, loss, delay over a full buffer's time.
         errors: their standard errors, of the same shape.
-        full_s: seconds that each full buffer takes.
+        full_s: seconds to send each full buffer.
     """
 
     packets: Floats
@@ -65,15 +65,15 @@ class Predicted:
     full_s: Floats
 
     def utilization(self, shift: float = 0.0) -> Floats:
-        """Utilisation, if the idle share is so many standard errors above what is expected."""
+        """Returns the utilisation for an idle share `shift` standard errors too high."""
         return 1 - np.clip(np.exp(self._shifted(IDLE, shift)) - IDLE_FLOOR, 0, 1)
 
     def loss_rate(self, shift: float = 0.0) -> Floats:
-        """Loss, if it is so many standard errors above what is expected."""
+        """Returns the loss `shift` standard errors above the prediction."""
         return np.clip(np.exp(self._shifted(LOSS, shift)) - LOSS_FLOOR, 0, 1)
 
     def p99_delay_s(self, shift: float = 0.0) -> Floats:
-        """The 99th percentile of the queueing delay, likewise; at most that of a full buffer."""
+        """Returns the shifted 99th percentile of the queueing delay, at most a full buffer's."""
         return self.full_s * np.exp(np.minimum(self._shifted(DELAY, shift), 0))
 
     def _shifted(self, column: int, shift: float) -> Floats:
@@ -87,15 +87,15 @@ class Surfaces:
     Attributes:
         members: the networks of the correction.
         spread: the network of the logarithm of the error.
-        centre: what is subtracted from each group, and `scale` what it is divided by.
+        centre: value subtracted from each group, which is then divided by `scale`.
         scale: see `centre`.
-        offset: what is added to the networks' outputs times `stretch`.
+        offset: value added to the networks' outputs times `stretch`.
         stretch: see `offset`.
         ranges: least and largest value of each group that was fitted, shape (groups, 2).
-        widths: by figure, what multiplies the errors so that 90 % intervals cover 90 %.
-        tails: standard errors below and above that a smallest buffer is taken between: simulated
-            ones are oftener too large than too small by much.
-        theory_errors: root mean square of what the published forms alone miss, of each output.
+        widths: factors on the errors, by figure, with which 90 % intervals cover 90 %.
+        tails: standard errors below and above for the interval of a smallest buffer. They differ,
+            because simulated ones are more often too large by much than too small by much.
+        theory_errors: root mean square error of the published forms alone, for each output.
     """
 
     members: tuple[Layers, ...]
@@ -110,11 +110,11 @@ class Surfaces:
     theory_errors: Floats
 
     def at(self, link: Link, packets: Floats) -> Predicted:
-        """What is expected of a link behind each buffer.
+        """Returns the prediction for a link with each buffer.
 
-        A group outside its range counts as at the range's end: there the correction stays what it
-        is, and the published forms alone go on. The error grows with the distance from the range
-        to what the forms alone miss.
+        A group outside its range counts as at the range's end. There the correction stays constant,
+        and the published forms alone continue. The error grows with the distance from the range to
+        the error of the forms alone.
         """
         found = groups(link, packets)
         held = np.clip(found, self.ranges[:, 0], self.ranges[:, 1])
@@ -131,11 +131,11 @@ class Surfaces:
         return Predicted(packets, means, errors, full_delay_s(link, packets))
 
     def outside(self, link: Link, packets: float) -> tuple[str, ...]:
-        """How the link differs from those that were run, a few words each; nothing if it does not.
+        """Returns the differences of the link from those of the study, a few words each.
 
         Args:
             link: the link.
-            packets: the buffer that the answer is near to.
+            packets: the buffer near the answer.
         """
         found = groups(link, np.array([packets]))
         low, high = self.ranges.T
@@ -148,7 +148,7 @@ class Surfaces:
         return (*unlike_the_study(link), *named)
 
     def _beyond(self, found: Floats, *, each: bool = False) -> Floats:
-        """By what share of its range the worst group (or each) lies outside it."""
+        """Returns the distance of the worst group (or each) from its range, over the range."""
         low, high = self.ranges.T
         width = np.maximum(high - low, 1e-9)
         beyond = np.maximum(np.maximum(low - found, found - high) / width, 0)
@@ -157,7 +157,7 @@ class Surfaces:
 
 
 def unlike_the_study(link: Link) -> tuple[str, ...]:
-    """What of a link no run of the study had, a few words each."""
+    """Returns the properties of a link that no run of the study had, a few words each."""
     differs = {
         f"congestion control {link.congestion_control}": link.congestion_control
         not in {"reno", "cubic"},
@@ -174,7 +174,7 @@ def _value(value: float, place: int) -> str:
 
 
 def values(layers: Layers, inputs: Floats) -> Floats:
-    """A network's outputs, shape (rows, outputs)."""
+    """Returns a network's outputs, shape (rows, outputs)."""
     for matrix, offset in layers[:-1]:
         inputs = np.tanh(inputs @ matrix + offset)
     return inputs @ layers[-1][0] + layers[-1][1]
@@ -182,13 +182,13 @@ def values(layers: Layers, inputs: Floats) -> Floats:
 
 @cache
 def surfaces() -> Surfaces:
-    """The table that the package brings."""
+    """Returns the table of the package."""
     with files(__package__).joinpath("table.npz").open("rb") as file:
         return from_arrays(dict(np.load(file)))
 
 
 def to_arrays(made: Surfaces) -> dict[str, NDArray[np.float32]]:
-    """The table as arrays by name, in single precision."""
+    """Returns the table as arrays by name, in single precision."""
     arrays = {name: np.asarray(getattr(made, name), dtype=np.float32) for name in ARRAYS}
     for name, layers in (
         *((f"member{place}", member) for place, member in enumerate(made.members)),
@@ -201,7 +201,7 @@ def to_arrays(made: Surfaces) -> dict[str, NDArray[np.float32]]:
 
 
 def from_arrays(arrays: dict[str, NDArray[np.float32]]) -> Surfaces:
-    """The table of arrays that `to_arrays` made."""
+    """Returns the table from the arrays of `to_arrays`."""
     wide = {name: array.astype(np.float64) for name, array in arrays.items()}
 
     def layers(name: str) -> Layers:

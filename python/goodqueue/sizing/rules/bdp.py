@@ -10,11 +10,12 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 MANY_FLOWS = 10
-"""Above so many flows saw-teeth are taken to be out of step unless round trips are all equal."""
+"""Number of flows above which saw-teeth are assumed out of step unless all round trips are equal.
+"""
 
 
 def advise(link: Link) -> Advice:
-    """B = C T: a queue that a halved window just leaves from running empty."""
+    """B = C T: the smallest queue that a halved window does not leave empty."""
     generous = broken(
         (
             link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,

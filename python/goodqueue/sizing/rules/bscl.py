@@ -1,7 +1,7 @@
 """BSCL: buffer sizing for congested links, by utilisation, loss and delay at once.
 
 Equation numbers are those of Dhamdhere, Jiang and Dovrolis, INFOCOM 2005. Its loss and delay
-formulas count packets, its utilisation formula bytes; here all are packets.
+formulas count packets, its utilisation formula bytes; here all count packets.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 FEWEST_FLOWS = 5
-"""Below, losses come singly, and a halved flow is too large a share: B = C_e T_e."""
+"""Number of flows below which losses are not in bursts, and a halved flow is too large a share: B =
+C_e T_e."""
 
 LARGEST_LOSS = 0.05
-"""The square-root formula leaves timeouts out; above 2 to 5 % it does not hold."""
+"""Loss rate from which on the square-root formula, which ignores timeouts, does not hold (2 to 5
+%)."""
 
 CLAIMED_UTILIZATION = 0.98
-"""(14) to (16) keep the link busy after a burst that hits the mean number of flows; one that hits
-more leaves it idle for a while. 98 % is what the paper asks of it and has simulated."""
+"""Utilisation that the paper requires of (14) to (16) and has simulated. They keep the link busy
+after a burst that hits the mean number of flows; a burst that hits more leaves it idle for a while.
+"""
 
 LEAST_LOCAL_SHARE = 0.8
-"""The paper's own simulations break down below: figures 5 to 7."""
+"""Local share below which the paper's own simulations deviate: figures 5 to 7."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,12 @@ class Bscl:
 
     @property
     def feasible(self) -> bool:
-        """Whether the delay leaves room for what utilisation and loss need (25)."""
+        """True if the delay bound allows the buffer that utilisation and loss need (25)."""
         return self.most_for_delay is None or self.packets <= self.most_for_delay
 
 
 def bscl(link: Link, burst_packets: float | None = None) -> Bscl:
-    """The buffer of a congested link.
+    """Returns the buffer of a congested link.
 
     Args:
         link: rate, round trips, flows and bounds.
@@ -81,35 +84,35 @@ def bscl(link: Link, burst_packets: float | None = None) -> Bscl:
 
 
 def globally_synchronized(link: Link) -> float:
-    """C_e T_e packets (11): every flow loses in every burst."""
+    """Returns C_e T_e packets (11), for which every flow loses in every burst."""
     return link.local_bdp_packets
 
 
 def share_hit(flows: int, burst_packets: float) -> float:
-    """q: the share of flows that a burst of so many packets hits (13)."""
+    """Returns q, the share of flows that a burst of this number of packets hits (13)."""
     if flows == 1:
         return 1.0
     return 1 - math.pow(1 - 1 / flows, burst_packets)
 
 
 def partially_synchronized(link: Link, burst_packets: float) -> float:
-    """B_rho (16): (q C_e T_e - 2 N (1 - q)) / (2 - q) packets. Negative with many flows."""
+    """Returns B_rho (16): (q C_e T_e - 2 N (1 - q)) / (2 - q) packets. Negative with many flows."""
     q = share_hit(link.flows, burst_packets)
     return (q * link.local_bdp_packets - 2 * link.flows * (1 - q)) / (2 - q)
 
 
 def packets_per_flow(loss_rate: float) -> float:
-    """K_p = 0.87 / sqrt(p): the window at which a flow loses this share of its packets."""
+    """Returns K_p = 0.87 / sqrt(p): the window at which a flow loses this share of its packets."""
     return DELAYED_ACK / math.sqrt(loss_rate)
 
 
 def for_loss(link: Link, loss_rate: float) -> float:
-    """B_p = K_p N - C_e T_e (20)-(22): room for what the path does not hold of N windows."""
+    """Returns B_p = K_p N - C_e T_e (20)-(22): the N windows less what the path holds."""
     return packets_per_flow(loss_rate) * link.flows - link.local_bdp_packets
 
 
 def most_flows(link: Link, loss_rate: float, buffer_packets: float = 0.0) -> float:
-    """The largest number of flows that keep the loss with this buffer: (18) turned round."""
+    """Returns the largest number of flows that keep the loss with this buffer, by (18)."""
     return (link.local_bdp_packets + buffer_packets) / packets_per_flow(loss_rate)
 
 
@@ -159,7 +162,7 @@ def advise(link: Link) -> Advice:
 
 
 def _utilization_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
-    """What (16) does not promise; from five flows on, where losses are partially synchronised."""
+    """Returns conditions of (16), for five flows or more and partially synchronised losses."""
     if link.flows < FEWEST_FLOWS:
         return ()
     return (

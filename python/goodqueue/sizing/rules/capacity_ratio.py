@@ -1,4 +1,4 @@
-"""Output over input capacity: how loss falls with the buffer decides how much is best."""
+"""Ratio of output to input capacity: the best buffer depends on how loss falls with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 TYPICAL_EXPONENT = 0.5
-"""b of p ~ B^-b where none was measured; the paper's fits lie between 0.3 and 1."""
+"""Assumed b of p ~ B^-b if none was measured; the paper's fits lie between 0.3 and 1."""
 
 
 def advise(link: Link) -> Advice:
@@ -35,7 +35,7 @@ def advise(link: Link) -> Advice:
 
 
 def best_bdps(exponent: float) -> float:
-    """b/(2 - b): bandwidth-delay products that maximise 1/((T + B/C) sqrt(p)) for p ~ B^-b."""
+    """Returns b/(2 - b), the BDPs that maximise 1/((T + B/C) sqrt(p)) for p ~ B^-b."""
     return exponent / (2 - exponent)
 
 

@@ -1,4 +1,4 @@
-"""Core over access speed: whether flows alone can congest the link."""
+"""Ratio of core to access speed: above a limit, flows alone cannot congest the link."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 LARGE_RATIO = 50
-"""From here on the flows in progress seldom want more than the link has at a load of 80 %."""
+"""Ratio from which on the flows in progress seldom exceed the link's rate at a load of 80 %."""
 
 CONSTANT_PACKETS = 20
-"""O(1): the order of magnitude for which the paper shows its figures."""
+"""Packets of the O(1) buffer: the order of magnitude in the paper's figures."""
 
 
 def advise(link: Link) -> Advice:
@@ -50,7 +50,7 @@ def advise(link: Link) -> Advice:
 
 
 def overload_probability(ratio: float, load: float) -> float:
-    """P(N c > C) with N Poisson of mean rho C/c flows in progress, each at its access rate c."""
+    """Returns P(N c > C): N is Poisson with mean rho C/c, each flow at access rate c."""
     from scipy.special import pdtrc  # not needed by most answers, and slow to import
 
     return float(pdtrc(math.floor(ratio), load * ratio))

@@ -1,4 +1,4 @@
-"""Stability of fluid models: what a queue may be at most, and which RED settings oscillate."""
+"""Stability of fluid models: the largest stable queue, and the RED settings that oscillate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 LARGEST_SEARCHED = 100_000
-"""Packets up to which a stable drop-tail buffer is looked for."""
+"""Largest drop-tail buffer in packets whose stability is tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Equilibrium:
 
 
 def equilibrium(window_at_capacity: float, packets: float) -> Equilibrium:
-    """Where rho w_c = sqrt(2 / rho^B): rho = (2 / w_c^2)^(1/(B + 2)), at most 1.
+    """Returns the equilibrium rho w_c = sqrt(2 / rho^B): rho = (2 / w_c^2)^(1/(B + 2)), at most 1.
 
     Args:
         window_at_capacity: w_c = C T / N in packets.
@@ -42,9 +42,9 @@ def equilibrium(window_at_capacity: float, packets: float) -> Equilibrium:
 
 
 def is_stable(window_at_capacity: float, packets: float) -> bool:
-    """Whether T u' = -a u(t) - b u(t - T) decays, with a = p w and b = B / w.
+    """Returns True if T u' = -a u(t) - b u(t - T) decays, with a = p w and b = B / w.
 
-    It does for b <= a, and else if sqrt(b^2 - a^2) < arccos(-a/b); roughly B < (pi/2) w.
+    It decays for b <= a, and for larger b if sqrt(b^2 - a^2) < arccos(-a/b); roughly B < (pi/2) w.
     """
     at = equilibrium(window_at_capacity, packets)
     a, b = at.loss_rate * at.window, packets / at.window
@@ -52,7 +52,7 @@ def is_stable(window_at_capacity: float, packets: float) -> bool:
 
 
 def largest_stable(window_at_capacity: float) -> int:
-    """The largest drop-tail buffer in packets that is stable."""
+    """Returns the largest stable drop-tail buffer in packets."""
     low, high = 0, LARGEST_SEARCHED
     while high - low > 1:
         middle = (low + high) // 2
@@ -82,7 +82,7 @@ class RedPoint:
 
 
 def red_point(flows: int, packets_per_s: float, base_rtt_s: float, queue: float) -> RedPoint:
-    """The operating point with `queue` packets waiting."""
+    """Returns the operating point with `queue` packets waiting."""
     rtt = base_rtt_s + queue / packets_per_s
     window = rtt * packets_per_s / flows
     return RedPoint(
@@ -96,7 +96,7 @@ def red_point(flows: int, packets_per_s: float, base_rtt_s: float, queue: float)
 
 
 def red_slope_limit(flows: int, packets_per_s: float, rtt_s: float, filter_pole: float) -> float:
-    """The steepest stable RED: max_p / (max_th - min_th) per packet (their proposition 1).
+    """Returns the steepest stable RED: max_p / (max_th - min_th) per packet (their proposition 1).
 
     Args:
         flows: the fewest flows.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 PACKETS_PER_FLOW = 6
-"""Room for a window that fast retransmit can repair; loss then stays near 2 %."""
+"""Packets per flow: a window that fast retransmit can repair; loss then stays near 2 %."""
 
 
 def advise(link: Link) -> Advice:

@@ -1,4 +1,4 @@
-"""What a sizing rule is."""
+"""Definition of a sizing rule, and checks of assumptions that several rules share."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 FEWEST_PACKETS_PER_FLOW = 4
-"""Below so many packets in flight three duplicate ACKs cannot come (RFC 5681 section 3.2): losses
-end in timeouts, and windows are no saw-teeth."""
+"""Packets in flight below which three duplicate ACKs cannot arrive (RFC 5681 section 3.2). Losses
+then end in timeouts, and windows are not saw-teeth."""
 
 BURST_PACKETS = 2
-"""Delayed ACKs let packets go in pairs."""
+"""Packets that are sent at once, in pairs because of delayed ACKs."""
 
 DELAYED_ACK = 0.87
 """sqrt(3/4): R = 0.87 M / (T sqrt p) with one ACK for two segments, (2) of Dhamdhere et al."""
 
 MOST_LOSS = 0.05
-"""Equation (18) of Dhamdhere et al. is for losses below 2 % to 5 %: above, timeouts decide."""
+"""Loss rate above which equation (18) of Dhamdhere et al. does not apply (2 % to 5 %), because
+timeouts dominate."""
 
 ROUNDING = 1e-9
-"""Relative error that a formula's floating-point arithmetic may make."""
+"""Relative error that a formula's floating-point arithmetic may have."""
 
 SLOW_ACCESS = 0.1
-"""Access links of at most this share of the link space packets as pacing does."""
+"""Share of the link's rate up to which access links space packets as pacing does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a rule says about one link.
+    """Advice of a rule for one link.
 
     Attributes:
-        packets: the buffer in packets, not rounded; None where the rule has no number here.
+        packets: the buffer in packets, not rounded; None if the rule has no number here.
         broken: the assumptions that do not hold on this link, a sentence each.
-        notes: what else the rule says about it.
+        notes: further remarks of the rule on the link.
     """
 
     packets: float | None
@@ -49,7 +50,7 @@ class Advice:
 
     @property
     def holds(self) -> bool:
-        """Whether all assumptions that can be checked hold."""
+        """True if all assumptions that can be checked hold."""
         return not self.broken
 
     @property
@@ -65,17 +66,17 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A published way to size a buffer.
+    """A published rule for the size of a buffer.
 
     Attributes:
         name: its name in tables and files.
         title: its name in full.
         equation: the formula, with C in bits per second, T in seconds, N flows, B in packets.
-        source: where it was published.
-        assumptions: when it was derived to hold.
-        advise: its answer for a link.
+        source: its publication.
+        assumptions: conditions of its derivation.
+        advise: function that returns its answer for a link.
         kind: a derived `rule`, or a `claim` that is quoted without a derivation.
-        bound: whether the buffer should be `at least` or `at most` what it says.
+        bound: `at least` if the buffer is a lower bound, `at most` if it is an upper bound.
     """
 
     name: str
@@ -89,14 +90,14 @@ class Rule:
 
 
 def broken(*checks: tuple[bool, str]) -> tuple[str, ...]:
-    """The sentences whose condition is true."""
+    """Returns the sentences whose condition is true."""
     return tuple(sentence for is_broken, sentence in checks if is_broken)
 
 
 def few_in_flight(link: Link, packets: float) -> tuple[bool, str]:
-    """Whether windows are too small for saw-teeth with a buffer of so many packets.
+    """Returns True with a sentence if windows are too small for saw-teeth with this buffer.
 
-    Losses come when the buffer is full, so what it holds belongs to the windows that lose.
+    Losses occur when the buffer is full, so its packets belong to the windows that lose.
     """
     window = link.window_packets + packets / link.flows
     return (
@@ -109,7 +110,7 @@ def few_in_flight(link: Link, packets: float) -> tuple[bool, str]:
 
 
 def saw_tooth_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
-    """What every rule that argues from halved windows assumes of its buffer of so many packets."""
+    """Returns the assumptions of every rule that is derived from halved windows."""
     return (
         few_in_flight(link, packets),
         (
@@ -120,7 +121,7 @@ def saw_tooth_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]
 
 
 def burst_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
-    """What rules assume that argue from windows out of step, and know of no packets."""
+    """Returns the assumptions of rules for windows out of step, which ignore single packets."""
     idle = idle_from_bursts(packets)
     return (
         (
@@ -134,17 +135,17 @@ def burst_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
 
 
 def idle_from_bursts(packets: float, burst: float = BURST_PACKETS) -> float:
-    """Idle share b / (2 B) that bursts of b packets cause, whatever windows do; at most 1.
+    """Returns the idle share b / (2 B) that bursts of b packets cause for any windows; at most 1.
 
-    If bursts come as a Poisson process as fast as the link sends, its queue is a Brownian motion
-    of variance b per packet time, without drift, between barriers at 0 and B (Harrison, Brownian
+    If bursts arrive as a Poisson process at the rate of the link, its queue is a Brownian motion of
+    variance b per packet time, without drift, between barriers at 0 and B (Harrison, Brownian
     Motion and Stochastic Flow Systems, 1985).
     """
     return min(1.0, burst / (2 * packets))
 
 
 def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
-    """What is asked of a rule that has utilisation as its only aim, where loss is bounded."""
+    """Returns the conditions on loss for a rule that considers only utilisation."""
     if link.max_loss_rate is None:
         return ()
     if link.congestion_control == "bbr":
@@ -161,7 +162,7 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
 
 
 def loss_words(link: Link, packets: float) -> str:
-    """The loss of N flows by formula, in words; without a figure where the formula has none."""
+    """Returns the loss of N flows by formula, in words, without a figure if there is none."""
     lost = loss_rate(link, packets)
     if link.congestion_control != "cubic" and lost > MOST_LOSS:
         return f"more than {100 * MOST_LOSS:.0f} %, beyond the range of equation (18),"
@@ -169,11 +170,12 @@ def loss_words(link: Link, packets: float) -> str:
 
 
 def loss_rate(link: Link, packets: float) -> float:
-    """Loss of N flows that fill link and buffer, at most 1.
+    """Returns the loss of N flows that fill link and buffer, at most 1.
 
-    Reno with delayed ACKs: equation (18) of Dhamdhere et al., p = (0.87 N / (C_e T_e + B))^2.
-    CUBIC: the larger of two estimates, its Reno-friendly region and what its windows add before a
-    loss is known. The second grows with the round-trip time, and so with the buffer.
+    For Reno with delayed ACKs it is equation (18) of Dhamdhere et al., p = (0.87 N / (C_e T_e +
+    B))^2. For CUBIC it is the larger of two estimates: that of the Reno-friendly region, and that
+    of the growth of windows before a loss is noticed. The second increases with the round-trip
+    time, and so with the buffer.
     """
     window = (link.local_bdp_packets + packets) / link.flows
     if link.congestion_control == "cubic":
@@ -185,7 +187,7 @@ def loss_rate(link: Link, packets: float) -> float:
 
 
 def sends_in_bursts(link: Link) -> bool:
-    """Whether neither pacing nor slow access links space the packets of a flow."""
+    """Returns True if neither pacing nor slow access links space the packets of a flow."""
     slow_access = (
         link.access_rate_bps is not None and link.access_rate_bps <= SLOW_ACCESS * link.rate_bps
     )

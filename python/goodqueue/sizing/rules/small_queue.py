@@ -23,35 +23,36 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_PLACES = 10_000
-"""No queue of smooth traffic is asked to be longer."""
+"""Largest number of places that is tried."""
 
 MOST_ARRIVALS = 512
-"""During one packet at a load of up to 1 no float tells the chance of half as many from zero."""
+"""Number of terms of the arrival distribution. For a load of up to 1, the probability of half as
+many arrivals during one packet is already 0 in floating point."""
 
 
 def mm1k_losses(load: float) -> Iterator[float]:
-    """Loss of queues with exponential sizes and 1, 2 ... places, by `mm1k_loss`."""
+    """Yields the loss of queues with exponential sizes and 1, 2 ... places, by `mm1k_loss`."""
     return (mm1k_loss(load, places) for places in count(1))
 
 
 def mm1k_loss(load: float, places: int) -> float:
-    """Loss of a queue with exponential sizes: (1 - r) r^K / (1 - r^(K+1)); 1/(K+1) for r = 1."""
+    """Returns the loss with exponential sizes: (1 - r) r^K / (1 - r^(K+1)); 1/(K+1) for r = 1."""
     if load == 1:
         return 1 / (places + 1)
     return (1 - load) * load**places / (1 - load ** (places + 1))
 
 
 def md1k_losses(load: float) -> Iterator[float]:
-    """Loss of queues with equal sizes and 1, 2 ... places, exactly: the chain at departures.
+    """Yields the exact loss of queues with equal sizes and 1, 2 ... places, at departures.
 
-    Nothing is subtracted, so that a loss of any size has all its digits. With pi_i for what
-    departures leave behind, not normalised, and A arrivals while a packet is sent, the chain comes
-    down to a state j as often as it rises above it:
+    Nothing is subtracted, so that small losses keep all digits. Let pi_i be the unnormalised
+    probability that a departure leaves i packets, and A the number of arrivals while a packet is
+    sent. The chain moves down to a state j as often as it rises above it:
 
         pi_(j+1) P(A = 0) = pi_0 P(A > j) + sum over i = 1 .. j of pi_i P(A > j + 1 - i)
 
-    which does not depend on the places. With K of them the time of a packet has room for K - i
-    arrivals, or K - 1 after an empty queue, and loses the rest.
+    which does not depend on the number of places. With K places, the queue accepts K - i arrivals
+    during a packet, or K - 1 after an empty queue, and loses the rest.
     """
     above = _poisson_tail(load)
     excess = np.append(np.cumsum(above[::-1])[::-1], 0.0)  # E[(A - n)^+], the sum of P(A > n ...)
@@ -65,7 +66,7 @@ def md1k_losses(load: float) -> Iterator[float]:
 
 
 def _poisson_tail(mean: float) -> Floats:
-    """P(A > n) for n = 0, 1 ... as far as a float can tell it from zero."""
+    """Returns P(A > n) for n = 0, 1 ... as far as floating point distinguishes it from zero."""
     counts = np.arange(1, 2 * MOST_ARRIVALS)
     chances = np.exp(counts * math.log(mean) - mean - np.cumsum(np.log(counts)))
     above: Floats = np.cumsum(chances[::-1])[::-1]  # the smallest are added first
@@ -73,13 +74,13 @@ def _poisson_tail(mean: float) -> Floats:
 
 
 def _after(left: Floats, tail: Floats, places: int) -> float:
-    """Sum of a tail at the room of each state, as far as it reaches; an arrival ends state 0."""
+    """Returns the sum of a tail at the free places of each state; an arrival ends state 0."""
     states = np.arange(max(places - len(tail) + 1, 0), places)
     return float(left[states] @ tail[places - np.maximum(states, 1)])
 
 
 def least_places(losses: Iterator[float], bound: float) -> int | None:
-    """The smallest K that keeps the loss; None if none that is tried does."""
+    """Returns the smallest K that keeps the loss; None if none that is tried does."""
     tried = enumerate(islice(losses, MOST_PLACES), 1)
     return next((places for places, loss in tried if loss <= bound), None)
 

@@ -1,4 +1,4 @@
-"""C T / sqrt(N): many flows out of step need less."""
+"""C T / sqrt(N): many flows out of step need a smaller buffer."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 FEWEST_FLOWS = 16
-"""Fewer flows lose together: the sum of their windows is no Gaussian. The paper saw
-synchronisation vanish between 100 and 500 flows in ns-2; with random starts and spread round-trip
-times it does earlier."""
+"""Smallest number of flows that are assumed out of step. Fewer flows lose together, and the sum of
+their windows is not Gaussian. The paper saw synchronisation vanish between 100 and 500 flows in
+ns-2; with random starts and different round-trip times it vanishes earlier."""
 
 
 def advise(link: Link) -> Advice:
@@ -59,13 +59,13 @@ def advise(link: Link) -> Advice:
 
 
 def utilization_bound(link: Link, packets: float) -> float:
-    """Least utilisation with this buffer: erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B))."""
+    """Returns the least utilisation: erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B))."""
     in_flight = (link.bdp_packets + packets) / math.sqrt(link.flows)
     return math.erf(3 * math.sqrt(3) / (2 * math.sqrt(2)) * packets / in_flight)
 
 
 def short_flow_tail(waiting: float, load: float, bursts: Sequence[int]) -> float:
-    """P(queue >= waiting packets) of short flows alone: an M/G/1 queue of slow-start bursts.
+    """Returns P(queue >= waiting) of short flows alone: an M/G/1 queue of slow-start bursts.
 
     Args:
         waiting: packets.

@@ -1,4 +1,4 @@
-"""Tiny buffers: O(log W) packets where arrivals are smooth."""
+"""Tiny buffers: O(log W) packets if arrivals are smooth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def advise(link: Link) -> Advice:
-    """B = log(W^2 / 2(1 - theta)) / log(1/rho), with rho = theta = the utilisation asked for."""
+    """B = log(W^2 / 2(1 - theta)) / log(1/rho), with rho = theta = the requested utilisation."""
     load = min(link.min_utilization, 0.99)
     window = link.max_window_packets or link.window_packets
     return Advice(
@@ -38,7 +38,7 @@ def advise(link: Link) -> Advice:
 
 
 def buffer_packets(load: float, window: float, effective_utilization: float) -> float:
-    """B >= log_{1/rho}(W^2 / (2 (1 - theta))), in packets.
+    """Returns B >= log_{1/rho}(W^2 / (2 (1 - theta))), in packets.
 
     Args:
         load: rho, arrivals over capacity, below 1.

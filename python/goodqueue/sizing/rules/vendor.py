@@ -1,4 +1,4 @@
-"""What vendors and operators quote: so many milliseconds of the link's rate."""
+"""Recommendations of vendors and operators, in milliseconds of the link's rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sender's decrease asks for: (1/beta - 1) bandwidth-delay products."""
+"""Buffer for a sender's decrease factor beta: (1/beta - 1) bandwidth-delay products."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 BBR_PROBE_GAIN = 1.25
-"""BBR sends at 1.25 of the rate it believes in for one round trip in eight, and drains after it."""
+"""Factor on its estimated rate at which BBR sends for one round trip in eight, before it drains."""
 
 
 def advise(link: Link) -> Advice:
-    """(1/beta - 1) C T; for BBR what its probing puts in the queue."""
+    """(1/beta - 1) C T; for BBR the queue of its probing."""
     share = BBR_PROBE_GAIN - 1 if link.decrease is None else bdps(link.decrease)
     packets = share * link.bdp_packets
     generous = broken(
@@ -41,7 +41,7 @@ def advise(link: Link) -> Advice:
 
 
 def bdps(kept: float) -> float:
-    """Bandwidth-delay products that one flow needs which keeps this share of its window."""
+    """Returns the BDPs that one flow needs if it keeps this share of its window."""
     return 1 / kept - 1
 
 

@@ -1,0 +1,183 @@
+//! A connection: its two directions and its handshake.
+
+pub(crate) mod crossing;
+pub(crate) mod half;
+pub(crate) mod history;
+pub(crate) mod opening;
+pub(crate) mod rounds;
+pub(crate) mod scoreboard;
+pub(crate) mod segment_size;
+pub(crate) mod sequence;
+
+use crate::Nanos;
+use crate::connection::half::{Half, Passed, Shared};
+use goodqueue_trace::read::TcpHeader;
+use goodqueue_types::SegmentFlags;
+use std::net::SocketAddr;
+
+/// Key of a connection: two ends and a protocol. Both directions have the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// The lower and the higher end.
+    pub ends: [SocketAddr; 2],
+    pub protocol: u8,
+}
+
+impl Key {
+    /// Returns the key of a packet, and the index of the end that sent it.
+    pub fn of(source: SocketAddr, destination: SocketAddr, protocol: u8) -> (Self, usize) {
+        let from = usize::from(source > destination);
+        let ends = if from == 0 {
+            [source, destination]
+        } else {
+            [destination, source]
+        };
+        (Self { ends, protocol }, from)
+    }
+}
+
+/// Handshake of a connection as seen at the first tapping point.
+#[derive(Debug, Default)]
+struct Handshake {
+    client: Option<usize>,
+    syn: Option<Nanos>,
+    syn_number: u32,
+    answer: Option<Nanos>,
+    /// True if a SYN or its answer was sent twice, so that they cannot be paired.
+    spoilt: bool,
+    done: bool,
+}
+
+/// Number of unmatched packets after which a direction is taken to cross the link the other way.
+const TRIES: u32 = 64;
+/// First retransmission timeout of a SYN or its answer: 1 s (RFC 6298, section 2).
+const FIRST_TIMEOUT: Nanos = 1_000_000_000;
+
+/// State of a connection.
+#[derive(Debug, Default)]
+pub struct Connection {
+    /// Directions, by the index of the sending end.
+    pub halves: [Half; 2],
+    handshake: Handshake,
+    scales: [Option<u8>; 2],
+    finished: [bool; 2],
+    /// Index of the end whose packets cross the target link in the measured direction, as the order
+    /// of the tapping points shows.
+    pub forward: Option<usize>,
+    pub last: Nanos,
+    pub closed: bool,
+}
+
+impl Connection {
+    /// Creates a connection that is first seen now.
+    pub fn new(time: Nanos, forward: Option<usize>) -> Self {
+        Self {
+            forward,
+            last: time,
+            ..Self::default()
+        }
+    }
+
+    /// Returns true if this segment opens another connection between the same ports.
+    pub fn is_over_by(&self, tcp: &TcpHeader, time: Nanos, from: usize) -> bool {
+        let opens = tcp.flags.contains(SegmentFlags::SYN) && !tcp.flags.contains(SegmentFlags::ACK);
+        let known = self.handshake.client == Some(from) && self.handshake.syn_number == tcp.seq;
+        let used = self.halves.iter().any(|half| half.first_data.is_some());
+        // A connection without data may be one of a client whose SYN was not captured. A SYN that
+        // comes again within a second is then a retransmission.
+        opens && !known && (self.closed || used || time - self.last > 1_000_000_000)
+    }
+
+    /// Takes a segment that passed the first tapping point. `from` is the index of its sender.
+    pub fn passed(&mut self, from: usize, passed: &Passed<'_>, shared: &mut Shared<'_>) {
+        let tcp = passed.tcp;
+        self.last = passed.time;
+        if tcp.flags.contains(SegmentFlags::RST) {
+            self.closed = true;
+            return;
+        }
+        self.open(from, passed);
+        // If packets were already in flight when the capture began, the first match determines the
+        // direction.
+        let half = &mut self.halves[from];
+        half.may_cross = self.forward == Some(from) || half.crossings.unmatched < TRIES;
+        self.halves[from].data(passed, shared);
+        if tcp.flags.contains(SegmentFlags::ACK) {
+            // The window of a SYN is not scaled. Windows are scaled only if both ends offer it.
+            let syn = tcp.flags.contains(SegmentFlags::SYN);
+            let scale = match self.scales {
+                [Some(low), Some(high)] if !syn => [low, high][from],
+                _ => 0,
+            };
+            self.halves[1 - from].acknowledged(passed, scale, shared);
+        }
+        self.finished[from] |= tcp.flags.contains(SegmentFlags::FIN);
+        self.closed |= self.finished == [true, true];
+    }
+
+    fn open(&mut self, from: usize, passed: &Passed<'_>) {
+        let tcp = passed.tcp;
+        let opening = &mut self.handshake;
+        if tcp.flags.contains(SegmentFlags::SYN) {
+            if let Some(mss) = tcp.mss {
+                for half in &mut self.halves {
+                    half.size.announce(mss);
+                }
+            }
+            self.scales[from] = tcp.scale;
+            if tcp.flags.contains(SegmentFlags::ACK) {
+                opening.spoilt |= opening.answer.is_some();
+                opening.answer = Some(passed.time);
+            } else {
+                opening.spoilt |= opening.syn.is_some();
+                opening.client = Some(from);
+                (opening.syn, opening.syn_number) = (Some(passed.time), tcp.seq);
+            }
+            return;
+        }
+        let client = opening.client == Some(from);
+        // Servers of ns-2 answer a SYN with a bare ACK.
+        let answers = !client && opening.syn.is_some() && opening.answer.is_none();
+        if answers && tcp.ack == opening.syn_number.wrapping_add(1) {
+            opening.answer = Some(passed.time);
+        }
+        if opening.done || !client || !tcp.flags.contains(SegmentFlags::ACK) {
+            return;
+        }
+        if let (Some(syn), None) = (opening.syn, opening.answer) {
+            opening.done = true;
+            // Only this direction was seen. The answer may have been sent twice, so times as long
+            // as its first timeout (RFC 6298, section 2) are discarded.
+            let whole = passed.time - syn;
+            if !opening.spoilt && (0..FIRST_TIMEOUT).contains(&whole) {
+                self.halves[from].rtt.handshake = Some(whole);
+            }
+        }
+        if let (Some(syn), Some(answer)) = (opening.syn, opening.answer) {
+            opening.done = true;
+            if !opening.spoilt && passed.time >= answer && answer >= syn {
+                let [clients, servers] = [passed.time - answer, answer - syn];
+                for (end, half) in self.halves.iter_mut().enumerate() {
+                    half.rtt.handshake = Some(clients + servers);
+                    let own = if end == from { clients } else { servers };
+                    half.rtt.sender_by_handshake = Some(own);
+                }
+            }
+        }
+    }
+
+    /// Takes a segment that passed the second tapping point. `from` is the index of its sender.
+    pub fn crossed(
+        &mut self,
+        from: usize,
+        passed: &Passed<'_>,
+        shared: &mut Shared<'_>,
+    ) -> Option<crate::connection::crossing::Arrival> {
+        self.last = self.last.max(passed.time);
+        let arrival = self.halves[from].crossed(passed, shared);
+        if arrival.is_some() {
+            self.forward = Some(from);
+        }
+        arrival
+    }
+}
