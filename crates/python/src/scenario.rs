@@ -167,7 +167,10 @@ impl Scenario {
     /// Runs from the start until so many seconds of computing have passed, or to the end. Returns
     /// what building and summing up took, and points on the way: seconds of computing and the
     /// share of the simulated time that was done by then.
-    #[pyo3(signature = (seconds, engine = Engine::Packets))]
+    #[pyo3(
+        signature = (seconds, engine = Engine::Packets),
+        text_signature = "($self, seconds, engine='packets')"
+    )]
     fn calibrate(
         &self,
         py: Python<'_>,
@@ -288,7 +291,10 @@ impl Scenario {
 
     /// What a run takes of memory: triples of what, how many, and bytes for each. What is recorded is
     /// as the scenario says unless given.
-    #[pyo3(signature = (*, series = None, packets = None, engine = Engine::Packets))]
+    #[pyo3(
+        signature = (*, series = None, packets = None, engine = Engine::Packets),
+        text_signature = "($self, *, series=None, packets=None, engine='packets')"
+    )]
     fn memory(
         &self,
         series: Option<bool>,
@@ -314,10 +320,14 @@ impl Scenario {
     /// times a second with the share of the simulated time that is done and the bytes of traces
     /// written, and ends the run by raising. A run with a switch to cancel it, one of many on
     /// threads, is not watched. The hybrid engine has no series, packets, queues or traces.
-    #[pyo3(signature = (
-        *, series = None, packets = None, cancel = None, queues = Vec::new(), traces = Vec::new(),
-        snap = DEFAULT_SNAP, watch = None, engine = Engine::Packets
-    ))]
+    #[pyo3(
+        signature = (
+            *, series = None, packets = None, cancel = None, queues = Vec::new(),
+            traces = Vec::new(), snap = DEFAULT_SNAP, watch = None, engine = Engine::Packets
+        ),
+        text_signature = "($self, *, series=None, packets=None, cancel=None, queues=(), traces=(), \
+                          snap=128, watch=None, engine='packets')"
+    )]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
     fn run(
         &self,
