@@ -205,10 +205,10 @@ def test_a_picture_of_results_is_narrowed_down(
             ("--x", "rate", "--metric", "bottleneck.utilisation"),
             "'bottleneck.utilization'",
         ),
-        ("p.svg", ("--kind", "cdf", "--x", "rate"), "leave --x out"),
-        ("p.svg", ("--runs",), "--draw draws them: leave one of both out"),
-        (None, ("--facet", "rate"), "say where it goes with --draw FILE"),
-        (None, ("--no-caption",), "say where it goes with --draw FILE"),
+        ("p.svg", ("--kind", "cdf", "--x", "rate"), "omit --x"),
+        ("p.svg", ("--runs",), "--draw draws them; omit one of them"),
+        (None, ("--facet", "rate"), "name its file with --draw FILE"),
+        (None, ("--no-caption",), "name its file with --draw FILE"),
     ],
 )
 def test_a_picture_that_cannot_be_drawn_is_refused(  # noqa: PLR0913, PLR0917

@@ -194,7 +194,7 @@ def test_missing_figures_are_left_out_and_said_to_be() -> None:
         pl.when(pl.col("seed") == 3).then(math.nan).otherwise(pl.col(SHARE)).alias(SHARE)
     )
     made = picture(SPECS["lines"], frame)
-    assert "16 of 128 runs have no such figure and are left out." in made.caption
+    assert "Runs without this figure are left out (16 of 128)." in made.caption
     assert all(np.isfinite(np.asarray(line.get_ydata())).all() for line in drawn(made)[0].lines)
 
 

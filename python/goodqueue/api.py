@@ -217,4 +217,4 @@ def _toml(value: object) -> str:
         case Sequence():
             return "[" + ", ".join(map(_toml, value)) + "]"
         case _:
-            raise TypeError(f"a scenario cannot hold a {type(value).__name__}: {value!r}")
+            raise TypeError(f"a scenario cannot contain a {type(value).__name__}: {value!r}")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.question import Bounds, Question
     from goodqueue.sizing.result import Answer
 
-QUICK = "--quick: theory only, nothing was run"
+QUICK = "--quick: theory only; nothing was run"
 
 
 @dataclass(frozen=True, slots=True)

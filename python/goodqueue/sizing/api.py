@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.result import Answer
 
-UNASKED = "theory only, nothing was run"
+UNASKED = "theory only; nothing was run"
 
 
 @dataclass(frozen=True, slots=True)
