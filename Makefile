@@ -14,7 +14,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup test lint fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
+.PHONY: help setup test lint golden counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -39,6 +39,7 @@ $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 
 test: setup lint ## set up, then lint and run every test
 	cargo test --locked --quiet
+	cargo run --locked --release --quiet --package goodqueue-bench -- --counts
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 	$(MAKE) --no-print-directory fuzz SECONDS=2
 
@@ -49,24 +50,30 @@ lint: setup ## formatting, clippy, ruff and mypy
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+golden: ## after behaviour changed on purpose: write the tables of tests/golden again
+	UPDATE_GOLDEN=1 cargo test --locked --quiet --package goodqueue-scenario --test golden
+
+counts: ## after the cost of a packet changed: count the instructions of crates/bench/instructions.txt again
+	cargo run --locked --release --quiet --package goodqueue-bench -- --counts --update
+
 fuzz: setup ## damaged files through every reader: make fuzz SECONDS=60 SEED=1
 	cargo build --locked --quiet --package goodqueue-fuzz
 	$(BIN)/python fuzz/run.py target/debug/goodqueue-fuzz $(SECONDS) $(SEED)
 
 demo: setup ## reproduce a published study of bufferbloat, then size its buffer
-	@$(BIN)/python -m goodqueue.demo
+	@$(BIN)/python -m goodqueue.cli.demo
 
 bench: ## the native benchmark, beside ns-2 where it is installed
 	cargo run --locked --release --quiet --package goodqueue-bench
 
 validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write docs/validation.md
-	$(BIN)/python -m goodqueue.validation
+	$(BIN)/python -m research.validation
 
 which-queue: setup ## every queue discipline on one link, writes docs/which-queue.md
-	$(BIN)/python -m goodqueue.which_queue
+	$(BIN)/python -m research.which_queue
 
 gallery: setup ## the pictures of the ready scenarios, writes docs/scenarios.md
-	$(BIN)/python -m goodqueue.gallery
+	$(BIN)/python -m research.gallery
 
 rules-on-trial: setup ## fit calibrated theory to the kept runs, writes docs/rules-on-trial.md
 	$(BIN)/python -m research.rules_on_trial fit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from goodqueue.study.ledger import INSERT, Reading, Row, open_to_write
+from goodqueue.study.record.ledger import INSERT, Reading, Row, open_to_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable

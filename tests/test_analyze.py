@@ -14,9 +14,10 @@ import pytest
 import goodqueue
 from conftest import COMMAND
 from conftest import goodqueue as command
-from goodqueue.cli import capture_tables, run_command
+from goodqueue.cli import run_command
+from goodqueue.core.outdir import check_output
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_output
+from goodqueue.output import capture_tables
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
 

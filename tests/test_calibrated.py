@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goodqueue.cli import run_command
-from goodqueue.sizing.answer import judge
+from goodqueue.sizing.answer.work_out import judge
 from goodqueue.sizing.calibrated.record import Record, records
 from goodqueue.sizing.calibrated.smallest import bracket, calibrated, chances_kept
 from goodqueue.sizing.calibrated.surface import from_arrays, surfaces, to_arrays
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.rules import RULES
-from goodqueue.validation import linux_deep, linux_recording
+from research.validation import linux_deep, linux_recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import goodqueue
-from goodqueue.cli import EXIT_UNPROVED, run_command
-from goodqueue.memory import limit_of
+from goodqueue.cli import run_command
+from goodqueue.cli.exits import EXIT_UNPROVED
 from goodqueue.passive import analyze
 from goodqueue.passive.carry import carried
 from goodqueue.passive.fit import fit
@@ -27,12 +27,13 @@ from goodqueue.passive.model import Choices, model_of
 from goodqueue.passive.scenario import today_toml
 from goodqueue.passive.size import model_for
 from goodqueue.passive.today import Bench, Comparison, Today, likely_reason
-from goodqueue.sizing.budget import Budget
+from goodqueue.runs.memory import limit_of
 from goodqueue.sizing.link import Link
+from goodqueue.sizing.search.budget import Budget
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
-from goodqueue.validation.captures import of_scene
-from goodqueue.validation.drawn_captures import draw, judged
+from research.validation.captures import of_scene
+from research.validation.drawn_captures import draw, judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,7 +211,7 @@ def test_buffers_from_captures_are_those_of_the_true_parameters() -> None:
     """The buffers of at least 5 of 6 links are right; their seed is used nowhere else.
 
     Where 90 % are right, that happens in 89 % of all choices of six links (binomial), where half
-    are, in 11 %. `python -m goodqueue.validation --only captures` judges 40 others.
+    are, in 11 %. `python -m research.validation --only captures` judges 40 others.
     """
     found = list(judged(20_261_124, 6))
     print([(one.truth, one.found, one.carried) for one in found])

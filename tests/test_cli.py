@@ -19,7 +19,7 @@ import pytest
 
 from conftest import COMMAND, LONG, ROOT, SMALL, goodqueue, refused
 from goodqueue.cli import run_command
-from goodqueue.outdir import write_whole
+from goodqueue.core.outdir import write_whole
 from goodqueue.study import runner
 
 ANSI = "\x1b["

@@ -147,8 +147,8 @@ def test_threads_clusters_and_shards_give_one_table(tmp_path: Path, machines: Ma
 
 
 def merged(parts: list[Path]) -> Results:
+    from goodqueue.study.record.store import Store
     from goodqueue.study.results import Results
-    from goodqueue.study.store import Store
 
     store = Store.open(parts[0], keep_both=True)
     for other in parts[1:]:

@@ -17,10 +17,10 @@ from goodqueue.papers.clustering_buffer.fit import fit
 from goodqueue.papers.clustering_buffer.saw_tooth import SawTooth
 from goodqueue.papers.experiment import experiment
 from goodqueue.papers.table import folder
-from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
-from goodqueue.sizing.stream import Stream, friendly_decrease, smoothed
+from goodqueue.sizing.smoothing.formula import friendly_increase, smoothing_packets
+from goodqueue.sizing.smoothing.stream import Stream, friendly_decrease, smoothed
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:

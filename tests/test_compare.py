@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from conftest import SMALL, goodqueue, refused
-from goodqueue.compare import Figure, difference, finding, split_settings
-from goodqueue.intervals import Interval
+from goodqueue.core.intervals import Interval
 from goodqueue.plots.compare import time_means
+from goodqueue.study.compare import Figure, difference, finding, split_settings
 
 if TYPE_CHECKING:
     from pathlib import Path

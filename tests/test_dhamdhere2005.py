@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from conftest import ROOT
-from goodqueue.intervals import Interval, t_interval
-from goodqueue.papers import page
+from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.cells import Finding, Reproduction, Verdict
 from goodqueue.papers.dhamdhere2005 import figures
 from goodqueue.papers.dhamdhere2005.claims import Claim, Sample, claims, stated
@@ -23,9 +22,10 @@ from goodqueue.papers.dhamdhere2005.pictures import picture
 from goodqueue.papers.dhamdhere2005.second_pass import SHARES, CapturesExperiment
 from goodqueue.papers.dhamdhere2005.statements import cells
 from goodqueue.papers.dhamdhere2005.table1 import Table1, rows
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
+from research.papers import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

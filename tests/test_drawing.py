@@ -10,9 +10,9 @@ from matplotlib.image import imread
 
 import goodqueue as package
 from conftest import SMALL, goodqueue, refused
-from goodqueue.drawing import drawing_of
+from goodqueue.core.drawing import drawing_of
 from goodqueue.errors import RequestError
-from goodqueue.page import figure
+from goodqueue.output.page import figure
 from goodqueue.plots.runs import pictures
 
 if TYPE_CHECKING:

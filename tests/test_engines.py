@@ -16,17 +16,17 @@ import goodqueue
 from conftest import SMALL as SCENARIO
 from goodqueue import _core
 from goodqueue.cli import run_command
-from goodqueue.engines import AGREEMENT, engine_of_run
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
-from goodqueue.sizing.laboratory import Laboratory
-from goodqueue.sizing.smallest import grid
-from goodqueue.sizing.trial import LinkTrial
+from goodqueue.sizing.search.laboratory import Laboratory
+from goodqueue.sizing.search.smallest import grid
+from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep
 from goodqueue.study.plan import run_of, variant_of
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 from test_stops import interrupted
 

@@ -11,8 +11,8 @@ import pytest
 from goodqueue.papers.cells import Cell, Verdict
 from goodqueue.papers.experiment import PAPERS, experiment
 from goodqueue.papers.table import TableExperiment
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:

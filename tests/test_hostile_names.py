@@ -13,9 +13,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from conftest import SMALL, goodqueue
-from goodqueue import page, run
+from goodqueue import run
+from goodqueue.output import page
 from goodqueue.plots.runs import pictures
-from goodqueue.plots.study import study_picture
+from goodqueue.plots.study.picture import study_picture
 from goodqueue.plots.style import Picture, _take_literally, legend_label
 from test_study_pictures import AXES, CONTROL, SPECS, table
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.drawing import Format
+    from goodqueue.core.drawing import Format
 
 
 HOSTILE = [

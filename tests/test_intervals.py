@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from goodqueue.intervals import Interval, t_interval
+from goodqueue.core.intervals import Interval, t_interval
 
 
 def test_half_width_follows_the_printed_t_table() -> None:

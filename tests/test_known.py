@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.cli import EXIT_BAD_INPUT, run_command
+from goodqueue.cli import run_command
+from goodqueue.cli.exits import EXIT_BAD_INPUT
 from goodqueue.errors import RequestError
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.rules.bscl import RULE, bscl
-from goodqueue.sizing.trial import LinkTrial
+from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

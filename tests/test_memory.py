@@ -13,8 +13,8 @@ import pytest
 from conftest import SMALL, goodqueue, refused
 from goodqueue import RequestError, load, run
 from goodqueue.cli import run_command
-from goodqueue.memory import Part, Room, check, limit_of, machine_bytes, needed, parts
-from goodqueue.parallel import JOBS_PER_PROCESSOR, available_processors
+from goodqueue.core.parallel import JOBS_PER_PROCESSOR, available_processors
+from goodqueue.runs.memory import Part, Room, check, limit_of, machine_bytes, needed, parts
 from test_stops import large
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 PEAK = """\
 import json, pathlib, re, sys
-import goodqueue, goodqueue.result, polars
-from goodqueue.memory import needed, parts
+import goodqueue, goodqueue.runs.result, polars
+from goodqueue.runs.memory import needed, parts
 def peak_kib():
     # ru_maxrss would be that of the process that started this one, if it had more.
     return int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])

@@ -14,9 +14,9 @@ import pytest
 import goodqueue
 from conftest import ROOT
 from conftest import goodqueue as command
-from goodqueue.api import load
 from goodqueue.papers.experiment import experiments
 from goodqueue.papers.table import TableExperiment
+from goodqueue.runs.api import load
 
 NS2 = shutil.which("ns") or ""
 AWK = shutil.which("awk") or ""

@@ -17,8 +17,8 @@ import pytest
 
 from conftest import ROOT, goodqueue, refused
 from goodqueue.cli.reproduce import CLAIMS, print_reproduction, summary
-from goodqueue.cli.terminal import stdout
-from goodqueue.papers import report
+from goodqueue.output import papers as report
+from goodqueue.output.terminal import stdout
 from goodqueue.papers.cells import (
     Cell,
     Finding,
@@ -30,13 +30,13 @@ from goodqueue.papers.cells import (
 )
 from goodqueue.papers.conclusions import Conclusion, Sample, ratio
 from goodqueue.papers.experiment import PAPERS, experiments, paper, papers
-from goodqueue.papers.page import filled
 from goodqueue.papers.shapes import TESTS
 from goodqueue.papers.table import TableExperiment
 from goodqueue.papers.tally import controls, once, tally
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
+from research.papers.page import filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,18 +15,18 @@ from matplotlib.image import imread
 import goodqueue
 from conftest import ROOT, SMALL
 from goodqueue import _core
+from goodqueue.core.intervals import Interval
+from goodqueue.core.outdir import check_output, whole_directory
 from goodqueue.errors import RequestError
-from goodqueue.intervals import Interval
-from goodqueue.outdir import check_output, whole_directory
 from goodqueue.plots.answer import curve, pareto
 from goodqueue.plots.runs import pictures, rtt_flows
 from goodqueue.plots.style import save_all
 from goodqueue.plots.thin import DRAWN_BINS, thin
+from goodqueue.runs.throughput import WAYS, flows_measured, in_bins
 from goodqueue.sizing import Answer, Link
-from goodqueue.sizing.answer import judge
-from goodqueue.sizing.result import Alternative
-from goodqueue.sizing.smallest import Smallest, Trials
-from goodqueue.throughput import WAYS, flows_measured, in_bins
+from goodqueue.sizing.answer.answer import Alternative
+from goodqueue.sizing.answer.work_out import judge
+from goodqueue.sizing.search.smallest import Smallest, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

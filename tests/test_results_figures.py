@@ -11,8 +11,8 @@ import pytest
 from conftest import SMALL
 from goodqueue import load
 from goodqueue.cli import run_command
-from goodqueue.cli.terminal import quantity
-from goodqueue.metrics import is_share, range_of
+from goodqueue.core.metrics import is_share, range_of
+from goodqueue.output.terminal import quantity
 from goodqueue.study.results import Results
 
 if TYPE_CHECKING:

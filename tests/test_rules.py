@@ -30,9 +30,9 @@ from goodqueue.sizing.rules import (
     window_decrease,
 )
 from goodqueue.sizing.rules.rule import Advice, loss_rate
-from goodqueue.sizing.smoothing import friendly_increase, smoothing_packets
+from goodqueue.sizing.smoothing.formula import friendly_increase, smoothing_packets
 from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
-from goodqueue.validation import linux_deep, linux_recording
+from research.validation import linux_deep, linux_recording
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
 

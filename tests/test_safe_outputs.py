@@ -9,8 +9,8 @@ import pytest
 
 from conftest import SMALL, goodqueue, refused
 from goodqueue.cli import run_command
+from goodqueue.core.outdir import check_apart, check_folder
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_apart, check_folder
 
 STUDY = """\
 schema_version = 1

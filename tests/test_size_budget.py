@@ -13,8 +13,8 @@ import pytest
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Effort, Link, rtt_range, size_link
-from goodqueue.sizing.budget import Budget
-from goodqueue.sizing.smallest import (
+from goodqueue.sizing.search.budget import Budget
+from goodqueue.sizing.search.smallest import (
     COARSE_REPLICATES,
     Ended,
     Target,
@@ -23,7 +23,7 @@ from goodqueue.sizing.smallest import (
     smallest,
     so_far,
 )
-from goodqueue.sizing.trial import LinkTrial
+from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.study.model import Stop
 from test_cli import on_terminal
 
@@ -156,7 +156,7 @@ def test_replicates_are_as_long_as_the_budget_allows() -> None:
 
     def planned(budget_s: float) -> tuple[float, bool]:
         def scenario(share: float) -> Any:  # noqa: ANN401
-            from goodqueue.sizing.trial import Extent
+            from goodqueue.sizing.trials.described import Extent
 
             return LinkTrial().scenario(link, 500, None, Extent(share=share))
 

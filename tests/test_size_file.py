@@ -17,8 +17,8 @@ from conftest import ROOT, SMALL
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Asked, Effort, size_scenario
-from goodqueue.sizing.file import FileTrial
-from goodqueue.sizing.trial import Extent
+from goodqueue.sizing.trials.described import Extent
+from goodqueue.sizing.trials.file import FileTrial
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -285,7 +285,7 @@ def test_asked_again_nothing_is_run(
     def fail(*_arguments: object) -> None:
         raise AssertionError("a run was repeated")
 
-    monkeypatch.setattr(threads, "perform", fail)
+    monkeypatch.setattr(threads, "execute_run", fail)
     assert answered(capsys) == first
 
 

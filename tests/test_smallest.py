@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from goodqueue.sizing.smallest import Answered, Target, Trials, grid, smallest
+from goodqueue.sizing.search.smallest import Answered, Target, Trials, grid, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -152,7 +152,7 @@ def test_a_curve_with_a_hole_is_not_trusted_below_it() -> None:
 
 
 def test_answers() -> None:
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
 
     loss = Target("loss_rate", 0.01, at_least=False)
     assert loss.answer(Interval(0.005, 0.004)) is Answered.MEETS

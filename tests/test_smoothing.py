@@ -14,7 +14,7 @@ from conftest import ROOT, goodqueue, refused
 if TYPE_CHECKING:
     from pathlib import Path
 
-STREAM = ROOT / "python/goodqueue/sizing/stream.toml"
+STREAM = ROOT / "python/goodqueue/sizing/smoothing/stream.toml"
 
 THEORY = ("law of a saw-tooth", "formula for many losses at random")
 FOOT, ANYWHERE, RANDOM = (

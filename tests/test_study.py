@@ -12,10 +12,10 @@ import pytest
 
 from conftest import SMALL, goodqueue
 from goodqueue import RequestError, Results, ScenarioError, Study, load
-from goodqueue.intervals import t_interval
+from goodqueue.core.intervals import t_interval
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import digest, identity
-from goodqueue.study.store import Store
+from goodqueue.study.record.store import Store
 from goodqueue.study.sweep import Sweep, Tally
 from goodqueue.study.threads import Threads
 from ledgers import rewrite

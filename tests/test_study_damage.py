@@ -16,11 +16,11 @@ from conftest import refused
 from goodqueue import RequestError, Results, Study
 from goodqueue.cli import run_command
 from goodqueue.errors import DamageError
-from goodqueue.study.flips import STUDY, Damaged, attempt, content, flip, harm
-from goodqueue.study.flips import Tally as Inputs
-from goodqueue.study.ledger import OLD_ROWS
-from goodqueue.study.store import LEDGER, TABLES, Store
-from goodqueue.study.verify import repair, verify
+from goodqueue.study.record.ledger import OLD_ROWS
+from goodqueue.study.record.store import LEDGER, TABLES, Store
+from goodqueue.study.record.verify import repair, verify
+from research.studies.flips import STUDY, Damaged, attempt, content, flip, harm
+from research.studies.flips import Tally as Inputs
 
 if TYPE_CHECKING:
     from pathlib import Path

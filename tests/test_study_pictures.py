@@ -21,11 +21,11 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from goodqueue.core.columns import column
+from goodqueue.core.intervals import t_interval
 from goodqueue.errors import RequestError
-from goodqueue.intervals import t_interval
-from goodqueue.plots.columns import column
-from goodqueue.plots.study import study_picture
-from goodqueue.plots.study_kinds import front, look
+from goodqueue.plots.study.kinds import front, look
+from goodqueue.plots.study.picture import study_picture
 from goodqueue.plots.style import LINES
 from goodqueue.study.model import PlotSpec
 from goodqueue.study.stopping import anytime_interval

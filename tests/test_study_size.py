@@ -13,7 +13,7 @@ from goodqueue import Results, Study
 from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep
 from goodqueue.study.plan import run_of
-from goodqueue.study.store import LEDGER, Store
+from goodqueue.study.record.store import LEDGER, Store
 
 if TYPE_CHECKING:
     from pathlib import Path

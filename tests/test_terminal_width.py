@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from conftest import COMMAND, ROOT, SMALL
-from goodqueue.cli import run_command, terminal
+from goodqueue.cli import run_command
 from goodqueue.cli.app import app
+from goodqueue.output import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

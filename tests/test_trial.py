@@ -10,7 +10,7 @@ import pytest
 
 from goodqueue import _core
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.trial import (
+from goodqueue.sizing.trials.described import (
     SHORT_PACKETS,
     Extent,
     epoch_s,

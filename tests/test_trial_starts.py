@@ -14,10 +14,10 @@ import pytest
 from scipy import stats
 
 from goodqueue import _core
-from goodqueue.sizing.answer import first_reach, targets
+from goodqueue.sizing.answer.work_out import first_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.smallest import grid
-from goodqueue.sizing.trial import Extent, Length, length, scenario_toml
+from goodqueue.sizing.search.smallest import grid
+from goodqueue.sizing.trials.described import Extent, Length, length, scenario_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

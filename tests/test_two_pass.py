@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goodqueue.papers.dhamdhere2005.captures import Second, estimate, sizes
-from goodqueue.papers.dhamdhere2005.mix import Mix, Traffic
-from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
+from goodqueue.papers.dhamdhere2005.mix import ESTIMATES, TRUTH, Mix, Traffic
+from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
-from goodqueue.study.store import Store
 from goodqueue.study.threads import Threads
-from goodqueue.validation.two_pass_report import verdict
+from research.validation.two_pass_report import verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.outdir import MARKER, whole_directory, whole_file, whole_files, write_whole
-from goodqueue.study.store import TABLES, Store
-from goodqueue.unfinished import ENDING, OLD, REPLACED, clear_leftovers, scratch, unfinished_file
+from goodqueue.core.outdir import MARKER, whole_directory, whole_file, whole_files, write_whole
+from goodqueue.core.unfinished import (
+    ENDING,
+    OLD,
+    REPLACED,
+    clear_leftovers,
+    scratch,
+    unfinished_file,
+)
+from goodqueue.study.record.store import TABLES, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
 WRITER = """\
 import sys
 from pathlib import Path
-from goodqueue import outdir, unfinished
+from goodqueue.core import outdir, unfinished
 target = Path(sys.argv[2])
 with getattr(outdir, sys.argv[1])(target) as path:
     (path / "summary.json" if path.is_dir() else path).write_text("from the other")

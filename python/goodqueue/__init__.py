@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from goodqueue.errors import RequestError, RuleError, ScenarioError
 
 if TYPE_CHECKING:
-    from goodqueue.api import load, run, schema
-    from goodqueue.queues import QueueDiscipline, QueueReport, check_queue
-    from goodqueue.result import Result, Series
+    from goodqueue.runs.api import load, run, schema
+    from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
+    from goodqueue.runs.result import Result, Series
     from goodqueue.study.results import Results
     from goodqueue.study.sweep import Study
 
@@ -41,16 +41,16 @@ __all__ = [
 
 # Importing the frames takes a quarter of a second, so `goodqueue --help` must not import them.
 _HOMES = {
-    "QueueDiscipline": "goodqueue.queues",
-    "QueueReport": "goodqueue.queues",
-    "Result": "goodqueue.result",
+    "QueueDiscipline": "goodqueue.runs.queues",
+    "QueueReport": "goodqueue.runs.queues",
+    "Result": "goodqueue.runs.result",
     "Results": "goodqueue.study.results",
-    "Series": "goodqueue.result",
+    "Series": "goodqueue.runs.result",
     "Study": "goodqueue.study.sweep",
-    "check_queue": "goodqueue.queues",
-    "load": "goodqueue.api",
-    "run": "goodqueue.api",
-    "schema": "goodqueue.api",
+    "check_queue": "goodqueue.runs.queues",
+    "load": "goodqueue.runs.api",
+    "run": "goodqueue.runs.api",
+    "schema": "goodqueue.runs.api",
 }
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from goodqueue import _core
 from goodqueue.sizing.link import Link, rtt_range
-from goodqueue.sizing.trial import Length, length, scenario_toml
+from goodqueue.sizing.trials.described import Length, length, scenario_toml
 
 Row = dict[str, Any]
 """A drawn link or a run of it, as a line of the output has it."""

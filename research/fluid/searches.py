@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 from goodqueue.sizing import Effort, size_link
 from goodqueue.sizing.calibrated.smallest import calibrated
-from goodqueue.sizing.trial import length
+from goodqueue.sizing.trials.described import length
 from research.fluid.oracle import Row, draw, link_of
 
 if TYPE_CHECKING:
-    from goodqueue.engines import Choice
+    from goodqueue.runs.engines import Choice
     from goodqueue.sizing.link import Link
 
 BUDGET_S = 30.0

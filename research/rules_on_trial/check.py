@@ -8,10 +8,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import ScenarioError
-from goodqueue.sizing.answer import first_reach, last_reach, targets
-from goodqueue.sizing.budget import BudgetSpent
-from goodqueue.sizing.smallest import Ended, Trials, smallest
-from goodqueue.sizing.trial import Extent, LinkTrial, length
+from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
+from goodqueue.sizing.search.budget import BudgetSpent
+from goodqueue.sizing.search.smallest import Ended, Trials, smallest
+from goodqueue.sizing.trials.described import Extent, LinkTrial, length
 from research.rules_on_trial import draw, plan
 from research.rules_on_trial.run import finished, metrics_of
 

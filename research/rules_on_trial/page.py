@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goodqueue.sizing.answer.answer import SURE
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
 from goodqueue.sizing.calibrated.surface import surfaces
-from goodqueue.sizing.result import SURE
 from goodqueue.sizing.rules import RULES
 from research.rules_on_trial import data, draw, pictures
 from research.rules_on_trial.made import SEARCHES, Search, covers, searches, write_record

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goodqueue.sizing.answer.answer import PROMISED, SURE
 from goodqueue.sizing.calibrated.record import Record
 from goodqueue.sizing.calibrated.smallest import chances_kept
-from goodqueue.sizing.result import PROMISED, SURE
 from goodqueue.sizing.rules import RULES
 from research.rules_on_trial.fit import without_link
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from goodqueue import _core
 from goodqueue.errors import ScenarioError
-from goodqueue.sizing.trial import LINK, scenario_toml
+from goodqueue.sizing.trials.described import LINK, scenario_toml
 from research.rules_on_trial import draw, plan
 
 if TYPE_CHECKING:

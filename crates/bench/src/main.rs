@@ -4,8 +4,11 @@
 //! `goodqueue-bench [CASE ...] [--queues] [--no-ns2] [--json]`. Each case runs in a process of its own, with
 //! parsing and set-up included, statistics on and recording off, and is repeated until a second
 //! of user CPU time has passed.
+//!
+//! `goodqueue-bench --counts [--update]` counts instructions instead (`counts.rs`).
 
 mod cases;
+mod counts;
 mod measure;
 mod ns2;
 mod queues;
@@ -18,6 +21,15 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
+    if let [case, once, simulated] = &arguments[..]
+        && once == "--once"
+    {
+        println!("{}", counts::once(case, simulated));
+        return ExitCode::SUCCESS;
+    }
+    if flag("--counts") {
+        return ExitCode::from(u8::from(!counts::report(flag("--update"))));
+    }
     let names: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
     let mut chosen = Vec::new();
     for name in &names {

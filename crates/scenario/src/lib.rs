@@ -6,6 +6,7 @@ mod buffers;
 mod congestion;
 mod document;
 mod error;
+mod explain;
 mod file;
 mod flow;
 mod framing;

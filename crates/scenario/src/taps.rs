@@ -132,7 +132,7 @@ fn no_such_trace(text: &str, kind: &str) -> UnitError {
     }
 }
 
-fn find_flow(network: &Network, name: &str) -> Result<FlowId, UnitError> {
+pub(crate) fn find_flow(network: &Network, name: &str) -> Result<FlowId, UnitError> {
     let names = || network.flows.iter().map(|flow| flow.name.as_str());
     let found = names().position(|other| other == name);
     found

@@ -80,6 +80,19 @@ pub fn run_traced(
     Some(outcome)
 }
 
+/// Runs a network as [`run_while`] does, but with this probe in place of the records that the
+/// network asks for. Returns the probe with the outcome.
+///
+/// # Panics
+/// Panics if packets are not conserved, which no scenario can cause.
+pub fn run_probed<P: Probe>(
+    network: &Network,
+    probe: P,
+    go_on: impl FnMut(Time) -> bool,
+) -> Option<(Outcome, P)> {
+    Simulation::new(network, probe).complete_while(go_on)
+}
+
 fn recorder(network: &Network) -> Recorder {
     let observed = network.links.iter().map(|link| link.observed).collect();
     Recorder::new(network.record, observed, network.flows.len())

@@ -12,7 +12,6 @@ use crate::routing::Hop;
 use crate::served_link::ServedLink;
 use crate::signals::Signal;
 use crate::{Equipment, FlowConfig, FlowOutcome, LinkConfig, LinkOutcome, WorkloadConfig};
-use goodqueue_tcp::LossDetection;
 use goodqueue_types::{Histogram, LinkId, PacketEvent, Time};
 
 /// Bytes of a name in the network and of its copy in the outcome.
@@ -79,7 +78,7 @@ fn grown(workload: &WorkloadConfig) -> usize {
 fn keeps_records(workload: &WorkloadConfig) -> bool {
     match workload {
         WorkloadConfig::Bulk { tcp, .. } | WorkloadConfig::Echo { tcp, .. } => {
-            tcp.loss_detection == LossDetection::Rack
+            tcp.records_segments()
         }
         _ => false,
     }

@@ -2,7 +2,7 @@
 
 /// Version of the results of runs. It increases by one whenever any figure of any scenario may have
 /// changed. Stores of results use it to decide which runs to repeat.
-pub const RESULTS_VERSION: u32 = 6;
+pub const RESULTS_VERSION: u32 = 7;
 
 mod agent;
 mod delay_meter;
@@ -17,6 +17,7 @@ mod impaired_path;
 mod impairment;
 mod in_order;
 mod law;
+mod life;
 mod line;
 mod link;
 mod link_meter;
@@ -34,7 +35,7 @@ mod signals;
 pub mod workload;
 
 pub use agent::{Agent, agents, flow_outcome, receiver_of};
-pub use engine::{Simulation, run, run_traced, run_while};
+pub use engine::{Simulation, run, run_probed, run_traced, run_while};
 pub use fairness::{Fairness, add_fairness};
 pub use flow_class::{FlowClass, LimitedOutcome};
 pub use goodqueue_tcp::{Limited, TimeLimited};
@@ -42,6 +43,7 @@ pub use ideal::IdealPath;
 pub use impairment::{Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
 pub use in_order::InOrder;
 pub use law::{Empirical, Law};
+pub use life::{Happening, Life, LifeProbe, LifeRange, Moment, SenderState, Turn};
 pub use link_meter::{LinkMeter, Window};
 pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
 pub use loss_bursts::meters;

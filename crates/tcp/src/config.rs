@@ -235,6 +235,13 @@ pub enum InitialSsthresh {
 }
 
 impl TcpConfig {
+    /// Returns true if recovery keeps a record of each transmission: with RACK, which detects losses
+    /// from these records, for NewReno and SACK. The congestion control has no part in this.
+    pub fn records_segments(&self) -> bool {
+        self.loss_detection == LossDetection::Rack
+            && matches!(self.recovery, Recovery::NewReno | Recovery::Sack)
+    }
+
     /// Returns the timestamp at `now` (RFC 7323 section 5.4). It is never 0.
     pub(crate) fn timestamp(&self, now: Time) -> u32 {
         let ticks = |tick: Span| ((now.0 / tick.0.max(1)) as u32).wrapping_add(1).max(1);

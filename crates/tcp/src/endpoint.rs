@@ -7,7 +7,6 @@ use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time, Timest
 use crate::cc::{CongestionControl, Controller, MarkSample};
 use crate::config::{Recovery, TcpConfig};
 use crate::ecn::EcnState;
-use crate::ledger::Ledger;
 use crate::limits::Limited;
 use crate::opening::Opening;
 use crate::receiver::{AckDue, Receiver};
@@ -62,7 +61,7 @@ impl TcpEndpoint {
     /// acknowledgements are those of any other, but it has neither records of transmissions nor a
     /// congestion control.
     pub fn receiving(config: Arc<TcpConfig>) -> Self {
-        let answers_probes = Ledger::if_needed(&config, &Controller::new(&config)).is_some();
+        let answers_probes = config.records_segments();
         let sender = Sender::of_nothing(&config);
         Self {
             answers_probes,

@@ -1,13 +1,14 @@
-//! The sender with transmission records, which show the effect of an ACK on each segment sent. It
-//! is used if losses are detected by time (RFC 8985) or a control needs delivery rates. Otherwise
-//! the sequence arithmetic of `recovery` is used.
+//! The sender with transmission records, which show the effect of an ACK on each segment sent. A
+//! profile that detects losses by time (RFC 8985) uses it. Otherwise the sequence arithmetic of
+//! `recovery` is used.
 
 use std::collections::VecDeque;
 
 use goodqueue_types::{Segment, Span, Time};
 
-use crate::cc::{AckSample, CongestionControl};
-use crate::config::{LossDetection, Recovery, RecoveryWindow, SackVariant, TcpConfig};
+use crate::cc::{AckSample, CongestionControl, Needs, SegmentSample};
+use crate::config::{Recovery, RecoveryWindow, TcpConfig};
+use crate::meter::Before;
 use crate::pacing::Pacer;
 use crate::prr::Reduction;
 use crate::rack::{Probe, Rack};
@@ -60,14 +61,12 @@ pub(crate) enum Resend {
 )]
 pub(crate) struct Rules {
     pub sack: bool,
-    pub by_time: bool,
     pub tail_loss_probe: bool,
     pub frto: bool,
     pub undo: bool,
     pub adaptive_reordering: bool,
     pub recovery_window: RecoveryWindow,
     pub control_sets_window: bool,
-    pub rate_samples: bool,
     pub mss: u64,
 }
 
@@ -157,26 +156,21 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Creates a ledger if the configuration or the control needs one.
+    /// Creates a ledger if the configuration records segments.
     pub fn if_needed(config: &TcpConfig, control: &impl CongestionControl) -> Option<Box<Self>> {
-        let by_time = config.loss_detection == LossDetection::Rack;
-        let rate_samples = control.needs_rate_samples();
-        let asked_for = by_time || rate_samples || control.needs_every_round_trip();
-        let recovery = matches!(config.recovery, Recovery::NewReno | Recovery::Sack);
-        if !recovery || !asked_for {
+        if !config.records_segments() {
             return None;
         }
+        let rate_samples = control.needs() == Needs::Rates;
         Some(Box::new(Self {
             rules: Rules {
                 sack: config.recovery == Recovery::Sack,
-                by_time,
                 tail_loss_probe: config.tail_loss_probe && config.recovery == Recovery::Sack,
                 frto: config.frto,
                 undo: config.undo,
                 adaptive_reordering: config.adaptive_reordering,
                 recovery_window: config.recovery_window,
                 control_sets_window: control.sets_window_in_recovery(),
-                rate_samples,
                 mss: u64::from(config.mss),
             },
             records: Records::new(rate_samples),
@@ -232,9 +226,8 @@ impl Ledger {
             not_duplicate: segment.payload > 0,
             ..Seen::default()
         };
-        let prior_in_flight = self.records.in_flight();
+        let before = Before::new(&self.records, &self.rate);
         self.sacked_before = self.records.sacked_out;
-        let (delivered, lost) = (self.rate.delivered, self.records.lost);
         if !old {
             seen.not_duplicate |= turn.sender.update_window(segment);
         }
@@ -254,11 +247,9 @@ impl Ledger {
             self.advance_state(turn, 0, &mut seen);
             return;
         }
-        if self.rules.by_time {
-            let prior = self.rate.prior_delivered();
-            self.rack
-                .update_reordering_window(prior, self.rate.delivered);
-        }
+        let prior = self.rate.prior_delivered();
+        self.rack
+            .update_reordering_window(prior, self.rate.delivered);
         self.on_ack_of_probe(turn, segment.ack, &seen);
         let dubious = !seen.not_duplicate
             || seen.sacked
@@ -272,46 +263,50 @@ impl Ledger {
         if seen.restart_timer && !self.schedule_probe(turn, true) {
             self.rearm(turn);
         }
+        let mut segments = before.sample(
+            turn.now,
+            &self.records,
+            &mut self.rate,
+            &self.min_rtt,
+            self.rules.mss,
+        );
+        segments.rtt = seen.rtt;
+        segments.one_way_delay_s = turn.sender.one_way_delay(segment, turn.config);
+        let slow_start = turn.sender.controller.cwnd() < turn.sender.controller.ssthresh();
         let sample = AckSample {
             now: turn.now,
             acked: 0,
             rtt: seen.rtt,
             after_timeout: self.state == CaState::Loss,
             in_recovery: self.state == CaState::Recovery,
-            delivered: (self.rate.delivered - delivered) * self.rules.mss,
-            lost: (self.records.lost - lost) * self.rules.mss,
-            prior_in_flight: u64::from(prior_in_flight) * self.rules.mss,
-            in_flight: u64::from(self.records.in_flight()) * self.rules.mss,
             pace_ahead: self.pacer.ahead(turn.now),
             acked_to: turn.sender.una,
             sent_to: turn.sender.max_sent,
-            is_window_limited: false,
-            rate: None,
-            one_way_delay_s: turn.sender.one_way_delay(segment, turn.config),
+            is_window_limited: self
+                .validation
+                .is_limited(slow_start, self.window(turn.sender)),
+            segments: Some(segments),
         };
-        self.control(turn, sample, &seen);
+        self.control(turn, sample, &segments, &seen);
     }
 
     /// Passes the ACK to the congestion control, or lets recovery set the window.
-    fn control(&mut self, turn: &mut Turn<'_>, mut sample: AckSample, seen: &Seen) {
+    fn control(
+        &mut self,
+        turn: &mut Turn<'_>,
+        mut sample: AckSample,
+        segments: &SegmentSample,
+        seen: &Seen,
+    ) {
         let mss = self.rules.mss;
-        if self.rules.rate_samples {
-            let min_rtt = self.min_rtt.get().unwrap_or(Span::ZERO);
-            let lost = self.records.lost;
-            sample.rate = self.rate.sample(turn.now, min_rtt, lost, mss);
-        }
-        sample.is_window_limited = self.validation.is_limited(
-            turn.sender.controller.cwnd() < turn.sender.controller.ssthresh(),
-            self.window(turn.sender),
-        );
         if self.rules.control_sets_window {
-            sample.acked = sample.delivered;
+            sample.acked = segments.delivered;
             turn.sender.controller.on_ack(&sample);
             return;
         }
         if self.reduction.is_some() {
-            let newly = (sample.delivered / mss) as u32;
-            self.reduce(turn, newly, sample.lost / mss, seen.una_advanced);
+            let newly = (segments.delivered / mss) as u32;
+            self.reduce(turn, newly, segments.lost / mss, seen.una_advanced);
         }
         // After much reordering, SACKed data let the window grow too.
         let progress = seen.una_advanced
@@ -324,7 +319,7 @@ impl Ledger {
             return;
         }
         // A control may measure delays and marks even if the window may not grow.
-        sample.acked = if may_grow { sample.delivered } else { 0 };
+        sample.acked = if may_grow { segments.delivered } else { 0 };
         if may_grow || turn.config.byte_counting {
             turn.sender.controller.on_ack(&sample);
         }
@@ -478,7 +473,8 @@ impl Ledger {
                 self.on_reordering(turn, late);
             }
         } else if popped > 0 {
-            self.remove_counted(popped, sacked_before);
+            let eaten = self.records.remove_counted(popped, sacked_before);
+            self.rate.delivered -= u64::from(eaten);
         }
     }
 
@@ -515,20 +511,5 @@ impl Ledger {
         seen.restart_timer |= sack
             .zip(first)
             .is_some_and(|(times, first)| times.0 < first.sent);
-    }
-
-    /// Marks losses by RFC 6675's count, if they are not detected by time.
-    pub fn mark_lost_by_count(&mut self, turn: &Turn<'_>) {
-        let below = turn.sender.scoreboard.lost_below(
-            SackVariant::Rfc6675,
-            self.reordering,
-            turn.config.mss,
-        );
-        self.records.mark_lost_below(below);
-    }
-
-    /// Takes the first round-trip sample from the handshake.
-    pub fn on_handshake_sample(&mut self, now: Time, rtt: Span) {
-        self.min_rtt.update(now, rtt);
     }
 }

@@ -33,6 +33,7 @@ mod ecn;
 mod endpoint;
 mod ledger;
 mod limits;
+mod meter;
 mod opening;
 mod pacing;
 mod profiles;

@@ -124,7 +124,10 @@ impl TcpEndpoint {
             self.sender.rtt.sample(&config.rto, self.opening.sent, now);
             self.sender.sample = now - self.opening.sent;
             if let Some(ledger) = &mut self.sender.ledger {
-                ledger.on_handshake_sample(now, now - self.opening.sent);
+                ledger.min_rtt.update(now, now - self.opening.sent);
+            }
+            if let Some(meter) = &mut self.sender.meter {
+                meter.min_rtt.update(now, now - self.opening.sent);
             }
         }
         if self.opening.count > 1 {

@@ -35,8 +35,8 @@ impl Snapshot {
 pub(crate) struct DeliveryRate {
     /// Number of segments delivered, in order or selectively.
     pub delivered: u64,
-    /// Newest segment delivered (by the present ACK, if there are rate samples): the number of
-    /// segments delivered when it was sent, the time of its sending, and its end.
+    /// Newest segment delivered: the number of segments delivered when it was sent, the time of its
+    /// sending, and its end.
     newest: Option<(u64, Time, u64)>,
     /// Further state for rate samples, if they are needed.
     sampling: Option<Box<Sampling>>,
@@ -49,8 +49,9 @@ struct Sampling {
     first_sent: Time,
     /// Number of delivered segments up to which delivery was limited by the application.
     app_limited_until: u64,
-    /// Snapshot of the newest segment delivered by this ACK.
-    newest: Snapshot,
+    /// Newest segment delivered since the last sample: its snapshot, the time of its sending, and
+    /// its end.
+    newest: Option<(Snapshot, Time, u64)>,
 }
 
 impl DeliveryRate {
@@ -94,12 +95,16 @@ impl DeliveryRate {
     /// Records the delivery of a segment.
     pub fn on_delivered(&mut self, snapshot: Snapshot, sent: Time, end: u64) {
         self.delivered += 1;
-        let newer = |(_, time, last): &(u64, Time, u64)| (*time, *last) < (sent, end);
-        if self.newest.as_ref().is_none_or(newer) {
+        let newer = |time: Time, last: u64| (time, last) < (sent, end);
+        if self.newest.is_none_or(|(_, time, last)| newer(time, last)) {
             self.newest = Some((snapshot.delivered, sent, end));
-            if let Some(sampling) = self.sampling.as_deref_mut() {
-                sampling.newest = snapshot;
-            }
+        }
+        if let Some(sampling) = self.sampling.as_deref_mut()
+            && sampling
+                .newest
+                .is_none_or(|(_, time, last)| newer(time, last))
+        {
+            sampling.newest = Some((snapshot, sent, end));
         }
     }
 
@@ -110,8 +115,7 @@ impl DeliveryRate {
         if self.delivered > sampling.app_limited_until {
             sampling.app_limited_until = 0;
         }
-        let (_, sent, _) = self.newest.take()?;
-        let snapshot = sampling.newest;
+        let (snapshot, sent, _) = sampling.newest.take()?;
         sampling.delivered_at = now;
         sampling.first_sent = sent;
         let sending = sent.saturating_since(snapshot.first_sent);
@@ -131,8 +135,7 @@ impl DeliveryRate {
         })
     }
 
-    /// Returns the number of segments delivered when the newest segment delivered by this ACK was
-    /// sent.
+    /// Returns the number of segments delivered when the newest delivered segment was sent.
     pub fn prior_delivered(&self) -> Option<u64> {
         self.newest.as_ref().map(|newest| newest.0)
     }

@@ -311,6 +311,25 @@ impl Records {
         found
     }
 
+    /// Counts duplicate ACKs without SACK information as delivered segments, at most all but the
+    /// holes. Returns false if there are more of them.
+    pub fn count_duplicates(&mut self, duplicates: u32) -> bool {
+        let holes = self.lost_out.max(1);
+        let most = self.out().saturating_sub(holes);
+        let counted = self.sacked_out + duplicates;
+        self.sacked_out = counted.min(most);
+        counted <= most
+    }
+
+    /// Corrects the counts after an ACK of `acked` segments without SACK, when `counted` were
+    /// counted from duplicate ACKs. One of the acknowledged segments filled the hole, and duplicate
+    /// ACKs represented the others. Returns their number.
+    pub fn remove_counted(&mut self, acked: u32, counted: u32) -> u32 {
+        let eaten = counted.min(acked - 1);
+        self.sacked_out = counted - eaten;
+        eaten
+    }
+
     /// Records a retransmission.
     pub fn resend(&mut self, index: usize, now: Time, snapshot: Snapshot) {
         let record = &mut self.ring[index];

@@ -67,7 +67,8 @@ impl Sender {
             _ if config.recovery == Recovery::Sack => Clock::Keep,
             _ => Clock::Stop,
         };
-        let (acked, _) = self.advance(now, ack, clock, config, stats);
+        let (acked, rtt) = self.advance(now, ack, clock, config, stats);
+        self.observe(now, rtt, config);
         self.budget = u32::MAX;
         if config.recovery == Recovery::Sack {
             self.restart_timer(now);
@@ -145,12 +146,21 @@ impl Sender {
                 self.scoreboard.clear();
             }
             self.count_sacked_data(config);
+            self.observe(now, rtt, config);
+            return;
+        }
+        if self.controller.sets_window_in_recovery() {
+            self.observe(now, rtt, config);
             return;
         }
         let mss = u64::from(config.mss);
         let ssthresh = self.controller.ssthresh();
         let left = self.in_flight();
         let newreno = config.recovery == Recovery::NewReno;
+        let grows = matches!(
+            details.recovery_exit,
+            RecoveryExit::Unchanged | RecoveryExit::SsthreshAndGrowth
+        );
         match details.recovery_exit {
             RecoveryExit::Unchanged => self.grow(now, flight, acked, rtt, config),
             RecoveryExit::FlightPlusOne if newreno => {
@@ -165,6 +175,9 @@ impl Sender {
                 self.grow(now, flight, acked, rtt, config);
             }
             _ => self.controller.set_window(ssthresh as f64),
+        }
+        if !grows {
+            self.observe(now, rtt, config);
         }
     }
 
@@ -184,6 +197,9 @@ impl Sender {
             self.on_duplicate_ack(now, config, stats);
         } else if config.details.duplicate_acks == DuplicateAckRule::NoPayload {
             self.forget_run_of_duplicates(config);
+        }
+        if segment.ack == self.una {
+            self.observe(now, None, config);
         }
     }
 
@@ -281,7 +297,6 @@ impl Sender {
         let event = CongestionEvent {
             now,
             basis,
-            in_flight: self.in_flight(),
             ..CongestionEvent::default()
         };
         self.recover = self.max_sent;
@@ -327,7 +342,6 @@ impl Sender {
             now,
             basis: self.decrease_basis(config),
             signal: CongestionSignal::EcnEcho,
-            in_flight: self.in_flight(),
         };
         self.controller.on_congestion_event(&event);
         true
@@ -335,6 +349,7 @@ impl Sender {
 
     /// Sends everything from `una` on again, by slow start.
     fn go_back(&mut self, config: &TcpConfig) {
+        self.measure_go_back();
         self.phase = Phase::GoBackN;
         self.next = self.una;
         self.extra = 0;
@@ -405,7 +420,6 @@ impl Sender {
         let event = CongestionEvent {
             now,
             basis: self.timeout_basis(config),
-            in_flight: self.in_flight(),
             ..CongestionEvent::default()
         };
         self.controller

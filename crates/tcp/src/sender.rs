@@ -12,6 +12,7 @@ use crate::cc::{AckSample, CongestionControl, Controller};
 use crate::config::{Recovery, TcpConfig};
 use crate::ledger::{Ledger, Turn};
 use crate::limits::{Chronograph, Limited};
+use crate::meter::Meter;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::stats::{Phase, TcpStats};
@@ -124,26 +125,29 @@ pub(crate) struct Sender {
     pub release: Time,
     /// Times for which each cause limited the sender, once one has.
     pub chronograph: Option<Box<Chronograph>>,
-    /// Records of the segments sent, if they are needed.
+    /// Recovery by records of the segments sent, if the configuration asks for it.
     pub ledger: Option<Box<Ledger>>,
+    /// Measurements of segments, if the control needs them and there is no ledger.
+    pub meter: Option<Box<Meter>>,
 }
 
 impl Sender {
     pub fn new(config: &TcpConfig, controller: Controller) -> Self {
         let ledger = Ledger::if_needed(config, &controller);
-        Self::with_ledger_of(config, controller, ledger)
+        let meter = Meter::if_needed(config, &controller);
+        Self {
+            ledger,
+            meter,
+            ..Self::without_records(config, controller)
+        }
     }
 
     /// Creates a sender that never has data to send, without records and with the smallest control.
     pub fn of_nothing(config: &TcpConfig) -> Self {
-        Self::with_ledger_of(config, Controller::smallest(config), None)
+        Self::without_records(config, Controller::smallest(config))
     }
 
-    fn with_ledger_of(
-        config: &TcpConfig,
-        controller: Controller,
-        ledger: Option<Box<Ledger>>,
-    ) -> Self {
+    fn without_records(config: &TcpConfig, controller: Controller) -> Self {
         Self {
             una: 0,
             next: 0,
@@ -188,7 +192,8 @@ impl Sender {
             echo: 0,
             release: Time::MAX,
             chronograph: None,
-            ledger,
+            ledger: None,
+            meter: None,
         }
     }
 
@@ -256,8 +261,22 @@ impl Sender {
         self.echo = segment.timestamps.echo;
         if self.ledger.is_some() {
             self.on_ack_by_records(now, segment, config, stats);
-            return;
+        } else if self.meter.is_some() {
+            self.on_measured_ack(now, segment, config, stats);
+        } else {
+            self.apply_ack(now, segment, config, stats);
         }
+    }
+
+    /// Handles an acknowledgement by sequence numbers.
+    #[inline(always)]
+    pub fn apply_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
         let same_window = !self.update_window(segment);
         if !same_window || segment.ack > self.una || self.una != self.max_sent {
             self.blocked = false;
@@ -423,34 +442,57 @@ impl Sender {
             self.peak = flight;
             self.peak_until = self.next;
         }
-        if config.details.grow_only_when_limited {
-            let cwnd = self.controller.cwnd();
-            let in_use = if cwnd < self.controller.ssthresh() {
-                cwnd < 2 * self.peak
-            } else {
-                cwnd < self.peak + u64::from(config.mss)
-            };
-            if !in_use {
-                return;
-            }
-        }
-        if self.echoed {
+        let unused = config.details.grow_only_when_limited && !self.is_window_used(config);
+        if unused || self.echoed {
+            self.observe(now, rtt, config);
             return;
         }
-        let after_timeout = self.phase == Phase::GoBackN;
-        self.controller.on_ack(&AckSample {
+        let sample = AckSample {
             now,
             acked,
             rtt,
-            after_timeout,
-            delivered: acked,
-            prior_in_flight: flight,
-            in_flight: self.in_flight(),
+            after_timeout: self.phase == Phase::GoBackN,
             acked_to: self.una,
             sent_to: self.max_sent,
             is_window_limited: true,
             ..AckSample::default()
-        });
+        };
+        if self.meter.is_some() {
+            self.complete_later(sample, true);
+        } else {
+            self.controller.on_ack(&sample);
+        }
+    }
+
+    /// Returns true if the window limited sending in the last round trip.
+    #[inline]
+    pub fn is_window_used(&self, config: &TcpConfig) -> bool {
+        let cwnd = self.controller.cwnd();
+        if cwnd < self.controller.ssthresh() {
+            cwnd < 2 * self.peak
+        } else {
+            cwnd < self.peak + u64::from(config.mss)
+        }
+    }
+
+    /// Passes an ACK to the congestion control that cannot change the window.
+    #[cold]
+    pub fn observe(&mut self, now: Time, rtt: Option<Span>, config: &TcpConfig) {
+        let sample = AckSample {
+            now,
+            rtt,
+            after_timeout: self.phase == Phase::GoBackN,
+            in_recovery: self.phase == Phase::FastRecovery,
+            acked_to: self.una,
+            sent_to: self.max_sent,
+            is_window_limited: self.is_window_used(config),
+            ..AckSample::default()
+        };
+        if self.meter.is_some() {
+            self.complete_later(sample, false);
+        } else {
+            self.controller.observe(&sample);
+        }
     }
 
     /// Takes the window of a segment unless the segment is older than the last one taken (RFC 9293

@@ -25,6 +25,9 @@ impl Sender {
         };
         if chunk.is_none() {
             self.blocked = true;
+            if self.meter.is_some() {
+                self.measure_silence();
+            }
             self.note_limit(now, self.find_limit(u64::from(config.mss)));
         }
         chunk
@@ -41,7 +44,7 @@ impl Sender {
             self.retransmit = false;
             return Some(self.retransmit_first(now, config, stats));
         }
-        if self.budget == 0 {
+        if self.budget == 0 || (self.meter.is_some() && self.is_held_back(now)) {
             return None;
         }
         if self.phase == Phase::FastRecovery && config.recovery == Recovery::Sack {
@@ -196,8 +199,8 @@ impl Sender {
             self.limited_transmitted += len;
         }
         self.budget -= 1;
-        if self.una == self.max_sent {
-            self.end_idleness(now);
+        if seq >= self.max_sent {
+            self.controller.on_send(now, self.una == self.max_sent);
         }
         self.last_sent = now;
         let fin = self.closing && seq + len == self.data_end;
@@ -207,11 +210,6 @@ impl Sender {
             len: len as u32,
             fin,
         }
-    }
-
-    #[cold]
-    fn end_idleness(&mut self, now: Time) {
-        self.controller.on_send(now, 0, true);
     }
 
     /// Records a segment that has left, new or not.
@@ -231,6 +229,9 @@ impl Sender {
         if self.deadline == Time::MAX || self.una == self.max_sent || self.persisting {
             self.deadline = now.saturating_add(self.rtt.rto());
             self.persisting = false;
+        }
+        if self.meter.is_some() {
+            self.measure_sending(now, seq, end);
         }
         self.next = self.next.max(end);
         self.max_sent = self.max_sent.max(end);

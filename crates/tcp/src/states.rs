@@ -145,23 +145,19 @@ impl Ledger {
         if self.records.is_empty() {
             return;
         }
-        if !self.rules.sack {
-            let fresh =
-                self.state < CaState::Recovery && self.records.sacked_out >= self.reordering;
-            if fresh || (self.state == CaState::Recovery && seen.una_advanced) {
-                // In NewReno the first segment is the hole (RFC 6582).
-                if !self.records.get(0).lost {
-                    self.records.mark_lost(0);
-                }
-            }
-        } else if self.rules.by_time {
+        if self.rules.sack {
             let resent = self.records.resent_out;
             if self.mark_lost_by_time(turn) {
                 seen.restart_timer = false;
             }
             seen.resent_lost |= resent > self.records.resent_out;
-        } else {
-            self.mark_lost_by_count(turn);
+            return;
+        }
+        let fresh = self.state < CaState::Recovery && self.records.sacked_out >= self.reordering;
+        let partial = self.state == CaState::Recovery && seen.una_advanced;
+        // In NewReno the first segment is the hole (RFC 6582).
+        if (fresh || partial) && !self.records.get(0).lost {
+            self.records.mark_lost(0);
         }
     }
 
@@ -256,15 +252,10 @@ impl Ledger {
 
     fn event(&self, turn: &Turn<'_>, signal: CongestionSignal) -> CongestionEvent {
         let basis = self.decrease_basis(turn, self.sacked_before.min(self.records.sacked_out));
-        self.event_from(turn, signal, basis)
-    }
-
-    fn event_from(&self, turn: &Turn<'_>, signal: CongestionSignal, basis: f64) -> CongestionEvent {
         CongestionEvent {
             now: turn.now,
             basis,
             signal,
-            in_flight: u64::from(self.records.in_flight()) * self.rules.mss,
         }
     }
 
@@ -329,7 +320,11 @@ impl Ledger {
             self.undo
                 .arm(turn.sender.una, self.records.resent_out, false);
         }
-        let event = reduces.then(|| self.event_from(turn, CongestionSignal::Loss, basis));
+        let event = reduces.then_some(CongestionEvent {
+            now: turn.now,
+            basis,
+            signal: CongestionSignal::Loss,
+        });
         let sender = &mut *turn.sender;
         sender.controller.on_retransmission_timeout(event.as_ref());
         let in_flight = u64::from(self.records.in_flight());
@@ -375,7 +370,6 @@ impl Ledger {
             let sent = self.records.get(index).sent;
             let spared = index > 0
                 && !reneged
-                && self.rules.by_time
                 && self.rules.sack
                 && self.overdue(sent, window, turn.now).is_err();
             if !spared {
@@ -412,10 +406,8 @@ impl Ledger {
             return;
         }
         let before = self.records.sacked_out;
-        let holes = self.records.lost_out.max(1);
-        let most = self.records.out().saturating_sub(holes);
-        self.records.sacked_out = (before + duplicates).min(most);
-        if before + duplicates > most && self.rules.adaptive_reordering {
+        let all = self.records.count_duplicates(duplicates);
+        if !all && self.rules.adaptive_reordering {
             // More duplicates than segments in flight show reordering or a duplicating network.
             let seen = self.records.out() + duplicates.min(1);
             self.reordering = self.reordering.max(seen.min(MOST_REORDERING));
@@ -423,14 +415,6 @@ impl Ledger {
         }
         self.rate.delivered += u64::from(self.records.sacked_out.saturating_sub(before));
         let _ = turn;
-    }
-
-    /// Corrects the counts after an ACK without SACK. One of the acknowledged segments filled the
-    /// hole, and duplicate ACKs represented the others. `pop_below` has counted each as delivered.
-    pub fn remove_counted(&mut self, acked: u32, counted: u32) {
-        let eaten = counted.min(acked - 1);
-        self.records.sacked_out = counted - eaten;
-        self.rate.delivered -= u64::from(eaten);
     }
 
     /// Adapts the tolerated reordering after a segment was delivered later than one that was sent

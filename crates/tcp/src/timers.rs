@@ -21,11 +21,10 @@ impl Sender {
                 if idle && now.saturating_since(self.last_sent) > rto =>
             {
                 let initial = config.initial_window.bytes(config.mss) as f64;
-                self.controller
-                    .set_window(self.controller.window().min(initial));
+                self.restart_with(self.controller.window().min(initial));
             }
             IdleRestart::OneSegment if idle && now.saturating_since(self.last_acked) >= rto => {
-                self.controller.set_window(mss);
+                self.restart_with(mss);
                 self.recover = self.max_sent;
             }
             IdleRestart::OneSegmentSinceSending if self.asked_to_send => {
@@ -33,11 +32,19 @@ impl Sender {
                 if now.saturating_since(self.last_sent) > rto {
                     // The whole window is reset, because INET inflates cwnd itself in fast
                     // recovery.
-                    self.controller.set_window(mss);
+                    self.restart_with(mss);
                     self.extra -= self.inflation();
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Sets the window after an idle time, unless the control does so itself.
+    #[cold]
+    fn restart_with(&mut self, window: f64) {
+        if !self.controller.sets_window_in_recovery() {
+            self.controller.set_window(window);
         }
     }
 
@@ -109,6 +116,10 @@ impl Sender {
             if !self.persisting {
                 return;
             }
+        }
+        if self.release <= now {
+            self.release = Time::MAX;
+            self.blocked = false;
         }
         if self.deadline > now {
             return;

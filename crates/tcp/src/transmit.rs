@@ -92,8 +92,7 @@ impl Ledger {
         let idle = self.records.is_empty();
         let in_flight = self.records.in_flight();
         let sender = &mut *turn.sender;
-        let bytes = u64::from(in_flight) * self.rules.mss;
-        sender.controller.on_send(now, bytes, idle);
+        sender.controller.on_send(now, idle);
         let snapshot = self.rate.snapshot(now, in_flight, self.records.lost, idle);
         sender.sent(now, chunk.seq, u64::from(chunk.len), chunk.fin, turn.stats);
         sender.last_sent = now;
@@ -219,10 +218,7 @@ impl Ledger {
 
     /// Records that the application has no more data, so that it limits the deliveries from now on.
     fn note_idle(&mut self, turn: &Turn<'_>, room: bool) {
-        if self.rules.rate_samples
-            && room
-            && turn.sender.data_end < turn.sender.next + self.rules.mss
-        {
+        if room && turn.sender.data_end < turn.sender.next + self.rules.mss {
             self.rate.limit_by_application(self.records.in_flight());
         }
     }

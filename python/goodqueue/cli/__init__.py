@@ -15,14 +15,8 @@ import os
 import sys
 from typing import NoReturn
 
+from goodqueue.cli.exits import EXIT_BAD_INPUT, EXIT_INTERRUPTED
 from goodqueue.errors import RequestError, ScenarioError, os_error
-
-EXIT_BAD_INPUT = 2
-EXIT_NOT_FEASIBLE = 3
-EXIT_FAILED_RUNS = 4
-EXIT_DAMAGED = 5
-EXIT_UNPROVED = 6
-EXIT_INTERRUPTED = 130
 
 
 def main() -> NoReturn:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.cli.capture_tables import print_analysis
 from goodqueue.cli.files import print_written, print_wrote, write_json
-from goodqueue.cli.terminal import print_json, stdout
-from goodqueue.outdir import check_apart, check_file, check_output, whole_directory, write_whole
+from goodqueue.core.outdir import (
+    check_apart,
+    check_file,
+    check_output,
+    whole_directory,
+    write_whole,
+)
+from goodqueue.output.capture_tables import print_analysis
+from goodqueue.output.terminal import print_json, stdout
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.cli.capture import Capture
-    from goodqueue.drawing import Drawing
+    from goodqueue.core.drawing import Drawing
     from goodqueue.passive import Analysis
 
 
@@ -42,7 +48,7 @@ def analyze_capture(
     if json:
         print_json(analysis.summary)
     else:
-        print_analysis(analysis, capture)
+        print_analysis(analysis, capture.of_size())
         if out is not None:
             print_written(stdout(), out)
     return 0

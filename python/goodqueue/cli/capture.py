@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.cli.terminal import progress
 from goodqueue.errors import RequestError
+from goodqueue.output.terminal import progress
 from goodqueue.passive import Analysis, analyze
 
 if TYPE_CHECKING:

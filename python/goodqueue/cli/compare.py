@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.api import load, run
-from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
-from goodqueue.cli.terminal import (
+from goodqueue.core.outdir import check_apart, check_output, whole_directory
+from goodqueue.errors import RequestError
+from goodqueue.output.terminal import (
     MISSING,
     goes_on,
     number,
@@ -22,21 +23,20 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
-from goodqueue.compare import ROUNDING, Side, compare, finding, names_of, split_settings
-from goodqueue.errors import RequestError
-from goodqueue.memory import check_runs, limit_of
-from goodqueue.outdir import check_apart, check_output, whole_directory
-from goodqueue.sizing.file import link_name
+from goodqueue.runs.api import load, run
+from goodqueue.runs.memory import check_runs, limit_of
+from goodqueue.runs.traces import files_read
+from goodqueue.sizing.trials.file import link_name
+from goodqueue.study.compare import ROUNDING, Side, compare, finding, names_of, split_settings
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
-from goodqueue.traces import files_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from goodqueue.compare import Comparison, Figure, Sample
-    from goodqueue.drawing import Drawing
-    from goodqueue.result import Result
+    from goodqueue.core.drawing import Drawing
+    from goodqueue.runs.result import Result
+    from goodqueue.study.compare import Comparison, Figure, Sample
 
 MOST_SIDES = 12
 """Largest number of scenarios whose lines can be distinguished in one picture."""

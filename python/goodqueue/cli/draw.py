@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
-from goodqueue.drawing import FORMATS
+from goodqueue.core.drawing import FORMATS
+from goodqueue.core.outdir import whole_file
 from goodqueue.errors import RequestError
-from goodqueue.outdir import whole_file
 from goodqueue.study.model import PlotSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goodqueue.drawing import Format
+    from goodqueue.core.drawing import Format
     from goodqueue.study.results import Results
 
 
@@ -51,8 +51,8 @@ def draw_results(results: Results, metrics: Sequence[str], request: DrawRequest)
     Raises:
         RequestError: if there is no such axis, metric or kind, or if it cannot be drawn so.
     """
+    from goodqueue.plots.study.pictures import picture_of
     from goodqueue.plots.style import printable
-    from goodqueue.study.pictures import picture_of
 
     picture = picture_of(results, _spec(results, metrics, request))
     ending = cast("Format", request.file.suffix.removeprefix("."))

@@ -6,10 +6,10 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from goodqueue.api import MOST_BYTES, NamedText
-from goodqueue.cli.terminal import stderr
-from goodqueue.drawing import FORMATS
-from goodqueue.outdir import MARKER
+from goodqueue.core.drawing import FORMATS
+from goodqueue.core.outdir import MARKER
+from goodqueue.output.terminal import stderr
+from goodqueue.runs.api import MOST_BYTES, NamedText
 
 if TYPE_CHECKING:
     from pathlib import Path

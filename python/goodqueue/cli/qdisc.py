@@ -6,9 +6,9 @@ import sys
 import tomllib
 
 from goodqueue import _core
-from goodqueue.api import load
 from goodqueue.cli.files import source_of
-from goodqueue.cli.terminal import print_json, stdout
+from goodqueue.output.terminal import print_json, stdout
+from goodqueue.runs.api import load
 
 
 def parse_line(line: str, *, json: bool) -> int:

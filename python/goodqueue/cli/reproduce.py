@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.cli import EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_wrote
-from goodqueue.cli.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
+from goodqueue.core.outdir import check_file
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_file
+from goodqueue.output.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
 from goodqueue.papers.cells import Cell, Finding, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
@@ -114,7 +114,7 @@ def reproduce_papers(request: ReproduceRequest) -> int:
         except KeyboardInterrupt:
             interrupted = True
         if report is not None and found:
-            from goodqueue.papers.report import write
+            from goodqueue.output.papers import write
 
             write(found, report, request.command, runner.folder)
             print_wrote(report)

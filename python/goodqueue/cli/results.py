@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_DAMAGED
 from goodqueue.cli.draw import check_draw, draw_results
-from goodqueue.cli.terminal import counted, plain, print_json, quantity, stdout, table
+from goodqueue.cli.exits import EXIT_DAMAGED
+from goodqueue.core.outdir import check_apart, check_file, whole_file
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_apart, check_file, whole_file
+from goodqueue.output.terminal import counted, plain, print_json, quantity, stdout, table
+from goodqueue.study.record.store import Store
 from goodqueue.study.results import Results
-from goodqueue.study.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goodqueue.cli.draw import DrawRequest
-    from goodqueue.study.verify import Findings
+    from goodqueue.study.record.verify import Findings
 
 MOST_PRINTED = 60
 
@@ -107,7 +107,7 @@ def _draw(results: Results, request: ResultsRequest, draw: DrawRequest) -> int:
 
 def _inspect(folder: Path, request: ResultsRequest) -> int:
     """Lists or drops damaged parts; returns the exit code."""
-    from goodqueue.study.verify import repair, verify
+    from goodqueue.study.record.verify import repair, verify
 
     others = (
         *(request.metrics, request.where, request.runs, request.failed, request.export),

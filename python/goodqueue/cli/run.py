@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.api import HEADERS, load, run
-from goodqueue.cli.applications import application_tables
 from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
-from goodqueue.cli.terminal import (
+from goodqueue.core.outdir import check_apart, check_folder, check_output, whole_directory
+from goodqueue.errors import RequestError
+from goodqueue.output.applications import application_tables
+from goodqueue.output.progress import run_progress
+from goodqueue.output.terminal import (
     counted,
     milliseconds,
     number,
@@ -22,18 +24,16 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
-from goodqueue.engines import engine_of_run, unproved
-from goodqueue.errors import RequestError
-from goodqueue.outdir import check_apart, check_folder, check_output, whole_directory
-from goodqueue.study.progress import run_progress
-from goodqueue.traces import OURS, files_of, files_read
+from goodqueue.runs.api import HEADERS, load, run
+from goodqueue.runs.engines import engine_of_run, unproved
+from goodqueue.runs.traces import OURS, files_of, files_read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goodqueue.drawing import Drawing
-    from goodqueue.engines import Choice
-    from goodqueue.result import Result
+    from goodqueue.core.drawing import Drawing
+    from goodqueue.runs.engines import Choice
+    from goodqueue.runs.result import Result
 
 MOST_FLOWS_PRINTED = 20
 MOST_LINKS_PRINTED = 20

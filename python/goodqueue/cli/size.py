@@ -8,37 +8,37 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.cli import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
-from goodqueue.cli.answer import (
+from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
+from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
+from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
+from goodqueue.output.answer import (
     describe,
     plain_lines,
     print_recommendation,
     print_rest,
     verdict,
 )
-from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
-from goodqueue.cli.terminal import packets, print_json, progress, stdout
-from goodqueue.outdir import check_apart, check_file, check_output, whole_directory
-from goodqueue.sizing.answer import by_theory
+from goodqueue.output.progress import duration
+from goodqueue.output.terminal import packets, print_json, progress, stdout
+from goodqueue.runs.traces import files_read
+from goodqueue.sizing.answer.listener import Listener
+from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
-from goodqueue.sizing.listener import Listener
-from goodqueue.sizing.trial import LinkTrial
-from goodqueue.study.progress import duration
-from goodqueue.traces import files_read
+from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from goodqueue.cli.capture import Capture
-    from goodqueue.drawing import Drawing
+    from goodqueue.core.drawing import Drawing
     from goodqueue.plots.style import Picture
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.known import Known
-    from goodqueue.sizing.laboratory import Trial
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.question import Bounds, Question
-    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.search.laboratory import Trial
 
 QUICK = "--quick: theory only; nothing was run"
 
@@ -81,7 +81,7 @@ def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how wel
     output: Output,
 ) -> int:
     """Answers for the link of a capture, with its estimated parameters; returns the exit code."""
-    from goodqueue.cli.capture_tables import estimates
+    from goodqueue.output.capture_tables import estimates
     from goodqueue.passive.link import link_of
     from goodqueue.passive.size import model_for, size_analysis
     from goodqueue.passive.trial import CaptureTrial
@@ -119,8 +119,8 @@ class File:
 
 def size_file(file: File, bounds: Bounds, effort: Effort, seed: int | None, output: Output) -> int:
     """Answers for a link of a scenario; returns the exit code."""
-    from goodqueue.api import load
-    from goodqueue.sizing.file import FileTrial, link_name
+    from goodqueue.runs.api import load
+    from goodqueue.sizing.trials.file import FileTrial, link_name
 
     asked = bounds.asked()
     jitter_s = None if file.jitter is None else _core.parse_span("--jitter", file.jitter)
@@ -242,13 +242,13 @@ def _write(answer: Answer, out: Path, drawing: Drawing) -> None:
 
 
 def _write_report(answer: Answer, path: Path, command: Sequence[str]) -> None:
-    from goodqueue.sizing.report import write
+    from goodqueue.output.size import write
 
     question = ". ".join(plain_lines(describe(answer)))
     sentences = [f"{question}.", *plain_lines(verdict(answer))]
     tables = []
     if answer.today is not None:
-        from goodqueue.cli.today import COLUMNS, TITLE, today_rows
+        from goodqueue.output.today import COLUMNS, TITLE, today_rows
 
         tables.append((TITLE, COLUMNS, today_rows(answer.today)))
     write(answer, sentences, _pictures(answer), path, command, tables)

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_INTERRUPTED
-from goodqueue.cli.terminal import (
+from goodqueue.cli.exits import EXIT_INTERRUPTED
+from goodqueue.core.intervals import Interval
+from goodqueue.output.terminal import (
     goes_on,
     milliseconds,
     number,
@@ -20,13 +21,18 @@ from goodqueue.cli.terminal import (
     stdout,
     table,
 )
-from goodqueue.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from goodqueue.sizing.playout import Estimate, FilePlayout, Playout, PlayoutQuestion, Units
+    from goodqueue.sizing.smoothing.playout import (
+        Estimate,
+        FilePlayout,
+        Playout,
+        PlayoutQuestion,
+        Units,
+    )
     from goodqueue.study.runner import Runner
 
 COLUMNS = ("packets", "bytes", "ms", "BDP")

@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.cli import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
 from goodqueue.cli.files import source_of
-from goodqueue.cli.terminal import counted, print_json, stdout
+from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError
-from goodqueue.memory import check_runs, limit_of
-from goodqueue.outdir import check_apart
+from goodqueue.output.progress import JsonLines, Terminal, duration
+from goodqueue.output.terminal import counted, print_json, stdout
+from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.study.estimate import Cost, estimate
 from goodqueue.study.model import Stop
-from goodqueue.study.progress import JsonLines, Terminal, duration
-from goodqueue.study.store import STUDY, Store
+from goodqueue.study.record.store import STUDY, Store
 from goodqueue.study.sweep import Study, Sweep, Tally, check_part
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodqueue.drawing import Drawing
+    from goodqueue.core.drawing import Drawing
     from goodqueue.study.model import Executor, StudyPlan
 
 
@@ -57,7 +57,7 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
         print("\n".join(study.variants[0].scenario.metric_names()))
         return 0
     if study.plots:
-        from goodqueue.study.pictures import check_plots
+        from goodqueue.plots.study.pictures import check_plots
 
         check_plots(study)
     if file != "-":
@@ -114,7 +114,7 @@ def _draw(study: StudyPlan, folder: Path, drawing: Drawing) -> list[Path]:
     """Draws the pictures that the study defines."""
     if not study.plots:
         return []
-    from goodqueue.study.pictures import draw
+    from goodqueue.plots.study.pictures import draw
     from goodqueue.study.results import Results
 
     return draw(Results(folder), study, folder, drawing)
@@ -198,7 +198,7 @@ MOST_PRINTED = 20
 
 
 def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
-    from goodqueue.cli.terminal import plain, table
+    from goodqueue.output.terminal import counted, plain, table
 
     console = stdout()
     count = len(study.variants)

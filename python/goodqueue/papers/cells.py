@@ -8,7 +8,7 @@ from enum import StrEnum
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.intervals import prediction_half_width
+from goodqueue.core.intervals import prediction_half_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from goodqueue.intervals import t_quantile
+from goodqueue.core.intervals import t_quantile
 from goodqueue.papers.cells import Cell, Finding, Remark, Spread
 
 if TYPE_CHECKING:

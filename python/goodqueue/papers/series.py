@@ -6,11 +6,11 @@ import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.gallery.runs import backlog, round_trips
-from goodqueue.parallel import available_processors
-from goodqueue.plots.gallery import Line, Panel, stacked
-from goodqueue.plots.papers import TITLE_COLUMNS
-from goodqueue.result import Result
+from goodqueue.core.parallel import available_processors
+from goodqueue.papers.pictures import TITLE_COLUMNS
+from goodqueue.plots.over_time import backlog, round_trips
+from goodqueue.plots.panels import Line, Panel, stacked
+from goodqueue.runs.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from goodqueue import _core
+from goodqueue.core.outdir import check_folder, write_whole
 from goodqueue.errors import RequestError
-from goodqueue.outdir import check_folder, write_whole
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion, Sample
 from goodqueue.papers.shapes import TESTS
+from goodqueue.runs.traces import gnuplot
 from goodqueue.study.plan import run_of, variant_of
-from goodqueue.traces import gnuplot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -508,7 +508,7 @@ class TableExperiment:
         return [*sentences, self.claim] if self.claim else sentences
 
     def _pictures(self, cells: Sequence[Cell]) -> Sequence[Picture]:
-        from goodqueue.plots.papers import comparison
+        from goodqueue.papers.pictures import comparison
 
         axis = self._data.get("picture", {}).get("x", next(reversed(self.keys)))
         label, unit = self.keys[axis]["label"], self.keys[axis].get("unit", "")

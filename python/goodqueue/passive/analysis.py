@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goodqueue import _core
+from goodqueue.core.tables import frame
 from goodqueue.errors import RequestError
-from goodqueue.tables import frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from goodqueue.passive.model import Model
     from goodqueue.passive.today import Bench, Today
-    from goodqueue.sizing.budget import Budget
+    from goodqueue.sizing.search.budget import Budget
 
     Change = Callable[[Model], Model]
 

@@ -8,25 +8,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.memory import limit_of
 from goodqueue.passive.carry import carried
 from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.model import Choices, model_of
 from goodqueue.passive.scenario import today_toml
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
+from goodqueue.runs.memory import limit_of
+from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.api import simulate
-from goodqueue.sizing.budget import Budget
-from goodqueue.sizing.listener import SILENT, Listener
+from goodqueue.sizing.search.budget import Budget
 from goodqueue.study.estimate import cost_of
 
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis
     from goodqueue.passive.model import Model
     from goodqueue.passive.today import Today
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.api import Effort
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.result import Answer
 
 TODAY_SHARE = 0.25
 """Largest share of the time budget for today's link."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goodqueue import _core
-from goodqueue.intervals import prediction_half_width
+from goodqueue.core.intervals import prediction_half_width
 from goodqueue.passive.scenario import LINK, earlier, today_toml
 from goodqueue.study.plan import run_of, variant_of
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.passive.scenario import LINK, Reach, limit_table, steady_toml
 from goodqueue.sizing.export import exports
-from goodqueue.sizing.meter import Meter
-from goodqueue.sizing.trial import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
+from goodqueue.sizing.trials.described import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
+from goodqueue.sizing.trials.meter import Meter
 
 if TYPE_CHECKING:
     from goodqueue.passive.model import Model

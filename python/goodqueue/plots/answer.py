@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.intervals import Interval
-    from goodqueue.sizing.result import Answer
+    from goodqueue.core.intervals import Interval
+    from goodqueue.sizing.answer.answer import Answer
 
 FIGURES = (
     ("utilization", "utilisation, %", 100, BLUE),

@@ -10,14 +10,14 @@ import polars as pl
 from goodqueue.plots.runs import MOST_BINS, TO, rtt_flows
 from goodqueue.plots.style import CYCLE, DASHES, Picture, legend_above, legend_label
 from goodqueue.plots.thin import thin
-from goodqueue.throughput import in_bins
+from goodqueue.runs.throughput import in_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
-    from goodqueue.result import Result
+    from goodqueue.runs.result import Result
 
 Line = tuple[list[float], list[float]]
 """Times and values."""

@@ -16,12 +16,12 @@ from goodqueue.plots.style import (
     limit_line,
 )
 from goodqueue.plots.thin import thin
-from goodqueue.throughput import in_bins
+from goodqueue.runs.throughput import in_bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from goodqueue.result import Result
+    from goodqueue.runs.result import Result
 
 MOST_FLOWS_DRAWN = len(CYCLE)
 MOST_BINS = 300

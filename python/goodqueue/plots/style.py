@@ -13,7 +13,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.text import Text
 from matplotlib.ticker import Formatter, LogFormatter, ScalarFormatter
 
-from goodqueue.drawing import Drawing
+from goodqueue.core.drawing import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.drawing import Format
+    from goodqueue.core.drawing import Format
 
 # Okabe and Ito's palette: distinct to colour-blind readers, and in grey by their lightness.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"

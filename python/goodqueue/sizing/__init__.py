@@ -14,9 +14,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.api import Effort, judge_rules, size_link, size_scenario
     from goodqueue.sizing.link import Asked, Link, as_in_theory, rtt_range
-    from goodqueue.sizing.result import Answer
     from goodqueue.sizing.rules import RULES
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 # Modules that import slowly are imported when they are first used, as in goodqueue itself.
 _HOMES = {
     "RULES": "goodqueue.sizing.rules",
-    "Answer": "goodqueue.sizing.result",
+    "Answer": "goodqueue.sizing.answer.answer",
     "Asked": "goodqueue.sizing.link",
     "Effort": "goodqueue.sizing.api",
     "Link": "goodqueue.sizing.link",

@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
-from goodqueue.memory import limit_of
-from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES, by_theory, work_out
-from goodqueue.sizing.budget import BUDGET_S
+from goodqueue.runs.memory import limit_of
+from goodqueue.sizing.answer.listener import SILENT, Listener
+from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES, by_theory, work_out
 from goodqueue.sizing.link import Asked
-from goodqueue.sizing.listener import SILENT, Listener
-from goodqueue.sizing.smallest import COARSE_REPLICATES
-from goodqueue.sizing.trial import LinkTrial
+from goodqueue.sizing.search.budget import BUDGET_S
+from goodqueue.sizing.search.smallest import COARSE_REPLICATES
+from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from goodqueue.api import Overrides, Source
-    from goodqueue.engines import Choice
-    from goodqueue.sizing.laboratory import Trial
+    from goodqueue.runs.api import Overrides, Source
+    from goodqueue.runs.engines import Choice
+    from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.result import Answer
+    from goodqueue.sizing.search.laboratory import Trial
 
 UNASKED = "theory only; nothing was run"
 
@@ -127,8 +127,8 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
         ScenarioError: with place, mistake and remedy.
         RequestError: if nothing could keep the bounds on this link.
     """
-    from goodqueue.api import load
-    from goodqueue.sizing.file import FileTrial, link_name
+    from goodqueue.runs.api import load
+    from goodqueue.sizing.trials.file import FileTrial, link_name
 
     scenario = load(source, set=set, seed=seed)
     trial = FileTrial(scenario, link_name(scenario, link), asked, jitter_s)
@@ -147,8 +147,8 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     listener: Listener = SILENT,
 ) -> Answer:
     """Computes the answer on this machine's threads."""
-    from goodqueue.sizing.budget import Budget
-    from goodqueue.sizing.laboratory import Laboratory
+    from goodqueue.sizing.search.budget import Budget
+    from goodqueue.sizing.search.laboratory import Laboratory
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goodqueue._core import Scenario
-    from goodqueue.engines import Engine
+    from goodqueue.runs.engines import Engine
 
 Parameter = str | int | float | bool
 """A value of an axis: a number in the unit that its column names, or a text."""

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.core.parallel import available_processors
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.parallel import available_processors
 from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPlan, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from goodqueue.engines import Engine
+    from goodqueue.runs.engines import Engine
     from goodqueue.study.model import Parameter
 
 LARGEST_SEED = (1 << 63) - 1

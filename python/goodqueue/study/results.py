@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 
 from goodqueue import _core
+from goodqueue.core.columns import column
+from goodqueue.core.intervals import t_interval
+from goodqueue.core.metrics import range_of
 from goodqueue.errors import DamageError, RequestError
-from goodqueue.intervals import t_interval
-from goodqueue.metrics import range_of
-from goodqueue.plots.columns import column
-from goodqueue.study.ledger import (
+from goodqueue.study.plan import identity
+from goodqueue.study.record.ledger import (
     TABLES,
     Reading,
     Row,
@@ -27,16 +28,15 @@ from goodqueue.study.ledger import (
     read_table,
     readable_errors,
 )
-from goodqueue.study.plan import identity
+from goodqueue.study.record.store import STUDY
 from goodqueue.study.stopping import anytime_interval
-from goodqueue.study.store import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from goodqueue.study.model import StudyPlan
-    from goodqueue.study.packing import Packing
+    from goodqueue.study.record.packing import Packing
 
 UNITS = ("_bps", "_s", "_bytes", "_packets", "_bdp")
 """Endings of parameters' columns that are units."""

@@ -11,10 +11,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodqueue.core.unfinished import scratch
 from goodqueue.errors import DamageError, RequestError
 from goodqueue.study.model import Keep, Run, Stop
-from goodqueue.study.store import Store
-from goodqueue.unfinished import scratch
+from goodqueue.study.record.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

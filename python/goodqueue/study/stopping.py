@@ -13,7 +13,7 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from goodqueue.intervals import Interval
+from goodqueue.core.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,14 +10,14 @@ from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import longest_first, plan, run_of, seeds_of, shard
-from goodqueue.study.store import Store
+from goodqueue.study.record.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from goodqueue.api import Overrides, Source
+    from goodqueue.runs.api import Overrides, Source
     from goodqueue.study.model import Executor, Run, RunResult, StoppingRule, StudyPlan
     from goodqueue.study.results import Results
 
@@ -82,7 +82,7 @@ class Study:
         Raises:
             ScenarioError: with place, mistake and remedy.
         """
-        from goodqueue.api import overrides, text_of
+        from goodqueue.runs.api import overrides, text_of
 
         self.plan = plan(_core.Study.parse(*text_of(source), overrides(set)))
 

@@ -8,8 +8,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from goodqueue.memory import Room, limit_of
-from goodqueue.parallel import jobs_of
+from goodqueue.core.parallel import jobs_of
+from goodqueue.runs.memory import Room, limit_of
 from goodqueue.study.engine import execute_run
 
 if TYPE_CHECKING:

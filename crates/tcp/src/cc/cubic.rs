@@ -263,7 +263,7 @@ impl CongestionControl for Cubic {
     }
 
     /// Excludes time in which the application sent nothing from the epoch (section 5.8).
-    fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
+    fn on_send(&mut self, now: Time, idle: bool) {
         match &mut self.growth {
             Growth::Linux(steps) => steps.on_send(now, idle),
             Growth::Rfc9438 {

@@ -201,7 +201,6 @@ mod tests {
         CongestionEvent {
             basis: in_flight as f64,
             signal: CongestionSignal::EcnEcho,
-            in_flight,
             ..CongestionEvent::default()
         }
     }

@@ -48,6 +48,10 @@ impl CongestionControl for Gaimd {
             .begin_at(peak * (1.0 - self.beta * (1.0 - phase)));
     }
 
+    fn lowers_window(&self) -> bool {
+        true
+    }
+
     fn on_undo(&mut self, _now: Time) {
         self.window.undo();
     }

@@ -3,7 +3,7 @@
 use goodqueue_types::{Span, Time};
 
 use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
 use crate::config::{SlowStart, TcpConfig};
 
 /// Parameters of LEDBAT.
@@ -64,7 +64,10 @@ impl Ledbat {
     /// there are no timestamps.
     fn measure(&mut self, sample: &AckSample) {
         let now = sample.now;
-        let delay = sample.one_way_delay_s.or(sample.rtt.map(Span::as_secs_f64));
+        let delay = sample
+            .measured()
+            .one_way_delay_s
+            .or(sample.measured().rtt.map(Span::as_secs_f64));
         let Some(delay) = delay else {
             return;
         };
@@ -93,7 +96,10 @@ impl Ledbat {
         let off_target = (target - delay) / target;
         let gained = self.config.gain * off_target * sample.acked as f64 * mss / cwnd;
         // The window exceeds the bytes in use by at most a segment (`ALLOWED_INCREASE`).
-        let in_use = sample.prior_in_flight.max(sample.in_flight) as f64;
+        let in_use = sample
+            .measured()
+            .prior_in_flight
+            .max(sample.measured().in_flight) as f64;
         let grown = (cwnd + gained).min(cwnd.max(in_use + mss));
         self.window.set_cwnd(grown.max(LEAST_WINDOW * mss));
     }
@@ -126,6 +132,10 @@ impl CongestionControl for Ledbat {
     }
 
     serve_by_window!();
+
+    fn needs(&self) -> Needs {
+        Needs::Segments
+    }
 
     fn on_undo(&mut self, _now: Time) {
         self.window.undo();

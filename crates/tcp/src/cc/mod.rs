@@ -34,28 +34,39 @@ pub use window::Window;
 
 use crate::config::{CongestionControlConfig, SlowStart, TcpConfig};
 
-/// Information of an ACK for a congestion control. Byte counts are of payload.
-#[derive(Clone, Copy, Debug, Default)]
+/// Measurements that a congestion control needs. They change what an [`AckSample`] contains, and
+/// never which segments the sender sends or considers lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Needs {
+    /// The acknowledged bytes, and a round-trip time when the retransmission timer takes one.
+    #[default]
+    Acks,
+    /// In addition the fate of each segment: [`SegmentSample`].
+    Segments,
+    /// In addition delivery rates: [`SegmentSample::rate`].
+    Rates,
+}
+
+/// Information of an ACK for a congestion control. Byte counts are of payload. Every sender fills
+/// each field as described here, whatever its recovery is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AckSample {
     /// Time at which the ACK arrived.
     pub now: Time,
-    /// Bytes newly acknowledged in order.
+    /// Bytes by which the window may grow. Without records of segments these are the bytes newly
+    /// acknowledged in order (RFC 3465), with records the segments newly delivered (Linux). 0 if
+    /// the window may not grow, for example because it was not used.
     pub acked: u64,
-    /// The newest round-trip time, if this ACK completed a measurement.
+    /// Round-trip time, if this ACK completed a measurement. The profile's rule of timing selects
+    /// the segments that are measured. With records of segments or with timestamps all are.
     pub rtt: Option<Span>,
     /// True if the sender repairs losses by go-back-N (byte counting then takes L = 1).
     pub after_timeout: bool,
     /// True if the sender is in fast recovery. Only controls that [set the window in
-    /// recovery](CongestionControl::sets_window_in_recovery) see such ACKs.
+    /// recovery](CongestionControl::sets_window_in_recovery) see such ACKs in
+    /// [`on_ack`](CongestionControl::on_ack), the others in
+    /// [`observe`](CongestionControl::observe).
     pub in_recovery: bool,
-    /// Bytes that this ACK shows to be delivered, in order or selectively.
-    pub delivered: u64,
-    /// Bytes that this ACK shows to be lost.
-    pub lost: u64,
-    /// Bytes in flight before this ACK.
-    pub prior_in_flight: u64,
-    /// Bytes in flight after this ACK.
-    pub in_flight: u64,
     /// Time until the pace allows the next segment.
     pub pace_ahead: Span,
     /// Acknowledgement number. A round trip has passed when it reaches an earlier value of
@@ -63,12 +74,49 @@ pub struct AckSample {
     pub acked_to: u64,
     /// Highest sequence number sent.
     pub sent_to: u64,
-    /// True if the window limited sending, false if the application did.
+    /// True if the window limited sending, false if the application did. The profile's rule of
+    /// window validation decides (RFC 5681 and RFC 7661, or Linux's rule with records of segments).
     pub is_window_limited: bool,
-    /// Delivery rate, if the sender measures it.
+    /// Measurements of single segments. None if neither the recovery nor the control
+    /// [needs](CongestionControl::needs) them.
+    pub segments: Option<SegmentSample>,
+}
+
+/// Fate of the segments of which an ACK brings information. Bytes are those of as many full
+/// segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SegmentSample {
+    /// Round-trip time of the newest segment that this ACK shows to be delivered. None if only
+    /// retransmitted segments were delivered and there are no timestamps (Karn).
+    pub rtt: Option<Span>,
+    /// Bytes that this ACK shows to be delivered, in order or selectively.
+    pub delivered: u64,
+    /// Bytes that the sender considers lost since the ACK before.
+    pub lost: u64,
+    /// Bytes in flight before this ACK.
+    pub prior_in_flight: u64,
+    /// Bytes in flight after this ACK.
+    pub in_flight: u64,
+    /// Delivery rate, if the control needs it and the interval is long enough.
     pub rate: Option<RateSample>,
-    /// Change of the one-way delay from timestamps, in seconds, with an unknown offset.
+    /// Change of the one-way delay, in seconds, with an unknown offset. None without timestamps.
     pub one_way_delay_s: Option<f64>,
+}
+
+impl AckSample {
+    /// Returns the measurements of segments. A control that needs them gets them with every ACK.
+    pub fn measured(&self) -> &SegmentSample {
+        static NONE: SegmentSample = SegmentSample {
+            rtt: None,
+            delivered: 0,
+            lost: 0,
+            prior_in_flight: 0,
+            in_flight: 0,
+            rate: None,
+            one_way_delay_s: None,
+        };
+        self.segments.as_ref().unwrap_or(&NONE)
+    }
 }
 
 /// A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1).
@@ -133,13 +181,12 @@ pub struct CongestionEvent {
     pub basis: f64,
     /// Signal of the event.
     pub signal: CongestionSignal,
-    /// Bytes in flight.
-    pub in_flight: u64,
 }
 
 /// A congestion control. Windows are in bytes.
 pub trait CongestionControl: std::fmt::Debug {
-    /// Handles an ACK of new data outside fast recovery.
+    /// Handles an ACK after which the control sets the window. Each ACK while data are outstanding
+    /// is passed either to this method or to [`observe`](Self::observe).
     fn on_ack(&mut self, sample: &AckSample);
     /// Lowers ssthresh, and the window to it, after duplicate or selective ACKs showed a loss.
     fn on_congestion_event(&mut self, event: &CongestionEvent);
@@ -173,8 +220,8 @@ pub trait CongestionControl: std::fmt::Debug {
     fn least_burst(&self) -> u32 {
         2
     }
-    /// Handles an ACK that cannot change the window because recovery or a reduction sets it. A
-    /// control may still take measurements from it.
+    /// Handles an ACK that cannot change the window, because recovery or a reduction sets it or it
+    /// was not used. A control may still take measurements from it.
     fn observe(&mut self, _sample: &AckSample) {}
     /// Handles the marks of an ACK on a connection with ECN. It is called in every state of the
     /// sender and before anything else handles the ACK, so that a reduction caused by the marks
@@ -184,22 +231,28 @@ pub trait CongestionControl: std::fmt::Debug {
     fn on_recovery_exit(&mut self, _now: Time) {}
     /// Restores the values before the last congestion event or timeout, which was spurious.
     fn on_undo(&mut self, _now: Time) {}
-    /// Handles the sending of a segment with `_in_flight` bytes in flight. `_idle` is true if there
-    /// are none and the application had nothing to send for a while.
-    fn on_send(&mut self, _now: Time, _in_flight: u64, _idle: bool) {}
+    /// Handles the sending of new data. `_idle` is true if nothing was outstanding.
+    fn on_send(&mut self, _now: Time, _idle: bool) {}
     /// Returns true if the control sets the window in fast recovery too and sees every ACK there
     /// (BBR). Otherwise recovery decides how much may be sent until it ends.
     fn sets_window_in_recovery(&self) -> bool {
         false
     }
-    /// Returns true if the sender must take delivery-rate samples.
-    fn needs_rate_samples(&self) -> bool {
+    /// Returns the measurements that the control needs.
+    fn needs(&self) -> Needs {
+        Needs::Acks
+    }
+    /// Returns true if a loss takes a share of the window (Floyd, Handley and Padhye 2000 of
+    /// `gaimd`, Kelly 2003 of `scalable`), false if of the bytes in flight, as in RFC 5681 and RFC
+    /// 9438.
+    fn lowers_window(&self) -> bool {
         false
     }
-    /// Returns true if the control needs more than one round-trip sample per round trip (Vegas).
-    fn needs_every_round_trip(&self) -> bool {
-        false
-    }
+}
+
+/// Returns the configured control, for a control of the caller's that contains it.
+pub fn built_in(config: &TcpConfig) -> Box<dyn CongestionControl + Send> {
+    Box::new(Controller::new(config))
 }
 
 /// The built-in controls and any other. The built-in ones are dispatched by a match so that the
@@ -220,13 +273,6 @@ pub(crate) enum Controller {
 }
 
 impl Controller {
-    /// Returns true if a loss takes a share of the window (Floyd, Handley and Padhye 2000 of
-    /// `gaimd`, Kelly 2003 of `scalable`), false if of the bytes in flight, as in RFC 5681 and RFC
-    /// 9438.
-    pub fn lowers_window(&self) -> bool {
-        matches!(self, Self::Gaimd(_) | Self::Scalable(_))
-    }
-
     /// Returns the smallest control, for an end that never has data to send.
     pub fn smallest(config: &TcpConfig) -> Self {
         Self::Reno(Reno::new(Window::new(config, SlowStart::Classic)))
@@ -341,8 +387,9 @@ impl CongestionControl for Controller {
         dispatch!(self, control => control.on_undo(now));
     }
 
-    fn on_send(&mut self, now: Time, in_flight: u64, idle: bool) {
-        dispatch!(self, control => control.on_send(now, in_flight, idle));
+    #[inline]
+    fn on_send(&mut self, now: Time, idle: bool) {
+        dispatch!(self, control => control.on_send(now, idle));
     }
 
     #[inline]
@@ -350,12 +397,12 @@ impl CongestionControl for Controller {
         dispatch!(self, control => control.sets_window_in_recovery())
     }
 
-    fn needs_rate_samples(&self) -> bool {
-        dispatch!(self, control => control.needs_rate_samples())
+    fn needs(&self) -> Needs {
+        dispatch!(self, control => control.needs())
     }
 
-    fn needs_every_round_trip(&self) -> bool {
-        dispatch!(self, control => control.needs_every_round_trip())
+    fn lowers_window(&self) -> bool {
+        dispatch!(self, control => control.lowers_window())
     }
 }
 

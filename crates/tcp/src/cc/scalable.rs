@@ -70,6 +70,10 @@ impl CongestionControl for Scalable {
             .begin_at(peak * libm::pow(self.config.keep, 1.0 - phase));
     }
 
+    fn lowers_window(&self) -> bool {
+        true
+    }
+
     fn on_undo(&mut self, _now: Time) {
         self.window.undo();
     }

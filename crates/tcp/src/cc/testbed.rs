@@ -6,7 +6,7 @@ use goodqueue_types::{Bytes, RandomStream, Rate, Span, Time};
 
 use super::{
     AckSample, CongestionControl, CongestionEvent, CongestionSignal, Controller, MarkSample,
-    RateSample,
+    RateSample, SegmentSample,
 };
 use crate::config::{CongestionControlConfig, InitialSsthresh, TcpConfig};
 
@@ -48,9 +48,13 @@ impl Path {
                 self.control.on_ack(&AckSample {
                     now: self.now,
                     acked: self.mss,
-                    delivered: self.mss,
                     rtt: Some(self.rtt),
                     is_window_limited: true,
+                    segments: Some(SegmentSample {
+                        rtt: Some(self.rtt),
+                        delivered: self.mss,
+                        ..SegmentSample::default()
+                    }),
                     ..AckSample::default()
                 });
             }
@@ -287,7 +291,6 @@ impl Bottleneck {
                 now: self.now,
                 basis: self.control.window().min(prior_in_flight as f64),
                 signal,
-                in_flight: self.in_flight,
             });
             self.recover = Some(self.sent);
         }
@@ -295,26 +298,31 @@ impl Bottleneck {
         let rtt = self.now - packet.sent_at;
         let mut sample = AckSample {
             now: self.now,
-            prior_in_flight,
-            in_flight: self.in_flight,
             acked_to: packet.end,
             sent_to: self.sent,
             is_window_limited: true,
             in_recovery,
-            lost: if packet.is_lost { self.mss } else { 0 },
             ..AckSample::default()
+        };
+        let mut segments = SegmentSample {
+            prior_in_flight,
+            in_flight: self.in_flight,
+            lost: if packet.is_lost { self.mss } else { 0 },
+            ..SegmentSample::default()
         };
         if !packet.is_lost {
             self.delivered += self.mss;
             self.delivered_at = self.now;
             self.first_sent = packet.sent_at;
             sample.acked = self.mss;
-            sample.delivered = self.mss;
             sample.rtt = Some(rtt);
-            sample.one_way_delay_s = Some(rtt.as_secs_f64() - 1.5 * self.base_delay.as_secs_f64());
+            segments.delivered = self.mss;
+            segments.rtt = Some(rtt);
+            segments.one_way_delay_s =
+                Some(rtt.as_secs_f64() - 1.5 * self.base_delay.as_secs_f64());
             let interval = (self.now - packet.delivered_at)
                 .max(packet.sent_at.saturating_since(packet.first_sent));
-            sample.rate = Some(RateSample {
+            segments.rate = Some(RateSample {
                 delivered: self.delivered - packet.delivered,
                 interval,
                 prior_delivered: packet.delivered,
@@ -324,6 +332,7 @@ impl Bottleneck {
                 is_app_limited: false,
             });
         }
+        sample.segments = Some(segments);
         if !in_recovery || self.control.sets_window_in_recovery() {
             self.control.on_ack(&sample);
         } else {
@@ -410,29 +419,29 @@ mod anything {
                 rtt: rtt.map(Span),
                 after_timeout: flags.0,
                 in_recovery: flags.1,
-                delivered: a.1,
-                lost: a.2,
-                prior_in_flight: a.3,
-                in_flight: a.4,
                 pace_ahead: Span(b.3),
                 acked_to: b.0,
                 sent_to: b.1,
                 is_window_limited: flags.2,
-                rate,
-                one_way_delay_s,
+                segments: Some(SegmentSample {
+                    rtt: rtt.map(Span),
+                    delivered: a.1,
+                    lost: a.2,
+                    prior_in_flight: a.3,
+                    in_flight: a.4,
+                    rate,
+                    one_way_delay_s,
+                }),
             })
         });
-        let event = (0.0..1e12f64, any::<bool>(), bytes()).prop_map(|(basis, echo, in_flight)| {
-            CongestionEvent {
-                now: Time::ZERO,
-                basis,
-                signal: if echo {
-                    CongestionSignal::EcnEcho
-                } else {
-                    CongestionSignal::Loss
-                },
-                in_flight,
-            }
+        let event = (0.0..1e12f64, any::<bool>()).prop_map(|(basis, echo)| CongestionEvent {
+            now: Time::ZERO,
+            basis,
+            signal: if echo {
+                CongestionSignal::EcnEcho
+            } else {
+                CongestionSignal::Loss
+            },
         });
         prop_oneof![
             10 => ack,
@@ -455,7 +464,7 @@ mod anything {
             }
             Call::Undo => control.on_undo(now),
             Call::Exit => control.on_recovery_exit(now),
-            Call::Send(idle) => control.on_send(now, 0, *idle),
+            Call::Send(idle) => control.on_send(now, *idle),
             Call::Window(bytes) => control.set_window(*bytes as f64),
         }
     }

@@ -5,7 +5,7 @@
 use goodqueue_types::{Span, Time};
 
 use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
 use crate::config::{SlowStart, TcpConfig};
 
 /// Parameters of Vegas, as numbers of segments that wait in the queue.
@@ -95,7 +95,7 @@ impl Vegas {
 
 impl CongestionControl for Vegas {
     fn on_ack(&mut self, sample: &AckSample) {
-        if let Some(rtt) = sample.rtt {
+        if let Some(rtt) = sample.measured().rtt {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
             self.round_rtt = self.round_rtt.min(rtt);
             self.samples += 1;
@@ -127,9 +127,9 @@ impl CongestionControl for Vegas {
 
     serve_by_window!();
 
-    /// Returns true. Section 3.1 reads the clock for every segment, not once per round trip.
-    fn needs_every_round_trip(&self) -> bool {
-        true
+    /// Section 3.1 reads the clock for every segment, not once per round trip.
+    fn needs(&self) -> Needs {
+        Needs::Segments
     }
 
     fn on_undo(&mut self, _now: Time) {

@@ -5,7 +5,7 @@
 use goodqueue_types::{Span, Time};
 
 use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
 use crate::config::{SlowStart, TcpConfig};
 
 /// Parameters of Westwood+.
@@ -55,11 +55,11 @@ impl Westwood {
     }
 
     fn measure(&mut self, sample: &AckSample) {
-        if let Some(rtt) = sample.rtt {
+        if let Some(rtt) = sample.measured().rtt {
             self.rtt = rtt;
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
         }
-        self.delivered += sample.delivered.max(sample.acked);
+        self.delivered += sample.measured().delivered;
         let since = *self.since.get_or_insert(sample.now);
         let span = sample.now.saturating_since(since);
         if span <= self.rtt.max(self.config.interval) {
@@ -110,6 +110,10 @@ impl CongestionControl for Westwood {
     }
 
     serve_by_window!();
+
+    fn needs(&self) -> Needs {
+        Needs::Segments
+    }
 
     fn on_undo(&mut self, _now: Time) {
         self.window.undo();

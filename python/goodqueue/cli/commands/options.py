@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from goodqueue.drawing import Drawing
+    from goodqueue.core.drawing import Drawing
 
 ScenarioFile = Annotated[
     str,
@@ -96,7 +96,7 @@ def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
         BadParameter: if there are no pictures.
         RequestError: if a format is unknown.
     """
-    from goodqueue.drawing import drawing_of
+    from goodqueue.core.drawing import drawing_of
 
     if out is None:
         refuse_stray(

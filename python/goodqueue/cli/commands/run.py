@@ -78,7 +78,7 @@ def run(  # noqa: PLR0913
 ) -> int:
     """Run a scenario once and print the results of every link and flow."""
     from goodqueue.cli.run import run_scenario
-    from goodqueue.engines import choice_of
+    from goodqueue.runs.engines import choice_of
 
     if snap is not None and not pcap and trace is None:
         raise typer.BadParameter("--snap needs --pcap or --trace")

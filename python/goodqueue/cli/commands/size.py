@@ -300,12 +300,12 @@ def size(  # noqa: PLR0913
     """
     from goodqueue.cli.capture import Capture
     from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
-    from goodqueue.engines import choice_of
-    from goodqueue.sizing.answer import MOST_REPLICATES, QUEUES
+    from goodqueue.runs.engines import choice_of
+    from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES
     from goodqueue.sizing.api import Effort
-    from goodqueue.sizing.budget import BUDGET_S, parse_budget
     from goodqueue.sizing.known import Known
     from goodqueue.sizing.question import Bounds, Question
+    from goodqueue.sizing.search.budget import BUDGET_S, parse_budget
 
     known_besides = Known(synchronization, loss_burst, effective_rtt, ack_every, byte_counting)
     of_capture = {"--from": from_ is not None, "--after": after is not None}

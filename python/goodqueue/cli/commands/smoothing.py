@@ -87,9 +87,9 @@ def smoothing(  # noqa: PLR0913 - options of one command
     The buffer is computed by the law of the saw-tooth and by simulation; docs/clustering-buffer.md
     describes the limits of the law.
     """
-    from goodqueue.api import load
     from goodqueue.cli.smoothing import Runs, smooth_described, smooth_file, smooth_quick
-    from goodqueue.sizing.playout import FilePlayout, PlayoutQuestion
+    from goodqueue.runs.api import load
+    from goodqueue.sizing.smoothing.playout import FilePlayout, PlayoutQuestion
 
     runs = Runs(replicates or REPLICATES, jobs, store)
     of_runs = {

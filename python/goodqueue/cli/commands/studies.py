@@ -79,7 +79,7 @@ def sweep(  # noqa: PLR0913
     Ctrl-C finishes the current runs, and a second one stops them. The same command continues later.
     """
     from goodqueue.cli.sweep import SweepRequest, sweep_study
-    from goodqueue.drawing import FORMATS, drawing_of
+    from goodqueue.core.drawing import FORMATS, drawing_of
 
     request = SweepRequest(
         out=out,

@@ -68,7 +68,7 @@ class Figure:
         return replace(cell, row={"loss": loss, **rest}, quantity=quantity, repeats=table)
 
     def _pictures(self, cells: Sequence[Cell]) -> Sequence[Picture]:
-        from goodqueue.plots.papers import comparison
+        from goodqueue.papers.pictures import comparison
 
         name = f"{self.paper}-{self.name}"
         return [comparison(name, self.title, cells, "buffer", "queue-limit of ns-2, packets")]

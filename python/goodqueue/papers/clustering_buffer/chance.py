@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.intervals import t_interval
+from goodqueue.core.intervals import t_interval
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
 from goodqueue.papers.clustering_buffer.fit import fit
-from goodqueue.sizing.smoothing import wandering_packets
-from goodqueue.sizing.stream import Stream, friendly_decrease, smoothed
+from goodqueue.sizing.smoothing.formula import wandering_packets
+from goodqueue.sizing.smoothing.stream import Stream, friendly_decrease, smoothed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
     from goodqueue.papers.clustering_buffer.fit import Array
     from goodqueue.plots.style import Picture
-    from goodqueue.sizing.stream import Smoothed
+    from goodqueue.sizing.smoothing.stream import Smoothed
     from goodqueue.study.runner import Runner
 
 LOSSES = (10, 30, 100, 300, 1000)

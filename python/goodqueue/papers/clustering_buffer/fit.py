@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.intervals import Interval
+from goodqueue.core.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.intervals import Interval
-    from goodqueue.sizing.stream import Smoothed, Stream
+    from goodqueue.core.intervals import Interval
+    from goodqueue.sizing.smoothing.stream import Smoothed, Stream
 
 
 def saw_tooth(grid: Sequence[Stream], found: Sequence[Smoothed], repair: float) -> Picture:

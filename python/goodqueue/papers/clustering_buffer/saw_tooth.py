@@ -15,16 +15,16 @@ import numpy as np
 
 from goodqueue.papers.cells import Cell, Reproduction, Spread
 from goodqueue.papers.clustering_buffer.fit import fit
-from goodqueue.sizing.smoothing import smoothing_packets
-from goodqueue.sizing.stream import Stream, friendly_decrease, smoothed
+from goodqueue.sizing.smoothing.formula import smoothing_packets
+from goodqueue.sizing.smoothing.stream import Stream, friendly_decrease, smoothed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
     from goodqueue.papers.clustering_buffer.fit import Array
     from goodqueue.plots.style import Picture
-    from goodqueue.sizing.stream import Smoothed
+    from goodqueue.sizing.smoothing.stream import Smoothed
     from goodqueue.study.runner import Runner
 
 INCREASES = (1.0, 0.5, 0.25, 0.125)

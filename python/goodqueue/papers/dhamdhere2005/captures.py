@@ -30,11 +30,19 @@ import polars as pl
 
 import goodqueue
 from goodqueue import _core, passive
-from goodqueue.outdir import write_whole
+from goodqueue.core.outdir import write_whole
+from goodqueue.core.parallel import available_processors
 from goodqueue.papers.dhamdhere2005.figures import sized
-from goodqueue.papers.dhamdhere2005.mix import LOSS, Case, Mix, Traffic, classic, median_burst_of
-from goodqueue.papers.dhamdhere2005.second_pass import ESTIMATES, TRUTH
-from goodqueue.parallel import available_processors
+from goodqueue.papers.dhamdhere2005.mix import (
+    ESTIMATES,
+    LOSS,
+    TRUTH,
+    Case,
+    Mix,
+    Traffic,
+    classic,
+    median_burst_of,
+)
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
 from goodqueue.sizing.link import Link

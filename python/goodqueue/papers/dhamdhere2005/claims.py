@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.intervals import Interval, t_interval
+from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.cells import Finding
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue.intervals import Interval, t_interval
+from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.dhamdhere2005.claims import Sample
 from goodqueue.papers.dhamdhere2005.mix import (
     ALONE,
@@ -28,7 +28,7 @@ from goodqueue.papers.dhamdhere2005.mix import (
     stanford,
 )
 from goodqueue.sizing.rules.bscl import bscl, globally_synchronized, partially_synchronized
-from goodqueue.sizing.smallest import Target
+from goodqueue.sizing.search.smallest import Target
 
 if TYPE_CHECKING:
     from goodqueue.papers.dhamdhere2005.claims import Points

@@ -44,6 +44,9 @@ MSS, PACKET = 1460, 1500
 WINDOWED_FLOWS, WINDOWED_RTT_S = 10, 2 * 0.217
 """The round-trip time of window-limited flows, in seconds, includes a full buffer of C T."""
 
+TRUTH, ESTIMATES = "from the scenario", "from captures"
+"""Sources of the values from which the buffer of a second run is computed."""
+
 METRICS = {
     "utilization": "target.utilization",
     "loss_rate": "target.loss_rate",

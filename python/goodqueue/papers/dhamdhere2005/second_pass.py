@@ -9,11 +9,11 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from goodqueue.intervals import t_interval
+from goodqueue.core.intervals import t_interval
 from goodqueue.papers.cells import Reproduction
 from goodqueue.papers.dhamdhere2005.claims import Sample, claims, stated
 from goodqueue.papers.dhamdhere2005.figures import MANY_FLOWS, Figure
-from goodqueue.papers.dhamdhere2005.mix import Mix, Traffic
+from goodqueue.papers.dhamdhere2005.mix import ESTIMATES, TRUTH, Mix, Traffic
 from goodqueue.papers.dhamdhere2005.statements import HOW_JUDGED, cells
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ SHARES = {"fig5-captures": 0.95, "fig6-captures": 0.9, "fig7-captures": 0.8}
 
 SEEDS = 5
 """Number of seeds: as many as the other figures have."""
-
-TRUTH, ESTIMATES = "from the scenario", "from captures"
-"""Sources of the values from which the buffer of a second run is computed."""
 
 
 class CapturesExperiment:

@@ -14,7 +14,7 @@ from goodqueue.papers.dhamdhere2005.mix import Mix
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from goodqueue.intervals import Interval
+    from goodqueue.core.intervals import Interval
     from goodqueue.plots.style import Picture
     from goodqueue.study.runner import Runner
 

@@ -13,7 +13,7 @@ import math
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from goodqueue.intervals import Interval
+from goodqueue.core.intervals import Interval
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
 from goodqueue.papers.dhamdhere2005.claims import claims, stated
 from goodqueue.papers.dhamdhere2005.mix import Traffic, stanford

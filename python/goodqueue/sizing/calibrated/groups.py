@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.sizing.throughput import cubic_overflow_loss_rate, reno_friendly_loss_rate
-from goodqueue.sizing.trial import (
+from goodqueue.sizing.trials.described import (
     MOST_REMOTE,
     MOST_WINDOW_LIMITED,
     REMOTE_SHARE,

@@ -6,7 +6,7 @@ use goodqueue_types::{RandomStream, Rate, Span, Time};
 
 use super::max_filter::MaxFilter;
 use super::policer::{Policer, Turn};
-use super::{AckSample, CongestionControl, CongestionEvent, RateSample};
+use super::{AckSample, CongestionControl, CongestionEvent, Needs, RateSample};
 use crate::config::TcpConfig;
 
 /// Parameters of BBR.
@@ -206,7 +206,7 @@ impl Bbr {
         let is_over = self.policer.on_ack(&Turn {
             now: sample.now,
             delivered: self.delivered,
-            lost: sample.lost,
+            lost: sample.measured().lost,
             round_start: self.round_start,
             is_app_limited,
             cruising: matches!(self.mode, Mode::ProbeBandwidth(_)),
@@ -306,9 +306,9 @@ impl Bbr {
         let min_rtt = self.min_rtt.unwrap_or(Span::ZERO);
         let is_full_length = sample.now.saturating_since(self.cycle_start) > min_rtt;
         let gain = self.pacing_gain();
-        let in_flight = self.in_flight_at_departure(sample, sample.prior_in_flight);
+        let in_flight = self.in_flight_at_departure(sample, sample.measured().prior_in_flight);
         let is_over = if gain > 1.0 {
-            is_full_length && (sample.lost > 0 || in_flight >= self.target(gain))
+            is_full_length && (sample.measured().lost > 0 || in_flight >= self.target(gain))
         } else if gain < 1.0 {
             is_full_length || in_flight <= self.target(1.0)
         } else {
@@ -346,7 +346,7 @@ impl Bbr {
             self.mode = Mode::Drain;
             self.ssthresh = self.target(1.0) as u64;
         }
-        let in_flight = self.in_flight_at_departure(sample, sample.in_flight);
+        let in_flight = self.in_flight_at_departure(sample, sample.measured().in_flight);
         if self.mode == Mode::Drain && in_flight <= self.target(1.0) {
             self.probe_bandwidth(sample.now);
         }
@@ -356,7 +356,7 @@ impl Bbr {
         let now = sample.now;
         let is_old = self.min_rtt.is_some()
             && now.saturating_since(self.min_rtt_at) > self.config.probe_rtt_interval;
-        if let Some(rtt) = sample.rtt
+        if let Some(rtt) = sample.measured().rtt
             && (is_old || self.min_rtt.is_none_or(|least| rtt < least))
         {
             self.min_rtt = Some(rtt);
@@ -370,15 +370,15 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt {
             self.measure_rtt(sample);
         }
-        if sample.delivered > 0 {
+        if sample.measured().delivered > 0 {
             self.restarting = false;
         }
     }
 
     fn measure_rtt(&mut self, sample: &AckSample) {
-        self.app_limited_until = self.delivered + sample.in_flight.max(1);
+        self.app_limited_until = self.delivered + sample.measured().in_flight.max(1);
         match self.probe_rtt_until {
-            None if sample.in_flight as f64 <= LEAST_WINDOW * self.mss => {
+            None if sample.measured().in_flight as f64 <= LEAST_WINDOW * self.mss => {
                 self.probe_rtt_until = Some(sample.now + self.config.probe_rtt_duration);
                 self.probe_rtt_round_done = false;
                 self.round_ends_at = self.delivered;
@@ -443,8 +443,8 @@ impl Bbr {
     /// Adjusts the window in recovery: its first round sends only as much as is delivered, and its
     /// end restores the window. Returns true if recovery has set the window.
     fn recover_window(&mut self, sample: &AckSample, acked: f64) -> bool {
-        if sample.lost > 0 {
-            self.cwnd = (self.cwnd - sample.lost as f64).max(self.mss);
+        if sample.measured().lost > 0 {
+            self.cwnd = (self.cwnd - sample.measured().lost as f64).max(self.mss);
         }
         let repair = if sample.in_recovery {
             Repair::FastRecovery
@@ -454,7 +454,7 @@ impl Bbr {
             Repair::None
         };
         let before = std::mem::replace(&mut self.repair, repair);
-        let conserved = (sample.in_flight as f64 + acked).max(self.mss);
+        let conserved = (sample.measured().in_flight as f64 + acked).max(self.mss);
         if repair == Repair::FastRecovery && before != Repair::FastRecovery {
             self.conserving = true;
             self.round_ends_at = self.delivered;
@@ -472,16 +472,16 @@ impl Bbr {
 
 impl CongestionControl for Bbr {
     fn on_ack(&mut self, sample: &AckSample) {
-        let acked = sample.delivered.max(sample.acked) as f64;
+        let acked = sample.measured().delivered as f64;
         self.round_start = false;
-        if let Some(rate) = &sample.rate {
+        if let Some(rate) = &sample.measured().rate {
             self.update_bandwidth(sample, rate);
             self.update_aggregation(sample.now, acked);
         }
         self.update_cycle(sample);
         self.check_drain(sample);
         self.update_min_rtt(sample);
-        self.update_pace(sample.rtt);
+        self.update_pace(sample.measured().rtt);
         self.update_window(sample, acked);
     }
 
@@ -533,7 +533,7 @@ impl CongestionControl for Bbr {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
-    fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
+    fn on_send(&mut self, now: Time, idle: bool) {
         if !idle {
             return;
         }
@@ -555,8 +555,8 @@ impl CongestionControl for Bbr {
         true
     }
 
-    fn needs_rate_samples(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs::Rates
     }
 }
 

@@ -15,7 +15,7 @@ impl Bbr3 {
     /// Makes the changes of state that an ACK causes (section 5.3).
     pub(super) fn update_cycle(&mut self, sample: &AckSample, rate: &RateSample, acked: f64) {
         let now = sample.now;
-        let in_flight = sample.in_flight as f64;
+        let in_flight = sample.measured().in_flight as f64;
         if self.mode == Mode::Startup && self.pipe_is_full {
             self.mode = Mode::Drain;
             self.ssthresh = self.inflight(1.0) as u64;
@@ -160,9 +160,9 @@ impl Bbr3 {
             self.mode = Mode::ProbeRtt;
         }
         if self.mode == Mode::ProbeRtt {
-            self.app_limited_until = self.delivered + sample.in_flight.max(1);
+            self.app_limited_until = self.delivered + sample.measured().in_flight.max(1);
             if self.probe_rtt_until.is_none() {
-                if sample.in_flight as f64 <= self.probe_rtt_window() {
+                if sample.measured().in_flight as f64 <= self.probe_rtt_window() {
                     self.probe_rtt_until = Some(now + self.config.probe_rtt_duration);
                     self.probe_rtt_round_done = false;
                     self.start_round();
@@ -174,7 +174,7 @@ impl Bbr3 {
                 }
             }
         }
-        if sample.delivered > 0 {
+        if sample.measured().delivered > 0 {
             self.restarting = false;
         }
     }

@@ -13,7 +13,7 @@ use goodqueue_types::{Rate, Span, Time};
 
 use super::bbr::least_burst;
 use super::max_filter::MaxFilter;
-use super::{AckSample, CongestionControl, CongestionEvent};
+use super::{AckSample, CongestionControl, CongestionEvent, Needs};
 use crate::config::TcpConfig;
 
 /// Parameters of BBR version 3.
@@ -262,10 +262,10 @@ impl Bbr3 {
     /// Adjusts the window in recovery: its first round sends only as much as is delivered, and its
     /// end restores the window.
     fn modulate_for_recovery(&mut self, sample: &AckSample, acked: f64) {
-        if sample.lost > 0 {
-            self.cwnd = (self.cwnd - sample.lost as f64).max(self.mss);
+        if sample.measured().lost > 0 {
+            self.cwnd = (self.cwnd - sample.measured().lost as f64).max(self.mss);
         }
-        let conserved = (sample.in_flight as f64 + acked).max(self.mss);
+        let conserved = (sample.measured().in_flight as f64 + acked).max(self.mss);
         let repairing = sample.in_recovery || sample.after_timeout;
         let was_repairing = std::mem::replace(&mut self.was_repairing, repairing);
         if sample.in_recovery && !was_repairing {
@@ -303,15 +303,15 @@ impl Bbr3 {
 
 impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, sample: &AckSample) {
-        let acked = sample.delivered.max(sample.acked) as f64;
+        let acked = sample.measured().delivered as f64;
         self.round_start = false;
-        if let Some(rate) = &sample.rate {
+        if let Some(rate) = &sample.measured().rate {
             self.update_model(sample, rate, acked);
             self.update_cycle(sample, rate, acked);
         }
         self.update_min_rtt(sample);
         self.check_probe_rtt(sample);
-        self.update_pace(sample.rtt);
+        self.update_pace(sample.measured().rtt);
         self.update_window(sample, acked);
     }
 
@@ -366,7 +366,7 @@ impl CongestionControl for Bbr3 {
         self.reset_full_bandwidth(0.0);
     }
 
-    fn on_send(&mut self, now: Time, _in_flight: u64, idle: bool) {
+    fn on_send(&mut self, now: Time, idle: bool) {
         if !idle {
             return;
         }
@@ -386,7 +386,7 @@ impl CongestionControl for Bbr3 {
         true
     }
 
-    fn needs_rate_samples(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs::Rates
     }
 }

@@ -91,10 +91,10 @@ impl Bbr3 {
 
     /// Lowers the short-term bounds after a round with losses (section 5.5.10.3).
     fn update_congestion_signals(&mut self, sample: &AckSample, rate: &RateSample) {
-        if sample.lost > 0 {
+        if sample.measured().lost > 0 {
             self.loss_in_round = true;
             self.losses_in_round += 1;
-            self.lost_in_round += sample.lost;
+            self.lost_in_round += sample.measured().lost;
         }
         if rate.prior_delivered < self.loss_round_ends_at {
             return;
@@ -183,7 +183,7 @@ impl Bbr3 {
     /// Updates the shortest round-trip time (section 5.3.4.3).
     pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
         let now = sample.now;
-        let Some(rtt) = sample.rtt else {
+        let Some(rtt) = sample.measured().rtt else {
             return;
         };
         let is_due = self.is_probe_rtt_due(now);

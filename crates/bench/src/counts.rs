@@ -1,0 +1,366 @@
+//! Instructions per packet of the hot paths, counted by callgrind, against the committed counts of
+//! `crates/bench/instructions.txt`.
+//!
+//! A count hardly depends on the load of the machine, unlike a time. It depends on the compiler, so
+//! counts of another compiler are not compared.
+
+use crate::cases;
+use goodqueue_sim::{Network, Outcome};
+use std::fmt::Write;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, thread};
+
+/// Cases with the simulated time to which each is shortened. A tenth of it is warm-up.
+const SHORTENED: [(&str, &str); 7] = [
+    ("s1", "40s"),
+    ("s1-linux", "40s"),
+    ("s2", "40s"),
+    ("s3", "100s"),
+    ("s4", "2s"),
+    ("s5", "40s"),
+    ("many-flows", "2s"),
+];
+
+/// Relative difference from the committed count above which a count has changed.
+const THRESHOLD: f64 = 0.02;
+
+/// File of the committed counts.
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
+/// Page of the documentation with a table of the counts.
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
+/// Lines of that page before and after the table.
+const MARKS: [&str; 2] = [
+    "<!-- instructions: written by make counts -->\n",
+    "<!-- end of instructions -->\n",
+];
+/// Head of the file.
+const HEAD: &str = "\
+# Instructions of shortened benchmark cases, by callgrind; parsing and building are not counted.
+# `make counts` writes this file and the table of docs/performance.md.
+";
+
+/// Count of one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Count {
+    case: String,
+    simulated: String,
+    /// Number of delivered data packets.
+    packets: u64,
+    instructions: u64,
+}
+
+impl Count {
+    fn per_packet(&self) -> f64 {
+        self.instructions as f64 / self.packets as f64
+    }
+}
+
+/// Counts with the compiler that they hold for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Counts {
+    compiler: String,
+    rows: Vec<Count>,
+}
+
+impl Counts {
+    fn text(&self) -> String {
+        let mut text = format!("{HEAD}{}\n", self.compiler);
+        let head = ("case", "simulated", "packets", "instructions", "per packet");
+        let (case, simulated, packets, instructions, each) = head;
+        let _ = writeln!(
+            text,
+            "{case:<12}{simulated:>10}{packets:>10}{instructions:>16}{each:>12}"
+        );
+        for row in &self.rows {
+            let _ = writeln!(
+                text,
+                "{:<12}{:>10}{:>10}{:>16}{:>12.0}",
+                row.case,
+                row.simulated,
+                row.packets,
+                row.instructions,
+                row.per_packet()
+            );
+        }
+        text
+    }
+
+    /// Reads what [`text`](Self::text) wrote.
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+        let compiler = lines.next()?.to_owned();
+        let rows = lines.skip(1).map(|line| {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            let [case, simulated, packets, instructions, _] = cells[..] else {
+                return None;
+            };
+            Some(Count {
+                case: case.to_owned(),
+                simulated: simulated.to_owned(),
+                packets: packets.parse().ok()?,
+                instructions: instructions.parse().ok()?,
+            })
+        });
+        let rows = rows.collect::<Option<Vec<_>>>()?;
+        Some(Self { compiler, rows })
+    }
+
+    /// Returns the table of the documentation.
+    fn markdown(&self) -> String {
+        let mut text = "| case | simulated | packets | instructions per packet |\n".to_owned();
+        text.push_str("| --- | --- | --- | --- |\n");
+        for row in &self.rows {
+            let each = row.per_packet();
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {each:.0} |",
+                row.case, row.simulated, row.packets
+            );
+        }
+        text
+    }
+
+    fn committed() -> Option<Self> {
+        Self::parse(&fs::read_to_string(FILE).ok()?)
+    }
+}
+
+/// Returns a sentence for each case that differs from its committed count by more than the
+/// threshold, or that only one of the two has.
+fn changes(committed: &Counts, now: &Counts) -> Vec<String> {
+    let mut changes = Vec::new();
+    for row in &now.rows {
+        let Some(before) = committed.rows.iter().find(|other| other.case == row.case) else {
+            changes.push(format!("{} has no committed count", row.case));
+            continue;
+        };
+        let change = row.per_packet() / before.per_packet() - 1.0;
+        if change.abs() > THRESHOLD {
+            let word = if change > 0.0 { "more" } else { "fewer" };
+            changes.push(format!(
+                "{} takes {:.1} % {word} instructions per packet than its committed count",
+                row.case,
+                100.0 * change.abs()
+            ));
+        }
+    }
+    let is_gone = |row: &&Count| now.rows.iter().all(|other| other.case != row.case);
+    let gone = committed.rows.iter().filter(is_gone);
+    changes.extend(gone.map(|row| format!("{} is no case any more", row.case)));
+    changes
+}
+
+/// Counts all cases and compares them with the committed counts, or writes these if `update`.
+/// Returns false if a count has changed.
+pub fn report(update: bool) -> bool {
+    let compiler = compiler();
+    let committed = Counts::committed();
+    if !valgrind_is_installed() {
+        println!("SKIPPED: instructions are not counted, because valgrind is not installed");
+        return !update;
+    }
+    if let (Some(committed), false) = (&committed, update)
+        && committed.compiler != compiler
+    {
+        println!(
+            "SKIPPED: instructions are not compared, because the committed counts are of another \
+             compiler\n  committed: {}\n  this one:  {compiler}\n  `make counts` writes counts of \
+             this one",
+            committed.compiler
+        );
+        return true;
+    }
+    let now = Counts {
+        compiler,
+        rows: count_all(),
+    };
+    for row in &now.rows {
+        let before = committed.as_ref().map(|counts| &counts.rows);
+        let before = before.and_then(|rows| rows.iter().find(|other| other.case == row.case));
+        let change = before.map_or(String::new(), |before| {
+            let change = row.per_packet() / before.per_packet() - 1.0;
+            format!("{:+.2} %", 100.0 * change)
+        });
+        println!(
+            "{:<12}{:>7.0} instructions per packet  {change}",
+            row.case,
+            row.per_packet()
+        );
+    }
+    if update {
+        fs::write(FILE, now.text()).expect("the file can be written");
+        let page = fs::read_to_string(PAGE).expect("the page can be read");
+        let page = with_table(&page, &now.markdown()).expect("the page has the two marks");
+        fs::write(PAGE, page).expect("the page can be written");
+        return true;
+    }
+    let changes = committed.map_or(vec!["no count is committed".to_owned()], |committed| {
+        changes(&committed, &now)
+    });
+    for change in &changes {
+        eprintln!("error: {change}");
+    }
+    if !changes.is_empty() {
+        eprintln!(
+            "If this is intended, `make counts` writes the counts again; commit them with the \
+             change that causes it."
+        );
+    }
+    changes.is_empty()
+}
+
+/// Returns the page with another table between the marks, or none if it has no marks.
+fn with_table(page: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(MARKS[0])?;
+    let (_, after) = rest.split_once(MARKS[1])?;
+    Some(format!(
+        "{before}{}\n{table}\n{}{after}",
+        MARKS[0], MARKS[1]
+    ))
+}
+
+/// Counts each case in a process of its own, on all processors.
+fn count_all() -> Vec<Count> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut counted = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((case, simulated)) = SHORTENED.get(index) else {
+                return counted;
+            };
+            counted.push((index, count(case, simulated)));
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let mut counted: Vec<(usize, Count)> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        joined
+            .flat_map(|rows| rows.expect("a case can be counted"))
+            .collect()
+    });
+    counted.sort_by_key(|(index, _)| *index);
+    counted.into_iter().map(|(_, count)| count).collect()
+}
+
+/// Runs one case under callgrind.
+fn count(case: &str, simulated: &str) -> Count {
+    let this = std::env::current_exe().expect("a running program has a path");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .args(["--collect-atstart=no", "--toggle-collect=*counts*simulate*"])
+        .arg(this)
+        .args([case, "--once", simulated])
+        .output()
+        .expect("valgrind was there a moment ago");
+    let log = String::from_utf8_lossy(&output.stderr);
+    let instructions = log
+        .lines()
+        .find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
+        .filter(|count| *count > 0)
+        .unwrap_or_else(|| panic!("callgrind counted nothing in {case}:\n{log}"));
+    let packets = String::from_utf8_lossy(&output.stdout);
+    Count {
+        case: case.to_owned(),
+        simulated: simulated.to_owned(),
+        packets: packets.trim().parse().expect("the child prints a number"),
+        instructions,
+    }
+}
+
+/// Runs a shortened case once and returns the number of delivered data packets. Callgrind counts
+/// this.
+pub fn once(case: &str, simulated: &str) -> u64 {
+    let mut case = cases::named(case).expect("the parent names known cases");
+    for (key, value) in [("duration", simulated), ("warmup", "10%")] {
+        case.overrides.push((key.to_owned(), value.to_owned()));
+    }
+    let network = case.scenario().network();
+    simulate(&network).totals.delivered_forward
+}
+
+/// Runs a network. Callgrind counts instructions only in this function, which it finds by name.
+#[inline(never)]
+fn simulate(network: &Network) -> Outcome {
+    goodqueue_sim::run(network)
+}
+
+fn valgrind_is_installed() -> bool {
+    let output = Command::new("valgrind").arg("--version").output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// Returns the version and the host of the compiler in one line.
+fn compiler() -> String {
+    let output = Command::new("rustc").arg("-vV").output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let text = text.unwrap_or_default();
+    let host = text.lines().find(|line| line.starts_with("host: "));
+    let version = text.lines().next().unwrap_or("an unknown compiler");
+    format!("{version}, {}", host.unwrap_or("unknown host"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(of: &[(&str, u64)]) -> Counts {
+        let row = |(case, instructions): &(&str, u64)| Count {
+            case: (*case).to_owned(),
+            simulated: "1s".to_owned(),
+            packets: 10,
+            instructions: *instructions,
+        };
+        Counts {
+            compiler: "rustc 1, host: x".to_owned(),
+            rows: of.iter().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn the_file_can_be_read_again() {
+        let counts = counts(&[("s1", 28_250), ("many-flows", 60_000)]);
+        assert_eq!(Counts::parse(&counts.text()), Some(counts));
+    }
+
+    #[test]
+    fn a_change_beyond_two_percent_is_reported_in_both_directions() {
+        let before = counts(&[("slower", 10_000), ("equal", 10_000), ("faster", 10_000)]);
+        let now = counts(&[("slower", 10_210), ("equal", 10_190), ("faster", 9_790)]);
+        assert_eq!(
+            changes(&before, &now),
+            [
+                "slower takes 2.1 % more instructions per packet than its committed count",
+                "faster takes 2.1 % fewer instructions per packet than its committed count",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_case_that_only_one_side_has_is_reported() {
+        assert_eq!(changes(&counts(&[("a", 1)]), &counts(&[("b", 1)])).len(), 2);
+    }
+
+    #[test]
+    fn every_case_has_a_committed_count() {
+        let committed = Counts::committed().expect("crates/bench/instructions.txt can be read");
+        let rows = committed.rows.iter();
+        let known: Vec<_> = rows
+            .map(|row| (row.case.as_str(), row.simulated.as_str()))
+            .collect();
+        assert_eq!(known, SHORTENED);
+    }
+
+    #[test]
+    fn the_page_on_performance_has_the_committed_counts() {
+        let page = fs::read_to_string(PAGE).expect("the page can be read");
+        let committed = Counts::committed().expect("crates/bench/instructions.txt can be read");
+        let renewed = with_table(&page, &committed.markdown());
+        assert!(
+            renewed == Some(page),
+            "`make counts` writes the table again"
+        );
+    }
+}

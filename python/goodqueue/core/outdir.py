@@ -1,0 +1,273 @@
+"""Files and directories that are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.core.drawing import FORMATS
+from goodqueue.core.unfinished import (
+    ENDING,
+    OLD,
+    REPLACED,
+    clear_leftovers,
+    unfinished_directory,
+    unfinished_file,
+)
+from goodqueue.errors import RequestError, os_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+MARKER = "summary.json"
+"""File that marks a directory of results, which newer results may replace."""
+
+LITTLE = 64 * 1024
+"""Free space, in bytes, below which a failed write is taken for a full disk."""
+
+FILES = "files"
+"""Name of the directory that holds files until all of them are moved into place."""
+
+_PICTURES = (
+    *("backlog", "cwnd", "delay-cdf", "rtt", "throughput", "curve", "pareto"),
+    *("classes", "rtts", "loss-bursts", "link"),
+)
+
+_OURS = {
+    *(MARKER, "scenario.toml", "captions.txt"),
+    *(f"{name}.{ending}" for name in _PICTURES for ending in FORMATS),
+    "throughput.parquet",
+    *(f"scenario-{number}.toml" for number in range(1, 13)),
+    *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
+    *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),
+    *("queueing-delays.parquet", "packets.parquet"),
+    *("flows.parquet", "rtts.parquet", "losses.parquet", "bursts.parquet", "series.parquet"),
+}
+"""Every file that a command writes. A directory with any other file is not replaced."""
+
+
+def check_apart(inputs: Iterable[str | Path], outputs: Mapping[str, Path | None]) -> None:
+    """Refuses an output that would replace an input, or another output.
+
+    Files are compared by their resolved paths, and by device and inode, so that another name of the
+    same file counts as the same file. A directory that is replaced as a whole includes the files in
+    it.
+
+    Args:
+        inputs: files that the command reads.
+        outputs: files and directories that it writes, by the option that names them; an option that
+            ends in a slash names a directory that is replaced.
+
+    Raises:
+        RequestError: if there is such an output; the message names the option and the file.
+    """
+    read = [Path(path) for path in inputs if Path(path).exists()]
+    written: dict[str, Path] = {}
+    for option, target in outputs.items():
+        if target is None or _is_special(target):
+            continue
+        flag = option.removesuffix("/")
+        for path in read:
+            if _is_same(path, target):
+                raise RequestError(
+                    f"{flag} {target}: this is the file {path}, which the command reads; "
+                    "name another file"
+                )
+            if option.endswith("/") and path.resolve().is_relative_to(target.resolve()):
+                raise RequestError(
+                    f"{flag} {target}: this directory is replaced and contains {path}, "
+                    "which the command reads; name another directory"
+                )
+        for other, path in written.items():
+            if _is_same(path, target):
+                raise RequestError(
+                    f"{flag} {target}: {other} is written to the same file; name another"
+                )
+        written[flag] = target
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    if one.resolve() == other.resolve():
+        return True
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def _is_special(target: Path) -> bool:
+    """Returns True for a device or a pipe, which has no contents to lose."""
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def check_folder(folder: Path, ours: Sequence[str]) -> None:
+    """Refuses to add files to a directory that holds other files, or symbolic links.
+
+    Writing through a symbolic link would change a file elsewhere.
+
+    Args:
+        folder: the directory, which need not exist.
+        ours: patterns of the names of the command's files.
+
+    Raises:
+        RequestError: if the directory holds such a file or link; the message names it.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise RequestError(f"{folder} is not a directory; name a new one")
+    held = sorted(folder.iterdir()) if folder.is_dir() else []
+    check_links(folder)
+    for path in held:
+        if not any(path.match(pattern) for pattern in ours):
+            raise RequestError(
+                f"{folder} contains {path.name}, which is not a file of this command; name "
+                "a new directory"
+            )
+
+
+def check_links(folder: Path) -> None:
+    """Refuses a directory that holds a symbolic link.
+
+    Raises:
+        RequestError: if there is one; the message names the link.
+    """
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        link = min((entry.path for entry in entries if entry.is_symlink()), default=None)
+    if link is not None:
+        raise RequestError(
+            f"{link} is a symbolic link, through which files would be written elsewhere; "
+            "remove it, or name a new directory"
+        )
+
+
+def check_output(target: Path) -> None:
+    """Refuses a directory to which results cannot be written, before any time is spent on them."""
+    held = {path.name for path in target.iterdir()} if target.is_dir() else set()
+    if held and (MARKER not in held or not held <= _OURS):
+        foreign = min(held - _OURS, default=min(held))
+        raise RequestError(
+            f"{target} contains {foreign}, which is not a result of goodqueue; name a new directory"
+        )
+    if target.exists() and not target.is_dir():
+        raise RequestError(f"{target} is not a directory; name a new one")
+    parent = target.resolve().parent
+    existing = next(folder for folder in (parent, *parent.parents) if folder.exists())
+    if not existing.is_dir():
+        raise RequestError(f"{existing} is not a directory; name another place for {target.name}")
+    _check_writable(existing, target)
+
+
+def check_file(target: Path) -> None:
+    """Refuses a file that cannot be written, before any time is spent on its contents."""
+    if target.is_dir():
+        raise RequestError(f"{target} is a directory; name a file")
+    parent = target.resolve().parent
+    if not parent.is_dir():
+        raise RequestError(f"{target.parent} is not a directory, so {target} cannot be written")
+    if _is_replaced(target):
+        _check_writable(parent, target)
+
+
+def _check_writable(folder: Path, target: Path) -> None:
+    try:
+        tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=folder).cleanup()
+    except OSError as error:
+        raise RequestError(
+            f"nothing can be written to {folder} ({error.strerror}); name another place for "
+            f"{target.name}"
+        ) from None
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """Yields a path to write to, and moves it to `target` once it is on the disk.
+
+    If writing fails, `target` keeps its contents. A device or a pipe is written to directly.
+
+    Raises:
+        OSError: if the system refuses; it names `target`.
+    """
+    with _naming(target):
+        if not _is_replaced(target):
+            yield target
+            return
+        beside = target.resolve()  # a symbolic link is kept as a link
+        clear_leftovers(beside.parent, beside.name)
+        with unfinished_file(beside) as path, _naming(target):
+            yield path
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Writes a text, whole or not at all."""
+    with whole_file(target) as path:
+        path.write_text(text, encoding="utf-8")
+
+
+def _is_replaced(target: Path) -> bool:
+    return target.is_file() or not target.exists()
+
+
+@contextmanager
+def whole_directory(target: Path) -> Iterator[Path]:
+    """Yields a directory to fill, and moves it to `target` once it is filled.
+
+    Until then `target` keeps its contents; if filling fails, it keeps them for good.
+    """
+    check_output(target)
+    with _naming(target):
+        beside = target.resolve()
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        clear_leftovers(beside.parent, beside.name)
+        with unfinished_directory(beside) as directory:
+            directory.chmod(0o755)
+            with _naming(target):
+                yield directory
+            _replace(beside, directory)
+
+
+@contextmanager
+def whole_files(folder: Path) -> Iterator[Path]:
+    """Yields a directory to fill, and moves its files into `folder` one by one.
+
+    Raises:
+        OSError: if the system refuses; it names `folder`, and no file is moved.
+    """
+    with _naming(folder):
+        clear_leftovers(folder)
+        with unfinished_directory(folder / FILES) as directory:
+            with _naming(folder):
+                yield directory
+            for path in sorted(directory.iterdir()):
+                path.replace(folder / path.name)
+
+
+@contextmanager
+def _naming(target: Path) -> Iterator[None]:
+    """Names the target in an error of the operating system, whichever library raised it."""
+    try:
+        yield
+    except Exception as error:
+        found = os_error(error)
+        if found is None or (found.filename and ENDING not in str(found.filename)):
+            raise
+        number = errno.ENOSPC if found.errno == errno.EIO and _is_full(target) else found.errno
+        words = os.strerror(number) if number else found.strerror or str(found)
+        raise OSError(number, words, str(target)) from error
+
+
+def _is_full(target: Path) -> bool:
+    with suppress(OSError):
+        return shutil.disk_usage(target.resolve().parent).free < LITTLE
+    return False
+
+
+def _replace(target: Path, filled: Path) -> None:
+    if not target.exists():
+        filled.rename(target)
+        return
+    with unfinished_directory(target, REPLACED) as outgoing:
+        target.rename(outgoing / OLD)
+        filled.rename(target)

@@ -1,0 +1,563 @@
+"""Prints the answer of `goodqueue size`: a table of rules, then the recommendation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from goodqueue.output.answer_theory import (
+    DELAY,
+    SHORT_NAMES,
+    by_calibrated_theory,
+    in_units,
+    infeasible_by_theory,
+    names_of,
+)
+from goodqueue.output.progress import duration
+from goodqueue.output.terminal import (
+    MISSING,
+    counted,
+    goes_on,
+    milliseconds,
+    number,
+    packets,
+    percent,
+    plain,
+    rate,
+    size_of,
+    stdout,
+    table,
+)
+from goodqueue.runs.engines import AGREEMENT
+from goodqueue.sizing.answer.answer import buffer_dict
+from goodqueue.sizing.export import checks
+from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
+from goodqueue.sizing.search.smallest import DROPS
+from goodqueue.sizing.trials.described import EPOCHS, TCP_CHANGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.core.intervals import Interval
+    from goodqueue.sizing.answer.answer import Answer, RuleAnswer
+    from goodqueue.sizing.link import Link
+    from goodqueue.sizing.search.smallest import Smallest
+
+
+def print_recommendation(answer: Answer) -> None:
+    """Prints the link and the recommendation, which are known before the rest."""
+    console = stdout()
+    for line in describe(answer):
+        console.print(line, soft_wrap=True)
+    console.print()
+    if answer.today is not None:
+        from goodqueue.output.today import print_today
+
+        print_today(answer.today)
+        console.print()
+    for line in verdict(answer):
+        console.print(line, soft_wrap=True)
+
+
+def verdict(answer: Answer) -> list[str]:
+    """Returns the recommendation in sentences, for a capture with its reliability."""
+    if answer.today is None:
+        return recommendation(answer)
+    from goodqueue.output.today import carried_range, not_firm
+
+    return [*not_firm(answer), *recommendation(answer), *carried_range(answer)]
+
+
+def print_rest(answer: Answer) -> None:
+    """Prints rules, the sensitivity of the recommendation, and lines to paste."""
+    console = stdout()
+    if answer.interrupted:
+        console.print(f"[bold]interrupted[/]: {goes_on(answer.kept)}", soft_wrap=True)
+    if answer.left_out:
+        console.print(left_out(answer), soft_wrap=True)
+    _print_rules(answer)
+    tables = [curve_table(answer), alternatives_table(answer), changes_table(answer)]
+    for made in tables:
+        if made is not None:
+            console.print()
+            console.print(made)
+    for line in [*not_run_lines(answer), *hangs_on(answer)]:
+        console.print(line, soft_wrap=True)
+    if tables[0] is not None:
+        console.print()
+        console.print(METHOD)
+    if answer.buffer is not None:
+        console.print()
+        for line in export_lines(answer, answer.buffer):
+            console.print(line, soft_wrap=True, markup=False)
+
+
+def _print_rules(answer: Answer) -> None:
+    if answer.by_rule:
+        console = stdout()
+        console.print()
+        console.print(rules_table(answer))
+        for line in [*broken_lines(answer), *record_lines(answer)]:
+            console.print(line, soft_wrap=True)
+
+
+def plain_lines(lines: Sequence[str]) -> list[str]:
+    """Returns lines without their markup."""
+    return [Text.from_markup(line).plain for line in lines]
+
+
+def describe(answer: Answer) -> list[str]:
+    """Returns the description of the link as it was understood."""
+    link = answer.link
+    framed = f" in frames of {link.frame_bytes} B" if link.framing_bytes else ""
+    lines = [f"[bold]{rate(link.rate_bps)}[/], {_traffic(link)}, packets of {link.packet_bytes} B"]
+    lines[0] += framed
+    if link.bdp_packets:
+        lines.append(
+            f"1 BDP = rate x mean base round trip = {number(link.bdp_packets)} packets = "
+            f"{size_of(link.bdp_packets * link.frame_bytes)}"
+        )
+    if known := _known(link):
+        lines.append(f"also known: {', '.join(known)}")
+    bounds = [f"utilisation at least {percent(link.min_utilization)}"]
+    if link.max_loss_rate is not None:
+        bounds.append(f"loss at most {percent(link.max_loss_rate)}")
+    if link.max_delay_s is not None:
+        bounds.append(f"p99 queueing delay at most {milliseconds(link.max_delay_s)} ms")
+    return [*lines, f"bounds: {', '.join(bounds)}", *map(plain, answer.notes)]
+
+
+def _known(link: Link) -> list[str]:
+    """Returns the measured properties, which a description may omit."""
+    said = {
+        "senders pace": link.paced,
+        f"access links of {rate(link.access_rate_bps)}": link.access_rate_bps is not None,
+        f"inputs of {rate(link.input_rate_bps)} in total": link.input_rate_bps is not None,
+        f"windows of at most {number(link.max_window_packets)} packets": link.max_window_packets
+        is not None,
+        f"loss bursts of {counted(link.synchronization, 'packet')} per flow": link.flows
+        and link.synchronization != USUAL_SYNCHRONIZATION,
+    }
+    return [words for words, is_said in said.items() if is_said]
+
+
+def _traffic(link: Link) -> str:
+    """Returns round trips and flows."""
+    parts = []
+    if len(link.rtts_s) == 1:
+        parts.append(f"base round trip {milliseconds(link.rtts_s[0])} ms")
+    elif link.rtts_s:
+        parts.append(
+            f"base round trip {milliseconds(min(link.rtts_s))} to {milliseconds(max(link.rtts_s))} "
+            f"ms in {len(set(link.rtts_s))} steps (mean {milliseconds(link.mean_rtt_s)} ms, "
+            f"harmonic mean {milliseconds(link.harmonic_rtt_s)} ms)"
+        )
+    if link.flows:
+        share = "" if link.local_share == 1 else f", which have {percent(link.local_share)} of it"
+        flows = "flow" if link.flows == 1 else "flows"
+        parts.append(f"{link.flows} long {link.congestion_control} {flows}{_stack(link)}{share}")
+    return ", ".join(parts) or "no round trip"
+
+
+def _stack(link: Link) -> str:
+    """Returns further properties of the hosts' TCP."""
+    if link.profile is None:  # a scenario file says it itself
+        return " (windows grow by bytes ACKed)" if link.byte_counting else ""
+    counting = "" if link.byte_counting else ", growth per ACK"
+    return f" ({link.profile} profile{counting})"
+
+
+def rules_table(answer: Answer) -> object:
+    """Returns a table of every rule's buffer, whether it holds, and the figures there."""
+    simulated = any(one.simulated for one in answer.by_rule)
+    columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
+    if simulated:
+        columns += ["busy %", "loss %", "p99 wait ms", "Jain"]
+    columns.append("keeps bounds")
+    rows = [_row(answer, one, simulated) for one in answer.by_rule]
+    important = ["packets", "assumptions hold", "keeps bounds", "busy %", "loss %", "p99 wait ms"]
+    return table("Answers of the rules", columns, rows, important)
+
+
+def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
+    limit = one.advice.whole_packets
+    name = one.rule.name if one.rule.bound == "at least" else f"{one.rule.name} (most)"
+    holds = "yes" if one.holds else "doubtful" if one.advice.holds else "no"
+    if limit is None:
+        blank = [""] * 4 if simulated else []
+        return [name, MISSING, MISSING, MISSING, MISSING, holds, *blank, MISSING]
+    buffer = buffer_dict(answer.link, limit)
+    row = [
+        name,
+        f"{limit:,}",
+        size_of(buffer["bytes"]),
+        milliseconds(buffer["seconds"]),
+        number(buffer["bdp"], 3),
+        holds,
+    ]
+    if not simulated:
+        return [*row, _verdict(one)]
+    if not one.simulated:
+        return [*row, "not run", "", "", "", _verdict(one)]
+    figures = one.simulated
+    return [
+        *row,
+        _close(figures["utilization"], 100, 2),
+        _close(figures["loss_rate"], 100, 2),
+        _delay(figures["p99_delay_s"]),
+        _fairness(figures),
+        _verdict(one),
+    ]
+
+
+def _verdict(one: RuleAnswer) -> str:
+    """Returns the bounds that a rule's buffer keeps, or the probability if that is not certain."""
+    if one.keeps_bounds is None:
+        return MISSING if one.chance is None else f"{100 * one.chance:.0f} % likely"
+    return _keeps(one.unmet)
+
+
+def broken_lines(answer: Answer) -> list[str]:
+    """Returns one line per rule with broken assumptions or doubts."""
+    lines = [
+        f"  [dim]{one.rule.name}[/]: {'; '.join(one.advice.broken)}"
+        for one in answer.by_rule
+        if one.advice.broken
+    ]
+    doubts = [
+        f"  [dim]{one.rule.name}[/]: its assumptions hold, yet calibrated theory gives "
+        f"{names_of(one.doubted)} a chance of "
+        f"{100 * min(one.chances[f] for f in one.doubted):.0f} %"
+        for one in answer.by_rule
+        if one.advice.holds and one.doubted
+    ]
+    found = ["assumptions that do not hold here:", *lines] if lines else []
+    return [*found, *(["doubtful here:", *doubts] if doubts else [])]
+
+
+def record_lines(answer: Answer) -> list[str]:
+    """Returns one line per rule with its record in simulations."""
+    lines = [
+        f"  [dim]{one.rule.name}[/]: {one.record.words()}"
+        for one in answer.by_rule
+        if one.record is not None and one.record.run
+    ]
+    return ["measured record of the rules (docs/rules-on-trial.md):", *lines] if lines else []
+
+
+def recommendation(answer: Answer) -> list[str]:
+    """Returns the recommendation in sentences."""
+    link, found = answer.link, answer.found
+    lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
+    if answer.ended and not answer.proved:
+        return [*unproved(answer), *_shortened(answer), *_engine(answer)]
+    if answer.buffer is None:
+        return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
+    lines.append(f"[bold]recommended[/]: [bold]{in_units(link, answer.buffer)}[/]")
+    if found is None:
+        theory = answer.calibrated
+        return lines if theory is None else [*lines, *by_calibrated_theory(link, theory)]
+    lines.append(_achieved(answer, answer.buffer))
+    lines.append(_confidence(found))
+    if found.exceptions:
+        smaller = ", ".join(f"{limit:,}" for limit in found.exceptions[:8])
+        lines.append(
+            f"not monotonic: {smaller} packets keep the bounds too, but some larger "
+            "buffers do not; the recommendation is the smallest buffer above all those "
+            "that fail"
+        )
+    lines += _shortened(answer)
+    if answer.share == 1 and answer.epochs is not None and answer.epochs < EPOCHS:
+        lines.append(
+            f"[yellow]short[/]: a replicate contained only {answer.epochs:.1f} loss epochs "
+            f"per flow instead of {EPOCHS}; for a file, --set duration=... makes it longer"
+        )
+    return [*lines, *_engine(answer)]
+
+
+def _engine(answer: Answer) -> list[str]:
+    """Returns the engine of the answer, the reason for its choice, and its reliability."""
+    if answer.engine is None:
+        return []
+    too_long = ""
+    if answer.packets_s is not None:
+        too_long = f"packets would take about {duration(answer.packets_s)}"
+    if answer.engine == "packets":
+        why = "" if answer.why_not_hybrid is None else f": {plain(answer.why_not_hybrid)}"
+        outside = f"; {too_long}, and the hybrid engine does not apply here{why}"
+        return [f"simulated by the packet engine{outside if too_long else ''}"]
+    lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
+    lines.append(AGREEMENT)
+    if answer.doubt is not None:
+        lines.append(f"[yellow]mind[/]: {plain(answer.doubt)}")
+    return lines
+
+
+PARTS = {
+    "rules": "figures at the rules' buffers",
+    "queues": "other queues",
+    "changes": "changes of the link",
+}
+
+
+def left_out(answer: Answer) -> str:
+    """Returns the parts for which the budget did not suffice."""
+    parts = ", ".join(PARTS[part] for part in answer.left_out)
+    return f"[yellow]left out[/] because the budget ended: {parts}; --budget gives more time"
+
+
+def unproved(answer: Answer) -> list[str]:
+    """Returns the results that were shown when the search was stopped."""
+    link, found = answer.link, answer.found
+    low, high = (0, None) if found is None else (found.low, found.high)
+    if high is not None:
+        shown = f"between {low + 1:,} and {packets(high)} with 95 % confidence"
+    elif low:
+        shown = f"more than {packets(low)} with 95 % confidence; no limit was shown to suffice"
+    else:
+        shown = "nothing was shown"
+    why = "Ctrl-C came" if answer.interrupted else "the budget was over"
+    lines = [f"[bold]not proved[/]: {why} before the search ended", f"the answer is {shown}"]
+    if low == 0 and high is None:
+        lines[-1] = "no limit was shown to keep the bounds or to break them"
+    if answer.more_s is not None:
+        lines[-1] += f"; about {duration(answer.more_s)} more would settle it"
+    if answer.buffer is not None:
+        lines.append(f"[bold]sufficient[/]: [bold]{in_units(link, answer.buffer)}[/]")
+        lines.append(_achieved(answer, answer.buffer))
+    elif high is not None:
+        lines.append(f"{packets(high)} were not shown to keep the delay: {_achieved(answer, high)}")
+    return lines
+
+
+def _shortened(answer: Answer) -> list[str]:
+    """Returns the factor by which replicates were shortened to fit into the budget."""
+    if answer.share == 1 or answer.scenario is None:
+        return []
+    measured_s = answer.scenario.duration_s - answer.scenario.warmup_s
+    epochs = "" if answer.epochs is None else f", {answer.epochs:.1f} loss epochs per flow"
+    return [
+        (
+            "[yellow]shortened[/] to fit into the budget: a replicate measures "
+            f"{number(measured_s, 3)} s{epochs} (in full {EPOCHS} epochs)"
+        )
+    ]
+
+
+def _confidence(found: Smallest) -> str:
+    shown = [] if found.high is None else [f"{found.high:,} suffice"]
+    shown += [f"{found.low:,} do not"] if found.low else []
+    parts = [f"shown with 95 % confidence: {', '.join(shown)}"] if shown else []
+    if found.high is None:
+        parts.append("the budget was too short to show that it suffices")
+    if not found.low and found.limit != 1:
+        parts.append("no smaller limit was shown to fail")
+    return "; ".join(parts)
+
+
+def _infeasible(answer: Answer) -> list[str]:
+    link, found = answer.link, answer.found
+    if found is None:
+        return infeasible_by_theory(answer)
+    if found.floor is None:
+        top = found.reached  # not the largest that was run: rules were, too
+        missing = names_of(one for one in found.broken if one != DELAY)
+        or_delay = " or the delay" if DELAY in found.broken else ""
+        never = answer.interval(top, DROPS).mean == 0
+        cure = (
+            (
+                "and that buffer was never full, so a larger one has no effect: the traffic "
+                "cannot reach more"
+            )
+            if never
+            else f"give up {missing}{or_delay}, reduce the flows, or raise the rate"
+        )
+        return [
+            (
+                f"[bold]no buffer suffices[/]: even {packets(top)} do not keep {missing} "
+                f"({_achieved(answer, top)}); {cure}"
+            )
+        ]
+    lines = [
+        (
+            f"[bold]no buffer suffices[/]: {names_of(found.broken[:-1]) or 'the floor'} "
+            f"needs at least {in_units(link, found.floor)} ({_achieved(answer, found.floor)}), "
+            "above the allowed delay"
+        )
+    ]
+    if found.ceiling is None:
+        lines.append("not even one packet keeps the delay: give up the bound on delay")
+    else:
+        lines.append(
+            f"the delay allows at most {packets(found.ceiling)} "
+            f"({_achieved(answer, found.ceiling)}): "
+            "give up one of the two bounds, or try a queue discipline that controls the "
+            "delay itself (fq_codel, pie)"
+        )
+    return lines
+
+
+def _achieved(answer: Answer, limit: int) -> str:
+    figures = answer.figures(limit)
+    text = (
+        f"utilisation {_plus_minus(figures['utilization'], 100, 2)} %, loss "
+        f"{_plus_minus(figures['loss_rate'], 100, 2)} %, p99 queueing delay "
+        f"{_plus_minus(figures['p99_delay_s'], 1000, _digits(figures['p99_delay_s']))} ms"
+    )
+    if "jain" in figures:
+        text += f", fairness {_plus_minus(figures['jain'], 1, 2)}"
+    return text
+
+
+def curve_table(answer: Answer) -> object | None:
+    """Returns a table of the limits that were run; few of those far from the answer."""
+    if not answer.limits:
+        return None
+    rows = []
+    for limit in _shown(answer):
+        buffer, figures = buffer_dict(answer.link, limit), answer.figures(limit)
+        rows.append(
+            [
+                f"{limit:,}",
+                size_of(buffer["bytes"]),
+                milliseconds(buffer["seconds"]),
+                f"{answer.runs(limit)}",
+                _close(figures["utilization"], 100, 2),
+                _close(figures["loss_rate"], 100, 2),
+                _delay(figures["p99_delay_s"]),
+                _fairness(figures),
+                "<- recommended" if limit == answer.buffer else "",
+            ]
+        )
+    columns = ["packets", "bytes", "ms", "runs", "busy %", "loss %", "p99 wait ms", "Jain", ""]
+    important = ["", "packets", "busy %", "loss %", "p99 wait ms"]
+    return table("Benefit and cost of a buffer", columns, rows, important)
+
+
+METHOD = (
+    "± is the 95 % interval of the mean over the runs, each with its own seed; it is "
+    "infinite with fewer than 7 different runs. A limit counts waiting packets, without "
+    "the one in transmission."
+)
+
+
+def _shown(answer: Answer) -> list[int]:
+    """Returns the limits of the coarse grid and those around the answer."""
+    limits, found = answer.limits, answer.found
+    if found is None or len(limits) <= MOST_SHOWN:
+        return limits
+    around = found.limit or found.floor or found.reached
+    at = limits.index(around)
+    near = set(limits[max(at - 4, 0) : at + 5])
+    far = limits[:: len(limits) // (MOST_SHOWN - 9) + 1]
+    return sorted(near | set(far))
+
+
+MOST_SHOWN = 24
+
+
+def changes_table(answer: Answer) -> object | None:
+    """Returns a table of the buffers that changed links would need."""
+    rows = [
+        [
+            one.what,
+            "not run" if one.why_not else MISSING if one.packets is None else f"{one.packets:,}",
+            MISSING if one.theory is None else f"{one.theory:,}",
+        ]
+        for one in answer.changes
+    ]
+    columns = ["change", "packets, about", "by theory"]
+    return table("Buffers of changed links", columns, rows) if rows else None
+
+
+def hangs_on(answer: Answer) -> list[str]:
+    """Returns sentences on the sensitivity of the answer to the assumed TCP of the hosts."""
+    ours = "none" if answer.buffer is None else f"{answer.buffer:,}"
+    return [
+        (
+            f"{one.what}: {'no buffer suffices' if one.packets is None else packets(one.packets)} "
+            f"instead of {ours}"
+        )
+        for one in answer.changes
+        if one.what in TCP_CHANGES
+    ]
+
+
+def alternatives_table(answer: Answer) -> object | None:
+    """Returns a table of the figures of other queue disciplines."""
+    rows = [
+        [
+            one.queue,
+            _close(one.figures["utilization"], 100, 2),
+            _close(one.figures["loss_rate"], 100, 2),
+            _delay(one.figures["p99_delay_s"]),
+            _fairness(one.figures),
+            _keeps(one.unmet),
+        ]
+        if one.figures
+        else [one.queue, "not run", *[""] * 3, MISSING]
+        for one in answer.alternatives
+    ]
+    columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain"]
+    columns.append("keeps bounds")
+    title, important = "Other queues in its place", ["keeps bounds"]
+    return table(title, columns, rows, important) if rows else None
+
+
+def not_run_lines(answer: Answer) -> list[str]:
+    """Returns one line per reason why rules' buffers, queues and changes were not run."""
+    reasons: dict[str, list[str]] = {}
+    named = [
+        *((one.rule.name, one.why_not) for one in answer.by_rule),
+        *((one.queue, one.why_not) for one in answer.alternatives),
+        *((one.what, one.why_not) for one in answer.changes),
+    ]
+    for name, why in named:
+        if why is not None and not answer.ended:
+            reasons.setdefault(why, []).append(name)
+    return [f"[dim]not run[/]: {', '.join(names)}: {plain(why)}" for why, names in reasons.items()]
+
+
+def _keeps(unmet: tuple[str, ...]) -> str:
+    return "all" if not unmet else f"not {', '.join(SHORT_NAMES[name] for name in unmet)}"
+
+
+def export_lines(answer: Answer, limit: int) -> list[str]:
+    """Returns lines to paste with arithmetic and warnings, and checks of the buffer."""
+    link = answer.link
+    lines = []
+    for one in answer.exports:
+        lines.append(f"{one.device}: {one.arithmetic}")
+        lines.extend(f"    {line}" for line in one.lines)
+        lines.append(f"    mind: {one.warning}")
+    delay = None if answer.trials is None else answer.interval(limit, "p99_delay_s").mean
+    lines.append("to check it:")
+    lines.extend(f"    {line}" for line in checks(link.rate_bps, link.mean_rtt_s, delay))
+    return lines
+
+
+def _close(interval: Interval, scale: float, digits: int) -> str:
+    """Returns a figure without spaces around ±, for a table."""
+    return _plus_minus(interval, scale, digits).replace(" ± ", "±")
+
+
+def _delay(interval: Interval) -> str:
+    """Returns a time in milliseconds, for a table."""
+    return _close(interval, 1000, _digits(interval))
+
+
+def _digits(interval: Interval) -> int:
+    """Returns the number of decimals of milliseconds: more for short delays."""
+    return 1 if interval.mean >= SHORT_DELAY_S else 3
+
+
+SHORT_DELAY_S = 0.01
+
+
+def _fairness(figures: dict[str, Interval]) -> str:
+    return f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING
+
+
+def _plus_minus(interval: Interval, scale: float, digits: int) -> str:
+    return interval.text(lambda value: f"{value * scale:.{digits}f}")

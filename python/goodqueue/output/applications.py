@@ -1,0 +1,137 @@
+"""Tables of the measurements of a run's applications, one for each kind of application."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.output.terminal import milliseconds, number, percent, rate, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TIMED = {
+    "handshakes": ("connections", "handshake_time_s"),
+    "transfers": ("transfers", "transfer_time_s"),
+    "exchanges": ("exchanges", "exchange_time_s"),
+    "objects": ("objects", "object_time_s"),
+    "pages": ("pages", "page_time_s"),
+    "segments": ("segments", "segment_time_s"),
+}
+"""Actions of applications: the keys of their number and of their durations."""
+
+
+def application_tables(flows: dict[str, Any]) -> Iterator[object]:
+    """Yields the tables that have rows, from the flows of a summary."""
+    tables = [
+        (
+            "Applications (times in ms)",
+            ["flow", "what", "ended", "mean", "p50", "p99", "max"],
+            _times(flows),
+        ),
+        (
+            "Slowdown of transfers",
+            ["flow", "mean", "p50", "p99", "max"],
+            _slowdowns(flows),
+        ),
+        (
+            "Videos (times in s)",
+            ["flow", "segments", "start-up", "stalls", "stalled", "bit rate", "switches"],
+            _videos(flows),
+        ),
+        (
+            "Games (one-way delay in ms)",
+            ["flow", "way", "updates", "late", "lost or late", "mean", "p50", "p99"],
+            _games(flows),
+        ),
+        (
+            "Calls (one-way delay in ms; rated by the E-model)",
+            ["flow", "packets", "lost or late", "mean", "p50", "p99", "mouth to ear", "R", "MOS"],
+            _calls(flows),
+        ),
+    ]
+    return (table(title, columns, rows) for title, columns, rows in tables if rows)
+
+
+def _times(flows: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            what,
+            number(flow[count]),
+            *(
+                milliseconds(flow[f"{statistic}_{time}"])
+                for statistic in ("mean", "p50", "p99", "max")
+            ),
+        ]
+        for name, flow in flows.items()
+        for what, (count, time) in TIMED.items()
+        if count in flow
+    ]
+
+
+def _slowdowns(flows: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            *(
+                number(flow[f"{statistic}_slowdown"], 3)
+                for statistic in ("mean", "p50", "p99", "max")
+            ),
+        ]
+        for name, flow in flows.items()
+        if "mean_slowdown" in flow
+    ]
+
+
+def _videos(flows: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            number(flow["segments"]),
+            number(flow["startup_delay_s"], 3),
+            number(flow["stalls"]),
+            number(flow["stall_time_s"], 3),
+            rate(flow["video_bitrate_bps"]),
+            number(flow["bitrate_switches"]),
+        ]
+        for name, flow in flows.items()
+        if "startup_delay_s" in flow
+    ]
+
+
+def _games(flows: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            way,
+            number(flow[f"{way}_updates"]),
+            number(flow[f"{way}_late"]),
+            percent(flow[f"{way}_loss"]),
+            *(
+                milliseconds(flow[f"{statistic}_{way}_delay_s"])
+                for statistic in ("mean", "p50", "p99")
+            ),
+        ]
+        for name, flow in flows.items()
+        for way in ("up", "down")
+        if f"{way}_updates" in flow
+    ]
+
+
+def _calls(flows: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            number(flow["voice_packets"]),
+            percent(flow["voice_loss"]),
+            *(
+                milliseconds(flow[f"{statistic}_one_way_delay_s"])
+                for statistic in ("mean", "p50", "p99")
+            ),
+            milliseconds(flow["mouth_to_ear_s"]),
+            number(flow["r_factor"], 3),
+            number(flow["mos"], 3),
+        ]
+        for name, flow in flows.items()
+        if "mos" in flow
+    ]

@@ -1,0 +1,58 @@
+"""Pictures of experiments, cached beside their runs because drawing takes longer than the rest.
+
+A picture is drawn again if a cell of its experiment has changed, or any source that draws it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.core.outdir import write_whole
+from goodqueue.output.page import figure
+
+if TYPE_CHECKING:
+    from goodqueue.papers.cells import Reproduction
+    from goodqueue.papers.experiment import Experiment
+
+FOLDER = "pictures"
+
+SOURCES = ("output", "papers", "plots", "sizing")
+"""Folders with the code that draws, and with the data that it draws from."""
+
+
+def drawn(one: Experiment, done: Reproduction, store: Path) -> str:
+    """Returns the pictures of an experiment as HTML, drawn or from the cache."""
+    folder = store / FOLDER
+    folder.mkdir(exist_ok=True)
+    page = folder / f"{one.paper}-{one.name}.html"
+    key = f"<!-- {_key(done)} -->\n"
+    if page.is_file():
+        kept = page.read_text("utf-8")
+        if kept.startswith(key):
+            return kept.removeprefix(key)
+    text = "\n".join(map(figure, done.pictures()))
+    write_whole(page, key + text)
+    return text
+
+
+def _key(done: Reproduction) -> str:
+    """Returns a hash that changes whenever the pictures would change."""
+    cells = json.dumps([cell.as_dict() for cell in done.cells])
+    return hashlib.sha256(f"{_sources()} {cells}".encode()).hexdigest()
+
+
+@cache
+def _sources() -> str:
+    found = hashlib.sha256(f"{_core.version()} {_core.results_version()}".encode())
+    package = Path(str(files("goodqueue")))
+    drawing = [path for name in SOURCES for path in package.joinpath(name).rglob("*.*")]
+    for path in sorted(drawing):
+        if path.suffix in {".py", ".toml", ".csv"}:
+            found.update(path.read_bytes())
+    return found.hexdigest()

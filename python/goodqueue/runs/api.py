@@ -1,0 +1,220 @@
+"""The functions that scripts call: load a scenario and run it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import _core
+from goodqueue.errors import ScenarioError
+from goodqueue.runs.engines import engine_of_run
+from goodqueue.runs.memory import check, limit_of, parts
+from goodqueue.runs.throughput import measured
+from goodqueue.runs.traces import folders_of, opened
+from goodqueue.runs.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goodqueue.runs.engines import Choice
+    from goodqueue.runs.queues import QueueFactory
+    from goodqueue.runs.result import Result
+    from goodqueue.runs.traces import Traces
+
+
+@dataclass(frozen=True, slots=True)
+class NamedText:
+    """The text of a scenario, and the name by which messages call it."""
+
+    text: bytes
+    name: str
+
+
+Source = str | PathLike[str] | Mapping[str, Any] | NamedText
+"""A scenario: the path of its file, its text (recognised by its line breaks, or given with a name),
+or a mapping."""
+
+Overrides = Mapping[str, object] | Sequence[tuple[str, str]]
+
+
+HEADERS = "128B"
+"""Size of a captured frame that all headers fit in."""
+
+MOST_BYTES = 1 << 20
+"""Largest scenario file that the parser accepts, in bytes."""
+
+
+def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _core.Scenario:  # noqa: A002
+    """Reads and checks a scenario.
+
+    Args:
+        source: the path of a scenario file, its text, or a mapping of the same shape.
+        set: values that replace the file's, by path, such as `{"topology.bottleneck.queue.limit":
+            "50p"}`.
+        seed: replaces the scenario's seed.
+
+    Raises:
+        ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
+    """
+    scenario = _core.Scenario.parse(*text_of(source), overrides(set))
+    return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
+
+
+def run(  # noqa: PLR0913 - all but the scenario are options, by name
+    source: Source,
+    *,
+    set: Overrides = (),  # noqa: A002
+    seed: int | None = None,
+    series: bool | None = None,
+    packets: bool | None = None,
+    throughput: bool = False,
+    queues: Mapping[str, QueueFactory] | None = None,
+    trace: Traces | str | PathLike[str] | None = None,
+    snap: str = HEADERS,
+    memory: str | None = None,
+    progress: Callable[[float, float], None] | None = None,
+    notice: Callable[[str], None] | None = None,
+    engine: Choice = "packets",
+) -> Result:
+    """Runs a scenario from start to end.
+
+    Other Python threads go on meanwhile.
+
+    Args:
+        source: the path of a scenario file, its text, or a mapping of the same shape.
+        set: values that replace the file's, by path, such as `{"topology.bottleneck.queue.limit":
+            "50p"}`.
+        seed: replaces the scenario's seed.
+        series: if True, backlog, windows and round-trip times are recorded over time; None for the
+            scenario's `record` table.
+        packets: if True, every packet event is recorded; None for the scenario's `record` table.
+        throughput: if True, the throughput of flows is recorded (`Result.throughput`).
+        queues: queue disciplines in Python, by link, in place of the scenario's. They are slow, a
+            few microseconds per packet, and must pass `goodqueue.check_queue`.
+        trace: traces to write (docs/traces.md): a file for each trace name, or a directory for all
+            traces. Names are `sender`, `receiver`, `before`, `after` (captures; a colon selects one
+            flow, or another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`,
+            `cwnd:FLOW`, `throughput:FLOW`, `throughput-down:FLOW`, `ping:FLOW`, `queue:LINK` and
+            `flent`.
+        snap: size to which captured frames are cut; by default a size that all headers fit in.
+        memory: the most memory that the run may take, as in `8GiB`; by default three quarters of
+            the machine's. The need is estimated before the run and watched during it.
+        progress: called some times a second with the share of the run that is done and the seconds
+            that it took.
+        notice: called once, after a second, with a sentence that estimates the size of the traces.
+        engine: `packets` simulates every packet; `hybrid` lets windows and queue change
+            continuously between losses (docs/hybrid.md), and has no series, packets, throughput,
+            traces or queues in Python; `auto` is the latter where packets would take more than a
+            minute and the two were shown to agree.
+
+    Raises:
+        ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
+        RequestError: if the run does not fit into memory, or its traces on the disk, or if
+            the hybrid engine cannot do what is asked.
+        OSError: if a trace cannot be written.
+    """
+    from goodqueue.runs.result import Result
+
+    scenario = load(source, set=set, seed=seed)
+    limit = limit_of(memory)
+    needs_packets = bool(series or packets or throughput or queues or trace)
+    which = engine_of_run(engine, scenario, needs_packets=needs_packets)
+    needs = parts(scenario, series=series, packets=packets, engine=which)
+    check(needs, limit)
+    with (
+        opened(trace or {}, scenario) as traces,
+        measured(scenario, wanted=throughput) as measuring,
+    ):
+        wanted = [*traces, *(measuring.traces if measuring else ())]
+        watch = Watch(
+            memory=limit,
+            recording=any(part.is_record for part in needs),
+            folders=folders_of(wanted),
+            progress=progress,
+            tell=notice if traces else None,
+        )
+        outcome = scenario.run(
+            series=series,
+            packets=packets,
+            queues=list((queues or {}).items()),
+            traces=wanted,
+            snap=_core.parse_size("--snap", snap),
+            watch=watch,
+            engine=which,
+        )
+        over_time = measuring.frame() if measuring else None
+    return Result(outcome, scenario.resolved_toml(), over_time)
+
+
+def schema() -> dict[str, Any]:
+    """Returns the JSON Schema of scenario files."""
+    parsed: dict[str, Any] = json.loads(_core.schema())
+    return parsed
+
+
+def _checked_seed(seed: int) -> int:
+    if not 0 <= seed < 1 << 63:
+        text = f"error: --seed {seed}: a seed is a whole number from 0 to {(1 << 63) - 1}"
+        raise ScenarioError(text, file=f"--seed {seed}")
+    return seed
+
+
+def overrides(pairs: Overrides) -> list[tuple[str, str]]:
+    """Returns overrides as pairs of a path and a value, as `--set` takes them."""
+    items = tuple(pairs.items()) if isinstance(pairs, Mapping) else pairs
+    return [(path, _plain(value)) for path, value in items]
+
+
+def text_of(source: Source) -> tuple[bytes, str]:
+    """Returns the bytes of a scenario and the name by which messages call it."""
+    if isinstance(source, NamedText):
+        return source.text, source.name
+    if isinstance(source, Mapping):
+        lines = [f"{_key(key)} = {_toml(value)}\n" for key, value in source.items()]
+        return "".join(lines).encode(), "<mapping>"
+    if isinstance(source, str) and "\n" in source:
+        return source.encode("utf-8", "surrogateescape"), "<text>"
+    try:
+        with Path(source).open("rb") as file:
+            return file.read(MOST_BYTES + 1), str(source)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"cannot be read: {reason}"
+        remedy = "give the path of a scenario file"
+        raise ScenarioError(
+            f"error: {source}: {message}\n  help: {remedy}",
+            file=str(source),
+            message=message,
+            help=remedy,
+        ) from None
+
+
+def _plain(value: object) -> str:
+    """Formats a value for `--set key=`, where a text needs no quotes."""
+    return value if isinstance(value, str) else _toml(value)
+
+
+def _key(key: object) -> str:
+    return json.dumps(str(key), ensure_ascii=False)
+
+
+def _toml(value: object) -> str:
+    """Formats a value as TOML on one line."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)  # TOML also writes nan and inf
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case Mapping():
+            pairs = (f"{_key(key)} = {_toml(item)}" for key, item in value.items())
+            return "{ " + ", ".join(pairs) + " }"
+        case Sequence():
+            return "[" + ", ".join(map(_toml, value)) + "]"
+        case _:
+            raise TypeError(f"a scenario cannot contain a {type(value).__name__}: {value!r}")

@@ -1,0 +1,181 @@
+"""Results of a run as polars frames. The name of every column includes its unit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goodqueue.core.tables import frame
+from goodqueue.errors import RequestError
+
+if TYPE_CHECKING:
+    from goodqueue._core import Outcome, Table
+
+
+# Each column of numbers in the core's tables has a list of names: number k stands for name k.
+KINDS = {
+    "event": ["sent", "arrived", "dropped", "service_started", "delivered", "marked"],
+    "direction": ["forward", "reverse"],
+    "limited_by": ["nothing", "handshake", "congestion", "receiver_window", "application"],
+    "drop_reason": ["overlimit", "early", "forced", "target_exceeded", "link_loss"],
+}
+
+
+@dataclass(frozen=True)
+class Series:
+    """Quantities of a run over time; they exist only if recording was requested.
+
+    Attributes:
+        backlog: columns `link`, `time_s`, `backlog_packets`, `backlog_bytes`; a row for each
+            change.
+        windows: columns `flow`, `time_s`, `cwnd_bytes`, `ssthresh_bytes` (null before the first
+            value), `in_flight_bytes`; a row for each change.
+        rtt: columns `flow`, `time_s`, `rtt_s`; a row for each RTT sample.
+        limits: columns `flow`, `time_s`, `limited_by`; a row for each change of the factor that
+            limits the sender of a bulk flow (nothing, handshake, congestion, receiver_window,
+            application).
+    """
+
+    backlog: pl.DataFrame
+    windows: pl.DataFrame
+    rtt: pl.DataFrame
+    limits: pl.DataFrame
+
+
+class Result:
+    """The results of one run.
+
+    Attributes:
+        summary: the engine, and every figure by link and by flow; docs/results.md describes each
+            key.
+        scenario: the scenario that was run, as TOML with every key written out.
+        throughput: TCP or UDP payload that reached its receiver, if it was recorded, with the
+            columns `flow`, `direction` (`up` to the flow's server, `down` to its client), `time_s`
+            (end of an interval of 0.2 s) and `throughput_bps` (mean over the interval). A flow has
+            the directions in which its workload sends data. At most 64 pairs of flow and direction
+            are recorded.
+    """
+
+    def __init__(
+        self, outcome: Outcome, scenario: str, throughput: pl.DataFrame | None = None
+    ) -> None:
+        self._outcome = outcome
+        self.scenario = scenario
+        self.throughput = throughput
+        summary = json.loads(outcome.summary_json())
+        self.summary: dict[str, Any] = {"engine": "packets", **summary}
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """A frame with one row per link and direction: `link` and the figures of the summary.
+
+        The column `shares` holds lists of pairs: `group`, `share`.
+        """
+        return _summary_frame(self.summary["links"], "link")
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """A frame with one row per flow: `flow` and the figures of the summary.
+
+        The columns `losses_at` and `marks_at` hold lists of pairs: `link`, `packets`.
+        """
+        return _summary_frame(self.summary["flows"], "flow")
+
+    def classes(self, link: str) -> pl.DataFrame:
+        """Returns the factor that limits each TCP flow, as seen from a link: `flow`, `class`.
+
+        The class is `local` if congestion at this link limits the flow, and `remote` if congestion
+        at another link does. It is null if no link dropped or marked the flow's data. Otherwise it
+        is `window` or `size`.
+
+        Raises:
+            RequestError: if there is no such link.
+        """
+        links = self.summary["links"]
+        if link not in links:
+            near = get_close_matches(link, links, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the links are {', '.join(links)}"
+            raise RequestError(f"unknown link {link!r}; {hint}")
+        rows = [
+            (name, _seen_from(link, figures))
+            for name, figures in self.summary["flows"].items()
+            if figures["class"] is not None
+        ]
+        return pl.DataFrame(rows, {"flow": pl.String, "class": pl.String}, orient="row")
+
+    @cached_property
+    def delays(self) -> pl.DataFrame:
+        """The distribution of queueing delays: `link`, `queueing_delay_s`, `packets`.
+
+        Delays are binned; the value of a bin is within 1.6 % of every delay in it.
+        """
+        return self._frame(self._outcome.delays())
+
+    @cached_property
+    def series(self) -> Series | None:
+        """Quantities over time; None if they were not recorded."""
+        if not self._outcome.has_series:
+            return None
+        return Series(
+            backlog=self._frame(self._outcome.backlog()),
+            windows=self._frame(self._outcome.windows()),
+            rtt=self._frame(self._outcome.rtt()),
+            limits=self._frame(self._outcome.limits()),
+        )
+
+    @cached_property
+    def packets(self) -> pl.DataFrame | None:
+        """Every packet event at links (access links included) and at hosts; None if not recorded.
+
+        The columns are `time_s`, `event`, `link` (null at hosts), `flow`, `direction`, `number` (of
+        the packet in its flow and direction, from 0), `size_bytes` (IP), `sequence`,
+        `payload_bytes` and `acknowledgement` (null unless TCP), `drop_reason` (null unless dropped
+        or marked), and `waited_s` (null unless service started).
+        """
+        return self._frame(self._outcome.packets()) if self._outcome.has_packets else None
+
+    def _frame(self, table: Table) -> pl.DataFrame:
+        return frame(table, {**KINDS, "link": self._outcome.links, "flow": self._outcome.flows})
+
+    def __repr__(self) -> str:
+        return f"Result(links={list(self.summary['links'])}, flows={len(self.summary['flows'])})"
+
+
+def _seen_from(link: str, flow: dict[str, Any]) -> str | None:
+    if flow["class"] != "congestion":
+        return str(flow["class"])
+    if flow["bottleneck"] is None:
+        return None
+    return "local" if flow["bottleneck"] == link else "remote"
+
+
+BY_NAME = {
+    "shares": ("group", "share", pl.Float64),
+    "losses_at": ("link", "packets", pl.Int64),
+    "marks_at": ("link", "packets", pl.Int64),
+}
+"""Figures of the summary that map names to values; as columns they hold lists of pairs."""
+
+
+def _summary_frame(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:
+    frame = pl.DataFrame(
+        [
+            {key: name, **{k: v for k, v in figures.items() if k not in BY_NAME}}
+            for name, figures in rows.items()
+        ],
+        infer_schema_length=None,
+    )
+    for column, (name, value, kind) in BY_NAME.items():
+        if any(column in figures for figures in rows.values()):
+            pairs = [
+                [{name: k, value: v} for k, v in figures[column].items()]
+                for figures in rows.values()
+            ]
+            schema = pl.List(pl.Struct({name: pl.String, value: kind}))
+            frame = frame.with_columns(pl.Series(column, pairs, schema))
+    return frame

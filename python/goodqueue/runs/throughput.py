@@ -1,0 +1,113 @@
+"""The throughput of flows over time, which the core writes to files during a run."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from goodqueue.core.unfinished import scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from goodqueue._core import Scenario
+
+BIN_S = 0.2
+"""Length of the intervals of the throughput trace, in s; each has one value."""
+
+Direction = Literal["up", "down"]
+"""Direction of data: `up` to the server of a flow, or `down` to its client."""
+
+UP: tuple[Direction, ...] = ("up",)
+DOWN: tuple[Direction, ...] = ("down",)
+WAYS: dict[str, tuple[Direction, ...]] = {
+    **dict.fromkeys(("bulk", "transfers", "cbr", "poisson", "bursts", "on_off", "voice"), UP),
+    **dict.fromkeys(("web", "video"), DOWN),
+    **dict.fromkeys(("echo", "exchanges", "game"), UP + DOWN),
+    "ping": (),
+}
+"""The directions in which each workload sends data. Requests of pages and segments are none."""
+
+TRACES: dict[Direction, str] = {"up": "throughput", "down": "throughput-down"}
+"""Name of the trace of each direction in the core."""
+
+MOST_MEASURED = 64
+"""Largest number of flows and directions whose throughput is recorded, because each keeps a file
+open."""
+
+SCHEMA = {"time_s": pl.Float64, "throughput_bps": pl.Float64}
+LABELS = {"flow": pl.String, "direction": pl.String}
+
+Measured = tuple[str, Direction]
+"""A flow and one of its directions."""
+
+
+class Throughput:
+    """The throughput files of a run's flows.
+
+    Attributes:
+        traces: name and file of the trace of each flow and direction, for the core.
+    """
+
+    def __init__(self, wanted: list[Measured], folder: Path) -> None:
+        self._files = {one: folder / f"{index}.dat" for index, one in enumerate(wanted)}
+        self.traces = [
+            (f"{TRACES[direction]}:{flow}", file) for (flow, direction), file in self._files.items()
+        ]
+
+    def frame(self) -> pl.DataFrame:
+        """Reads the files once the run is over.
+
+        Columns: `flow`, `direction`, `time_s` (the end of each interval of 0.2 s) and
+        `throughput_bps` over it.
+        """
+        parts = [pl.DataFrame(schema={**LABELS, **SCHEMA})]
+        for (flow, direction), file in self._files.items():
+            if file.stat().st_size:
+                read = pl.read_csv(file, separator=" ", has_header=False, schema=SCHEMA)
+                labels = pl.lit(flow).alias("flow"), pl.lit(direction).alias("direction")
+                parts.append(read.select(*labels, *SCHEMA))
+        return pl.concat(parts)
+
+
+@contextmanager
+def measured(scenario: Scenario, *, wanted: bool) -> Iterator[Throughput | None]:
+    """Yields the files to record, which exist until the end of the block; None if not wanted."""
+    if not wanted:
+        yield None
+        return
+    with scratch() as folder:
+        yield Throughput(flows_measured(scenario), folder)
+
+
+def flows_measured(scenario: Scenario) -> list[Measured]:
+    """Returns the flows whose throughput is recorded, and the directions of their data.
+
+    They are in the order of the file, at most 64. Bulk flows of a finite size count only if there
+    are no others.
+    """
+    groups = tomllib.loads(scenario.resolved_toml()).get("flow", [])
+    names = [name for name, _, _ in scenario.flows()]
+    lasting: list[Measured] = []
+    finite: list[Measured] = []
+    for group in groups:
+        count, workload = group["count"], group["workload"]
+        own, names = names[:count], names[count:]
+        ways = DOWN if workload.get("direction") == "down" else WAYS[workload["kind"]]
+        ends = workload["kind"] == "bulk" and workload["size"] != "unlimited"
+        (finite if ends else lasting).extend((flow, way) for flow in own for way in ways)
+    return (lasting or finite)[:MOST_MEASURED]
+
+
+def in_bins(frame: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
+    """Returns the sum over the flows in at most `most` equal intervals, and their length in s."""
+    total = frame.group_by("time_s").agg(pl.col("throughput_bps").sum()).sort("time_s")
+    each = max(1, math.ceil(total.height / most))
+    bins = total.group_by(pl.int_range(pl.len()) // each, maintain_order=True)
+    means = bins.agg(pl.col("time_s").last(), pl.col("throughput_bps").mean())
+    return means.select("time_s", "throughput_bps"), each * BIN_S

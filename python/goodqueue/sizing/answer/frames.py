@@ -1,0 +1,100 @@
+"""Answers as polars frames; every column has its unit in its name.
+
+A figure has three columns: its mean, and with the suffixes `_low` and `_high` the ends of its 95 %
+interval. An end is null if there were too few replicates for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goodqueue.sizing.answer.answer import FIGURES, buffer_dict
+
+if TYPE_CHECKING:
+    from goodqueue.core.intervals import Interval
+    from goodqueue.sizing.answer.answer import Answer
+
+BUFFER = {"packets": pl.Int64, "bytes": pl.Int64, "seconds": pl.Float64, "bdp": pl.Float64}
+FIGURE = {
+    column: pl.Float64
+    for name in FIGURES
+    for column in (name, f"{name}_low", f"{name}_high")
+}  # fmt: skip
+BETWEEN = "; "
+"""Separator of the sentences in a column, which a CSV file can contain."""
+
+
+def rules_frame(answer: Answer) -> pl.DataFrame:
+    """Returns one row per rule.
+
+    The columns are `rule`, `title`, `kind`, `bound`, the buffer, `holds` (its assumptions hold and
+    calibrated theory does not doubt its promise), `keeps_bounds` (the requested ones; null if that
+    is not known), `broken_assumptions`, the figures, `unmet` (the bounds that it breaks), `engine`
+    (null if it was not simulated) and `source`.
+    """
+    rows: list[dict[str, Any]] = []
+    for one in answer.by_rule:
+        packets = one.advice.whole_packets
+        rows.append(
+            {
+                "rule": one.rule.name,
+                "title": one.rule.title,
+                "kind": one.rule.kind,
+                "bound": one.rule.bound,
+                **({} if packets is None else buffer_dict(answer.link, packets)),
+                "holds": one.holds,
+                "keeps_bounds": one.keeps_bounds,
+                "broken_assumptions": BETWEEN.join(one.advice.broken),
+                **_columns(one.simulated),
+                "unmet": None if one.keeps_bounds is None else BETWEEN.join(one.unmet),
+                "engine": one.engine,
+                "source": one.rule.source,
+            }
+        )
+    text = dict.fromkeys(("rule", "title", "kind", "bound"), pl.String)
+    verdict = {"holds": pl.Boolean, "keeps_bounds": pl.Boolean, "broken_assumptions": pl.String}
+    end = dict.fromkeys(("unmet", "engine", "source"), pl.String)
+    return _frame(rows, {**text, **BUFFER, **verdict, **FIGURE, **end})
+
+
+def curve_frame(answer: Answer) -> pl.DataFrame:
+    """Returns one row per limit: the buffer, `replicates`, the figures and `engine`."""
+    rows = [
+        {
+            **buffer_dict(answer.link, limit),
+            "replicates": answer.runs(limit),
+            **_columns(answer.figures(limit)),
+            "engine": answer.engine,
+        }
+        for limit in answer.limits
+    ]
+    return _frame(rows, {**BUFFER, "replicates": pl.Int64, **FIGURE, "engine": pl.String})
+
+
+def queues_frame(answer: Answer) -> pl.DataFrame:
+    """Returns one row per queue: `queue`, the figures, `unmet`, `engine` (null if not run)."""
+    rows = [
+        {
+            "queue": one.queue,
+            **_columns(one.figures),
+            "unmet": BETWEEN.join(one.unmet) if one.figures else None,
+            "engine": one.engine,
+        }
+        for one in answer.alternatives
+    ]
+    text = dict.fromkeys(("unmet", "engine"), pl.String)
+    return _frame(rows, {"queue": pl.String, **FIGURE, **text})
+
+
+def _columns(figures: dict[str, Interval]) -> dict[str, float | None]:
+    columns: dict[str, float | None] = {}
+    for name, one in figures.items():
+        columns[name] = one.mean
+        columns[f"{name}_low"], columns[f"{name}_high"] = one.ends
+    return columns
+
+
+def _frame(rows: list[dict[str, Any]], schema: dict[str, Any]) -> pl.DataFrame:
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

@@ -1,0 +1,307 @@
+"""Replicates of a search, as runs.
+
+A `Trial` makes the scenarios of a link: of one that is only described (`trial.LinkTrial`), or of
+one in a scenario file (`file.FileTrial`). A `Laboratory` runs them under as many seeds as needed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from goodqueue.errors import RequestError
+from goodqueue.runs.engines import unable, unproved
+from goodqueue.runs.memory import check_runs, limit_of
+from goodqueue.sizing.search.budget import Budget, BudgetSpent, Plan
+from goodqueue.sizing.search.smallest import Ended, Trials, grid
+from goodqueue.sizing.trials.described import EPOCHS, WHOLE, Extent, LinkTrial
+from goodqueue.study.plan import run_of, seed_after, variant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from goodqueue._core import Scenario
+    from goodqueue.runs.engines import Choice, Engine
+    from goodqueue.sizing.export import Export
+    from goodqueue.sizing.link import Link
+    from goodqueue.sizing.search.smallest import Sampler, Smallest
+    from goodqueue.sizing.trials.meter import Meter
+    from goodqueue.study.model import Parameter, Variant
+    from goodqueue.study.runner import Runner
+
+MOST_STRETCH = 4.0
+"""Largest factor on the length of a replicate. If losses are rarer than that, it contains fewer
+than 20 loss epochs, and the answer says so."""
+
+
+LEAST_SHARE = 0.005
+"""Smallest buffer of the hybrid engine in bandwidth-delay products. Its time steps are shorter for
+smaller buffers."""
+
+
+class Trial(Protocol):
+    """Source of the scenarios of a link."""
+
+    @property
+    def name(self) -> str:
+        """Name of the link in the scenario."""
+        ...
+
+    @property
+    def elastic(self) -> bool:
+        """True if a replicate may be lengthened until it contains enough loss epochs.
+
+        Larger buffers then need longer runs. A search of a trial that is not elastic may try very
+        large buffers.
+        """
+        ...
+
+    def scenario(
+        self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
+    ) -> Scenario:
+        """Returns a replicate with this limit, or with another queue with its defaults.
+
+        A trial that is not elastic uses only the share of the extent.
+        """
+        ...
+
+    def meter(self, link: Link) -> Meter:
+        """Returns the meter of a run."""
+        ...
+
+    def others(self, link: Link) -> Mapping[str, Link]:
+        """Returns links that differ in one property, by its name, for the answer's sensitivity."""
+        ...
+
+    def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
+        """Returns the buffer as lines to paste into devices."""
+        ...
+
+
+class Laboratory:
+    """Replicates of a trial's links.
+
+    Attributes:
+        budget: time for all of them; None for unlimited time.
+        plan: plan of the search; the full search until `calibrate` has made a plan.
+        engine: engine of replicates. `auto` uses the hybrid engine if packets do not fit into the
+            budget and the hybrid engine applies, else the packet engine.
+        packets_s: expected wall-clock seconds of the packet engine's search if that exceeds the
+            budget; None if it fits or is not known.
+        why_not_hybrid: reason why the hybrid engine was not used instead; None if it was.
+        trial: source of the scenarios.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what is run, by what, and how long
+        self,
+        runner: Runner,
+        trial: Trial,
+        first_seed: int = 1,
+        memory: int | None = None,
+        budget: Budget | None = None,
+        choice: Choice = "packets",
+    ) -> None:
+        """Takes the runner, the trial, and the seed of the first replicate of every limit.
+
+        A replicate that takes more bytes of memory than `memory` is refused. Without a budget every
+        replicate has its full length, however long it takes, and `auto` means packets.
+        """
+        self.budget = budget
+        self.plan = Plan()
+        self.engine: Engine = "hybrid" if choice == "hybrid" else "packets"
+        self.packets_s: float | None = None
+        self.why_not_hybrid: str | None = None
+        self._choice = choice
+        self._why_not: dict[tuple[Link, int, str | None], str | None] = {}
+        self._memory = limit_of(None) if memory is None else memory
+        self.trial = trial
+        self._runner = runner
+        self._first_seed = first_seed
+        self._stretches: dict[Link, float] = {}
+
+    def calibrate(self, link: Link, packets: int) -> None:
+        """Sets the length of replicates from the losses of one replicate and from the budget.
+
+        The loss epochs of one replicate of full length are counted, and all others are lengthened
+        by the factor that it lacked. If the budget does not suffice for full length, they are
+        shortened instead. If it does not suffice for the packet engine at all, `auto` uses the
+        other engine.
+
+        Raises:
+            RequestError: if the hybrid engine is requested and cannot run the link.
+        """
+        if self._choice == "hybrid":
+            why = unable(self._whole(link, packets))
+            if why is not None:
+                raise RequestError(f"--engine hybrid: {why}\n  help: omit --engine")
+        self._fit(link, packets)
+        if not self.trial.elastic or self.plan.share < 1:
+            return
+        trials = Trials(self.sampler(link))
+        trials.ensure([packets], 1)
+        held = trials.replicates[packets][0]["epochs"] or 1.0
+        # A tenth is added because the next replicate may contain fewer.
+        self._stretches[link] = min(max(1.1 * EPOCHS / held, 1.0), MOST_STRETCH)
+        if self._stretches[link] > 1:
+            self._fit(link, packets)
+
+    def _fit(self, link: Link, packets: int) -> None:
+        """Plans by the present cost of a replicate; does nothing without a budget."""
+        if self.budget is None:
+            return
+
+        def scenario(share: float) -> Scenario:
+            made = self._whole(link, packets, share)
+            check_runs([made], self._memory, engine=self.engine)
+            return made
+
+        self.plan = self.budget.plan(scenario, packets, self._runner.workers, self.engine)
+        if self._choice != "auto" or self.engine == "hybrid" or self.plan.fits:
+            return
+        self.packets_s = self.plan.search_s
+        self.why_not_hybrid = unproved(self._whole(link, packets))
+        if self.why_not_hybrid is None:
+            self.engine = "hybrid"
+            self._fit(link, packets)
+
+    def _whole(self, link: Link, packets: int, share: float = 1.0) -> Scenario:
+        extent = Extent(self._stretches.get(link, 1.0), share)
+        return self.trial.scenario(link, packets, None, extent)
+
+    def least(self, link: Link, most: int) -> int:
+        """Returns the smallest limit of the grid for its engine, at most about `most`."""
+        if self.engine == "packets":
+            return 1
+        scenario, points = self._whole(link, most), grid(most)
+
+        def is_run(limit: int) -> bool:
+            of_limit = scenario.with_limit(self.trial.name, limit)
+            return self._too_small(link, limit) is None and self._why_not_run(of_limit) is None
+
+        return points[min(bisect_left(points, True, key=is_run), len(points) - 1)]
+
+    def why_not(self, link: Link, limit: int, queue: str | None = None) -> str | None:
+        """Returns the reason why its engine is not run with this buffer or queue; None if it is.
+
+        The packet engine runs everything. The hybrid engine runs links in the range in which it was
+        compared with the packet engine. If it was requested, it runs all links that it can. It does
+        not run buffers that would take it too long.
+        """
+        if self.engine == "packets":
+            return None
+        case = (link, limit, queue)
+        if case not in self._why_not:
+            why = None if queue else self._too_small(link, limit)
+            if why is None:
+                why = self._why_not_run(self.trial.scenario(*case, self._extent(link)))
+            self._why_not[case] = why
+        return self._why_not[case]
+
+    def _why_not_run(self, scenario: Scenario) -> str | None:
+        return unable(scenario) if self._choice == "hybrid" else unproved(scenario)
+
+    def _too_small(self, link: Link, limit: int) -> str | None:
+        """Returns the reason why a buffer takes the hybrid engine too long; None if it does not."""
+        if limit >= LEAST_SHARE * link.bdp_packets:
+            return None
+        return (
+            f"a buffer below {LEAST_SHARE:.1%} of a bandwidth-delay product takes the hybrid "
+            "engine too long"
+        )
+
+    def doubt(self, link: Link, found: Smallest) -> str | None:
+        """Returns the reason why the hybrid engine's answer is unreliable, or None."""
+        if self.engine == "packets":
+            return None
+        limit = found.limit or found.floor or found.reached
+        why = unproved(self._whole(link, limit))
+        if why is not None:
+            return f"it was not compared with the packet engine on such links: {why}"
+        smaller = None
+        if found.floor is not None and found.floor > 1 and not found.low:
+            smaller = self.why_not(link, found.floor - 1)
+        return smaller and f"smaller buffers were not tried: {smaller}"
+
+    @property
+    def workers(self) -> int:
+        """Number of concurrent runs."""
+        return self._runner.workers
+
+    def take_length_of(self, other: Laboratory) -> None:
+        """Uses the factor on the length of replicates that another laboratory found."""
+        self._stretches |= other._stretches
+
+    def scenario(self, link: Link, packets: int) -> Scenario:
+        """Returns the scenario of a replicate with this buffer."""
+        return self.trial.scenario(link, packets, None, self._extent(link))
+
+    @contextmanager
+    def within_budget(self) -> Iterator[None]:
+        """Ends runs when the budget is over, and raises `BudgetSpent` then."""
+        if self.budget is None:
+            yield
+            return
+        with self.budget.enforced(self._runner.stop):
+            yield
+
+    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
+        """Returns a sampler of the link behind any limit of its queue, or behind another queue."""
+        meter = self.trial.meter(link)
+        variants: dict[int, Variant] = {}
+
+        def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
+            for limit in wanted:
+                if limit not in variants:
+                    variants[limit] = self._variant(link, limit, queue)
+            # The largest buffers have the longest runs, so they are run first.
+            places = [
+                (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
+            ]
+            runs = [
+                run_of(variants[limit], seed_after(self._first_seed, index))
+                for limit, index in places
+            ]
+            values: Sequence[Sequence[float] | None]
+            stopped: BaseException | None = None
+            try:
+                values = self._runner.figures(runs, meter.metrics)
+            except KeyboardInterrupt as interrupt:
+                values = self._runner.finished(runs, meter.metrics)
+                stopped = self._why(interrupt)
+            found: dict[int, list[Mapping[str, float]]] = {limit: [] for limit in wanted}
+            gaps = set()
+            for (limit, _), one in zip(places, values, strict=True):
+                if one is None:
+                    gaps.add(limit)
+                elif limit not in gaps:  # what comes after a gap is in the store, and waits
+                    found[limit].append(meter.figures(one))
+            if stopped is not None:
+                raise Ended(found, stopped)
+            return found
+
+        return sample
+
+    def _why(self, interrupt: KeyboardInterrupt) -> BaseException:
+        """Returns the cause that stopped runs: the clock of the budget, or Ctrl-C."""
+        spent = self.budget is not None and self.budget.spent
+        return BudgetSpent() if spent else interrupt
+
+    def _extent(self, link: Link) -> Extent:
+        return Extent(self._stretches.get(link, 1.0), self.plan.share)
+
+    def _variant(self, link: Link, limit: int, queue: str | None) -> Variant:
+        scenario = self.trial.scenario(link, limit, queue, self._extent(link))
+        check_runs([scenario], self._memory, engine=self.engine)
+        parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
+        if queue is not None:
+            parameters = {f"{self.trial.name}.queue": queue}
+        return variant_of(scenario, parameters, limit, self.engine)
+
+
+class LinkLaboratory(Laboratory):
+    """Replicates of links that are only described, long enough for their losses."""
+
+    def __init__(self, runner: Runner, first_seed: int = 1) -> None:
+        """Takes the runner, and the seed of the first replicate of every limit."""
+        super().__init__(runner, LinkTrial(), first_seed)

@@ -1,0 +1,1 @@
+"""Scenarios of a link behind any limit, and the figures that a search reads of their runs."""

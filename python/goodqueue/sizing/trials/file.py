@@ -1,0 +1,281 @@
+"""Link of a scenario file as the rules see it, and trials with the scenario's own traffic.
+
+Rules apply to long flows of one kind: TCP flows without end whose data cross the link. The user
+states the facts that a file does not contain: the bounds, and the share of the capacity of those
+flows. Notes describe the traffic that rules do not consider. A replicate is the file's run with its
+own length, with another limit and another seed.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.sizing.export import exports, linux_queue
+from goodqueue.sizing.link import DECREASE, Link
+from goodqueue.sizing.trials.described import WHOLE, Extent, length
+from goodqueue.sizing.trials.meter import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from goodqueue._core import LongFlow, Scenario
+    from goodqueue.sizing.export import Export
+    from goodqueue.sizing.link import Asked
+
+JITTER_FRAMES = 10
+"""Largest random delay of starts in frame times, for a link without round-trip times."""
+
+
+def link_name(scenario: Scenario, wanted: str | None) -> str:
+    """Returns the link to size: the one asked for, the one called bottleneck, or the only one."""
+    if wanted is not None:
+        return wanted
+    forward = [name for name in scenario.links if not name.endswith(".reverse")]
+    if "bottleneck" in forward:
+        return "bottleneck"
+    if len(forward) == 1:
+        return forward[0]
+    names = ", ".join(forward[:8]) + (", …" if len(forward) > 8 else "")
+    raise RequestError(f"several links could be sized; choose one with --link: {names}")
+
+
+def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[str, ...]]:
+    """Returns the link as the rules see it, and sentences about what they do not consider.
+
+    Raises:
+        ScenarioError: if there is no such link, or it has no queue.
+        RequestError: if nothing could keep the bounds on it.
+    """
+    buffer = scenario.buffer(name, 1)
+    flows = scenario.long_flows(name)
+    controls = Counter(flow["congestion_control"] for flow in flows)
+    control, why_none = _control(controls, name)
+    notes = [] if why_none is None else [why_none]
+    if control is not None and len(controls) > 1:
+        mixed = ", ".join(f"{count} {one}" for one, count in controls.most_common())
+        notes.append(
+            f"long flows have different congestion controls ({mixed}); the rules assume {control}"
+        )
+    known = flows if control is not None else []
+    rtts = _round_trips(known) or (() if buffer["base_rtt_s"] is None else (buffer["base_rtt_s"],))
+    if known and asked.local_share == 1 and _others_cross(scenario, flows):
+        notes.append(
+            "other flows may cross the link; the rules assume that the long flows have "
+            "its whole capacity unless --mix gives their share; the simulation contains "
+            "all flows"
+        )
+    link = Link(
+        rate_bps=buffer["rate_bps"],
+        rtts_s=rtts,
+        flows=len(known),
+        packet_bytes=buffer["packet_bytes"],
+        framing_bytes=buffer["frame_bytes"] - buffer["packet_bytes"],
+        congestion_control=control or "reno",
+        profile=None,  # the file's own
+        max_window_packets=_window(known, buffer["packet_bytes"], buffer["rate_bps"]),
+        paced=bool(known) and all(flow["paced"] for flow in known),
+        byte_counting=any(flow["byte_counting"] for flow in known),
+        **asdict(asked),
+    )
+    return link, tuple(notes)
+
+
+def _control(controls: Counter[str], name: str) -> tuple[str | None, str | None]:
+    """Returns the congestion control for the rules, or the reason why no rule applies."""
+    if not controls:
+        return None, (f"no TCP flow without end crosses {name}, so no rule applies to this traffic")
+    control = controls.most_common(1)[0][0]
+    if control in {*DECREASE, "bbr"}:
+        return control, None
+    return None, f"the long flows have {control}, to which no rule applies"
+
+
+def _round_trips(flows: Sequence[LongFlow]) -> tuple[float, ...]:
+    """Returns base round-trip times, without repetitions if all have the same number of flows."""
+    counts = Counter(flow["base_rtt_s"] for flow in flows)
+    if len(set(counts.values())) <= 1:
+        return tuple(sorted(counts))
+    return tuple(sorted(counts.elements()))
+
+
+def _window(flows: Sequence[LongFlow], packet_bytes: int, rate_bps: float) -> float | None:
+    """Returns the receivers' window in packets if it is smaller than a flow's path can hold."""
+    binding = [
+        flow["receive_window_bytes"] / packet_bytes
+        for flow in flows
+        if flow["receive_window_bytes"] < rate_bps * flow["base_rtt_s"] / 8
+    ]
+    return max(binding) if len(binding) == len(flows) and binding else None
+
+
+def _others_cross(scenario: Scenario, flows: Sequence[LongFlow]) -> bool:
+    """Returns True if the file has groups of flows other than the long ones of this link."""
+    groups = tomllib.loads(scenario.resolved_toml())["flow"]
+    return len(groups) > len({flow["group"] for flow in flows})
+
+
+class FileTrial:
+    """A scenario's own traffic behind any limit of one link.
+
+    Attributes:
+        name: the link's name.
+        link: the link as the rules see it.
+        notes: sentences about what the rules do not consider.
+        jitter_s: largest random delay of the start of flows that do not set it.
+    """
+
+    elastic = False
+
+    def __init__(
+        self, scenario: Scenario, name: str, asked: Asked, jitter_s: float | None = None
+    ) -> None:
+        """Reads the link and checks it.
+
+        Args:
+            scenario: the scenario; its own limit of the link is not used.
+            name: the link to size, such as `bottleneck`.
+            asked: the bounds, and other facts that the file does not contain.
+            jitter_s: largest random delay of the start of flows that do not set it; None for one
+                base round-trip time of the link.
+        """
+        scenario.with_limit(name, 1)  # says of a link without a queue that it has none
+        self.name = name
+        self.link, self.notes = read_link(scenario, name, asked)
+        self.jitter_s = _default_jitter_s(self.link) if jitter_s is None else jitter_s
+        self._asked = asked
+        self._scenarios = {self.link: scenario.with_default_jitter(self.jitter_s)}
+        if not _is_fifo(self._commands(self.link, 1)):
+            about = f"the queue of {name} is not a drop-tail FIFO"
+            rules = ", which the rules assume" if self.link.flows else ""
+            self.notes = (*self.notes, f"{about}{rules}; the answer is its limit")
+
+    def scenario(
+        self,
+        link: Link,
+        packets: int,
+        queue: str | None = None,
+        extent: Extent = WHOLE,
+    ) -> Scenario:
+        """Returns the file's run with this limit, or with another queue with its defaults.
+
+        The file states the length of the run. It is shortened if time does not suffice.
+        """
+        scenario = self._cut(link, packets, extent.share)
+        if queue is None:
+            return scenario.with_limit(self.name, packets)
+        return _changed(scenario, {f"{self._key(scenario)}.queue": f'{{ kind = "{queue}" }}'})
+
+    def meter(self, link: Link) -> Meter:
+        """Returns the meter of a run."""
+        scenario = self._scenarios[link]
+        counts = Counter(flow["name"] for flow in scenario.long_flows(self.name))
+        known = set(scenario.metric_names()) if counts else set()
+        # A group with the name of a link has its metrics under other names.
+        stems = {
+            name if f"{name}.goodput_bps.jain" in known else f"flow.{name}": count
+            for name, count in counts.items()
+        }
+        return Meter(self.name, stems)
+
+    def _cut(self, link: Link, packets: int, share: float) -> Scenario:
+        """Returns the file's run, or a share of its warm-up and of its measured part.
+
+        A link with long flows keeps at least as much of both parts as a described link. If the
+        shortened file is not a valid scenario, for example because a flow starts later, it is run
+        unchanged.
+        """
+        whole = self._scenarios[link]
+        if share == 1:
+            return whole
+        measured_s = whole.duration_s - whole.warmup_s
+        start_up_s, least_s = share * whole.warmup_s, share * measured_s
+        if link.flows:
+            reach = length(link, max(packets, 1), Extent(share=share), cold=True)
+            start_up_s = min(max(start_up_s, reach.start_up_s), whole.warmup_s)
+            least_s = min(max(least_s, reach.duration_s - reach.start_up_s), measured_s)
+        start_up_us, end_us = (round(1e6 * end) for end in (start_up_s, start_up_s + least_s))
+        try:
+            return _changed(whole, {"warmup": f"{start_up_us}us", "duration": f"{end_us}us"})
+        except ScenarioError:
+            return whole
+
+    def others(self, link: Link) -> dict[str, Link]:
+        """Returns links with fewer long flows, longer round trips, or another control for them.
+
+        Changes that the file cannot express are left out.
+        """
+        scenario = self._scenarios[link]
+        flows = scenario.long_flows(self.name)
+        groups = {flow["group"]: flow["group_count"] for flow in flows}
+        wanted = {
+            "flows / 4": {
+                f"flow.{group}.count": str(max(count // 4, 1)) for group, count in groups.items()
+            }
+        }
+        if Counter(flow["group"] for flow in flows) == groups:  # every member crosses the link
+            wanted["RTT x 2"] = {
+                f"flow.{group}.rtt": _listed(
+                    2 * flow["base_rtt_s"] for flow in flows if flow["group"] == group
+                )
+                for group in groups
+            }
+        if link.flows and link.congestion_control == "reno":
+            cubic = {f"flow.{group}.tcp.congestion_control": "cubic" for group in groups}
+            wanted["CUBIC instead of Reno"] = cubic
+            if not link.byte_counting:
+                counting = {f"flow.{group}.tcp.byte_counting": "true" for group in groups}
+                wanted["Reno that grows by bytes acknowledged (Linux)"] = counting
+        found = {}
+        for what, changes in wanted.items():
+            try:
+                changed = _changed(scenario, changes)
+                other, _ = read_link(changed, self.name, self._asked)
+            except (ScenarioError, RequestError):
+                continue
+            if other != link:
+                found[what] = other
+                self._scenarios[other] = changed
+        return found
+
+    def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
+        """Returns the buffer as lines to paste; for Linux only if the queue is not a FIFO."""
+        commands = self._commands(link, packets)
+        if _is_fifo(commands):
+            return exports(packets, link.packet_bytes, link.rate_bps)
+        return (linux_queue(commands),) if commands else ()
+
+    def _commands(self, link: Link, packets: int) -> list[str]:
+        """Returns the commands for the link's queue in Linux; none if Linux does not have it."""
+        try:
+            return self.scenario(link, packets).qdisc(self.name, fifo_in_bytes=True)
+        except ScenarioError:
+            return []
+
+    def _key(self, scenario: Scenario) -> str:
+        """Returns the link's key in the file: a name in a dumbbell, else a list entry."""
+        topology = tomllib.loads(scenario.resolved_toml())["topology"]
+        head = self.name.split(".", maxsplit=1)[0]
+        return f"topology.{self.name}" if head in topology else f"topology.link.{self.name}"
+
+
+def _is_fifo(commands: Sequence[str]) -> bool:
+    return any(" bfifo " in command for command in commands)
+
+
+def _changed(scenario: Scenario, changes: dict[str, str]) -> Scenario:
+    text = scenario.resolved_toml().encode()
+    return _core.Scenario.parse(text, "<changed scenario>", list(changes.items()))
+
+
+def _listed(seconds: Iterable[float]) -> str:
+    return "[" + ", ".join(f'"{round(one * 1e9)}ns"' for one in seconds) + "]"
+
+
+def _default_jitter_s(link: Link) -> float:
+    """Returns one base round-trip time: enough to vary every phase, too little to change shares."""
+    return link.mean_rtt_s or JITTER_FRAMES * link.packet_time_s

@@ -1,0 +1,1 @@
+"""Pages, pictures and run times of the papers' experiments, for the documentation."""

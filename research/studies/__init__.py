@@ -1,0 +1,1 @@
+"""Measurements of studies: coverage of intervals, kills, damage and overhead."""

@@ -1,0 +1,255 @@
+"""The parts of the validation: each runs, judges and describes one comparison."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from goodqueue.core.parallel import workers
+from research.validation import (
+    chains,
+    linux,
+    linux_deep,
+    linux_recording,
+    ns3,
+    ns3_queues,
+    ns3_report,
+    papers,
+    red,
+    report,
+    simulators,
+    variants,
+)
+from research.validation.cases import CASES
+from research.validation.compare import Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
+
+    from goodqueue.core.parallel import Workers
+    from research.validation.cases import Case
+    from research.validation.simulators import Figures
+
+PROCESSES = 2
+
+FULL_SEEDS = 10
+"""Number of seeds of a full comparison; with fewer, slow parts run a reduced set."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The outcome of one part.
+
+    Attributes:
+        text: its section of the report, under a heading of the second level.
+        failures: descriptions of the criteria that do not hold.
+        known: descriptions of the criteria that are known not to hold.
+    """
+
+    text: str
+    failures: Sequence[str]
+    known: Sequence[str] = ()
+
+
+def _results(runs: Sequence[Future[Figures]]) -> list[Figures]:
+    return [run.result() for run in runs]
+
+
+def _submit(threads: Workers, case: Case, agent: str, seeds: range) -> list[list[Future[Figures]]]:
+    """Starts the runs of one comparison: ns-2, the `ns2` profile, the `rfc` profile."""
+    profiles = ["ns2", "rfc"] if agent == "Sack1" else ["ns2"]
+    theirs = [threads.submit(partial(simulators.run_ns2, case, agent, seed)) for seed in seeds]
+    ours = [
+        [
+            threads.submit(partial(simulators.run_goodqueue, case, agent, profile, seed))
+            for seed in seeds
+        ]
+        for profile in profiles
+    ]
+    return [theirs, *ours]
+
+
+def links(seeds: range) -> Part:
+    """Compares S1 to S4 with Sack1, then with the other agents; prints its progress on stderr."""
+    pairs = [(case, "Sack1") for case in CASES]
+    pairs += [(case, agent) for case in CASES for agent in case.variants]
+    comparisons = []
+    with workers(PROCESSES) as threads:
+        started = [_submit(threads, case, agent, seeds) for case, agent in pairs]
+        for number, ((case, agent), groups) in enumerate(zip(pairs, started, strict=True), 1):
+            comparisons.append(Comparison(case, agent, *map(_results, groups)))
+            print(f"[{number}/{len(pairs)}] {case.name} {agent}", file=sys.stderr)
+    return Part(report.report(comparisons, seeds), report.verdict(comparisons))
+
+
+def loss_by_loss(_seeds: range) -> Part:
+    """Compares every pattern of drops under each agent; these runs do not depend on chance."""
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            variants.Comparison(case, *(run.result() for run in runs))
+            for case, runs in variants.submit(threads)
+        ]
+    return Part(variants.section(comparisons), variants.verdict(comparisons))
+
+
+def red_parameters(seeds: range) -> Part:
+    """Compares every set of RED's parameters."""
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            red.Comparison(case, _results(theirs), _results(ours))
+            for case, theirs, ours in red.submit(threads, seeds)
+        ]
+    return Part(red.section(comparisons, seeds), red.verdict(comparisons))
+
+
+def several_links(seeds: range) -> Part:
+    """Compares parking lots and links with a slow reverse direction."""
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            chains.Comparison(case, _results(theirs), _results(ours))
+            for case, theirs, ours in chains.submit(threads, seeds)
+        ]
+    return Part(chains.section(comparisons, seeds), chains.verdict(comparisons))
+
+
+def studies(seeds: range) -> Part:
+    """Compares every cell of the two ns-2 studies of buffer sizes."""
+    with workers(PROCESSES) as threads:
+        started = papers.submit(threads, seeds)
+        checks = papers.compare([(cell, _results(runs)) for cell, runs in started])
+    failures = papers.verdict(checks)
+    known = [] if failures else papers.misses(papers.judged(checks))
+    return Part(papers.section(checks, seeds), failures, known)
+
+
+def ns3_controls(seeds: range) -> Part:
+    """Compares every congestion control with ns-3."""
+    program = ns3.build()
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            ns3.Comparison(case, _results(theirs), _results(ours))
+            for case, theirs, ours in ns3.submit(threads, program, seeds)
+        ]
+    return Part(ns3_report.section(comparisons, seeds), ns3.verdict(comparisons))
+
+
+def ns3_disciplines(seeds: range) -> Part:
+    """Compares every queue discipline with ns-3's queue disc."""
+    program = ns3.build()
+    with workers(PROCESSES) as threads:
+        comparisons = [
+            ns3_queues.Comparison(case, _results(theirs), _results(ours))
+            for case, theirs, ours in ns3_queues.submit(threads, program, seeds)
+        ]
+    return Part(
+        ns3_queues.section(comparisons, seeds),
+        ns3_queues.verdict(comparisons),
+        ns3_queues.verdict(comparisons, known=True),
+    )
+
+
+def linux_recordings(seeds: range) -> Part:
+    """Compares every recording of Linux."""
+    with workers(PROCESSES) as threads:
+        started = [
+            (part.CRITERIA, linux_recording.submit(threads, part.recordings(), seeds))
+            for part in (linux, linux_deep)
+        ]
+        usual, deep = (
+            [
+                linux_recording.Comparison(recording, _results(runs), criteria)
+                for recording, runs in own
+            ]
+            for criteria, own in started
+        )
+    return Part(
+        linux.section(usual, seeds, deep),
+        linux_recording.verdict([*usual, *deep]),
+        linux_recording.verdict([*usual, *deep], known=True),
+    )
+
+
+def recommendations(seeds: range, most_packets: float | None = None) -> Part:
+    """Checks the recommendations of `goodqueue size` on random links; five links if seeds are few.
+
+    Args:
+        seeds: seeds of the comparisons with other simulators.
+        most_packets: largest number of packets in a replicate; links that need more are left out.
+            The default is 3 million.
+    """
+    from research.validation import sizing
+
+    links = sizing.LINKS if len(seeds) >= FULL_SEEDS else 5
+    most = most_packets or sizing.MOST_PACKETS
+    checked = sizing.check_links(links, most)
+    confirmed = sum(one.confirmed for one in checked)
+    failures = [
+        f"the recommendation for {one.link.rate_bps / 1e6:.3g} Mb/s and {one.link.flows} flows is "
+        "refuted with 99 % confidence"
+        for one in checked
+        if one.refuted
+    ]
+    if confirmed < links * sizing.LEAST_CONFIRMED / sizing.LINKS:
+        failures.append(f"only {confirmed} of {links} recommendations are confirmed")
+    return Part(sizing.describe(checked, most), failures)
+
+
+def square_root(seeds: range) -> Part:
+    """Measures the buffer for 99 % by number of flows; on a slower link if seeds are few."""
+    from research.validation import root_n, root_n_report
+
+    full = len(seeds) >= FULL_SEEDS
+    regular = root_n.out_of_step() if full else root_n.out_of_step(100e6, (16, 64))
+    count = root_n.SEEDS if full else len(seeds)
+    measured = root_n.measured([*regular, *root_n.cases_that_fail()], count)
+    well, ill = measured[: len(regular)], measured[len(regular) :]
+    if full:
+        root_n_report.picture(well, ill).save(root_n_report.FOLDER)
+    return Part(
+        root_n_report.section(well, ill, count),
+        root_n_report.verdict(well, ill),
+        root_n_report.known(well),
+    )
+
+
+def captured(seeds: range) -> Part:
+    """Captures beside their models, and buffers from captures; fewer links if seeds are few."""
+    from research.validation import captures
+
+    scenes = captures.recorded()
+    links = captures.links() if len(seeds) >= FULL_SEEDS else captures.links(8)
+    return Part(captures.section(scenes, links), captures.failures(scenes, links))
+
+
+PARTS: Mapping[str, Callable[[range], Part]] = {
+    "links": links,
+    "variants": loss_by_loss,
+    "red": red_parameters,
+    "chains": several_links,
+    "papers-ns2": studies,
+    "ns3": ns3_controls,
+    "ns3-queues": ns3_disciplines,
+    "linux": linux_recordings,
+    "sizing": recommendations,
+    "root-n": square_root,
+    "captures": captured,
+}
+"""All parts, in the order of the report."""
+
+
+def replaced(old: str, part: str) -> str:
+    """Returns a report in which one part replaces the section of the same heading.
+
+    Raises:
+        ValueError: if the report has no such section.
+    """
+    new = part[part.index("## ") :].rstrip("\n") + "\n"
+    heading = new[: new.index("\n") + 1]
+    before, found, after = old.partition(f"\n{heading}")
+    if not found:
+        raise ValueError(f"no section {heading.strip()!r} to replace: run the whole validation")
+    following = after.find("\n## ")
+    return f"{before}\n{new}" + ("" if following < 0 else after[following:])

@@ -1,0 +1,1 @@
+"""Comparison of queue disciplines on one link: `python -m research.which_queue`."""
