@@ -460,7 +460,7 @@ workload = { kind = "bulk" }
     # Rows are in the order of the scenario; port 11 has the data, and ports 12 to 15 have the ACKs.
     assert len(rows) == 20
     assert {"port11", "port12", "port15.reverse"} <= set(rows)
-    assert "... and 12 links that are used less" in done.stdout
+    assert "... and 12 links with less traffic" in done.stdout
     captions = (tmp_path / "out" / "captions.txt").read_text()
     assert "Packets waiting at port11 over time" in captions
     again = goodqueue("run", str(tmp_path / "out" / "scenario.toml"), "--json")

@@ -125,10 +125,10 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_run(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["size", "--quick", "--aqm", "pie"], "--aqm is about runs"),
-        (["size", "--quick", "--replicates", "5"], "--replicates is about runs"),
-        (["size", "--quick", "--store", "x"], "--store is about runs"),
-        (["size", "--quick", "--jobs", "3"], "--jobs is about runs"),
+        (["size", "--quick", "--aqm", "pie"], "--aqm applies to runs"),
+        (["size", "--quick", "--replicates", "5"], "--replicates applies to runs"),
+        (["size", "--quick", "--store", "x"], "--store applies to runs"),
+        (["size", "--quick", "--jobs", "3"], "--jobs applies to runs"),
         (["reproduce", "--list", "gijsbers2011", "table4"], "TABLE cannot be combined with --list"),
         (["reproduce", "--list", "--all"], "--all cannot be combined with --list"),
         (["reproduce", "--list", "--report", "x"], "--report cannot be combined with --list"),

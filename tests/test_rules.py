@@ -326,7 +326,7 @@ def test_loss_of_cubic_with_short_round_trips_is_that_of_the_reno_friendly_regio
         # (16) gives 11.6 packets there, and pairs at random leave a link idle for 2/23 of the time.
         ("bscl", link(flows=10, rate_bps=20e6, rtts_s=(0.04,)), "idle for 8.6%"),
         ("bscl", link(flows=40, rate_bps=1e9, min_utilization=1.0), "claimed for 98 %"),
-        ("bdp", link(flows=200, max_loss_rate=0.01), "bounds loss: with 200 flows about 1.70%"),
+        ("bdp", link(flows=200, max_loss_rate=0.01), "bound loss; with 200 flows about 1.70%"),
         ("window_decrease", link(flows=400), "timeouts"),
         ("window_decrease", link(congestion_control="bbr", max_loss_rate=0.01), "the loss of BBR"),
         ("tiny", link(flows=100), "burst"),
@@ -381,7 +381,7 @@ def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
         ({"max_delay_s": 1e-4}, "no packet to wait"),
         ({"rate_bps": 10e3, "flows": 10**6}, "timeouts"),
         ({"min_utilization": 1.1}, "at most 100%"),
-        ({"congestion_control": "cubik"}, "known are reno, cubic"),
+        ({"congestion_control": "cubik"}, "they know reno, cubic"),
         ({"packet_bytes": 10}, "40B"),
         ({"local_share": 0}, "above 0%"),
     ],

@@ -155,7 +155,7 @@ def test_a_directory_of_traces_holds_nothing_else(small: Path, tmp_path: Path) -
     assert goodqueue(*run, folder).returncode == 0
     assert goodqueue(*run, folder).returncode == 0, "earlier traces are replaced"
     (folder / "thesis.tex").write_text("x")
-    assert "holds thesis.tex" in refused(goodqueue(*run, folder))
+    assert "contains thesis.tex" in refused(goodqueue(*run, folder))
     (folder / "thesis.tex").unlink()
     precious = tmp_path / "precious"
     precious.write_text("x")

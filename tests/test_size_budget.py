@@ -127,11 +127,11 @@ def test_progress_shows_what_is_left_and_what_is_known() -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--budget", "0s"], "a budget of 0 s"),
+        (["--budget", "0s"], "the budget of 0 s is too short"),
         (["--budget", "60"], "--budget"),
         (["--only", "rules"], "write --only answer"),
         (["--only", "answer", "--aqm", "pie"], "--only answer omits them"),
-        (["--quick", "--budget", "5s"], "--budget is about runs"),
+        (["--quick", "--budget", "5s"], "--budget applies to runs"),
     ],
 )
 def test_mistakes(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,11 +154,11 @@ def test_what_is_changed_is_changed_in_the_file() -> None:
         "flows / 4": 2,
         "RTT x 2": 8,
         "CUBIC instead of Reno": 8,
-        "Reno that counts bytes (Linux)": 8,
+        "Reno that grows by bytes acknowledged (Linux)": 8,
     }
     assert others["RTT x 2"].mean_rtt_s == pytest.approx(2 * trial.link.mean_rtt_s)
     assert others["CUBIC instead of Reno"].congestion_control == "cubic"
-    assert others["Reno that counts bytes (Linux)"].byte_counting
+    assert others["Reno that grows by bytes acknowledged (Linux)"].byte_counting
     for other in others.values():
         flows = trial.scenario(other, 5).long_flows("bottleneck")
         assert len(flows) == other.flows

@@ -403,7 +403,7 @@ def test_folders_that_cannot_be_used_are_told(study: Path, tmp_path: Path) -> No
         Store.open(broken)
     with pytest.raises(RequestError, match="cannot be written"):
         Store.open(Path("/proc/nowhere"))
-    with pytest.raises(RequestError, match="holds no ledger"):
+    with pytest.raises(RequestError, match="contains no ledger"):
         Results(tmp_path / "nowhere")
     stops = "\n[stop]\nwidth.bottleneck.utilization = 1\n"
     study.write_text(study.read_text() + stops)

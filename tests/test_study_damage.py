@@ -152,7 +152,7 @@ def test_a_damaged_row_is_listed_dropped_and_run_again(
     assert goodqueue("results", runs, "--verify").returncode == 0
     again = goodqueue("sweep", study, "--out", runs)
     assert again.returncode == 0, again.stderr
-    assert "2 runs, 6 known already" in again.stdout
+    assert "2 runs, 6 known before" in again.stdout
     assert content(runs) == whole
 
 

@@ -212,7 +212,10 @@ def test_what_cannot_be_drawn_is_refused_with_a_remedy() -> None:
     for spec, words in (
         (PlotSpec("p", "", LIMIT, ("nothing",)), "no column nothing"),
         (PlotSpec("p", "", LIMIT, (SHARE,), "heatmap"), "name them as x and series"),
-        (PlotSpec("p", "", "", (SHARE,), "cdf", series="seed"), "cannot be told apart; 12 can"),
+        (
+            PlotSpec("p", "", "", (SHARE,), "cdf", series="seed"),
+            "cannot be distinguished, but 12 can",
+        ),
     ):
         frame = table()
         if spec.series == "seed":
