@@ -152,7 +152,7 @@ def test_a_side_that_no_seed_changes_is_reported(small: Path, store: list[str]) 
     variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
     done = goodqueue("compare", small, *variants, "--replicates", 3, *store)
     assert done.returncode == 0, done.stderr
-    assert "same figures come out under every seed" in done.stdout
+    assert "figures are the same with every seed" in done.stdout
 
 
 def test_pictures_overlay_the_first_seed(small: Path, tmp_path: Path, store: list[str]) -> None:

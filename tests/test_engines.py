@@ -232,7 +232,7 @@ def test_a_link_outside_is_refused_by_size(capsys: pytest.CaptureFixture[str]) -
     assert run_command([*bbr, "--engine", "hybrid"]) == 2
     assert "no congestion control bbr" in capsys.readouterr().err
     assert run_command([*bbr, "--quick", "--engine", "hybrid"]) == 2
-    assert "--engine is about runs" in capsys.readouterr().err.replace("\n", " ")
+    assert "--engine applies to runs" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_packets_that_do_not_fit_stay_where_the_other_engine_does_not_answer(

@@ -70,7 +70,7 @@ def test_receivers_acknowledge_as_told() -> None:
     [
         (("--loss-burst", "0"), "--loss-burst 0: write a number above 0"),
         (("--synchronization", "-1"), "--synchronization -1: write a number above 0"),
-        (("--loss-burst", "9", "--synchronization", "1"), "give one of them"),
+        (("--loss-burst", "9", "--synchronization", "1"), "give only one of them"),
         (("--effective-rtt", "0s"), "--effective-rtt 0s: write a time above 0s"),
         (("--effective-rtt", "soon"), "--effective-rtt"),
     ],

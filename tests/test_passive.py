@@ -147,7 +147,7 @@ def test_a_drop_log_says_what_was_lost_but_not_of_whom(before: Path) -> None:
     summary = json.loads(logged.summary_json())
     assert summary["link"]["lost_packets"] == columns(logged.series())["losses"].sum() == 2
     assert (columns(logged.flows())["lost_target"] == -1).all()
-    assert any("1 of the 3 drops" in note for note in summary["notes"])
+    assert any("are left out: 1 of 3" in note for note in summary["notes"])
     elsewhere = _core.analyze(before, drops=[1.0, 2.0])
     assert (columns(elsewhere.flows())["lost_target"] >= 0).all()
 

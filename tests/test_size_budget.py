@@ -115,7 +115,7 @@ def test_only_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_recommendation_comes_before_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command([*SMALL, "--replicates", "3", "--aqm", "pie"]) == 0
     out = capsys.readouterr().out
-    assert out.index("recommended:") < out.index("What the rules say")
+    assert out.index("recommended:") < out.index("Answers of the rules")
 
 
 def test_progress_shows_what_is_left_and_what_is_known() -> None:
@@ -127,11 +127,11 @@ def test_progress_shows_what_is_left_and_what_is_known() -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--budget", "0s"], "a budget of 0 s"),
+        (["--budget", "0s"], "the budget of 0 s is too short"),
         (["--budget", "60"], "--budget"),
         (["--only", "rules"], "write --only answer"),
-        (["--only", "answer", "--aqm", "pie"], "--only answer leaves them out"),
-        (["--quick", "--budget", "5s"], "--budget is about runs"),
+        (["--only", "answer", "--aqm", "pie"], "--only answer omits them"),
+        (["--quick", "--budget", "5s"], "--budget applies to runs"),
     ],
 )
 def test_mistakes(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

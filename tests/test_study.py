@@ -339,7 +339,7 @@ def test_results_of_another_version_are_told(study: Path, tmp_path: Path) -> Non
     )
     done = goodqueue("sweep", study, "--out", folder)
     assert done.returncode == 2
-    assert "12 runs of results version 0" in done.stderr
+    assert "runs of results version 0 (12 in all)" in done.stderr
     assert "--keep-both" in done.stderr
     done = goodqueue("sweep", study, "--out", folder, "--keep-both")
     assert done.returncode == 0, done.stderr
@@ -394,16 +394,16 @@ def test_folders_that_cannot_be_used_are_told(study: Path, tmp_path: Path) -> No
     foreign = tmp_path / "photos"
     foreign.mkdir()
     (foreign / "cat.jpg").write_text("miaow")
-    with pytest.raises(RequestError, match=r"photos holds cat\.jpg"):
+    with pytest.raises(RequestError, match=r"photos contains cat\.jpg"):
         Store.open(foreign)
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "ledger.sqlite").write_text("no ledger at all, but long enough to be looked at")
-    with pytest.raises(RequestError, match="no ledger of a study"):
+    with pytest.raises(RequestError, match="not a ledger of a study"):
         Store.open(broken)
     with pytest.raises(RequestError, match="cannot be written"):
         Store.open(Path("/proc/nowhere"))
-    with pytest.raises(RequestError, match="holds no ledger"):
+    with pytest.raises(RequestError, match="contains no ledger"):
         Results(tmp_path / "nowhere")
     stops = "\n[stop]\nwidth.bottleneck.utilization = 1\n"
     study.write_text(study.read_text() + stops)

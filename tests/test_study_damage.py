@@ -143,7 +143,7 @@ def test_a_damaged_row_is_listed_dropped_and_run_again(
     listed = goodqueue("results", runs, "--verify")
     assert listed.returncode == 5
     assert listed.stdout.count("the checksum differs") == 2
-    assert "6 rows and 6 tables are sound" in listed.stdout
+    assert "6 rows and 6 tables intact" in listed.stdout
     report = json.loads(goodqueue("results", runs, "--verify", "--json").stdout)
     assert (report["rows"], len(report["damage"]), report["repaired"]) == (6, 2, False)
     mended = goodqueue("results", runs, "--repair")
@@ -152,7 +152,7 @@ def test_a_damaged_row_is_listed_dropped_and_run_again(
     assert goodqueue("results", runs, "--verify").returncode == 0
     again = goodqueue("sweep", study, "--out", runs)
     assert again.returncode == 0, again.stderr
-    assert "2 runs, 6 known already" in again.stdout
+    assert "2 runs, 6 known before" in again.stdout
     assert content(runs) == whole
 
 
@@ -251,7 +251,8 @@ def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path: Path, goodqueue: 
     with closing(sqlite3.connect(folder / LEDGER)) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
     foreign = (folder / LEDGER).read_bytes()
-    for text, words in ((foreign, "database of something else"), (b"notes", "no SQLite database")):
+    other = "is not a database of goodqueue"
+    for text, words in ((foreign, other), (b"notes", "not an SQLite database")):
         (folder / LEDGER).write_bytes(text)
         for command in (
             ("sweep", study, "--out", folder),

@@ -194,7 +194,7 @@ def test_missing_figures_are_left_out_and_said_to_be() -> None:
         pl.when(pl.col("seed") == 3).then(math.nan).otherwise(pl.col(SHARE)).alias(SHARE)
     )
     made = picture(SPECS["lines"], frame)
-    assert "16 of 128 runs have no such figure and are left out." in made.caption
+    assert "Runs without this figure are left out (16 of 128)." in made.caption
     assert all(np.isfinite(np.asarray(line.get_ydata())).all() for line in drawn(made)[0].lines)
 
 
@@ -212,7 +212,10 @@ def test_what_cannot_be_drawn_is_refused_with_a_remedy() -> None:
     for spec, words in (
         (PlotSpec("p", "", LIMIT, ("nothing",)), "no column nothing"),
         (PlotSpec("p", "", LIMIT, (SHARE,), "heatmap"), "name them as x and series"),
-        (PlotSpec("p", "", "", (SHARE,), "cdf", series="seed"), "cannot be told apart; 12 can"),
+        (
+            PlotSpec("p", "", "", (SHARE,), "cdf", series="seed"),
+            "cannot be distinguished, but 12 can",
+        ),
     ):
         frame = table()
         if spec.series == "seed":

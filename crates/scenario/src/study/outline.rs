@@ -1,4 +1,4 @@
-//! What a study file says beside its axes: seeds, when to stop, what to keep, pictures.
+//! Keys of a study file other than its axes: seeds, stopping rule, stored tables, pictures.
 
 use super::axis::{Condition, Sweep, leaves};
 use super::measure::measure;
@@ -7,7 +7,7 @@ use crate::error::{Checked, Origin, shorten};
 use crate::reader::{Field, Reader};
 use serde_json::{Map, json};
 
-/// All but the axes.
+/// All keys except the axes.
 #[derive(Debug)]
 pub(crate) struct Outline {
     title: String,
@@ -16,7 +16,7 @@ pub(crate) struct Outline {
     min_replicates: u64,
     keep: serde_json::Value,
     plots: Vec<serde_json::Value>,
-    /// Names that must be metrics, where they stand, and under which key.
+    /// Names that must be metrics, with their places and keys.
     metrics: Vec<(String, Origin, String)>,
 }
 
@@ -141,7 +141,7 @@ impl Outline {
         }))
     }
 
-    /// The axis or metric along x; a cumulative distribution has its values there.
+    /// Reads the axis or metric along x; a cumulative distribution has its values there.
     fn read_x(&mut self, plot: &Reader<'_>, sweep: &Sweep, kind: &str) -> Checked<String> {
         let field = match plot.get("x") {
             Some(field) if kind == "cdf" => {
@@ -164,7 +164,7 @@ impl Outline {
         Ok(name)
     }
 
-    /// Replicates that every variant gets at least.
+    /// Returns the smallest number of replicates of a variant.
     pub(crate) fn least_replicates(&self) -> u64 {
         self.min_replicates.max(self.seeds.len() as u64)
     }
@@ -184,7 +184,8 @@ impl Outline {
     }
 }
 
-/// The axes of a plot's lines and of its panels: none of them twice, and none that is along x.
+/// Reads the axes of a plot's lines and of its panels, which must differ from each other and from
+/// x.
 fn read_parts(plot: &Reader<'_>, sweep: &Sweep, x: &str) -> Checked<(Option<String>, Vec<String>)> {
     let mut taken = vec![("x", x.to_owned())];
     let mut axis = |key: &'static str, field: Field<'_>| -> Checked<String> {
@@ -218,7 +219,7 @@ fn read_parts(plot: &Reader<'_>, sweep: &Sweep, x: &str) -> Checked<(Option<Stri
     Ok((series, facets?))
 }
 
-/// By column, the values that a plot is narrowed down to.
+/// Reads the values to which a plot is restricted, by column.
 fn read_where(
     plot: &Reader<'_>,
     sweep: &Sweep,
@@ -280,7 +281,7 @@ fn keep(root: &Reader<'_>) -> Checked<serde_json::Value> {
     }))
 }
 
-/// `0.01`, `"1ms"` or, of the mean, `"2%"`.
+/// Reads `0.01`, `"1ms"` or, relative to the mean, `"2%"`.
 fn width(field: &Field<'_>, node: &Node) -> Checked<serde_json::Value> {
     let relative = matches!(&node.value, Value::Text(text) if text.ends_with('%'));
     let found = measure(node).filter(|width| width.value > 0.0);
@@ -299,7 +300,8 @@ fn width(field: &Field<'_>, node: &Node) -> Checked<serde_json::Value> {
     Ok(json!({ "width": width.value, "relative": relative }))
 }
 
-/// For each variant the one that differs from it in the stated axes only, and has the stated values.
+/// Returns the baseline of each variant: the one that differs from it only in the stated axes, and
+/// has the stated values.
 fn baseline(field: &Field<'_>, sweep: &Sweep, points: &[Vec<usize>]) -> Checked<Vec<usize>> {
     let stated: Checked<Vec<(usize, usize)>> = leaves(field.node, "")
         .iter()

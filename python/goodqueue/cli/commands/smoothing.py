@@ -105,13 +105,15 @@ def smoothing(  # noqa: PLR0913 - options of one command
             "--duration": duration is not None,
             "--packet": packet is not None,
         }
-        refuse_stray(of_stream, f"describes a stream without a file, and {file} has its own")
-        refuse_stray({"--quick": quick}, "needs --rate and --rtt: those of a file are simulated")
+        refuse_stray(of_stream, f"describes a stream, but {file} has its own")
+        refuse_stray(
+            {"--quick": quick}, ("needs --rate and --rtt, because streams of a file are simulated")
+        )
         scenario = load(file, set=overrides(set_), seed=seed)
         return smooth_file(FilePlayout(scenario, flow, alpha, beta), runs, json=json)
     refuse_stray(
         {"--flow": flow is not None, "--set": bool(set_)},
-        "belongs to a scenario file, and none is named",
+        "belongs to a scenario file, but none is named",
     )
     if rate is None or rtt is None or duration is None:
         raise typer.BadParameter(
@@ -122,6 +124,6 @@ def smoothing(  # noqa: PLR0913 - options of one command
         rate, rtt, duration, 1.0 if alpha is None else alpha, beta, packet or "1000B"
     )
     if quick:
-        refuse_stray(of_runs, "is about runs, and --quick makes none")
+        refuse_stray(of_runs, "applies to runs, and --quick makes none")
         return smooth_quick(question, json=json)
     return smooth_described(question, runs, 1 if seed is None else seed, json=json)
