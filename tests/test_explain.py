@@ -11,8 +11,9 @@ import pytest
 import goodqueue
 from conftest import ROOT
 from conftest import goodqueue as command
-from goodqueue.cli import run_command, terminal
-from goodqueue.explain import Line, life_of, lines_of
+from goodqueue.cli import run_command
+from goodqueue.output import terminal
+from goodqueue.runs.explain import Line, life_of, lines_of
 
 if TYPE_CHECKING:
     from pathlib import Path

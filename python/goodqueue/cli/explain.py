@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from goodqueue import _core
-from goodqueue.api import load
 from goodqueue.cli.files import source_of
-from goodqueue.cli.terminal import counted, plain, print_json, rate, stdout
 from goodqueue.errors import RequestError
-from goodqueue.explain import MOST_RECORDS, Line, life_of, lines_of
-from goodqueue.memory import check, limit_of, parts
-from goodqueue.study.progress import run_progress
-from goodqueue.watch import Watch
+from goodqueue.output.progress import run_progress
+from goodqueue.output.terminal import counted, plain, print_json, rate, stdout
+from goodqueue.runs.api import load
+from goodqueue.runs.explain import MOST_RECORDS, Line, life_of, lines_of
+from goodqueue.runs.memory import check, limit_of, parts
+from goodqueue.runs.watch import Watch
 
 if TYPE_CHECKING:
     from rich.console import Console
