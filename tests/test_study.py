@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from conftest import SMALL, goodqueue
+from conftest import ROOT, SMALL, goodqueue
 from goodqueue import RequestError, Results, ScenarioError, Study, load
 from goodqueue.core.intervals import t_interval
 from goodqueue.study.model import Stop
@@ -454,3 +454,9 @@ def test_a_study_from_python(tmp_path: Path) -> None:
     frame = study.run(tmp_path / "runs").wide()
     assert frame[LIMIT].to_list() == [5, 9]
     assert not math.isnan(frame["bottleneck.utilization"].sum())
+
+
+def test_the_study_of_the_demonstration_finds_its_scenario() -> None:
+    """`make demo` ends with it, after minutes of other runs."""
+    study = Study(ROOT / "python/goodqueue/cli/demo.toml")
+    assert len(study.plan.variants) > 1
