@@ -206,7 +206,7 @@ def test_a_queue_of_packets_of_one_size_is_exact_however_rare_its_losses() -> No
     assert wanted > 200
 
 
-def test_of_a_saturated_queue_one_in_two_places_is_lost() -> None:
+def test_a_saturated_queue_loses_one_packet_in_twice_its_places() -> None:
     """A long M/D/1/K at a load of 1 loses 1/(2K): a Brownian motion between two barriers.
 
     None of 10,000 places loses as little as one in a million.
@@ -292,28 +292,28 @@ def test_loss_of_cubic_with_short_round_trips_is_that_of_the_reno_friendly_regio
     ("rule", "its_link", "words"),
     [
         ("bdp", link(flows=100, rtts_s=(0.02, 0.1)), "do not halve at once"),
-        ("bdp", link(congestion_control="cubic"), "less buffer suffices"),
+        ("bdp", link(congestion_control="cubic"), "a smaller buffer suffices"),
         ("bdp", link(flows=400), "timeouts"),
         ("sqrt_n", link(flows=4, rtts_s=(0.05, 0.1)), "too few"),
         ("sqrt_n", link(flows=64), "in step"),
         ("sqrt_n", link(flows=64, rtts_s=(0.05, 0.1)), "do not pace"),
-        ("sqrt_n", link(flows=100, rtts_s=(0.02, 0.1), max_loss_rate=0.001), "bounds loss"),
+        ("sqrt_n", link(flows=100, rtts_s=(0.02, 0.1), max_loss_rate=0.001), "bound loss"),
         ("bscl", congested(40, local_share=0.5), "80 %"),
-        ("bscl", congested(40, max_loss_rate=0.1), "timeouts decide"),
+        ("bscl", congested(40, max_loss_rate=0.1), "timeouts dominate"),
         ("bscl", congested(40, byte_counting=True), "twice"),
         ("sqrt_n", link(flows=400, congestion_control="cubic"), "derived for Reno"),
         # (16) gives 11.6 packets there, and pairs at random leave a link idle for 2/23 of the time.
         ("bscl", link(flows=10, rate_bps=20e6, rtts_s=(0.04,)), "idle for 8.6%"),
         ("bscl", link(flows=40, rate_bps=1e9, min_utilization=1.0), "claimed for 98 %"),
-        ("bdp", link(flows=200, max_loss_rate=0.01), "bounds loss: with 200 flows about 1.70%"),
+        ("bdp", link(flows=200, max_loss_rate=0.01), "bound loss; with 200 flows about 1.70%"),
         ("window_decrease", link(flows=400), "timeouts"),
-        ("window_decrease", link(congestion_control="bbr", max_loss_rate=0.01), "that of BBR"),
+        ("window_decrease", link(congestion_control="bbr", max_loss_rate=0.01), "the loss of BBR"),
         ("tiny", link(flows=100), "burst"),
         ("capacity_ratio", link(flows=10), "inputs"),
         ("core_to_access", link(flows=10), "access"),
         ("core_to_access", link(flows=10, access_rate_bps=50e6), "only 2 times"),
         ("mm1k", link(flows=10, max_loss_rate=0.01), "Poisson"),
-        ("fluid_stability", link(flows=10), "no fluid"),
+        ("fluid_stability", link(flows=10), "too few for a fluid model"),
         ("vendor_500ms", link(max_delay_s=0.1), "above the bound"),
         ("claim_3_6_packets", link(), "uplink of 1 Mb/s"),
         ("claim_5_10_kB", link(), "0.05 to 0.5"),
@@ -360,7 +360,7 @@ def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
         ({"max_delay_s": 1e-4}, "no packet to wait"),
         ({"rate_bps": 10e3, "flows": 10**6}, "timeouts"),
         ({"min_utilization": 1.1}, "at most 100%"),
-        ({"congestion_control": "cubik"}, "known are reno, cubic"),
+        ({"congestion_control": "cubik"}, "they know reno, cubic"),
         ({"packet_bytes": 10}, "40B"),
         ({"local_share": 0}, "above 0%"),
     ],

@@ -14,13 +14,14 @@ use crate::reset::Reset;
 use crate::sender::{Chunk, Sender};
 use crate::stats::{ConnectionState, TcpStats};
 
-/// Write this much for a bulk source without end.
+/// Number of bytes to write for a bulk source without end.
 pub const ENDLESS: u64 = 1 << 62;
 
 /// One end of a TCP connection.
 ///
-/// After every call that takes a segment, a timeout or data, ask [`poll_transmit`] until it gives
-/// none, then [`poll_timeout`]: both answers may have changed. Time never goes backward.
+/// After every call that takes a segment, a timeout or data, call [`poll_transmit`] until it
+/// returns none, then [`poll_timeout`], because both results may have changed. Time never goes
+/// backward.
 ///
 /// [`poll_transmit`]: TcpEndpoint::poll_transmit
 /// [`poll_timeout`]: TcpEndpoint::poll_timeout
@@ -32,30 +33,33 @@ pub struct TcpEndpoint {
     pub(crate) config: Arc<TcpConfig>,
     pub(crate) state: ConnectionState,
     pub(crate) opening: Opening,
-    /// ECN, while it is asked for and once it is agreed on.
+    /// State of ECN, while it is requested and once it is negotiated.
     pub(crate) ecn: Option<Box<EcnState>>,
-    /// A reset to send.
+    /// Reset to send.
     pub(crate) reset: Option<Box<Reset>>,
-    /// The peer had closed before our FIN first left: nothing of the connection stays after its ACK.
+    /// True if the peer had closed before our FIN was first sent: the connection ends with the ACK
+    /// of our FIN.
     closes_last: bool,
-    /// The profile keeps records of transmissions, as Linux: it answers Linux's window probes.
+    /// True if the profile keeps records of transmissions, as Linux does: it answers Linux's window
+    /// probes.
     answers_probes: bool,
-    /// The ECN field for the segment polled last.
+    /// ECN field for the segment polled last.
     transmit_ecn: Ecn,
-    /// `TS.Recent` and `Last.ACK.sent` of RFC 7323 section 4.3.
+    /// Values of `TS.Recent` and `Last.ACK.sent` (RFC 7323 section 4.3).
     pub(crate) recent_timestamp: u32,
     pub(crate) last_ack_sent: u64,
 }
 
 impl TcpEndpoint {
-    /// A closed endpoint. Allocates nothing.
+    /// Creates a closed endpoint. Allocates nothing.
     pub fn new(config: Arc<TcpConfig>) -> Self {
         let controller = Controller::new(&config);
         Self::with_controller(config, controller)
     }
 
-    /// A closed endpoint that takes data and never [writes](Self::write) any: its acknowledgements are
-    /// those of any other, but it has no memory of what it sent, nor a congestion control of its own.
+    /// Creates a closed endpoint that receives data and never [writes](Self::write). Its
+    /// acknowledgements are those of any other, but it has neither records of transmissions nor a
+    /// congestion control.
     pub fn receiving(config: Arc<TcpConfig>) -> Self {
         let answers_probes = config.records_segments();
         let sender = Sender::of_nothing(&config);
@@ -65,7 +69,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// A closed endpoint with a congestion control of the caller's.
+    /// Creates a closed endpoint with a congestion control of the caller.
     pub fn with_congestion_control(
         config: Arc<TcpConfig>,
         control: Box<dyn CongestionControl + Send>,
@@ -96,15 +100,16 @@ impl TcpEndpoint {
         }
     }
 
-    /// Before the connection opens: its sender begins as if it had sent for long, and its last loss had
-    /// come at a window of `peak` segments. The share `phase` of the time until the window is back
-    /// there has passed. An application that writes all at once sends that window as one burst.
+    /// Prepares a sender that starts between two losses, before the connection opens. It starts as
+    /// if its last loss had come at a window of `peak` segments, and as if the share `phase` of the
+    /// time until the window is back there had passed. An application that writes all at once sends
+    /// that window as one burst.
     pub fn begin_between_losses(&mut self, peak: u32, phase: f64) {
         let peak = f64::from(peak) * f64::from(self.config.mss);
         self.sender.controller.begin_between_losses(peak, phase);
     }
 
-    /// Opens the connection: the next [`poll_transmit`](Self::poll_transmit) gives the SYN.
+    /// Opens the connection: the next [`poll_transmit`](Self::poll_transmit) returns the SYN.
     pub fn connect(&mut self, now: Time) {
         debug_assert_eq!(self.state, ConnectionState::Closed);
         self.state = ConnectionState::SynSent;
@@ -118,8 +123,8 @@ impl TcpEndpoint {
         self.state = ConnectionState::Listen;
     }
 
-    /// The application offers `bytes` more to send; possible before the connection is open.
-    /// Nothing is taken after [`close`](Self::close).
+    /// Adds `bytes` to the data to send; possible before the connection is open. Data after
+    /// [`close`](Self::close) are ignored.
     pub fn write(&mut self, bytes: u64) {
         self.sender.blocked = false;
         if !self.sender.closing {
@@ -129,8 +134,9 @@ impl TcpEndpoint {
         }
     }
 
-    /// [`write`](Self::write) of a record: its last segment holds nothing that is written later
-    /// (`MSG_EOR`). Without records of transmissions it is an ordinary write.
+    /// Adds a record to the data to send, as [`write`](Self::write) does. Its last segment contains
+    /// no data that are written later (`MSG_EOR`). Without records of transmissions it is an
+    /// ordinary write.
     pub fn write_record(&mut self, bytes: u64) {
         self.write(bytes);
         let end = self.sender.data_end;
@@ -146,15 +152,15 @@ impl TcpEndpoint {
         self.sender.blocked = false;
     }
 
-    /// Whether small segments wait for what is outstanding (Nagle's algorithm). At the start it is
-    /// as configured.
+    /// Sets whether small segments wait for outstanding data to be acknowledged (Nagle's
+    /// algorithm). The default is that of the configuration.
     pub fn set_nagle(&mut self, nagle: bool) {
         self.sender.nagle = nagle;
         self.sender.blocked = false;
     }
 
-    /// Whether the application takes data as they come (as at the start) or leaves them in the
-    /// receive buffer, to be fetched by [`read`](Self::read).
+    /// Sets whether the application takes data as they arrive (the default) or leaves them in the
+    /// receive buffer for [`read`](Self::read).
     pub fn set_reading(&mut self, now: Time, reading: bool) {
         self.receiver.set_reading(reading);
         if reading {
@@ -162,28 +168,28 @@ impl TcpEndpoint {
         }
     }
 
-    /// The application takes up to `bytes` from the receive buffer; returns how many there were.
+    /// Takes up to `bytes` from the receive buffer for the application. Returns the number taken.
     pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
         let taken = self.receiver.read(bytes, &self.config, &mut self.stats);
         if taken > 0 {
-            // A window that opens at a pace has room to go on from here.
+            // A window that opens at a pace can continue to open from here.
             self.receiver.open_at_pace(now, &self.config);
         }
         taken
     }
 
-    /// In-order bytes in the receive buffer that the application has not taken.
+    /// Returns the in-order bytes in the receive buffer that the application has not taken.
     pub fn unread(&self) -> u64 {
         self.receiver.unread()
     }
 
-    /// Takes a segment from a network without ECN.
+    /// Handles a segment from a network without ECN.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.handle_packet(now, segment, Ecn::NotCapable);
     }
 
-    /// Takes a segment from the network, in a packet with this ECN field.
+    /// Handles a segment from the network, in a packet with this ECN field.
     #[inline]
     pub fn handle_packet(&mut self, now: Time, segment: &Segment, mark: Ecn) {
         if self.config.timestamps.is_some() {
@@ -192,7 +198,7 @@ impl TcpEndpoint {
         let open = self.state == ConnectionState::Established;
         if open || self.handle_opening(now, segment, mark) {
             if self.ecn.is_some() {
-                // The handshake's last ACK reports on the handshake.
+                // The handshake's last ACK reports the ECN field of the handshake.
                 let reports = open || segment.payload > 0;
                 self.handle_ecn(now, segment, mark, reports);
             } else {
@@ -201,13 +207,13 @@ impl TcpEndpoint {
         }
     }
 
-    /// Whether ECN is asked for, or once the connection is open, agreed on.
+    /// Returns true if ECN is requested, or once the connection is open, negotiated.
     pub fn has_ecn(&self) -> bool {
         self.ecn.is_some()
     }
 
-    /// The ECN field of the packet that is to carry the segment which
-    /// [`poll_transmit`](Self::poll_transmit) gave last.
+    /// Returns the ECN field of the packet for the segment that
+    /// [`poll_transmit`](Self::poll_transmit) returned last.
     #[inline]
     pub fn transmit_ecn(&self) -> Ecn {
         self.transmit_ecn
@@ -228,16 +234,16 @@ impl TcpEndpoint {
         }
     }
 
-    /// The next segment to send at `now`, until there is none.
+    /// Returns the next segment to send at `now`, or none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
         self.poll_transmit_into(now, &mut segment)
             .then_some(segment)
     }
 
-    /// [`poll_transmit`](Self::poll_transmit) into a segment of the caller's: true if there was
-    /// one to send. Written in place because a segment returned by value is read back in wider
-    /// words than it was written in, and each such read waits for the cache.
+    /// Writes the result of [`poll_transmit`](Self::poll_transmit) into a segment of the caller.
+    /// Returns true if there was one to send. It is written in place, because a segment returned by
+    /// value is read in wider words than it was written, and each such read waits for the cache.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if !self.poll_segment(now, segment) {
@@ -266,7 +272,7 @@ impl TcpEndpoint {
         } else if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.stats) {
             self.data_segment(chunk, segment);
             if chunk.fin && sent_before <= self.sender.data_end {
-                // Every FIN of ours acknowledges the peer's, if the first does.
+                // All our FINs acknowledge the peer's if the first does.
                 self.closes_last = self.receiver.is_finished();
             }
             if let Some(acks) = self.receiver.linux_acks.as_deref_mut() {
@@ -284,15 +290,15 @@ impl TcpEndpoint {
         true
     }
 
-    /// False if [`poll_transmit`](Self::poll_transmit) would surely give none: a look that costs
-    /// nothing, for one call in two would be in vain.
+    /// Returns false if [`poll_transmit`](Self::poll_transmit) would certainly return none. This
+    /// check costs nothing, while every second call would be in vain.
     #[inline]
     pub fn may_transmit(&self) -> bool {
         let ack = matches!(self.receiver.ack_due, AckDue::Now | AckDue::NowPure);
         ack || !self.sender.blocked || self.state != ConnectionState::Established
     }
 
-    /// The earliest deadline of all timers.
+    /// Returns the earliest deadline of all timers.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         let mut deadline = self.sender.deadline.min(self.receiver.ack_deadline);
@@ -300,36 +306,36 @@ impl TcpEndpoint {
         (deadline != Time::MAX).then_some(deadline)
     }
 
-    /// The newest round-trip sample since the last call.
+    /// Returns the newest round-trip sample since the last call.
     #[inline]
     pub fn take_rtt_sample(&mut self) -> Option<Span> {
         let sample = std::mem::replace(&mut self.sender.sample, Span::MAX);
         (sample != Span::MAX).then_some(sample)
     }
 
-    /// Counts since the connection began.
+    /// Returns the counts since the connection began.
     #[inline]
     pub fn stats(&self) -> &TcpStats {
         &self.stats
     }
 
-    /// The configuration of both ends.
+    /// Returns the configuration of both ends.
     pub fn config(&self) -> &TcpConfig {
         &self.config
     }
 
-    /// Whether data may flow.
+    /// Returns true if data may flow.
     #[inline]
     pub fn is_established(&self) -> bool {
         self.state == ConnectionState::Established
     }
 
-    /// Whether [`close`](Self::close) was called and all data and the FIN are acknowledged.
+    /// Returns true if [`close`](Self::close) was called and all data and the FIN are acknowledged.
     pub fn is_finished(&self) -> bool {
         self.sender.is_finished()
     }
 
-    /// Whether the peer's FIN and all data before it have arrived.
+    /// Returns true if the peer's FIN and all data before it have arrived.
     pub fn is_peer_finished(&self) -> bool {
         self.receiver.is_finished()
     }
@@ -349,8 +355,8 @@ impl TcpEndpoint {
         }
         if segment.flags.contains(SegmentFlags::ACK) {
             if segment.ack > self.sender.max_sent {
-                // It acknowledges what was never sent: answered and dropped (RFC 9293 section
-                // 3.10.7.4, Linux since 6.18).
+                // The segment acknowledges data that were never sent. It is answered and dropped
+                // (RFC 9293 section 3.10.7.4, Linux since 6.18).
                 self.receiver.ack_due = AckDue::NowPure;
                 return;
             }
@@ -368,7 +374,7 @@ impl TcpEndpoint {
             self.receiver
                 .on_data(now, segment, &self.config, &mut self.stats);
             if segment.flags.contains(SegmentFlags::FIN) && self.has_sent_fin() {
-                // Nothing of ours will come that an ACK could ride on.
+                // No segment of ours will follow that could carry the ACK.
                 self.receiver.owe_ack();
             }
             if self.receiver.is_moderated(&self.config) {
@@ -381,8 +387,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Linux probes a closed window with the sequence number before its next, which asks for an ACK
-    /// (RFC 9293 section 3.10.7.4).
+    /// Handles Linux's probe of a closed window, which has the sequence number before the next one
+    /// and requests an ACK (RFC 9293 section 3.10.7.4).
     #[cold]
     fn answer_window_probe(&mut self, segment: &Segment) {
         if self.answers_probes && segment.seq + 1 == self.receiver.next {
@@ -390,14 +396,14 @@ impl TcpEndpoint {
         }
     }
 
-    /// A strict endpoint takes nothing from a segment below its receive window.
+    /// Ignores, in a strict endpoint, a segment below its receive window.
     #[cold]
     fn handle_below_window(&mut self, now: Time, segment: &Segment) {
         self.receiver.ack_due = AckDue::NowPure;
         self.receiver.open_at_pace(now, &self.config);
         self.stats.received_payload_bytes += u64::from(segment.payload);
         self.stats.duplicate_payload_bytes += u64::from(segment.payload);
-        // When both ends repeat old data, each would ignore the other's ACKs for ever.
+        // If both ends repeat old data, each would ignore the other's ACKs forever.
         if self.sender.timed_out_at == self.sender.una {
             self.sender
                 .on_ack(now, segment, &self.config, &mut self.stats);
@@ -408,7 +414,7 @@ impl TcpEndpoint {
         self.sender.max_sent > self.sender.data_end
     }
 
-    /// The least end of a segment that is not below the receive window.
+    /// Returns the smallest end of a segment that is not below the receive window.
     fn needed(&self, carries: bool) -> u64 {
         self.receiver.next + u64::from(carries)
     }
@@ -468,7 +474,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// A segment of a connection with ECN.
+    /// Handles a segment of a connection with ECN.
     #[cold]
     fn handle_ecn(&mut self, now: Time, segment: &Segment, mark: Ecn, reports: bool) {
         let Some(ecn) = self.ecn.as_deref_mut() else {
@@ -505,7 +511,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The ACK of what came before a change of DCTCP's state, which no later ACK can speak for.
+    /// Sends the ACK of the data before a change of DCTCP's state, which no later ACK can report.
     #[cold]
     fn early_ack(&mut self, segment: &mut Segment) -> bool {
         let Some(ecn) = self.ecn.as_deref_mut() else {
@@ -517,7 +523,7 @@ impl TcpEndpoint {
         let flags = SegmentFlags::ACK.with(ecn.early_ack_flags());
         let (due, deadline) = (self.receiver.ack_due, self.receiver.ack_deadline);
         self.pure_ack(segment);
-        // It says nothing of the data that came with the change.
+        // This ACK does not cover the data that arrived with the change.
         (self.receiver.ack_due, self.receiver.ack_deadline) = (due, deadline);
         segment.window = (self.receiver.next + u64::from(segment.window) - ack) as u32;
         (segment.ack, segment.flags) = (ack, flags);
@@ -525,7 +531,8 @@ impl TcpEndpoint {
         true
     }
 
-    /// ECN of a data segment, new or sent again (RFC 3168 section 6.1.5: not ECN-capable).
+    /// Handles the ECN field of a data segment, new or retransmitted (RFC 3168 section 6.1.5: not
+    /// ECN-capable).
     #[cold]
     fn mark_data(&mut self, is_new: bool, segment: &mut Segment) {
         let Some(ecn) = self.ecn.as_deref_mut() else {

@@ -103,13 +103,12 @@ def _sides(
     """
     if len(files) > 1 and variants:
         raise RequestError(
-            "--variant changes one file, and several are named; name one file, or leave out "
-            "--variant"
+            "--variant changes one file, but several are named; name one file, or omit --variant"
         )
     if len(files) == 1 and len(variants) < 2:
         raise RequestError(
-            f"{files[0]} alone has nothing to be compared with: name a second file, or give "
-            "--variant at least twice (--variant '' is the file as written)"
+            f"{files[0]} alone cannot be compared; name a second file, or give --variant "
+            "at least twice (--variant '' is the file as written)"
         )
     if files.count("-") > 1:
         raise RequestError("standard input holds one scenario, and - is named twice")
@@ -124,11 +123,11 @@ def _sides(
         names, files = names_of(settings), [*files] * len(variants)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise RequestError(f"{twice} is named twice: leave one out")
+        raise RequestError(f"{twice} is named twice; omit one")
     if len(names) > MOST_SIDES:
         raise RequestError(
-            f"{len(names)} sides are more than the {MOST_SIDES} that a table and a picture can "
-            "show; write a study for `goodqueue sweep`"
+            f"{len(names)} scenarios are more than the {MOST_SIDES} that a table and a "
+            "picture can show; write a study for `goodqueue sweep`"
         )
     sides = []
     for name, file, own in zip(names, files, settings, strict=True):
@@ -156,18 +155,21 @@ def _print(found: Comparison) -> None:
             if (one := differences.get(figure)) is not None
         ]
         console.print()
-        title = f"{name} less {names[0]}, seed by seed"
+        title = f"{name} minus {names[0]}, seed by seed"
         console.print(table(title, ["figure", "difference", "finding"], rows))
     console.print()
     console.print(
-        f"Intervals of p50 and p99 have room for their rounding, {percent(ROUNDING)} of a value.",
+        f"Intervals of p50 and p99 include their rounding, {percent(ROUNDING)} of a value.",
         markup=False,
     )
     if found.unchanging:
         console.print()
         console.print(
-            "The same figures come out under every seed, so that intervals say nothing of chance: "
-            f"{', '.join(found.unchanging)}. Give the flows a start_jitter.",
+            (
+                "The figures are the same with every seed, so their intervals do not show the "
+                f"effect of chance: {', '.join(found.unchanging)}. Give the flows a "
+                "start_jitter."
+            ),
             soft_wrap=True,
             markup=False,
         )

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.question import Bounds, Question
     from goodqueue.sizing.search.laboratory import Trial
 
-QUICK = "--quick: theory only, nothing was run"
+QUICK = "--quick: theory only; nothing was run"
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def _print(found: Playout, *, json: bool) -> None:
     console.print(table("Smoothing buffer", ["", *COLUMNS], rows))
     counts = [one.replicates for one in found.estimates if one.replicates]
     if counts:
-        once = "; from the foot of a tooth, as the law has it, one run" if 1 in counts else ""
+        once = "; from the foot of a tooth, as the law assumes, one run" if 1 in counts else ""
         console.print(
             f"Simulated: means of {max(counts)} runs with their 95 % interval{once}. ms are "
             "playing time.",

@@ -102,7 +102,7 @@ class Terminal:
 
     def stopping(self) -> None:
         """Reports that Ctrl-C was pressed."""
-        print("\nfinishing the runs under way; Ctrl-C again stops them", file=sys.stderr)
+        print("\nfinishing the current runs; Ctrl-C again stops them", file=sys.stderr)
 
     def _show(self) -> None:
         if self._task is None or self._bar.disable:

@@ -141,11 +141,11 @@ def _limit(model: Model) -> Settings:
 
 def _why(model: Model) -> str:
     if model.aqm:
-        return "The queue drops before it is full: CoDel stands for its AQM."
+        return "The queue drops before it is full; CoDel represents its AQM."
     if model.limit_low_s is None or model.limit_high_s is None:
-        return "The capture does not show the buffer: one BDP stands for it."
+        return "The capture does not show the buffer; one BDP is assumed."
     low, high = 1e3 * model.limit_low_s, 1e3 * model.limit_high_s
-    return f"The buffer is estimated: drops came at waits of {low:.4g} ms to {high:.4g} ms."
+    return f"The buffer is estimated from drops at waits of {low:.4g} ms to {high:.4g} ms."
 
 
 def _settings(

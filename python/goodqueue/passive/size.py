@@ -81,7 +81,7 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and its callbacks
     begun = time.monotonic()
     today = simulate_today(analysis, model, effort, seed, listener)
     if today is None:
-        notes = (*notes, "the time budget was too short to simulate today's link: --budget")
+        notes = (*notes, ("the time budget was too short to simulate today's link; raise --budget"))
     else:
         model = today.model
     spent_s = time.monotonic() - begun

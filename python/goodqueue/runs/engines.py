@@ -77,7 +77,7 @@ def engine_of_run(choice: Choice, scenario: Scenario, *, needs_packets: bool = F
         if needs_packets:
             why = "the hybrid engine has no packets, and so no series, traces or other queues"
         if why is not None:
-            raise RequestError(f"--engine hybrid: {why}\n  help: leave --engine out")
+            raise RequestError(f"--engine hybrid: {why}\n  help: omit --engine")
         return "hybrid"
     if choice == "packets" or needs_packets or unproved(scenario) is not None:
         return "packets"

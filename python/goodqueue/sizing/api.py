@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.laboratory import Trial
 
-UNASKED = "theory only, nothing was run"
+UNASKED = "theory only; nothing was run"
 
 
 @dataclass(frozen=True, slots=True)

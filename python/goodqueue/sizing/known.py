@@ -47,7 +47,8 @@ class Known:
         changes: dict[str, Any] = {}
         if self.synchronization is not None and self.loss_burst is not None:
             raise RequestError(
-                "--loss-burst is --synchronization times the number of flows: give one of them"
+                "--loss-burst equals --synchronization times the number of flows; give "
+                "only one of them"
             )
         if self.synchronization is not None:
             changes["synchronization"] = _positive("--synchronization", self.synchronization)

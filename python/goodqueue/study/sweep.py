@@ -133,8 +133,8 @@ def check_part(plan: StudyPlan, part: tuple[int, int]) -> None:
     """Refuses to run a part of a study whose stopping rule needs all runs."""
     if plan.stop is not None and part != (1, 1):
         raise RequestError(
-            "a stopping rule looks at all the runs, and a shard has only some of them: write "
-            '"seeds" in place of [stop], or leave out --shard'
+            "a stopping rule needs all runs, and a shard has only some of them; write "
+            '"seeds" in place of [stop], or omit --shard'
         )
 
 

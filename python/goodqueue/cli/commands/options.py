@@ -101,7 +101,7 @@ def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
     if out is None:
         refuse_stray(
             {"--format": formats is not None, "--no-caption": not caption},
-            "is about pictures: say where they go with --out DIR",
+            "applies to pictures: name their directory with --out DIR",
         )
     return drawing_of(formats, caption=caption, usual=("png",))
 

@@ -72,12 +72,12 @@ def reproduce(  # noqa: PLR0913 - options of one command
     of_traces = typed(context, "--row", "--seed")
     if listing:
         stray = {"TABLE": table is not None} | typed(context, "--traces") | of_runs | of_traces
-        refuse_stray(stray, "goes without --list")
+        refuse_stray(stray, "cannot be combined with --list")
         return list_papers(paper, json=json)
     if traces is not None:
-        refuse_stray(of_runs, "goes without --traces")
+        refuse_stray(of_runs, "cannot be combined with --traces")
         return write_traces(paper, table, traces, row or [], seed, json=json)
-    refuse_stray(of_traces, "goes with --traces")
+    refuse_stray(of_traces, "needs --traces")
     request = ReproduceRequest(
         paper,
         table,

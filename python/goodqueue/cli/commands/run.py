@@ -83,7 +83,7 @@ def run(  # noqa: PLR0913
     if snap is not None and not pcap and trace is None:
         raise typer.BadParameter("--snap needs --pcap or --trace")
     if pcap and trace is not None:
-        raise typer.BadParameter("--trace holds what --pcap asks for: give one of them")
+        raise typer.BadParameter("--trace includes the captures of --pcap; give only one of them")
     return run_scenario(
         file,
         overrides(set_),

@@ -328,13 +328,11 @@ def size(  # noqa: PLR0913
             *("--aqm", "--replicates", "--budget", "--only", "--engine", "--jobs", "--store"),
             "--memory",
         )
-        refuse_stray(of_runs, "is about runs, and --quick makes none")
+        refuse_stray(of_runs, "applies to runs, and --quick makes none")
     if only not in {None, "answer"}:
         raise typer.BadParameter(f"--only {only}: write --only answer")
     if only:
-        refuse_stray(
-            typed(context, "--aqm"), "tries other queues, and --only answer leaves them out"
-        )
+        refuse_stray(typed(context, "--aqm"), "tries other queues, and --only answer omits them")
     queues = () if only else QUEUES
     effort = Effort(
         replicates=replicates or MOST_REPLICATES,
@@ -358,11 +356,11 @@ def size(  # noqa: PLR0913
     if file is not None:
         refuse_stray(
             of_link | of_capture | of_traffic,
-            f"describes a link without a file, and {file} describes its own",
+            f"describes a link, but {file} describes its own",
         )
         which = File(path=file, overrides=overrides(set_), link=link, jitter=jitter)
         return size_file(which, bounds, effort, seed, output)
-    refuse_stray(of_file, "belongs to a scenario file, and none is named")
+    refuse_stray(of_file, "belongs to a scenario file, but none is named")
     if from_ is not None:
         known = {"--rate", "--control"}  # the rest is in the capture
         stray = {flag: given for flag, given in of_link.items() if flag not in known}

@@ -96,14 +96,15 @@ def smoothing(  # noqa: PLR0913 - options of one command
     runs = Runs(replicates or REPLICATES, jobs, store)
     if file is not None:
         of_stream = typed(context, "--rate", "--rtt", "--duration", "--packet")
-        refuse_stray(of_stream, f"describes a stream without a file, and {file} has its own")
+        refuse_stray(of_stream, f"describes a stream, but {file} has its own")
         refuse_stray(
-            typed(context, "--quick"), "needs --rate and --rtt: those of a file are simulated"
+            typed(context, "--quick"),
+            "needs --rate and --rtt, because streams of a file are simulated",
         )
         scenario = load(file, set=overrides(set_), seed=seed)
         return smooth_file(FilePlayout(scenario, flow, alpha, beta), runs, json=json)
     of_file = typed(context, "--flow", "--set")
-    refuse_stray(of_file, "belongs to a scenario file, and none is named")
+    refuse_stray(of_file, "belongs to a scenario file, but none is named")
     if rate is None or rtt is None or duration is None:
         raise typer.BadParameter(
             "name a scenario file, or describe the stream with --rate, --rtt and --duration, as in "
@@ -114,6 +115,6 @@ def smoothing(  # noqa: PLR0913 - options of one command
     )
     if quick:
         of_runs = typed(context, "--replicates", "--jobs", "--store", "--seed")
-        refuse_stray(of_runs, "is about runs, and --quick makes none")
+        refuse_stray(of_runs, "applies to runs, and --quick makes none")
         return smooth_quick(question, json=json)
     return smooth_described(question, runs, 1 if seed is None else seed, json=json)

@@ -208,7 +208,7 @@ def results(  # noqa: PLR0913
         stray = {f"--{name.replace('_', '-')}": given is not None for name, given in how.items()}
         refuse_stray(
             {**stray, "--facet": bool(facet), "--no-caption": not caption},
-            "is about a picture: say where it goes with --draw FILE",
+            "applies to a picture: name its file with --draw FILE",
         )
     else:
         refuse_stray(
@@ -218,7 +218,7 @@ def results(  # noqa: PLR0913
                 "--long": long,
                 "--failed": failed,
             },
-            "lists runs, and --draw draws them: leave one of both out",
+            "lists runs, and --draw draws them; omit one of them",
         )
     request = ResultsRequest(
         metrics=metric,

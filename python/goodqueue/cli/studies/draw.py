@@ -94,7 +94,7 @@ def _x(results: Results, kind: str, given: str | None) -> str:
     """Returns the axis or metric along x; by default the only axis."""
     if kind == "cdf":
         if given is not None:
-            raise RequestError("--x: a distribution has its values along x; leave --x out")
+            raise RequestError("--x: a distribution has its values along x; omit --x")
         return ""
     if given is None:
         if len(results.axes) == 1:

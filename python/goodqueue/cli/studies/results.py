@@ -10,7 +10,7 @@ from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.cli.studies.draw import check_draw, draw_results
 from goodqueue.core.outdir import check_apart, check_file, whole_file
 from goodqueue.errors import RequestError
-from goodqueue.output.terminal import plain, print_json, quantity, stdout, table
+from goodqueue.output.terminal import counted, plain, print_json, quantity, stdout, table
 from goodqueue.study.record.store import Store
 from goodqueue.study.results import Results
 
@@ -60,7 +60,7 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
         finally:
             store.close()
         if not quiet:
-            console.print(f"{taken:,} runs taken over into {folder}", markup=False)
+            console.print(f"{counted(taken, 'run')} copied into {folder}", markup=False)
     results = Results(folder).where(request.where)
     if request.draw is not None:
         return _draw(results, request, request.draw)
@@ -68,7 +68,9 @@ def show_results(folder: Path, request: ResultsRequest) -> int:
     if request.export is not None:
         export(rows, request.export)
         if not quiet:
-            console.print(f"{rows.height:,} rows written to {request.export}", markup=False)
+            console.print(
+                f"{counted(rows.height, 'row')} written to {request.export}", markup=False
+            )
         return 0
     if quiet:
         print(rows.write_json())
@@ -113,7 +115,7 @@ def _inspect(folder: Path, request: ResultsRequest) -> int:
     )
     if any(others) or request.merge or (request.verify and request.repair):
         flag = "--repair" if request.repair else "--verify"
-        raise RequestError(f"{flag} looks at the whole folder; give no other option than --json")
+        raise RequestError(f"{flag} checks the whole folder; give no other option than --json")
     found = repair(folder) if request.repair else verify(folder)
     if request.json:
         faults = [{"what": fault.what, "why": fault.why} for fault in found.faults]
@@ -130,16 +132,16 @@ def _inspection(folder: Path, found: Findings, *, repaired: bool) -> Iterator[st
     yield from (f"damaged: {fault}" for fault in found.faults)
     if found.format == 1:
         yield (
-            "the ledger has no checksums (format 1), so a changed figure cannot be found; the next "
-            "sweep into the folder adds checksums of what it holds"
+            "the ledger has no checksums (format 1), so a changed figure cannot be found; "
+            "the next sweep into the folder adds checksums of its content"
         )
-    sound = f"{found.rows:,} rows and {found.tables:,} tables are sound"
+    sound = f"{counted(found.rows, 'row')} and {counted(found.tables, 'table')} intact"
     if not found.faults:
         yield f"{folder}: {sound}, nothing is damaged"
     elif repaired:
-        yield f"{folder}: {sound}; the rest is dropped, and the next sweep runs it again"
+        yield f"{folder}: {sound}; the rest is removed, and the next sweep runs it again"
     else:
-        yield f"{folder}: {sound}; `goodqueue results {folder} --repair` drops the rest"
+        yield f"{folder}: {sound}; `goodqueue results {folder} --repair` removes the rest"
 
 
 def _rows(results: Results, request: ResultsRequest) -> pl.DataFrame:
@@ -206,13 +208,15 @@ def _print(results: Results, rows: pl.DataFrame, request: ResultsRequest) -> Non
     headers = [short.get(name, name) for name in names]
     axes = [short[axis] for axis in results.axes]
     important = [*(header for header in headers if header not in axes)][:1] + axes
-    title, shown = f"{len(results):,} runs{failed}", cells[:MOST_PRINTED]
+    title, shown = f"{counted(len(results), 'run')}{failed}", cells[:MOST_PRINTED]
     console.print(table(title, headers, shown, important, prose=["error"]))
     if not single:
         console.print("mean ± 95 % interval over the seeds", markup=False)
     left = len(cells) - MOST_PRINTED
     if left > 0:
-        console.print(f"... and {left:,} more rows; --export writes them all", markup=False)
+        console.print(
+            f"... and {counted(left, 'more row')}; --export writes them all", markup=False
+        )
 
 
 def _side_by_side(axes: list[str], means: pl.DataFrame) -> tuple[list[str], list[list[str]]]:

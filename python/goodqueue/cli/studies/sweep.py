@@ -14,7 +14,7 @@ from goodqueue.cli.files import source_of
 from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import JsonLines, Terminal, duration
-from goodqueue.output.terminal import print_json, stdout
+from goodqueue.output.terminal import counted, print_json, stdout
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.study.estimate import Cost, estimate
 from goodqueue.study.model import Stop
@@ -89,7 +89,9 @@ def _folder(file: str, request: SweepRequest) -> Path:
     if request.out is not None:
         return request.out
     if file == "-" and not (request.dry_run or request.metrics):
-        raise RequestError("a study from standard input has no name: say where runs go by --out")
+        raise RequestError(
+            "a study from standard input has no name; name the folder of its runs with --out"
+        )
     return Path(f"{'study' if file == '-' else Path(file).stem}-runs")
 
 
@@ -134,7 +136,7 @@ def _executor(request: SweepRequest, limit: int) -> Executor:
         return Threads(request.jobs, limit)
     if request.jobs is not None:
         raise RequestError(
-            "--jobs counts threads of this machine, and --cluster has its own; leave one out"
+            "--jobs counts threads of this machine, and --cluster has its own; omit one of them"
         )
     from goodqueue.study.cluster import Cluster
 
@@ -155,13 +157,13 @@ def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:
         print_json(facts)
         return
     console = stdout()
-    known = f", {tally.known:,} known already" if tally.known else ""
+    known = f", {tally.known:,} known before" if tally.known else ""
     failed = f", {tally.failed:,} failed" if tally.failed else ""
-    console.print(f"{tally.done:,} runs{failed}{known}", markup=False)
+    console.print(f"{counted(tally.done, 'run')}{failed}{known}", markup=False)
     if tally.failed:
-        console.print(f"why: goodqueue results {folder} --failed", markup=False)
+        console.print(f"reasons: goodqueue results {folder} --failed", markup=False)
     if tally.interrupted:
-        console.print("interrupted: the same command does the rest", markup=False)
+        console.print("interrupted; the same command continues", markup=False)
     console.print(f"written to {folder}", markup=False, soft_wrap=True)
 
 
@@ -196,7 +198,7 @@ MOST_PRINTED = 20
 
 
 def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
-    from goodqueue.output.terminal import plain, table
+    from goodqueue.output.terminal import counted, plain, table
 
     console = stdout()
     count = len(study.variants)
@@ -207,14 +209,21 @@ def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
     title = plain(study.title) or "Study"
     console.print(table(title, list(study.axes), rows) if study.axes else title)
     if count > MOST_PRINTED:
-        console.print(f"... and {count - MOST_PRINTED:,} more variants; --json has them all")
+        console.print(
+            f"... and {counted(count - MOST_PRINTED, 'more variant')}; --json prints them all"
+        )
     at_least = "at least " if study.stop else ""
-    runs = f"{count * least:,} runs: {count:,} variants, each under {at_least}{least:,} seeds"
+    runs = (
+        f"{counted(count * least, 'run')}: {counted(count, 'variant')}, each with "
+        f"{at_least}{counted(least, 'seed')}"
+    )
     wall, total = duration(cost.seconds / workers), duration(cost.seconds)
     console.print(runs, markup=False)
     console.print(
-        f"about {wall} on {workers} threads ({total} of processor time; a run takes "
-        f"{_short(cost.shortest_s)} to {_short(cost.longest_s)})",
+        (
+            f"about {wall} on {counted(workers, 'thread')} ({total} of processor time; a run "
+            f"takes {_short(cost.shortest_s)} to {_short(cost.longest_s)})"
+        ),
         markup=False,
     )
 

@@ -321,7 +321,7 @@ def _simulated(link: Link, trials: Trials, one: RuleAnswer, laboratory: Laborato
         return one
     why_not = laboratory.why_not(link, packets)
     if why_not is None and packets not in trials.replicates:
-        why_not = "it was stopped before"
+        why_not = "the search was stopped before it"
     if why_not is not None:
         return replace(one, why_not=why_not)
     figures = figures_at(trials, packets)

@@ -38,8 +38,8 @@ def advise(link: Link) -> Advice:
             (
                 len(set(link.rtts_s)) == 1 and link.flows > 1,
                 (
-                    "all round-trip times are equal: flows tend to lose at the same time and stay "
-                    "in step"
+                    "all round-trip times are equal, so flows tend to lose at the same "
+                    "time and stay in step"
                 ),
             ),
             *burst_checks(link, packets),
@@ -47,8 +47,9 @@ def advise(link: Link) -> Advice:
             (
                 link.decrease not in {None, 0.5},
                 (
-                    f"derived for Reno: {link.congestion_control} keeps {link.decrease} of its "
-                    "window and not half, so windows swing less and less buffer suffices"
+                    f"the rule is derived for Reno; {link.congestion_control} keeps "
+                    f"{link.decrease} of its window and not half, so windows vary less and "
+                    "a smaller buffer suffices"
                 ),
             ),
         ),

@@ -97,7 +97,9 @@ class Budget:
             RequestError: if the budget is not positive.
         """
         if not seconds > 0:
-            raise RequestError(f"a budget of {seconds:g} s: a search needs some time, as in 60s")
+            raise RequestError(
+                f"the budget of {seconds:g} s is too short: write a positive time, such as 60s"
+            )
         self.seconds = seconds
         self.spent = False
         self._begun = time.monotonic()

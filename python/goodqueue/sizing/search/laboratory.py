@@ -134,7 +134,7 @@ class Laboratory:
         if self._choice == "hybrid":
             why = unable(self._whole(link, packets))
             if why is not None:
-                raise RequestError(f"--engine hybrid: {why}\n  help: leave --engine out")
+                raise RequestError(f"--engine hybrid: {why}\n  help: omit --engine")
         self._fit(link, packets)
         if not self.trial.elastic or self.plan.share < 1:
             return
@@ -217,7 +217,7 @@ class Laboratory:
         limit = found.limit or found.floor or found.reached
         why = unproved(self._whole(link, limit))
         if why is not None:
-            return f"not compared with packets on such links: {why}"
+            return f"it was not compared with the packet engine on such links: {why}"
         smaller = None
         if found.floor is not None and found.floor > 1 and not found.low:
             smaller = self.why_not(link, found.floor - 1)

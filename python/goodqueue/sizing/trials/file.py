@@ -40,7 +40,7 @@ def link_name(scenario: Scenario, wanted: str | None) -> str:
     if len(forward) == 1:
         return forward[0]
     names = ", ".join(forward[:8]) + (", …" if len(forward) > 8 else "")
-    raise RequestError(f"which link? name one with --link: {names}")
+    raise RequestError(f"several links could be sized; choose one with --link: {names}")
 
 
 def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[str, ...]]:
@@ -57,13 +57,16 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
     notes = [] if why_none is None else [why_none]
     if control is not None and len(controls) > 1:
         mixed = ", ".join(f"{count} {one}" for one, count in controls.most_common())
-        notes.append(f"long flows differ in congestion control ({mixed}): rules take {control}")
+        notes.append(
+            f"long flows have different congestion controls ({mixed}); the rules assume {control}"
+        )
     known = flows if control is not None else []
     rtts = _round_trips(known) or (() if buffer["base_rtt_s"] is None else (buffer["base_rtt_s"],))
     if known and asked.local_share == 1 and _others_cross(scenario, flows):
         notes.append(
-            "other flows may cross the link: rules take the long ones to have all of it unless "
-            "told their share (--mix); simulation has them all"
+            "other flows may cross the link; the rules assume that the long flows have "
+            "its whole capacity unless --mix gives their share; the simulation contains "
+            "all flows"
         )
     link = Link(
         rate_bps=buffer["rate_bps"],
@@ -84,11 +87,11 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
 def _control(controls: Counter[str], name: str) -> tuple[str | None, str | None]:
     """Returns the congestion control for the rules, or the reason why no rule applies."""
     if not controls:
-        return None, f"no TCP flow without end crosses {name}: no rule speaks of such traffic"
+        return None, (f"no TCP flow without end crosses {name}, so no rule applies to this traffic")
     control = controls.most_common(1)[0][0]
     if control in {*DECREASE, "bbr"}:
         return control, None
-    return None, f"the long flows have {control}, of which no rule speaks"
+    return None, f"the long flows have {control}, to which no rule applies"
 
 
 def _round_trips(flows: Sequence[LongFlow]) -> tuple[float, ...]:
@@ -146,9 +149,9 @@ class FileTrial:
         self._asked = asked
         self._scenarios = {self.link: scenario.with_default_jitter(self.jitter_s)}
         if not _is_fifo(self._commands(self.link, 1)):
-            about = f"{name} has a queue that is no drop-tail FIFO"
-            rules = ", which is what rules assume" if self.link.flows else ""
-            self.notes = (*self.notes, f"{about}{rules}: what is sized is its limit")
+            about = f"the queue of {name} is not a drop-tail FIFO"
+            rules = ", which the rules assume" if self.link.flows else ""
+            self.notes = (*self.notes, f"{about}{rules}; the answer is its limit")
 
     def scenario(
         self,
@@ -225,7 +228,7 @@ class FileTrial:
                 f"flow.{group}.tcp.congestion_control": "cubic" for group in groups
             }
             if not link.byte_counting:
-                wanted["Reno that counts bytes (Linux)"] = {
+                wanted["Reno that grows by bytes acknowledged (Linux)"] = {
                     f"flow.{group}.tcp.byte_counting": True for group in groups
                 }
         found = {}
