@@ -100,7 +100,7 @@ def test_linux_acknowledges_one_by_one_while_its_window_opens(folder: Path) -> N
     assert {sender.ack_every for sender in model.senders} == {2}
 
 
-def test_without_what_the_capture_shows_the_model_does_not_reproduce_it(
+def test_without_captured_properties_the_model_does_not_reproduce_the_capture(
     runner: Runner, folder: Path
 ) -> None:
     """Receivers that delay ACKs from the 17th segment on lose half as much again as recorded."""
@@ -173,7 +173,7 @@ def test_a_queue_that_is_no_fifo_is_not_taken_for_one(runner: Runner, folder: Pa
     assert likely_reason(today) is not None
 
 
-def test_what_is_unexplained_widens_the_recommendation() -> None:
+def test_the_models_error_widens_the_recommendation() -> None:
     """Twice the simulated loss asks for the buffer that the curve has for half of the bound."""
     limits = [10, 20, 40, 80]
     loss = {10: 0.04, 20: 0.02, 40: 0.01, 80: 0.005}

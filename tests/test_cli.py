@@ -229,7 +229,7 @@ def test_out_refuses_a_directory_with_other_files(small: Path, tmp_path: Path) -
     assert precious.read_text() == "x"
 
 
-def test_out_never_removes_what_was_put_beside_results(small: Path, tmp_path: Path) -> None:
+def test_out_never_removes_foreign_files_beside_results(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert goodqueue("run", small, "--out", out, "--no-series").returncode == 0
     (out / "notes.txt").write_text("x")
@@ -362,7 +362,7 @@ def on_terminal(*arguments: object, **environment: str) -> str:
     return printed.decode()
 
 
-def test_colour_and_progress_are_for_terminals_and_no_color_is_heeded(small: Path) -> None:
+def test_only_terminals_get_colour_and_progress_and_no_color_is_respected(small: Path) -> None:
     size = ("size", small, "--replicates", 3, "--target", "90%", "--store", small.parent / "runs")
     coloured = on_terminal(*size, "--seed", 2)
     assert "\x1b[1m" in coloured
@@ -503,7 +503,7 @@ def test_a_missing_file_is_reported_in_the_systems_words(small: Path, tmp_path: 
         assert "help: name an existing file in an existing directory" in message
 
 
-def test_reproduce_says_what_finished_when_interrupted(
+def test_reproduce_names_finished_experiments_when_interrupted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     figures, calls = runner.Runner.figures, []

@@ -157,9 +157,7 @@ def merged(parts: list[Path]) -> Results:
     return Results(parts[0])
 
 
-def test_a_worker_that_dies_costs_only_what_it_was_running(
-    tmp_path: Path, machines: Machines
-) -> None:
+def test_a_worker_that_dies_costs_only_its_current_runs(tmp_path: Path, machines: Machines) -> None:
     machines.add(2)
     runs = [run_of(variant, seed) for variant in study("20s").plan.variants for seed in range(15)]
     recorded: list[bytes] = []

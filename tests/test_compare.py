@@ -137,7 +137,7 @@ def test_files_with_the_same_contents_show_no_difference(
     assert {one["mean"] for one in difference["figures"].values()} == {0.0}
 
 
-def test_tables_name_every_side_and_say_what_differs(small: Path, store: list[str]) -> None:
+def test_tables_name_every_side_and_the_differences(small: Path, store: list[str]) -> None:
     variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
     done = goodqueue("compare", small, *JITTER, *variants, "--replicates", 3, *store)
     assert done.returncode == 0, done.stderr

@@ -141,7 +141,7 @@ def test_auto_runs_packets_unless_that_takes_too_long() -> None:
         (["--engine", "hybrid", "--pcap", "before=x.pcapng"], "has no packets"),
     ],
 )
-def test_what_cannot_be_run_is_refused_by_name(
+def test_impossible_runs_are_refused_by_name(
     flags: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "small.toml"
@@ -150,7 +150,7 @@ def test_what_cannot_be_run_is_refused_by_name(
     assert words in capsys.readouterr().err.replace("\n", " ")
 
 
-def test_the_core_refuses_what_the_engine_cannot_run() -> None:
+def test_the_core_refuses_scenarios_that_the_engine_cannot_run() -> None:
     scenario = _core.Scenario.parse(SCENARIO.encode(), "small", [])
     with pytest.raises(ScenarioError, match="no traffic but TCP"):
         scenario.run(engine="hybrid")
@@ -204,7 +204,7 @@ def test_every_part_of_an_answer_names_its_engine_or_why_it_was_not_run(
     assert "engine" in pl.read_parquet(out / "rules.parquet").columns
 
 
-def test_what_is_said_of_the_agreement_is_what_was_measured() -> None:
+def test_the_stated_agreement_is_the_measured_one() -> None:
     page = (Path(__file__).parents[1] / "docs/hybrid.md").read_text()
     rows = re.findall(
         r"^\| (utilisation|loss), all \| (\d+) \|.*\((\d+) %\) \|$", page, re.MULTILINE
@@ -267,6 +267,6 @@ def test_ctrl_c_ends_a_hybrid_run_within_a_second(tmp_path: Path) -> None:
     assert took < 3, words
 
 
-def test_a_summary_of_python_refuses_what_only_packets_have() -> None:
+def test_a_hybrid_result_refuses_figures_that_need_packets() -> None:
     with pytest.raises(RequestError, match="has no packets"):
         goodqueue.run(LINK, engine="hybrid", series=True)

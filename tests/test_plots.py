@@ -137,7 +137,7 @@ workload = { kind = "exchanges", request = "5kB", reply = "1kB", pause = "60s", 
 """
 
 
-def test_what_is_downloaded_reaches_the_client() -> None:
+def test_downloads_reach_the_client() -> None:
     """Without loss every byte is seen once: three transfers of 100 kB, a page of 110 kB."""
     wide = ("topology.bottleneck.rate", "20Mbps"), ("topology.bottleneck.queue.limit", "1000p")
     result = goodqueue.run(SMALL + DOWNLOADS, set=dict(wide), throughput=True)

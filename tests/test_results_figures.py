@@ -110,7 +110,7 @@ def test_columns_with_units_in_their_cells_have_none_in_their_heads(
         ("bottleneck.rat=2Mbps", "did you mean"),
     ],
 )
-def test_what_no_run_has_is_refused_with_the_nearest(
+def test_unknown_metrics_are_refused_with_the_nearest(
     condition: str, says: str, runs: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()

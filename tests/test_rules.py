@@ -206,7 +206,7 @@ def test_a_queue_of_packets_of_one_size_is_exact_however_rare_its_losses() -> No
     assert wanted > 200
 
 
-def test_of_a_saturated_queue_one_in_two_places_is_lost() -> None:
+def test_a_saturated_queue_loses_one_packet_in_twice_its_places() -> None:
     """A long M/D/1/K at a load of 1 loses 1/(2K): a Brownian motion between two barriers.
 
     None of 10,000 places loses as little as one in a million.

@@ -76,7 +76,7 @@ def test_an_answer_that_is_not_proved_is_printed_as_such(
     assert "recommended" not in out
 
 
-def test_the_answer_is_the_same_whatever_the_thread_count(
+def test_the_answer_does_not_depend_on_the_number_of_threads(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     answers = [
@@ -118,7 +118,7 @@ def test_the_recommendation_comes_before_the_rest(capsys: pytest.CaptureFixture[
     assert out.index("recommended:") < out.index("Answers of the rules")
 
 
-def test_progress_shows_what_is_left_and_what_is_known() -> None:
+def test_progress_shows_the_remaining_time_and_the_bracket() -> None:
     shown = on_terminal(*SMALL, "--only", "answer")
     assert re.search(r"sizing bottleneck: .*at most [\d.]+ s left", shown), shown[:500]
     assert re.search(r"between \d+ and \d+ packets", shown)
@@ -215,7 +215,7 @@ def test_a_lean_search_proves_the_answer_within_a_step(needed: int) -> None:
 
 
 @pytest.mark.parametrize("runs", [0, 2, 5, 30, 60, 100])
-def test_what_a_stopped_search_has_shown_holds_the_answer(runs: int) -> None:
+def test_the_bracket_of_a_stopped_search_contains_the_answer(runs: int) -> None:
     trials = Trials(Steps(40, runs))
     with pytest.raises(KeyboardInterrupt):
         smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=10_000)

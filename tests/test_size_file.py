@@ -103,7 +103,7 @@ def test_poisson_arrivals_need_the_room_that_md1k_says() -> None:
         assert abs(fmean(losses) - md1k_loss(0.9, limit + 1)) < 6.4 * error, limit
 
 
-def test_a_long_reno_flow_needs_what_the_saw_tooth_says() -> None:
+def test_a_long_reno_flow_needs_the_buffer_of_the_saw_tooth() -> None:
     """Half a BDP gives 27/28 of the link; BDP 100 packets, an ACK for each, initial window 50."""
     answer = size_scenario(RENO, Asked(27 / 28), Effort(3, changes=False, queues=()))
     assert answer.buffer is not None
@@ -130,7 +130,7 @@ def test_a_file_is_read_as_rules_see_it() -> None:
     assert shared.link.harmonic_rtt_s == pytest.approx(len(shared.link.rtts_s) / sum(rates))
 
 
-def test_what_no_rule_knows_is_said_and_not_guessed() -> None:
+def test_traffic_without_a_rule_is_named_and_not_guessed() -> None:
     trial = trial_of(SMALL, flow__upload__tcp__congestion_control="vegas")
     assert trial.link.flows == 0
     assert trial.notes == ("the long flows have vegas, to which no rule applies",)
@@ -145,7 +145,7 @@ def test_what_no_rule_knows_is_said_and_not_guessed() -> None:
     assert any("--mix" in note for note in both.notes)
 
 
-def test_what_is_changed_is_changed_in_the_file() -> None:
+def test_changes_are_made_in_the_file() -> None:
     text = SMALL.replace('name = "upload"', 'name = "upload"\ncount = 8')
     trial = trial_of(text, flow__upload__tcp__byte_counting="false")
     others = trial.others(trial.link)

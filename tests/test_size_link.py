@@ -46,7 +46,9 @@ def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["recommendation"]["by"] == "theory"
 
 
-def test_what_hosts_run_is_the_default(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_tcp_of_most_hosts_is_the_default(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """The default is CUBIC of Linux; the written scenario states it."""
     for flags, words, theirs in [
         ([], "1 long cubic flow (linux profile)", ("cubic", "linux", True)),
@@ -66,7 +68,7 @@ def test_what_hosts_run_is_the_default(capsys: pytest.CaptureFixture[str], tmp_p
         assert (told["congestion_control"], told["byte_counting"]) == (theirs[0], theirs[2])
 
 
-def test_how_much_hangs_on_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_sensitivity_of_the_answer_is_stated(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command([*SMALL, "--replicates", "3", "--aqm", "pie"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^as in theory \(Reno, rfc\): \d+ packets instead of \d+$", out, re.MULTILINE)
@@ -75,7 +77,7 @@ def test_how_much_hangs_on_it_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     assert re.search(r"^as hosts are \(CUBIC, linux\): \d+ packets instead", out, re.MULTILINE)
 
 
-def test_one_flow_needs_what_its_saw_tooth_says() -> None:
+def test_one_flow_needs_the_buffer_of_its_saw_tooth() -> None:
     """95 % of the link: 0.43 of a BDP of 50 packets, by the integral of the saw-tooth."""
     link = as_in_theory(Link(6e6, (0.1,), 1, min_utilization=0.95))
     answer = size_link(link, Effort(replicates=12, changes=False, queues=()))
@@ -106,7 +108,7 @@ def test_theory_from_python() -> None:
         judge_rules(Link(50e6, (0.1,), flows=0))
 
 
-def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_simulation_is_shown_beside_theory(capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = answered(capsys)
     assert code == 0
     best = answer["recommendation"]
@@ -124,7 +126,7 @@ def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
-def test_what_cannot_be_had_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_infeasible_bounds_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     code = run_command([*SMALL, "--max-delay", "7ms", "--min-utilization", "99%"])
     out = capsys.readouterr().out
     assert code == 3
@@ -161,7 +163,7 @@ def test_buffers_of_rules_do_not_count_as_searched(capsys: pytest.CaptureFixture
     assert f"even {reached} packets do not keep utilisation" in capsys.readouterr().out
 
 
-def test_what_is_not_shown_is_not_said_to_be(
+def test_results_that_are_not_shown_are_not_claimed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Three replicates show nothing, because their interval is infinite."""
@@ -241,7 +243,7 @@ def test_a_rule_that_holds_and_breaks_the_delay_says_both(
     assert rules["bdp"]["keeps_bounds"] is True
 
 
-def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_theory_names_the_bound_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
     assert run_command(command) == 3
@@ -289,7 +291,7 @@ def test_asked_again_nothing_is_run(
     assert answered(capsys) == first
 
 
-def test_the_page_stands_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_page_is_self_contained(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     page, out = tmp_path / "answer.html", tmp_path / "out"
     command = [*SMALL, "--report", str(page), "--out", str(out), "--store", str(tmp_path / "runs")]
     assert run_command(command) == 0

@@ -156,7 +156,7 @@ def test_a_damaged_row_is_listed_dropped_and_run_again(
     assert content(runs) == whole
 
 
-def test_a_damaged_table_is_told_dropped_and_made_again(runs: Path) -> None:
+def test_a_damaged_table_is_listed_removed_and_made_again(runs: Path) -> None:
     whole = content(runs)
     table = flip_a_table(runs)
     assert Results(runs).means("bottleneck.utilization").height == 2  # rows are sound
@@ -243,7 +243,9 @@ def test_a_newer_store_is_refused(runs: Path, goodqueue: Command) -> None:
         assert "written by a newer goodqueue (format 3, this one reads up to 2)" in message
 
 
-def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path: Path, goodqueue: Command) -> None:
+def test_files_that_are_not_ledgers_are_refused_and_unchanged(
+    tmp_path: Path, goodqueue: Command
+) -> None:
     study = tmp_path / "study.toml"
     study.write_text(STUDY)
     folder = tmp_path / "runs"
@@ -277,7 +279,7 @@ def test_a_ledger_that_another_process_has_open_is_not_replaced(runs: Path) -> N
     assert len(repair(runs).faults) == 1
 
 
-def test_a_damaged_copy_of_the_study_is_told(runs: Path, goodqueue: Command) -> None:
+def test_a_damaged_copy_of_the_study_is_reported(runs: Path, goodqueue: Command) -> None:
     (runs / "study.toml").write_bytes(b"\xff = [")
     assert "the next sweep of the study writes it again" in refused(goodqueue("results", runs))
 

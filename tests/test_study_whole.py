@@ -120,7 +120,7 @@ def written(tmp_path: Path, plot: str = "") -> Path:
     return file
 
 
-def test_every_kind_of_picture_comes_out_of_a_file(tmp_path: Path) -> None:
+def test_every_kind_of_picture_can_be_drawn_from_a_study_file(tmp_path: Path) -> None:
     done = goodqueue("sweep", written(tmp_path, BOX), "--out", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     names = {path.stem for path in (tmp_path / "runs").glob("*.svg")}

@@ -209,7 +209,7 @@ def test_nothing_is_cut_at_any_width(
         assert not wide, f"{wide} at {width} columns"
 
 
-def test_a_run_at_80_columns_names_what_it_leaves_out(
+def test_a_run_at_80_columns_names_omitted_columns(
     folder: Path, at_width: Callable[[list[str], int], str]
 ) -> None:
     narrow, wide = (at_width(["run", str(folder / "small.toml")], width) for width in (80, 200))

@@ -86,7 +86,7 @@ def test_the_saw_tooth_takes_as_long_as_it_was_expected_to() -> None:
     assert 14 <= bottleneck["loss_bursts"] <= 30
 
 
-def test_the_rest_has_its_share_and_is_what_it_should_be() -> None:
+def test_other_traffic_has_its_share_and_its_kinds() -> None:
     """The other traffic has 20 %: 8 % behind another link, 8 % by windows, 4 % short transfers."""
     mixed = link(rate_bps=50e6, local_share=0.8, flows=40)
     reach = length(mixed, 100)
@@ -135,7 +135,7 @@ def test_every_control_runs(control: str) -> None:
     assert 0.5 < bottleneck["utilization"] <= 1
 
 
-def test_nothing_but_long_flows_where_all_is_local() -> None:
+def test_only_long_flows_are_simulated_if_all_traffic_is_local() -> None:
     described = settings(link(), 10, tail_drop(10), length(link(), 10))
     assert [flow["name"] for flow in described["flow"]] == ["long"]
     assert [one["name"] for one in described["topology"]["link"]] == ["bottleneck"]

@@ -29,7 +29,7 @@ pub(crate) fn read(topology: &Reader<'_>) -> Checked<Vec<PoolConfig>> {
 fn read_pool(table: &Reader<'_>) -> Checked<PoolConfig> {
     let policy = table.choice("policy")?.unwrap_or("dynamic");
     let unused = |key| {
-        let message = format!("\"{key}\" means nothing to a {policy} policy");
+        let message = format!("\"{key}\" has no meaning for a {policy} policy");
         table.problem(key, message, "leave it out, or choose another policy")
     };
     if policy != "dynamic" && table.get("alpha").is_some() {
@@ -88,7 +88,8 @@ pub(crate) fn check(topology: &Reader<'_>, pools: &[PoolConfig], uses: &[Use]) -
     for ((table, pool), Use { links, frame_bytes }) in field.tables()?.iter().zip(pools).zip(uses) {
         let needed = u128::from(*links) * u128::from(pool.headroom);
         if needed > u128::from(pool.capacity) {
-            let message = format!("{links} links with this headroom take {needed} bytes");
+            let message =
+                format!("the headroom of all links (number: {links}) takes {needed} bytes");
             return Err(table.problem("headroom", message, "write less, or more capacity"));
         }
         let PoolConfig {

@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
             return Err(Problem::new(
                 node.at,
                 path,
-                format!("{} stands where a table belongs", node.value.describe()),
+                format!("expected a table, found {}", node.value.describe()),
                 format!("write a table of keys, as in {example}"),
             ));
         };
@@ -261,7 +261,7 @@ impl<'a> Field<'a> {
     /// Returns the problem of a value of the wrong type.
     fn wrong(&self, wanted: &str) -> Problem {
         let found = self.node.value.describe();
-        let message = format!("{found} stands where {wanted} belongs");
+        let message = format!("expected {wanted}, found {found}");
         self.problem(
             message,
             format!("write {} = {}, say", self.key.name, self.key.toml_example()),
@@ -386,7 +386,7 @@ impl<'a> Field<'a> {
         match &self.node.value {
             Value::Flag(flag) => Ok(*flag),
             other => Err(self.problem(
-                format!("{} stands where true or false belongs", other.describe()),
+                format!("expected true or false, found {}", other.describe()),
                 format!(
                     "write {0} = true or {0} = false, without quotes",
                     self.key.name
@@ -458,9 +458,7 @@ impl<'a> Field<'a> {
             };
             let Value::Integer(text, value) = &node.value else {
                 let what = node.value.describe();
-                return Err(problem(format!(
-                    "{what} stands where a whole number belongs"
-                )));
+                return Err(problem(format!("expected a whole number, found {what}")));
             };
             match value.and_then(|value| u64::try_from(value).ok()) {
                 Some(value) if value <= max => numbers.push(value),
@@ -470,7 +468,7 @@ impl<'a> Field<'a> {
         numbers.sort_unstable();
         match numbers.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(self.problem(
-                format!("{} stands in the list twice", pair[0]),
+                format!("the list contains {} twice", pair[0]),
                 "name each number once",
             )),
             None => Ok(numbers),
@@ -536,7 +534,7 @@ impl<'a> Field<'a> {
         let Value::List(items) = &self.node.value else {
             let found = self.node.value.describe();
             return Err(self.problem(
-                format!("{found} stands where a list of tables belongs"),
+                format!("expected a list of tables, found {found}"),
                 format!("write {} with double brackets", self.key.toml_example()),
             ));
         };

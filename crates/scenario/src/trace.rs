@@ -72,7 +72,7 @@ pub fn parse_mahimahi(bytes: &[u8]) -> Result<DeliveryTrace, TraceError> {
         let (number, text) = line?;
         let error = |message, help: &str| TraceError::new(Some(number), message, help);
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            let message = format!("\"{}\" is no number of milliseconds", shorten(text));
+            let message = format!("\"{}\" is not a number of milliseconds", shorten(text));
             return Err(error(message, EXAMPLE));
         }
         let time: u32 = text.parse().map_err(|_| {

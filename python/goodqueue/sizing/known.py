@@ -38,17 +38,6 @@ class Known:
     ack_every: int | None = None
     byte_counting: bool | None = None
 
-    @property
-    def given(self) -> dict[str, bool]:
-        """Returns, for each flag, True if it was given."""
-        return {
-            "--synchronization": self.synchronization is not None,
-            "--loss-burst": self.loss_burst is not None,
-            "--effective-rtt": self.effective_rtt is not None,
-            "--ack-every": self.ack_every is not None,
-            "--byte-counting": self.byte_counting is not None,
-        }
-
     def applied(self, link: Link) -> Link:
         """Returns the link with these properties.
 

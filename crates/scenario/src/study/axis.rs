@@ -102,7 +102,7 @@ impl Sweep {
     /// Reads `[sweep]`.
     pub(crate) fn read(node: &Node) -> Checked<Self> {
         let Value::Table(table) = &node.value else {
-            let message = format!("{} stands where a table belongs", node.value.describe());
+            let message = format!("expected a table, found {}", node.value.describe());
             let help = "write [sweep], and below it keys of the scenario with lists of values";
             return Err(Problem::new(node.at, "sweep", message, help));
         };
@@ -176,7 +176,7 @@ impl Sweep {
         let paths: Vec<&str> = self.swept().map(|swept| swept.path.as_str()).collect();
         let help = match nearest(name, self.names()) {
             Some(near) => format!("did you mean \"{near}\"?"),
-            None if paths.is_empty() => "there is no axis: add some below [sweep]".to_owned(),
+            None if paths.is_empty() => "this study has no axis; add some below [sweep]".to_owned(),
             None => format!("the axes are {}", paths.join(", ")),
         };
         let message = format!("\"{}\" is not an axis of this study", shorten(name));
@@ -282,7 +282,7 @@ fn tables<'a>(node: Option<&'a Node>, path: &str) -> Checked<&'a [Node]> {
         Some((node, other)) => Err(Problem::new(
             node.at,
             path,
-            format!("{} stands where a list of tables belongs", other.describe()),
+            format!("expected a list of tables, found {}", other.describe()),
             format!("write [[{path}]] with double brackets"),
         )),
     }
@@ -420,7 +420,7 @@ impl Swept {
         let mut seen = HashSet::new();
         for (index, one) in self.shown.iter().enumerate() {
             if !seen.insert(one.to_string()) {
-                let message = format!("{} stands in this axis twice", shorten(&one.to_string()));
+                let message = format!("this axis contains {} twice", shorten(&one.to_string()));
                 let help = "name each value once; replicates come from \"seeds\"";
                 return Err(Problem::new(
                     self.values[index].at,

@@ -57,10 +57,7 @@ impl Outline {
     ) -> Checked<()> {
         let field = stop.require("width")?;
         if !field.is_table() {
-            let message = format!(
-                "{} stands where a table belongs",
-                field.node.value.describe()
-            );
+            let message = format!("expected a table, found {}", field.node.value.describe());
             return Err(field.problem(message, "write width.bottleneck.utilization = 0.01, say"));
         }
         let mut widths = Map::new();
@@ -75,7 +72,7 @@ impl Outline {
         let max = stop.integer("max_replicates")?.unwrap_or(1000.max(min));
         if max < min {
             let help = "write at least as many, or fewer \"seeds\" and \"min_replicates\"";
-            let message = format!("every variant gets {min} replicates to begin with");
+            let message = format!("the smallest number of replicates is {min}");
             return Err(stop.problem("max_replicates", message, help));
         }
         self.min_replicates = min;
@@ -230,7 +227,7 @@ fn read_where(
     };
     if !field.is_table() {
         let found = field.node.value.describe();
-        let message = format!("{found} stands where a table belongs");
+        let message = format!("expected a table, found {found}");
         return Err(field.problem(message, "write where = { tcp.pacing = true }, say"));
     }
     let leaves = leaves(field.node, "").into_iter();
@@ -291,7 +288,7 @@ fn width(field: &Field<'_>, node: &Node) -> Checked<serde_json::Value> {
             node,
             ..field.clone()
         };
-        let message = format!("{what} is no width of an interval");
+        let message = format!("{what} is not a width of an interval");
         return Err(own.problem(
             message,
             "write a number above zero, or a share of the mean, as in \"2%\"",

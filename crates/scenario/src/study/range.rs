@@ -98,7 +98,7 @@ impl Range<'_> {
                     return Ok(Steps::Add(step.value));
                 }
                 let help = "write a number above zero in the unit of its ends";
-                Err(field.problem("this is no step of this range", help))
+                Err(field.problem("the range does not allow this step", help))
             }
             (None, Some(factor), None) => Ok(Steps::Multiply(factor)),
             (None, None, Some(points)) => Ok(Steps::Divide {

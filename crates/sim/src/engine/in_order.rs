@@ -22,7 +22,7 @@ pub struct InOrder<'s, S> {
     waiting: BinaryHeap<Reverse<(Time, u64, usize)>>,
     events: Vec<PacketEvent>,
     free: Vec<usize>,
-    told: u64,
+    count: u64,
     now: Time,
 }
 
@@ -35,7 +35,7 @@ impl<'s, S: PacketSink> InOrder<'s, S> {
             waiting: BinaryHeap::new(),
             events: Vec::new(),
             free: Vec::new(),
-            told: 0,
+            count: 0,
             now: Time::ZERO,
         }
     }
@@ -74,7 +74,7 @@ impl<S: PacketSink> Probe for InOrder<'_, S> {
     }
 
     fn packet(&mut self, event: PacketEvent) {
-        debug_assert!(event.time >= self.now, "told of the past: {event:?}");
+        debug_assert!(event.time >= self.now, "event in the past: {event:?}");
         if !self.sink.wants(&event) {
             return;
         }
@@ -85,8 +85,8 @@ impl<S: PacketSink> Probe for InOrder<'_, S> {
             self.events.push(event);
             self.events.len() - 1
         };
-        self.waiting.push(Reverse((event.time, self.told, place)));
-        self.told += 1;
+        self.waiting.push(Reverse((event.time, self.count, place)));
+        self.count += 1;
     }
 
     fn backlog(&mut self, link: LinkId, time: Time, backlog: Backlog) {

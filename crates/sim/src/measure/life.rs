@@ -79,7 +79,7 @@ impl SenderState {
     }
 }
 
-/// Happening at a moment of a flow's life.
+/// Event at one moment of a flow's life.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Happening {
     /// An event of one of the flow's packets.
@@ -107,7 +107,7 @@ pub enum Happening {
 pub struct Moment {
     /// Time of the moment.
     pub time: Time,
-    /// The happening.
+    /// Event of this moment.
     pub what: Happening,
 }
 

@@ -461,7 +461,7 @@ mod tests {
 
     /// A window that was large once does not take memory permanently.
     #[test]
-    fn what_is_acknowledged_gives_its_memory_back() {
+    fn acknowledged_data_free_their_memory() {
         let mut records = Records::default();
         for index in 0..1000 {
             let record = Record::new(1 + index, 1, Time(index), Snapshot::default());

@@ -106,6 +106,18 @@ def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
     return drawing_of(formats, caption=caption, usual=("png",))
 
 
+def typed(context: typer.Context, *options: str) -> dict[str, bool]:
+    """Returns, for each option, True if it is on the command line."""
+    found = {
+        name
+        for parameter in context.command.params
+        if (source := context.get_parameter_source(str(parameter.name))) is not None
+        and source.name == "COMMANDLINE"
+        for name in parameter.opts
+    }
+    return {option: option in found for option in options}
+
+
 def refuse_stray(stray: dict[str, bool], why: str) -> None:
     """Refuses options that would be ignored."""
     for option, is_given in stray.items():

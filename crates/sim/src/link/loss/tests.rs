@@ -141,7 +141,7 @@ fn powers_are_what_single_steps_come_to() {
 }
 
 #[test]
-fn only_the_packets_told_are_lost_and_only_they_move_the_chain() {
+fn only_listed_packets_are_lost_and_only_they_advance_the_chain() {
     let ack = Packet {
         body: Body::Tcp(Segment::default()),
         arrived: Time::ZERO,
