@@ -7,7 +7,8 @@ import re
 from contextlib import closing
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -20,7 +21,7 @@ from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
 from goodqueue.sizing.search.laboratory import Laboratory
-from goodqueue.sizing.search.smallest import grid
+from goodqueue.sizing.search.smallest import Smallest, grid
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep
@@ -212,6 +213,20 @@ def test_the_stated_agreement_is_the_measured_one() -> None:
     assert len(rows) == 2
     for _, links, share in rows:
         assert re.search(rf"{share} % of {links} ", AGREEMENT)
+
+
+@pytest.mark.parametrize(
+    ("rate", "loss", "words"),
+    [(1e9, None, None), (1e9, 0.001, "bound on the loss"), (1e8, None, "packets in flight")],
+)
+def test_an_answer_outside_what_agreed_is_doubted(
+    rate: float, loss: float | None, words: str | None
+) -> None:
+    link = Link(rate, (0.05,), 50, congestion_control="cubic", max_loss_rate=loss)
+    laboratory = Laboratory(cast("Runner", None), LinkTrial(), choice="hybrid")
+    found = cast("Smallest", SimpleNamespace(limit=200, floor=None, reached=200, low=0))
+    doubt = laboratory.doubt(link, found)
+    assert (doubt is None) if words is None else (doubt is not None and words in doubt)
 
 
 def test_sizing_by_hand_takes_the_engine_that_is_asked_for() -> None:

@@ -1,6 +1,6 @@
 """Packet runs of drawn links, with which the hybrid engine is compared.
 
-    python -m research.fluid.oracle FIRST LAST OUT.jsonl
+    python -m research.fluid.oracle FIRST LAST OUT.jsonl [--replicates N]
 
 Each seed from FIRST up to, not including, LAST draws one link. Each line of the output is one run
 behind one buffer. Seeds below 1000 are for development, seeds from 1000 on for tests alone.
@@ -30,7 +30,11 @@ MOST_PACKETS = 6_000_000
 """A run ends after about so many packets."""
 
 REPLICATES = 2
-"""Seeds of the packet engine behind each buffer."""
+"""Least number of seeds of the packet engine behind each buffer, unless another is asked for."""
+
+CHEAP_PACKETS, MOST_OF_CHEAP = 1_000_000, 8
+"""Short runs are repeated until they have sent so many packets for each replicate asked for, but at
+most so many times as often."""
 
 
 def draw(seed: int) -> Row:
@@ -140,7 +144,7 @@ def run(case: Row, packets: int, seed: int) -> Row:
     found["jain"] = values.get("long.goodput_bps.jain", math.nan)
     found["goodput_bps"] = values.get("long.goodput_bps.sum", math.nan)
     for name in ("retransmissions", "timeouts"):
-        found[name] = values.get(f"long.{name}.sum", math.nan)
+        found[name] = values.get(f"flows.{name}.sum", math.nan)
     return {
         **case,
         "packets": packets,
@@ -152,18 +156,26 @@ def run(case: Row, packets: int, seed: int) -> Row:
     }
 
 
+def replicates_of(reach: Length, asked: int) -> int:
+    """Returns the number of runs behind one buffer if at least `asked` are wanted."""
+    wanted = math.ceil(asked * CHEAP_PACKETS / reach.packets)
+    return min(max(wanted, asked), MOST_OF_CHEAP * asked)
+
+
 def main() -> None:
     """Draws links and runs them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--replicates", type=int, default=REPLICATES)
     asked = parser.parse_args()
     with asked.out.open("a") as out:
         for seed in range(asked.first, asked.last):
             case = draw(seed)
             for packets in buffers(case):
-                for replicate in range(1, REPLICATES + 1):
+                count = replicates_of(reach_of(link_of(case), packets), asked.replicates)
+                for replicate in range(1, count + 1):
                     out.write(json.dumps(run(case, packets, replicate)) + "\n")
                     out.flush()
             print(seed, case["flows"], case["control"], case["profile"], file=sys.stderr)

@@ -14,6 +14,7 @@ use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_sim::{Impairments, WorkloadConfig};
 use goodqueue_tcp::{
     AckRule, CongestionControlConfig, CubicVariant, EcnMode, Recovery, RecoveryWindow, TcpConfig,
+    WindowArithmetic,
 };
 use goodqueue_types::{LinkId, Span};
 
@@ -262,6 +263,9 @@ fn flow_group(
         sender: FluidSender {
             proportional: tcp.recovery_window != RecoveryWindow::Ssthresh,
             segmentation_offload: tcp.details.segmentation_offload,
+            whole_segments: tcp.details.whole_segment_ssthresh,
+            segment_bytes: (tcp.details.window_arithmetic == WindowArithmetic::WholeBytes)
+                .then_some(tcp.mss),
         },
         paced: tcp.pacing,
         max_window: tcp.receive_window as f64 / f64::from(tcp.mss),
