@@ -21,7 +21,7 @@ from conftest import ROOT, goodqueue
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = ["README.md", "docs/cli.md"]
+PAGES = ["README.md", "docs/cli.md", "docs/explain.md"]
 BLOCK = re.compile(
     r"```console\n\$ goodqueue (?P<arguments>[^|\n]*)(?P<filter> \| .*)?\n"
     r"(?P<output>(?:.*\n)*?)```\n"

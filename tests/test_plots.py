@@ -24,7 +24,7 @@ from goodqueue.plots.style import save_all
 from goodqueue.plots.thin import DRAWN_BINS, thin
 from goodqueue.runs.throughput import WAYS, flows_measured, in_bins
 from goodqueue.sizing import Answer, Link
-from goodqueue.sizing.answer.answer import Alternative
+from goodqueue.sizing.answer.parts import Alternative
 from goodqueue.sizing.answer.work_out import judge
 from goodqueue.sizing.search.smallest import Smallest, Trials
 

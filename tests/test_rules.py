@@ -31,7 +31,6 @@ from goodqueue.sizing.rules import (
 )
 from goodqueue.sizing.rules.rule import Advice, loss_rate
 from goodqueue.sizing.smoothing.formula import friendly_increase, smoothing_packets
-from goodqueue.sizing.throughput import mathis_bps, pftk_packets_per_s
 from research.validation import linux_deep, linux_recording
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
@@ -83,9 +82,6 @@ def test_sqrt_n() -> None:
             expected, abs=5.1e-4 if factor == 0.5 else 6e-5
         )
     assert sqrt_n.utilization_bound(more, base / 2) == pytest.approx(0.9867, abs=6e-5)
-    bursts = [2, 4, 8, 16, 32]
-    for waiting, expected in [(50, 0.321), (100, 0.103), (162, 0.025)]:
-        assert sqrt_n.short_flow_tail(waiting, 0.8, bursts) == pytest.approx(expected, abs=6e-4)
 
 
 def test_stanford_column_of_table_1() -> None:
@@ -248,14 +244,6 @@ def test_fluid_models() -> None:
         (50, 100, False),
     ]:
         assert fluid.is_stable(window, packets) is stable
-    red = fluid.red_point(60, 3750, 0.2, 175)
-    assert red.rtt_s == pytest.approx(0.2467, abs=5e-5)
-    assert red.window == pytest.approx(15.42, abs=0.005)
-    assert red.loss_rate == pytest.approx(0.00841, abs=5e-6)
-    assert red.tcp_pole == pytest.approx(0.526, abs=5e-4)
-    assert red.queue_pole == pytest.approx(4.054, abs=5e-4)
-    assert red.gain == pytest.approx(54_962, rel=2e-3)
-    assert fluid.red_slope_limit(60, 3750, red.rtt_s, 0.005) == pytest.approx(1.92e-4, rel=5e-3)
 
 
 def test_smoothing() -> None:
@@ -264,15 +252,6 @@ def test_smoothing() -> None:
     assert friendly_increase(1 / 8) == pytest.approx(0.2)
     # With the friendly increase it is a (R T)^2 / 18.
     assert smoothing_packets(50, friendly_increase(0.5), 0.5) == pytest.approx(2500 / 18)
-
-
-def test_throughput() -> None:
-    assert mathis_bps(1460, 0.1, 0.01) == pytest.approx(1.431e6, rel=5e-4)
-    assert mathis_bps(1460, 0.1, 0.01, ack_every=2) == pytest.approx(1.012e6, rel=5e-4)
-    rate = pftk_packets_per_s(0.1, 0.01, 0.4, 2, math.inf)
-    assert rate * 8 * 1460 == pytest.approx(0.928e6, rel=2e-3)
-    rate = pftk_packets_per_s(0.1, 0.05, 0.4, 2, math.inf)
-    assert rate * 8 * 1460 == pytest.approx(0.304e6, rel=3e-3)
 
 
 def recorded_behind_deep_buffers() -> list[linux_recording.Recording]:

@@ -156,7 +156,7 @@ def test_replicates_are_as_long_as_the_budget_allows() -> None:
 
     def planned(budget_s: float) -> tuple[float, bool]:
         def scenario(share: float) -> Any:  # noqa: ANN401
-            from goodqueue.sizing.trials.described import Extent
+            from goodqueue.sizing.trials.length import Extent
 
             return LinkTrial().scenario(link, 500, None, Extent(share=share))
 

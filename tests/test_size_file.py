@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from dataclasses import replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,8 @@ from conftest import ROOT, SMALL
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Asked, Effort, size_scenario
-from goodqueue.sizing.trials.described import Extent
 from goodqueue.sizing.trials.file import FileTrial
+from goodqueue.sizing.trials.length import Extent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -213,9 +212,9 @@ def test_a_file_that_runs_for_too_long_is_cut(tmp_path: Path) -> None:
     assert answer.scenario.duration_s < 10_000
     # The start-up contains five loss epochs. A Reno flow at 12 Mb/s and 100 ms behind B packets
     # fills 100 + B packets, and regains half of them in as many round trips of 100 + B ms.
-    text = tomllib.loads(answer.scenario.resolved_toml())
-    limit = text["topology"]["bottleneck"]["queue"]["limit"]
-    packets = 100 + int(limit.removesuffix("kB")) * 1000 // 1500
+    limit = answer.scenario.buffer("bottleneck")["limit_packets"]
+    assert limit is not None
+    packets = 100 + limit
     assert answer.scenario.warmup_s >= 5 * packets / 2 * packets / 1000
 
 

@@ -98,6 +98,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "run": ("run", "@small.toml"),
     "run, much traffic": ("run", EVENING, "--set", "duration=60s"),
     "run, a crowd": ("run", "@crowd.toml"),
+    "run, a flow explained": ("run", "@small.toml", "--explain", "upload", "--to", "2s"),
+    "run, a flow of a crowd": ("run", "@crowd.toml", "--explain", f"{LONG}[7]"),
     "compare": (
         *("compare", "@small.toml", "--replicates", "2", "--store", "@compared"),
         *("--variant", "", "--variant", "topology.bottleneck.queue.limit=5p"),

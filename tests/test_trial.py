@@ -8,17 +8,10 @@ from statistics import fmean
 
 import pytest
 
-from goodqueue import _core
+from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.trials.described import (
-    SHORT_PACKETS,
-    Extent,
-    epoch_s,
-    length,
-    peak_windows,
-    rtts_of_flows,
-    scenario_toml,
-)
+from goodqueue.sizing.trials.described import SHORT_PACKETS, settings, tail_drop
+from goodqueue.sizing.trials.length import Extent, epoch_s, length, peak_windows, rtts_of_flows
 
 
 def link(**changes: object) -> Link:
@@ -28,10 +21,8 @@ def link(**changes: object) -> Link:
 
 
 def summary(its_link: Link, packets: int) -> dict[str, dict[str, dict[str, float]]]:
-    queue = f'{{ limit = "{packets}p" }}'
-    text = scenario_toml(its_link, packets, queue, length(its_link, packets))
-    scenario = _core.Scenario.parse(text.encode(), "the link", [])
-    outcome = scenario.run(series=False, packets=False)
+    described = settings(its_link, packets, tail_drop(packets), length(its_link, packets))
+    outcome = scenario_of(described, "the link").run(series=False, packets=False)
     return json.loads(outcome.summary_json())  # type: ignore[no-any-return]
 
 
@@ -145,6 +136,6 @@ def test_every_control_runs(control: str) -> None:
 
 
 def test_only_long_flows_are_simulated_if_all_traffic_is_local() -> None:
-    text = scenario_toml(link(), 10, '{ limit = "10p" }', length(link(), 10))
-    assert text.count("[[flow]]") == 1
-    assert text.count("[[topology.link]]") == 1
+    described = settings(link(), 10, tail_drop(10), length(link(), 10))
+    assert [flow["name"] for flow in described["flow"]] == ["long"]
+    assert [one["name"] for one in described["topology"]["link"]] == ["bottleneck"]

@@ -18,9 +18,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from goodqueue import _core
+from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.link import Link, rtt_range
-from goodqueue.sizing.trials.described import Length, length, scenario_toml
+from goodqueue.sizing.trials.described import settings, tail_drop
+from goodqueue.sizing.trials.length import Length, length
 
 Row = dict[str, Any]
 """A drawn link or a run of it, as a line of the output has it."""
@@ -112,12 +113,6 @@ def reach_of(link: Link, packets: int) -> Length:
     return Length(duration / 4, duration, duration / link.packet_time_s, warm=False)
 
 
-def toml_of(case: Row, packets: int, reach: Length) -> str:
-    """Returns the scenario of one run, as text."""
-    queue = f'{{ limit = "{packets}p" }}'
-    return scenario_toml(link_of(case), packets, queue, reach)
-
-
 WANTED = (
     "utilization",
     "loss_rate",
@@ -135,7 +130,7 @@ def run(case: Row, packets: int, seed: int) -> Row:
     """Runs the packet engine once behind so many packets; returns the link and its figures."""
     link = link_of(case)
     reach = reach_of(link, packets)
-    scenario = _core.Scenario.parse(toml_of(case, packets, reach).encode(), "link", [])
+    scenario = scenario_of(settings(link_of(case), packets, tail_drop(packets), reach), "link")
     before = time.process_time()
     outcome = scenario.with_seed(seed).run(series=False, packets=False)
     took = time.process_time() - before

@@ -11,7 +11,8 @@ from goodqueue.errors import ScenarioError
 from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
 from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.smallest import Ended, Trials, smallest
-from goodqueue.sizing.trials.described import Extent, LinkTrial, length
+from goodqueue.sizing.trials.described import LinkTrial
+from goodqueue.sizing.trials.length import Extent, length
 from research.rules_on_trial import draw, plan
 from research.rules_on_trial.run import finished, metrics_of
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.sizing.answer.answer import SURE
+from goodqueue.sizing.answer.parts import SURE
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
 from goodqueue.sizing.calibrated.surface import surfaces
 from goodqueue.sizing.rules import RULES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from goodqueue.sizing.rules import RULES
-from goodqueue.sizing.trials.described import Length, epoch_s
+from goodqueue.sizing.trials.length import Length, epoch_s
 from research.rules_on_trial.draw import Draw
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.sizing.answer.answer import PROMISED, SURE
+from goodqueue.sizing.answer.parts import PROMISED, SURE
 from goodqueue.sizing.calibrated.record import Record
 from goodqueue.sizing.calibrated.smallest import chances_kept
 from goodqueue.sizing.rules import RULES

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goodqueue import _core
 from goodqueue.errors import ScenarioError
-from goodqueue.sizing.trials.described import LINK, scenario_toml
+from goodqueue.runs.settings import scenario_of
+from goodqueue.sizing.trials.described import LINK, settings, tail_drop
 from research.rules_on_trial import draw, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from goodqueue import _core
     from goodqueue.sizing.link import Link
 
 METRICS = {
@@ -43,9 +44,9 @@ def one_run(link: Link, packets: int, seed: int, cap: int) -> dict[str, float] |
     reach = plan.length(link, packets, cap)
     if reach is None:
         return None
-    text = scenario_toml(link, packets, f'{{ limit = "{packets}p" }}', reach)
+    described = settings(link, packets, tail_drop(packets), reach)
     try:
-        scenario = _core.Scenario.parse(text.encode(), "the link", []).with_seed(seed)
+        scenario = scenario_of(described, "the link").with_seed(seed)
     except ScenarioError:
         return None
     found = metrics_of(scenario.run(series=False, packets=False))

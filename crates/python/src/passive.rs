@@ -22,8 +22,12 @@ pub struct Analysis {
 
 /// Analyses a capture, or two: before and after the target link.
 #[pyfunction]
-#[pyo3(signature = (path, *, after = None, link_rate_bps = None, drops = None, thresholds = vec![],
-                    seed = 1, progress = None))]
+#[pyo3(
+    signature = (path, *, after = None, link_rate_bps = None, drops = None, thresholds = vec![],
+                 seed = 1, progress = None),
+    text_signature = "(path, *, after=None, link_rate_bps=None, drops=None, thresholds=(), seed=1, \
+                      progress=None)"
+)]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,

@@ -168,7 +168,10 @@ impl Scenario {
     /// Runs the scenario for this number of seconds of computing, or to its end. Returns the
     /// seconds for building and summarising, and points on the way: seconds of computing, and the
     /// share of the simulated time at that point.
-    #[pyo3(signature = (seconds, engine = Engine::Packets))]
+    #[pyo3(
+        signature = (seconds, engine = Engine::Packets),
+        text_signature = "($self, seconds, engine='packets')"
+    )]
     fn calibrate(
         &self,
         py: Python<'_>,
@@ -292,7 +295,10 @@ impl Scenario {
 
     /// Returns the memory of a run: triples of a kind of part, their number, and bytes of each. The
     /// scenario sets the records unless they are given.
-    #[pyo3(signature = (*, series = None, packets = None, engine = Engine::Packets))]
+    #[pyo3(
+        signature = (*, series = None, packets = None, engine = Engine::Packets),
+        text_signature = "($self, *, series=None, packets=None, engine='packets')"
+    )]
     fn memory(
         &self,
         series: Option<bool>,
@@ -318,10 +324,14 @@ impl Scenario {
     /// called several times a second with the share of the simulated time that is done and the
     /// bytes of traces written. It ends the run by raising. A run that has a switch to cancel it,
     /// for threads, is not watched. The hybrid engine has no series, packets, queues or traces.
-    #[pyo3(signature = (
-        *, series = None, packets = None, cancel = None, queues = Vec::new(), traces = Vec::new(),
-        snap = DEFAULT_SNAP, watch = None, engine = Engine::Packets
-    ))]
+    #[pyo3(
+        signature = (
+            *, series = None, packets = None, cancel = None, queues = Vec::new(),
+            traces = Vec::new(), snap = DEFAULT_SNAP, watch = None, engine = Engine::Packets
+        ),
+        text_signature = "($self, *, series=None, packets=None, cancel=None, queues=(), traces=(), \
+                          snap=128, watch=None, engine='packets')"
+    )]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
     fn run(
         &self,

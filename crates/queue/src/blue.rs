@@ -3,37 +3,51 @@
 //! Networking, 2002).
 
 use crate::config::refuse_small_limit;
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time};
+use crate::keys::{ECN, LIMIT};
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Qdisc, QueueDiscipline, Refusal,
+};
+use goodqueue_types::parameters::{Key, Kind, TIMER, fraction, one_of};
+use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time, parameters};
 
-/// Parameters of BLUE.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BlueConfig {
-    /// Largest backlog.
-    pub limit: Limit,
-    /// Backlog from which the queue counts as overflowing before it is full (the paper's L), if
-    /// any.
-    pub threshold: Option<Limit>,
-    /// Increase of the probability at an overflow (the paper's d1). Default 0.02.
-    pub increment: f64,
-    /// Decrease of the probability when the link is idle (the paper's d2). Default 0.002.
-    pub decrement: f64,
-    /// Shortest time between two changes of the probability (`freeze_time`). Default 100 ms.
-    pub freeze_time: Span,
-    /// True if ECN-capable packets are marked where others are dropped at random.
-    pub ecn: bool,
+parameters! {
+    /// Parameters of BLUE. The defaults are the larger steps of the paper (0.02 and 0.002), at most
+    /// one every 100 ms.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct BlueConfig("blue") {
+        limit: Limit = Limit::Unlimited => LIMIT.required();
+        /// Backlog from which on the queue counts as overflowing already.
+        ///
+        /// The paper's L.
+        threshold: Option<Limit> = None
+            => one_of(&[Kind::Limit, Kind::Choice(&["none"])]).example("50p");
+        /// Added to the probability at an overflow.
+        ///
+        /// The paper's d1.
+        increment: f64 = 0.02 => fraction().example("0.02");
+        /// Taken from the probability when the link is idle.
+        ///
+        /// The paper's d2.
+        decrement: f64 = 0.002 => fraction().example("0.002");
+        /// Least time between two changes.
+        freeze_time: Span = Span::from_millis(100) => Key::of(TIMER).example("100ms");
+        ecn: bool = false => ECN;
+    }
+}
+
+impl BuiltIn for BlueConfig {
+    const QDISC: Qdisc = Qdisc::None(
+        "BLUE has no equivalent: Linux has it only inside sfb and cake",
+        "write kind = \"pie\", which is the nearest",
+    );
 }
 
 impl BlueConfig {
-    /// Returns the larger steps of the paper (0.02 and 0.002), at most one every 100 ms.
+    /// Returns the defaults with this limit.
     pub fn new(limit: Limit) -> Self {
         Self {
             limit,
-            threshold: None,
-            increment: 0.02,
-            decrement: 0.002,
-            freeze_time: Span::from_millis(100),
-            ecn: false,
+            ..Self::default()
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The interface of a discipline's parameters, and the refusal of those that cannot work.
 
 use crate::{Limit, QueueDiscipline};
-use goodqueue_types::RandomStream;
+use goodqueue_types::parameters::{Declared, Given, Key, Tc};
+use goodqueue_types::{RandomStream, Rate, Span};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
@@ -31,6 +32,105 @@ pub trait Configuration: Clone + Debug + PartialEq {
     fn is_work_conserving(&self) -> bool {
         true
     }
+
+    /// Returns the rate at which the queue drains in front of a link of rate `link`. A shaper may be
+    /// slower than its link.
+    fn drain_rate(&self, link: Rate) -> Rate {
+        link
+    }
+}
+
+/// Link in front of which a queue is, as far as the queue's parameters depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Propagation delay of the link.
+    pub delay: Span,
+    /// Mean base round-trip time of the flows that cross it.
+    pub base_rtt: Option<Span>,
+    /// Size of the largest frame that crosses it, in bytes.
+    pub frame_bytes: u64,
+}
+
+/// Discipline of Linux that a queue is in `tc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Qdisc {
+    /// Its name.
+    Named(&'static str),
+    /// There is none: the reason, and what to use instead.
+    None(&'static str, &'static str),
+}
+
+/// Options of `tc` that have no effect here.
+#[derive(Clone, Copy, Debug)]
+pub struct Ignored {
+    /// Words of the options.
+    pub words: &'static [&'static str],
+    /// Number of values after each word.
+    pub values: usize,
+    /// What the user is told, or empty if nothing is lost.
+    pub note: &'static str,
+}
+
+/// Keys of which a table may have only one.
+#[derive(Clone, Copy, Debug)]
+pub struct Exclusive {
+    /// The keys. A message points at the last one that is given.
+    pub keys: &'static [&'static str],
+    /// What two of them do, as in `both choose the band`.
+    pub reason: &'static str,
+}
+
+impl Exclusive {
+    /// Refuses a table with two of the keys.
+    ///
+    /// # Errors
+    /// Returns the second of the keys, the reason, and what to write instead.
+    pub fn check(self, has: impl Fn(&'static str) -> bool) -> Result<(), Refusal> {
+        let mut given = self.keys.iter().copied().filter(|key| has(key));
+        if let (Some(first), Some(second)) = (given.next(), given.next()) {
+            let message = format!("\"{first}\" and \"{second}\" {}", self.reason);
+            return Err(Refusal::new(second, message, "keep one of the two"));
+        }
+        Ok(())
+    }
+}
+
+/// Parameters of a discipline that scenario files and `tc` can name. All but [`QDISC`](Self::QDISC)
+/// follows from the declaration of the parameters unless a discipline says otherwise.
+pub trait BuiltIn: Configuration + Declared + Default {
+    /// Discipline of Linux.
+    const QDISC: Qdisc;
+    /// Options of `tc` that have no effect here.
+    const IGNORED: &'static [Ignored] = &[];
+    /// Keys of which a table may have only one.
+    const EXCLUSIVE: Exclusive = Exclusive {
+        keys: &[],
+        reason: "",
+    };
+    /// Key of a rate that replaces the link's in limits in units of time.
+    const RATE_KEY: Option<&'static str> = None;
+
+    /// Creates the parameters from the values that a table gives, for a queue at this place.
+    ///
+    /// # Errors
+    /// Returns the key at fault, the reason, and what to write instead.
+    fn read(given: &Given, _place: &Place) -> Result<Self, Refusal> {
+        let mut config = Self::default();
+        config.apply(given);
+        Ok(config)
+    }
+
+    /// Returns the discipline of Linux with these parameters.
+    fn qdisc(&self) -> Qdisc {
+        Self::QDISC
+    }
+
+    /// Returns the option of `tc` for a key.
+    fn tc(key: &Key) -> Tc {
+        key.tc
+    }
 }
 
 /// Refusal of a configuration, with its reason.
@@ -52,6 +152,13 @@ impl Refusal {
             message: message.into(),
             help: help.into(),
         }
+    }
+
+    /// Creates the refusal of a table without the key `key`, which must be given.
+    pub fn missing<D: Declared>(key: &'static str) -> Self {
+        let found = D::KEYS.iter().find(|known| known.name == key);
+        let (message, help) = found.map_or_else(Default::default, Key::missing);
+        Self::new(key, message, help)
     }
 }
 

@@ -1,13 +1,33 @@
 //! Drop tail: a FIFO that drops arrivals which do not fit.
 
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream};
+use crate::keys::LIMIT;
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Qdisc, QueueDiscipline, Refusal,
+};
+use goodqueue_types::parameters::Tc;
+use goodqueue_types::{DropReason, Packet, RandomStream, parameters};
 
-/// Parameters of drop tail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DropTailConfig {
-    /// Largest backlog.
-    pub limit: Limit,
+parameters! {
+    /// Parameters of drop tail.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DropTailConfig("drop_tail") {
+        limit: Limit = Limit::Unlimited => LIMIT.required().in_tc(Tc::Hook);
+    }
+}
+
+impl BuiltIn for DropTailConfig {
+    const QDISC: Qdisc = Qdisc::Named("pfifo");
+
+    fn qdisc(&self) -> Qdisc {
+        match self.limit {
+            Limit::Packets(_) => Qdisc::Named("pfifo"),
+            Limit::Bytes(_) => Qdisc::Named("bfifo"),
+            Limit::Unlimited => Qdisc::None(
+                "no fifo of Linux is without a limit",
+                "write a limit, as in limit = \"1000p\"",
+            ),
+        }
+    }
 }
 
 impl Configuration for DropTailConfig {

@@ -2,34 +2,41 @@
 
 use crate::config::refuse_small_limit;
 use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum, scale};
-use crate::{Backlog, Configuration, Context, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream};
+use crate::keys::{HEADDROP, LIMIT, QUANTUM, QUEUES};
+use crate::{Backlog, BuiltIn, Configuration, Context, Limit, Qdisc, QueueDiscipline, Refusal};
+use goodqueue_types::parameters::{Kind, one_of};
+use goodqueue_types::{DropReason, Packet, RandomStream, parameters};
 
-/// Parameters of deficit round robin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DrrConfig {
-    /// Largest backlog of all queues together. (In Linux, `drr` leaves limits to the queues of its
+parameters! {
+    /// Parameters of deficit round robin. (In Linux, `drr` leaves limits to the queues of its
     /// classes.)
-    pub limit: Limit,
-    /// Frame bytes that each flow may send in a round (`quantum`). Default 1514. If it is less than
-    /// the largest frame, a flow may have to wait for several rounds.
-    pub quantum: u32,
-    /// Number of queues into which connections are hashed (`flows`). `None`, the default, gives
-    /// each flow a queue of its own in each direction, which its connections share.
-    pub flows: Option<u32>,
-    /// True if the longest queue loses its oldest packet, false if it loses its newest, when the
-    /// limit is exceeded (`headdrop`). Default false.
-    pub headdrop: bool,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DrrConfig("drr") {
+        limit: Limit = Limit::Unlimited => LIMIT.required();
+        /// If it is less than the largest frame, a flow may have to wait for several rounds.
+        quantum: u32 = 1514 => QUANTUM;
+        /// Into how many queues flows are hashed; `each` has one of its own.
+        ///
+        /// Without a number each flow has a queue of its own in each direction, which its
+        /// connections share.
+        flows: Option<u32> = None => one_of(&[QUEUES, Kind::Choice(&["each"])]).example("1024");
+        headdrop: bool = false => HEADDROP;
+    }
+}
+
+impl BuiltIn for DrrConfig {
+    const QDISC: Qdisc = Qdisc::None(
+        "drr of Linux has classes with filters, not flows",
+        "write kind = \"sfq\" or \"fq_codel\"",
+    );
 }
 
 impl DrrConfig {
-    /// Returns parameters with a queue for each flow and a quantum of one Ethernet frame.
-    pub const fn new(limit: Limit) -> Self {
+    /// Returns the defaults with this limit.
+    pub fn new(limit: Limit) -> Self {
         Self {
             limit,
-            quantum: 1514,
-            flows: None,
-            headdrop: false,
+            ..Self::default()
         }
     }
 }

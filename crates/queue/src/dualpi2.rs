@@ -2,9 +2,16 @@
 //! of both kinds get similar rates (RFC 9332).
 
 use crate::config::refuse_small_limit;
+use crate::keys::{COUPLING, LIMIT};
 use crate::pi2::{Pi2Params, Pi2Vars, refuse_coupling};
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Ecn, Packet, RandomStream, Span, Time};
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Exclusive, Fifo, Ignored, Limit, Qdisc,
+    QueueDiscipline, Refusal,
+};
+use goodqueue_types::parameters::{
+    DELAY, Declared, Key, Kind, Parameter, Parameters, Tc, Value, flag, integer, one_of,
+};
+use goodqueue_types::{DropReason, Ecn, Packet, RandomStream, Span, Time, parameters};
 use std::collections::VecDeque;
 
 /// Threshold above which the low-latency queue marks every packet.
@@ -33,46 +40,142 @@ pub enum DualScheduler {
     },
 }
 
-/// Parameters of `DualPI2`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DualPi2Config {
-    /// Largest backlog of both queues together (`limit`, packets). Default 10000 packets.
-    pub limit: Limit,
-    /// Parameters of the controller.
-    pub pi2: Pi2Params,
-    /// Threshold above which the low-latency queue marks every packet (`step_thresh`). Default 1
-    /// ms.
-    pub step: StepThreshold,
-    /// The step does not mark packets that find fewer packets than this in the low-latency queue
-    /// (`min_qlen_step`). Default 0: it exempts none.
-    pub least_backlog: u64,
-    /// k: factor between the marking probability of low-latency packets and the square root of the
-    /// classic drop probability (`coupling_factor`). Default 2.
-    pub coupling: f64,
-    /// True if low-latency packets are dropped when marking every packet is not enough, false if
-    /// the queues may then grow to the limit (`drop_on_overload`, `overflow`). Default true.
-    pub drop_overload: bool,
-    /// True if random drops and marks happen on arrival (`drop_enqueue`), false if they happen when
-    /// a packet leaves (`drop_dequeue`). Default false.
-    pub drop_early: bool,
-    /// Division of the link between the queues (`c_protection`). Default weighted, 10 % classic.
-    pub scheduler: DualScheduler,
+/// One of the two keys that divide the link.
+impl Declared for DualScheduler {
+    const KEYS: &'static [Key] = &[
+        integer(0, 100)
+            .named("classic_protection")
+            .in_tc(Tc::Percent("classic_protection"))
+            .example("10")
+            .doc("Share of the link in per cent that is the classic queue's while both have something."),
+        Key::of(DELAY)
+            .named("time_shift")
+            .default("by `classic_protection`")
+            .example("50ms")
+            .doc(
+                "In place of that: the packet that has waited longer goes first, low-latency ones \
+                 favoured by this time.",
+            ),
+    ];
+}
+
+impl Parameters for DualScheduler {
+    fn keys(&self) -> &'static [Key] {
+        Self::KEYS
+    }
+
+    fn get(&self, key: &str) -> Option<Value> {
+        match (key, self) {
+            ("classic_protection", Self::Weighted { classic_percent }) => {
+                Some(classic_percent.value())
+            }
+            ("time_shift", Self::TimeShifted { shift }) => Some(shift.value()),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        match key {
+            "classic_protection" => {
+                let classic_percent = u8::from_value(value);
+                *self = Self::Weighted { classic_percent };
+            }
+            "time_shift" => {
+                let shift = Span::from_value(value);
+                *self = Self::TimeShifted { shift };
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Parameter for StepThreshold {
+    fn from_value(value: Value) -> Self {
+        match value {
+            Value::Packets(packets) => Self::Packets(packets),
+            value => Self::Delay(Span::from_value(value)),
+        }
+    }
+
+    fn value(&self) -> Value {
+        match *self {
+            Self::Packets(packets) => Value::Packets(packets),
+            Self::Delay(delay) => Value::Span(delay),
+        }
+    }
+}
+
+/// Packets of a low-latency queue.
+const FEW: Kind = Kind::Packets {
+    min: 0,
+    max: 1_000_000,
+};
+
+parameters! {
+    /// Parameters of `DualPI2`. The defaults are those of `tc qdisc add ... dualpi2` (Linux 6.17).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct DualPi2Config("dualpi2") {
+        limit: Limit = Limit::Packets(10_000) => LIMIT;
+        pi2: Pi2Params = Pi2Params::default();
+        /// Above this delay, or this many packets behind it, every low-latency packet is marked.
+        step: StepThreshold = StepThreshold::Delay(Span::from_millis(1))
+            => one_of(&[DELAY, FEW]).named("step_thresh").tc("step_thresh").example("2p");
+        /// The step spares a packet that finds fewer packets waiting in the low-latency queue.
+        least_backlog: u64 = 0 => Key::of(FEW).named("min_qlen_step").tc("min_qlen_step").example("2p");
+        /// k of RFC 9332.
+        coupling: f64 = 2.0 => COUPLING;
+        /// Where marking all is not enough, drop low-latency packets, too; otherwise let the queues
+        /// grow.
+        drop_overload: bool = true => flag()
+            .named("drop_on_overload")
+            .in_tc(Tc::Flag("drop_on_overload", "overflow"))
+            .example("false");
+        /// Drop and mark on arrival instead of on departure.
+        drop_early: bool = false => flag()
+            .named("drop_enqueue")
+            .in_tc(Tc::Flag("drop_enqueue", "drop_dequeue"))
+            .example("true");
+        scheduler: DualScheduler = DualScheduler::Weighted { classic_percent: 10 };
+    }
+}
+
+impl BuiltIn for DualPi2Config {
+    const QDISC: Qdisc = Qdisc::Named("dualpi2");
+    const EXCLUSIVE: Exclusive = Exclusive {
+        keys: &["classic_protection", "time_shift"],
+        reason: "both share out the link",
+    };
+    const IGNORED: &'static [Ignored] = &[
+        Ignored {
+            words: &["memlimit", "memory_limit"],
+            values: 1,
+            note: "memlimit is left out: packets take only their bytes here",
+        },
+        // There are no aggregates to split.
+        Ignored {
+            words: &["l4s_ect", "split_gso", "no_split_gso"],
+            values: 0,
+            note: "",
+        },
+    ];
+
+    fn qdisc(&self) -> Qdisc {
+        match self.scheduler {
+            DualScheduler::Weighted { .. } => Self::QDISC,
+            DualScheduler::TimeShifted { .. } => Qdisc::None(
+                "a time-shifted FIFO has no equivalent: dualpi2 of Linux has weights",
+                "write classic_protection in place of time_shift",
+            ),
+        }
+    }
 }
 
 impl DualPi2Config {
     /// Returns the parameters of `tc qdisc add ... dualpi2 limit` (Linux 6.17).
-    pub const fn linux(limit: Limit) -> Self {
+    pub fn linux(limit: Limit) -> Self {
         Self {
             limit,
-            pi2: Pi2Params::linux(),
-            step: StepThreshold::Delay(Span::from_millis(1)),
-            least_backlog: 0,
-            coupling: 2.0,
-            drop_overload: true,
-            drop_early: false,
-            scheduler: DualScheduler::Weighted {
-                classic_percent: 10,
-            },
+            ..Self::default()
         }
     }
 

@@ -5,71 +5,70 @@ use crate::config::refuse_small_limit;
 use crate::flows::{
     FlowHash, Flows, Round, SetAssociative, refuse_flows, refuse_memory, refuse_quantum, scale,
 };
-use crate::{Backlog, Configuration, Context, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream};
+use crate::keys::{ANY_SIZE, FLOWS, LIMIT, QUANTUM, QUEUES};
+use crate::{Backlog, BuiltIn, Configuration, Context, Limit, Qdisc, QueueDiscipline, Refusal};
+use goodqueue_types::parameters::{Key, Kind, Tc, integer, one_of, words};
+use goodqueue_types::{DropReason, Packet, RandomStream, parameters, words};
 
-/// Backlog that `CoDel` compares with its `mtu` to decide if there is a standing queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComparedBacklog {
-    /// Backlog of all queues (Linux).
-    Whole,
-    /// Backlog of the flow's own queue (ns-3, text of RFC 8290).
-    Own,
+words! {
+    /// Backlog that `CoDel` compares with its `mtu` to decide if there is a standing queue.
+    pub enum ComparedBacklog {
+        /// Backlog of all queues (Linux).
+        Whole = "whole",
+        /// Backlog of the flow's own queue (ns-3, text of RFC 8290).
+        Own = "own",
+    }
 }
 
-/// Parameters of FQ-CoDel. Classifiers and Linux's `ce_threshold_selector` are not implemented.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqCodelConfig {
-    /// Largest backlog of all queues together (`limit`, packets). Default 10240 packets.
-    pub limit: Limit,
-    /// Number of queues into which flows are hashed (`flows`). Default 1024.
-    pub flows: u32,
-    /// Frame bytes that each flow may send in a round (`quantum`). Default 1514. Linux raises a
-    /// value below 256 to 256, and this implementation does not.
-    pub quantum: u32,
-    /// Largest number of packets dropped at once when the limit is exceeded (`drop_batch`). Default
-    /// 64.
-    pub drop_batch: u32,
-    /// Largest kernel memory that waiting packets may take, in bytes (`memory_limit`); see
-    /// `truesize`. Default 32 MiB.
-    pub memory_limit: u64,
-    /// Parameters of the control law (`target`, `interval`, `ecn`, `ce_threshold`). Defaults 5 ms,
-    /// 100 ms, yes, never.
-    pub codel: CodelParams,
-    /// Backlog that the control law compares. Default that of all queues.
-    pub compared_backlog: ComparedBacklog,
-    /// Number of queues from which a flow may choose, as in CAKE. It must divide `flows`. Default
-    /// 1: flows that collide share a queue, as in Linux. With more, a flow that loses its queue to
-    /// another one in a full set continues in a different queue, so its packets may overtake one
-    /// another. ns-3's `SetWays` differs: a flow searches from the start of its set and may leave
-    /// its own queue for a free one before it.
-    pub set_ways: u32,
+parameters! {
+    /// Parameters of FQ-CoDel. Classifiers and Linux's `ce_threshold_selector` are not implemented.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FqCodelConfig("fq_codel") {
+        limit: Limit = Limit::Packets(10_240) => LIMIT;
+        flows: u32 = 1024 => FLOWS;
+        quantum: u32 = 1514 => QUANTUM;
+        /// Most packets dropped at once when the limit is exceeded.
+        drop_batch: u32 = 64 => integer(1, 65_536).tc("drop_batch").example("1");
+        /// Kernel memory that waiting packets may take, which is more than their bytes.
+        ///
+        /// See [`truesize`](crate::truesize).
+        memory_limit: Option<u64> = Some(32 << 20)
+            => one_of(&[ANY_SIZE, Kind::Choice(&["unlimited"])]).tc("memory_limit").default("\"32MiB\"").example("unlimited");
+        codel: CodelParams = CodelParams { ecn: true, ..CodelParams::default() };
+        /// Whose backlog `mtu` is compared with: that of all queues (Linux) or the queue's own
+        /// (ns-3).
+        compared_backlog: ComparedBacklog = ComparedBacklog::Whole
+            => words::<ComparedBacklog>().example("own").in_tc(Tc::Fixed("it is that of all queues"));
+        /// How many queues a flow may choose from, so that flows collide less; divides `flows`.
+        ///
+        /// With 1 flows that collide share a queue, as in Linux. With more, as in CAKE, a flow that
+        /// loses its queue to another one in a full set continues in a different queue, so its
+        /// packets may overtake one another. ns-3's `SetWays` differs: a flow searches from the
+        /// start of its set and may leave its own queue for a free one before it.
+        set_ways: u32 = 1
+            => Key::of(QUEUES).example("8").in_tc(Tc::Fixed("flows that collide share a queue"));
+    }
+}
+
+impl BuiltIn for FqCodelConfig {
+    const QDISC: Qdisc = Qdisc::Named("fq_codel");
 }
 
 impl FqCodelConfig {
     /// Returns the parameters of `tc qdisc add ... fq_codel limit`.
-    pub const fn linux(limit: Limit) -> Self {
+    pub fn linux(limit: Limit) -> Self {
         Self {
             limit,
-            flows: 1024,
-            quantum: 1514,
-            drop_batch: 64,
-            memory_limit: 32 << 20,
-            codel: CodelParams {
-                ecn: true,
-                ..CodelParams::linux()
-            },
-            compared_backlog: ComparedBacklog::Whole,
-            set_ways: 1,
+            ..Self::default()
         }
     }
 
     /// Returns the parameters of ns-3's `FqCoDelQueueDisc` on a device with an MTU of 1500 bytes.
     /// It has no memory limit, and `CoDel` compares the flow's own backlog.
-    pub const fn ns3(limit: Limit) -> Self {
+    pub fn ns3(limit: Limit) -> Self {
         Self {
             quantum: 1500,
-            memory_limit: u64::MAX,
+            memory_limit: None,
             codel: CodelParams {
                 ecn: true,
                 ..CodelParams::ns3()
@@ -106,7 +105,9 @@ impl Configuration for FqCodelConfig {
         refuse_small_limit(self.limit, frame_bytes)?;
         refuse_quantum(self.quantum)?;
         refuse_flows(self.flows)?;
-        refuse_memory(self.memory_limit, frame_bytes)?;
+        if let Some(memory_limit) = self.memory_limit {
+            refuse_memory(memory_limit, frame_bytes)?;
+        }
         if self.drop_batch == 0 {
             return Err(Refusal::new(
                 "drop_batch",
@@ -173,7 +174,11 @@ impl FqCodel {
 
     fn is_overloaded(&self) -> bool {
         let exceeded = self.config.limit.is_exceeded_by(self.flows.backlog());
-        exceeded || self.flows.memory() > self.config.memory_limit
+        exceeded
+            || self
+                .config
+                .memory_limit
+                .is_some_and(|limit| self.flows.memory() > limit)
     }
 
     /// Drops packets of the fattest flow until half its bytes or a batch of packets is gone.

@@ -2,33 +2,58 @@
 
 use crate::config::refuse_small_limit;
 use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum, scale};
+use crate::keys::{FLOWS, LIMIT, QUANTUM};
 use crate::pie::{PieParams, PieVars, Updates};
-use crate::{Backlog, Configuration, Context, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream, Time};
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Ignored, Limit, Place, Qdisc, QueueDiscipline,
+    Refusal,
+};
+use goodqueue_types::parameters::{Given, Key, Parameters, Tc};
+use goodqueue_types::{DropReason, Packet, RandomStream, Time, parameters};
 
-/// Parameters of FQ-PIE. Not implemented are classifiers and Linux's `memory_limit`, which only
-/// counts and never drops. `ecn_prob` is the controller's `ecn_threshold`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FqPieConfig {
-    /// Largest backlog of all queues together (`limit`, packets). Default 10240 packets.
-    pub limit: Limit,
-    /// Number of queues into which flows are hashed (`flows`). Default 1024.
-    pub flows: u32,
-    /// Frame bytes that each flow may send in a round (`quantum`). Default 1514.
-    pub quantum: u32,
-    /// Parameters of the controller (`target`, `tupdate`, `alpha`, `beta`, `ecn`, `ecn_prob`,
-    /// `bytemode`, `dq_rate_estimator`). Defaults as for `pie`.
-    pub pie: PieParams,
+parameters! {
+    /// Parameters of FQ-PIE. Not implemented are classifiers and Linux's `memory_limit`, which only
+    /// counts and never drops. `ecn_prob` is the controller's `ecn_threshold`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct FqPieConfig("fq_pie") {
+        limit: Limit = Limit::Packets(10_240) => LIMIT;
+        flows: u32 = 1024 => FLOWS;
+        quantum: u32 = 1514 => QUANTUM;
+        pie: PieParams = PieParams::default();
+    }
+}
+
+impl BuiltIn for FqPieConfig {
+    const QDISC: Qdisc = Qdisc::Named("fq_pie");
+    const IGNORED: &'static [Ignored] = &[Ignored {
+        words: &["memory_limit"],
+        values: 1,
+        note: "memory_limit is left out: only the limit in packets holds",
+    }];
+
+    fn tc(key: &Key) -> Tc {
+        match key.name {
+            "ecn_threshold" => Tc::Parts("ecn_prob", 100.0),
+            _ => key.tc,
+        }
+    }
+
+    fn read(given: &Given, _place: &Place) -> Result<Self, Refusal> {
+        let mut config = Self {
+            pie: PieParams::of_flavour(given),
+            ..Self::default()
+        };
+        config.apply(given);
+        Ok(config)
+    }
 }
 
 impl FqPieConfig {
     /// Returns the parameters of `tc qdisc add ... fq_pie limit`.
-    pub const fn linux(limit: Limit) -> Self {
+    pub fn linux(limit: Limit) -> Self {
         Self {
             limit,
-            flows: 1024,
-            quantum: 1514,
-            pie: PieParams::linux(),
+            ..Self::default()
         }
     }
 }

@@ -1,14 +1,20 @@
 //! Head drop: a FIFO in which an arrival that does not fit pushes out the packet that has waited
 //! longest.
 
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline};
-use goodqueue_types::{DropReason, Packet, RandomStream};
+use crate::keys::LIMIT;
+use crate::{Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Qdisc, QueueDiscipline};
+use goodqueue_types::{DropReason, Packet, RandomStream, parameters};
 
-/// Parameters of head drop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeadDropConfig {
-    /// Largest backlog (tc `limit`).
-    pub limit: Limit,
+parameters! {
+    /// Parameters of head drop.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct HeadDropConfig("drop_head") {
+        limit: Limit = Limit::Unlimited => LIMIT.required();
+    }
+}
+
+impl BuiltIn for HeadDropConfig {
+    const QDISC: Qdisc = Qdisc::Named("pfifo_head_drop");
 }
 
 impl Configuration for HeadDropConfig {

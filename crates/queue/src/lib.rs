@@ -22,6 +22,7 @@ mod fpq;
 mod fq_codel;
 mod fq_pie;
 mod head_drop;
+mod keys;
 mod limit;
 mod pi2;
 mod pie;
@@ -36,12 +37,15 @@ mod tbf;
 
 pub use account::{BufferAccount, BufferPool, Sharing};
 pub use blue::{Blue, BlueConfig};
-pub use cake::{Cake, CakeConfig, CakeDiffserv, CakeFirstInterval, CakeIsolation, CakeWays};
+pub use cake::{
+    Cake, CakeCells, CakeConfig, CakeDiffserv, CakeFirstInterval, CakeFraming, CakeIsolation,
+    CakeWays,
+};
 pub use codel::{
     Codel, CodelArithmetic, CodelConfig, CodelParams, CodelQueue, CodelVars, CountReuse, NextMark,
     newton_step, newton_step_16, scaled_interval,
 };
-pub use config::{Configuration, CustomQueue, Refusal};
+pub use config::{BuiltIn, Configuration, CustomQueue, Exclusive, Ignored, Place, Qdisc, Refusal};
 pub use discipline::{Discipline, QueueConfig};
 pub use drop_tail::{DropTail, DropTailConfig};
 pub use drr::{Drr, DrrConfig};
@@ -64,7 +68,7 @@ pub use red::{
 };
 pub use sfq::{Sfq, SfqConfig};
 pub use step::{Step, StepConfig};
-pub use tbf::{Tbf, TbfConfig, TbfPeak};
+pub use tbf::{Inner, Tbf, TbfConfig, TbfPeak};
 
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
 use std::fmt::Debug;

@@ -1,5 +1,7 @@
 //! The backlog of a queue, and the limit on it.
 
+use goodqueue_types::parameters::{Parameter, Value};
+
 /// Backlog of a queue: packets, and their bytes with link-layer framing. It excludes the frame in
 /// transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +71,24 @@ impl Limit {
             Self::Packets(limit) => backlog.packets > limit,
             Self::Bytes(limit) => backlog.bytes > limit,
             Self::Unlimited => false,
+        }
+    }
+}
+
+impl Parameter for Limit {
+    fn from_value(value: Value) -> Self {
+        match value {
+            Value::Packets(packets) => Self::Packets(packets),
+            Value::Bytes(bytes) => Self::Bytes(bytes),
+            _ => Self::Unlimited,
+        }
+    }
+
+    fn value(&self) -> Value {
+        match *self {
+            Self::Packets(packets) => Value::Packets(packets),
+            Self::Bytes(bytes) => Value::Bytes(bytes),
+            Self::Unlimited => Value::Absent,
         }
     }
 }

@@ -2,17 +2,43 @@
 
 use crate::config::refuse_small_limit;
 use crate::{
-    Backlog, Configuration, Context, Discipline, Limit, QueueConfig, QueueDiscipline, Refusal,
+    Backlog, BuiltIn, Configuration, Context, Discipline, Exclusive, Limit, Qdisc, QueueConfig,
+    QueueDiscipline, Refusal,
 };
-use goodqueue_types::{Packet, RandomStream, Time};
+use goodqueue_types::parameters::{
+    Declared, Key, Kind, Parameter, Parameters, REQUIRED, Tc, Value,
+};
+use goodqueue_types::{Packet, RandomStream, Time, parameters};
 
-/// Parameters of strict priority.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PrioConfig {
-    /// Queue of each band, for 2 to 16 bands. The first band is served first. `tc`: `bands`.
-    pub bands: Vec<QueueConfig>,
-    /// Assignment of packets to bands.
-    pub map: PrioMap,
+parameters! {
+    /// Parameters of strict priority.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PrioConfig("prio") {
+        /// The queue of each band, 2 to 16 of them; the first band goes first.
+        bands: Vec<QueueConfig> = Vec::new() => Key::of(Kind::ListOf(&Kind::Queue))
+            .default(REQUIRED)
+            .in_tc(Tc::Hook)
+            .example("[{ limit = \"100p\" }, { limit = \"100p\" }, { limit = \"100p\" }]");
+        map: PrioMap = PrioMap::LINUX;
+    }
+}
+
+impl BuiltIn for PrioConfig {
+    const QDISC: Qdisc = Qdisc::Named("prio");
+    const EXCLUSIVE: Exclusive = Exclusive {
+        keys: &["dscp_map", "priomap"],
+        reason: "both choose the band",
+    };
+
+    fn qdisc(&self) -> Qdisc {
+        match self.map {
+            PrioMap::Tos(_) => Self::QDISC,
+            PrioMap::Dscp(_) => Qdisc::None(
+                "a map of code points needs filters in tc",
+                "write priomap in place of dscp_map, or add the filters by hand",
+            ),
+        }
+    }
 }
 
 /// Assignment of packets to bands.
@@ -45,6 +71,48 @@ impl PrioMap {
             Self::Dscp(bands) => bands[usize::from(dscp & 63)],
         };
         usize::from(band)
+    }
+}
+
+/// One of the two keys that hold the map.
+impl Declared for PrioMap {
+    const KEYS: &'static [Key] = &[
+        Key::of(Kind::Numbers { count: 16, max: 15 })
+            .named("priomap")
+            .default("`tc`'s")
+            .in_tc(Tc::Hook)
+            .example("[1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]")
+            .doc(
+                "The band, from 0, of each Linux priority, which follows from the type of service.",
+            ),
+        Key::of(Kind::Numbers { count: 64, max: 15 })
+            .named("dscp_map")
+            .default("by `priomap`")
+            .in_tc(Tc::Hook)
+            .example("[…]")
+            .doc("The band of each code point, in place of `priomap`."),
+    ];
+}
+
+impl Parameters for PrioMap {
+    fn keys(&self) -> &'static [Key] {
+        Self::KEYS
+    }
+
+    fn get(&self, key: &str) -> Option<Value> {
+        match (key, self) {
+            ("priomap", Self::Tos(bands)) => Some(bands.value()),
+            ("dscp_map", Self::Dscp(bands)) => Some(bands.value()),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        match key {
+            "priomap" => *self = Self::Tos(Parameter::from_value(value)),
+            "dscp_map" => *self = Self::Dscp(Parameter::from_value(value)),
+            _ => {}
+        }
     }
 }
 

@@ -2,44 +2,42 @@
 
 use crate::config::refuse_small_limit;
 use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum};
-use crate::{Backlog, Configuration, Context, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time};
+use crate::keys::{HEADDROP, LIMIT, QUANTUM, QUEUES};
+use crate::{Backlog, BuiltIn, Configuration, Context, Limit, Qdisc, QueueDiscipline, Refusal};
+use goodqueue_types::parameters::{Key, Kind, TIMER, Tc, one_of};
+use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time, parameters};
 
 const NONE: u32 = u32::MAX;
 
-/// Parameters of SFQ. Linux's RED inside each queue (`redflowlimit`) is not implemented.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SfqConfig {
-    /// Largest backlog of all queues together (`limit`, packets). Default 127 packets.
-    pub limit: Limit,
-    /// Frame bytes that each queue may send in a round (`quantum`). Default 1514.
-    pub quantum: u32,
-    /// Number of buckets of the hash table, a power of two (`divisor`). Default 1024.
-    pub divisor: u32,
-    /// Largest number of queues in use at once (`flows`). The packets of further flows are dropped.
-    /// Default 128.
-    pub flows: u32,
-    /// Largest number of packets in one queue (`depth`). Default 127.
-    pub depth: u32,
-    /// True if a queue loses its oldest packet, false if it loses its newest (`headdrop`). Default
-    /// false.
-    pub headdrop: bool,
-    /// Time after which the hash function changes, so that no flows collide permanently
-    /// (`perturb`). Default never.
-    pub perturb: Option<Span>,
+parameters! {
+    /// Parameters of SFQ. Linux's RED inside each queue (`redflowlimit`) is not implemented.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SfqConfig("sfq") {
+        limit: Limit = Limit::Packets(127) => LIMIT;
+        quantum: u32 = 1514 => QUANTUM;
+        /// Buckets of the hash table, a power of two.
+        divisor: u32 = 1024 => Key::of(QUEUES).tc("divisor").example("1024");
+        /// Most queues in use at once; packets of further flows are dropped.
+        flows: u32 = 128 => Key::of(QUEUES).tc("flows").example("128");
+        /// Most packets in one queue.
+        depth: u32 = 127 => Key::of(QUEUES).tc("depth").example("127");
+        headdrop: bool = false => HEADDROP;
+        /// After how long the hash function changes.
+        perturb: Option<Span> = None
+            => one_of(&[TIMER, Kind::Choice(&["never"])]).in_tc(Tc::Seconds("perturb")).example("10s");
+    }
+}
+
+impl BuiltIn for SfqConfig {
+    const QDISC: Qdisc = Qdisc::Named("sfq");
 }
 
 impl SfqConfig {
     /// Returns the parameters of `tc qdisc add ... sfq limit`.
-    pub const fn linux(limit: Limit) -> Self {
+    pub fn linux(limit: Limit) -> Self {
         Self {
             limit,
-            quantum: 1514,
-            divisor: 1024,
-            flows: 128,
-            depth: 127,
-            headdrop: false,
-            perturb: None,
+            ..Self::default()
         }
     }
 }

@@ -1,17 +1,30 @@
 //! A FIFO that marks arrivals beyond a threshold, the switch of the DCTCP paper.
 
 use crate::config::refuse_small_limit;
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream};
+use crate::keys::LIMIT;
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Qdisc, QueueDiscipline, Refusal,
+};
+use goodqueue_types::parameters::limit;
+use goodqueue_types::{DropReason, Packet, RandomStream, parameters};
 
-/// Parameters of a step threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepConfig {
-    /// Largest backlog.
-    pub limit: Limit,
-    /// Backlog above which an arriving ECN-capable packet is marked, in packets or frame bytes: K
-    /// of "Data Center TCP (DCTCP)", section 3.1.
-    pub threshold: Limit,
+parameters! {
+    /// Parameters of a step threshold.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct StepConfig("step") {
+        limit: Limit = Limit::Unlimited => LIMIT.required();
+        /// With more than this waiting an ECN-capable arrival is marked (K of DCTCP).
+        ///
+        /// "Data Center TCP (DCTCP)", section 3.1.
+        threshold: Limit = Limit::Unlimited => limit().required().example("20p");
+    }
+}
+
+impl BuiltIn for StepConfig {
+    const QDISC: Qdisc = Qdisc::None(
+        "a threshold on the queue's length has no equivalent: Linux marks by delay",
+        "write kind = \"codel\" with ce_threshold",
+    );
 }
 
 impl Configuration for StepConfig {

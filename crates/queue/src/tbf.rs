@@ -2,32 +2,131 @@
 
 use crate::bucket::TokenBucket;
 use crate::config::refuse_small_limit;
+use crate::keys::{FRAME, LIMIT};
 use crate::{
-    Backlog, Configuration, Context, Discipline, Limit, QueueConfig, QueueDiscipline, Refusal,
+    Backlog, BuiltIn, Configuration, Context, Discipline, Exclusive, Limit, Place, Qdisc,
+    QueueConfig, QueueDiscipline, Refusal,
 };
-use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time};
+use goodqueue_types::parameters::{
+    Declared, Given, Key, Kind, LARGEST, LONGEST, Parameter, Parameters, Tc, Value, rate, size,
+    span,
+};
+use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time, parameters};
 
-/// Parameters of a token-bucket filter.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TbfConfig {
-    /// Long-term rate of frames (IP packet plus framing). `tc`: `rate`.
-    pub rate: Rate,
-    /// Bytes that may be sent at once after a pause. `tc`: `burst` (`buffer`, `maxburst`).
-    pub burst: u64,
-    /// Rate limit within a burst. Without it a burst leaves at the rate of the link.
-    pub peak: Option<TbfPeak>,
-    /// Discipline whose packets wait for tokens. A plain filter has a drop-tail queue in bytes, as
-    /// in Linux; `tc` gives its size as `limit` or as [`latency`](Self::limit_of_latency).
-    pub inner: Box<QueueConfig>,
+/// Default of each of the keys that say what may wait.
+const ONE_OF_THREE: &str = "one of `limit`, `latency` and `queue`";
+
+parameters! {
+    /// Parameters of a token-bucket filter. `tc` has its options of these names; other names of
+    /// `burst` are `buffer` and `maxburst`, and of `mtu` `minburst`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct TbfConfig("tbf") {
+        /// Long-term rate of frames. From 1bps to 10Tbps.
+        rate: Rate = Rate(1) => rate().required().in_tc(Tc::Scaled("rate")).example("10Mbps");
+        /// Frame bytes that may go at once after a pause.
+        burst: u64 = 0 => size(1, LARGEST).required().in_tc(Tc::Scaled("burst")).example("10kB");
+        /// Rate limit within a burst. Without it a burst leaves at the rate of the link.
+        peak: Option<TbfPeak> = None;
+        /// Discipline whose packets wait for tokens. A plain filter has a drop-tail queue in bytes,
+        /// as in Linux; its size is given as `limit` or as `latency`
+        /// ([`TbfConfig::limit_of_latency`]).
+        inner: Inner = QueueConfig::drop_tail(Limit::Unlimited).into();
+    }
+
+    /// Second bucket of a token-bucket filter, which spreads bursts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct TbfPeak("tbf peak") {
+        /// Rate at which a burst may go; with `mtu` only.
+        rate: Rate = Rate(1) => rate()
+            .named("peakrate")
+            .in_tc(Tc::Scaled("peakrate"))
+            .default("none")
+            .example("20Mbps");
+        /// Frame bytes that may go at once at most; with `peakrate` only.
+        mtu: u64 = 0 => Key::of(FRAME).in_tc(Tc::Scaled("mtu")).default("none").example("1514B");
+    }
 }
 
-/// Second bucket of a token-bucket filter, which spreads bursts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TbfPeak {
-    /// Rate of bursts, above the filter's own rate. `tc`: `peakrate`.
-    pub rate: Rate,
-    /// Largest number of bytes that may be sent at once. `tc`: `mtu` (`minburst`).
-    pub mtu: u64,
+/// Discipline behind a token-bucket filter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inner(pub Box<QueueConfig>);
+
+impl From<QueueConfig> for Inner {
+    fn from(queue: QueueConfig) -> Self {
+        Self(Box::new(queue))
+    }
+}
+
+/// Three keys of which one says what waits.
+impl Declared for Inner {
+    const KEYS: &'static [Key] = &[
+        LIMIT.named("limit").default(ONE_OF_THREE).in_tc(Tc::Hook),
+        span(Span::ZERO, LONGEST)
+            .named("latency")
+            .default(ONE_OF_THREE)
+            .in_tc(Tc::Hook)
+            .example("50ms")
+            .doc("The longest that a byte may wait for tokens; it becomes a limit in bytes."),
+        Key::of(Kind::Queue)
+            .named("queue")
+            .default(ONE_OF_THREE)
+            .in_tc(Tc::Hook)
+            .example("{ kind = \"codel\" }")
+            .doc("What waits for tokens, as a queue of its own."),
+    ];
+}
+
+impl Parameters for Inner {
+    fn keys(&self) -> &'static [Key] {
+        Self::KEYS
+    }
+
+    fn get(&self, key: &str) -> Option<Value> {
+        (key == "queue").then(|| self.0.value())
+    }
+
+    /// Sets the queue or its limit. A latency depends on the filter, which sets it itself.
+    fn set(&mut self, key: &str, value: Value) {
+        match key {
+            "limit" => *self.0 = QueueConfig::drop_tail(Limit::from_value(value)),
+            "queue" => *self.0 = QueueConfig::from_value(value),
+            _ => {}
+        }
+    }
+}
+
+impl BuiltIn for TbfConfig {
+    const QDISC: Qdisc = Qdisc::Named("tbf");
+    const EXCLUSIVE: Exclusive = Exclusive {
+        keys: &["limit", "latency", "queue"],
+        reason: "both say what may wait",
+    };
+    const RATE_KEY: Option<&'static str> = Some("rate");
+
+    fn read(given: &Given, _place: &Place) -> Result<Self, Refusal> {
+        if !Self::EXCLUSIVE.keys.iter().any(|key| given.has(key)) {
+            return Err(Refusal::missing::<Self>("limit"));
+        }
+        match (given.has("peakrate"), given.has("mtu")) {
+            (false, true) => return Err(Refusal::missing::<Self>("peakrate")),
+            (true, false) => return Err(Refusal::missing::<Self>("mtu")),
+            _ => {}
+        }
+        let mut config = Self::default();
+        config.apply(given);
+        if let Some(latency) = given.get("latency") {
+            let limit = config.limit_of_latency(Span::from_value(latency.clone()));
+            if matches!(limit, Limit::Bytes(bytes) if bytes > LARGEST) {
+                return Err(Refusal::new(
+                    "latency",
+                    "what the shaper passes in this time is more than a terabyte",
+                    "write a shorter time",
+                ));
+            }
+            *config.inner.0 = QueueConfig::drop_tail(limit);
+        }
+        Ok(config)
+    }
 }
 
 impl TbfConfig {
@@ -58,16 +157,16 @@ impl Configuration for TbfConfig {
             peak,
             largest_frame: self.largest_frame(),
             head: None,
-            inner: Box::new(self.inner.build(random)),
+            inner: Box::new(self.inner.0.build(random)),
         }
     }
 
     fn limit(&self) -> Limit {
-        self.inner.limit()
+        self.inner.0.limit()
     }
 
     fn set_limit(&mut self, limit: Limit) {
-        self.inner.set_limit(limit);
+        self.inner.0.set_limit(limit);
     }
 
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
@@ -94,12 +193,16 @@ impl Configuration for TbfConfig {
                 return refuse("mtu", message, "write at least the largest frame");
             }
         }
-        refuse_small_limit(self.inner.limit(), frame_bytes)?;
-        self.inner.check(frame_bytes)
+        refuse_small_limit(self.inner.0.limit(), frame_bytes)?;
+        self.inner.0.check(frame_bytes)
     }
 
     fn is_work_conserving(&self) -> bool {
         false
+    }
+
+    fn drain_rate(&self, link: Rate) -> Rate {
+        self.rate.min(link)
     }
 }
 
@@ -198,7 +301,7 @@ mod tests {
             rate: Rate(8_000_000),
             burst: 3_000,
             peak,
-            inner: Box::new(QueueConfig::drop_tail(Limit::Packets(10))),
+            inner: QueueConfig::drop_tail(Limit::Packets(10)).into(),
         }
     }
 
@@ -317,7 +420,7 @@ mod tests {
                 rate: Rate(1_000_000),
                 mtu: 1_540,
             }),
-            inner: Box::new(QueueConfig::drop_tail(Limit::Unlimited)),
+            inner: QueueConfig::drop_tail(Limit::Unlimited).into(),
         };
         let limit = |config: &TbfConfig| config.limit_of_latency(Span::from_millis(70));
         assert_eq!(limit(&config), Limit::Bytes(9_495));
@@ -329,7 +432,7 @@ mod tests {
     fn every_discipline_conforms_behind_tokens() {
         for (name, inner) in crate::examples() {
             let config = QueueConfig::Tbf(TbfConfig {
-                inner: Box::new(inner),
+                inner: inner.into(),
                 ..filter(None)
             });
             let result = conformance::check_config(&config, 1);

@@ -1,9 +1,8 @@
 //! A limit in every unit, because readers think in different ones.
 
-use crate::queue::drain_rate;
 use crate::scenario::Scenario;
 use crate::units::UnitError;
-use goodqueue_queue::Limit;
+use goodqueue_queue::{Configuration, Limit};
 use goodqueue_types::{Framing, Rate, Span};
 
 /// Explanation of a limit, to be printed beside every limit.
@@ -51,7 +50,7 @@ pub(crate) fn echo(scenario: &Scenario, link: &str, limit: Limit) -> Result<Buff
         _ => bytes.map(|bytes| bytes / frame_bytes),
     };
     let rate = (!direction.only_delays()).then_some(direction.rate);
-    let drains = rate.map(|rate| drain_rate(&direction.queue, rate).0 as f64);
+    let drains = rate.map(|rate| direction.queue.drain_rate(rate).0 as f64);
     let ms = bytes
         .zip(drains)
         .map(|(bytes, bps)| bytes as f64 * 8e3 / bps);

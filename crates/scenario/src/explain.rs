@@ -58,7 +58,7 @@ fn life_json(scenario: &Scenario, network: &Network, range: LifeRange, life: &Li
                 "name": link.name,
                 "rate_bps": (!link.only_delays()).then_some(link.rate.0),
                 "delay_s": link.delay.as_secs_f64(),
-                "queue": crate::queue::name(&link.queue).unwrap_or("custom"),
+                "queue": link.queue.word().unwrap_or("custom"),
                 "limit_packets": scenario.buffer(&link.name).ok().and_then(|limit| limit.packets),
             })
         });

@@ -37,6 +37,7 @@ mod topology;
 mod trace;
 mod traffic;
 mod units;
+mod value;
 mod wiring;
 mod workload;
 mod write;

@@ -45,7 +45,7 @@ impl Scenario {
                 group: flow.group,
                 group_count: group.count,
                 base_rtt: flow.base_rtt,
-                congestion_control: crate::congestion::name(&tcp.congestion_control),
+                congestion_control: tcp.congestion_control.word(),
                 byte_counting: tcp.byte_counting,
                 paced: tcp.pacing,
                 receive_window: tcp.receive_window,

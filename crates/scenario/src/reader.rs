@@ -2,11 +2,13 @@
 
 use crate::document::{Node, Table, Value};
 use crate::error::{Checked, Origin, Problem, nearest, shorten};
-use crate::spec::{Key, Kind, REQUIRED, Spec};
+use crate::spec::{Key, Kind, REQUIRED, Spec, variants};
 use crate::units::{
     StatedLimit, UnitError, parse_fraction, parse_limit, parse_packets_within, parse_rate,
     parse_size_within, parse_span_within,
 };
+use goodqueue_queue::Place;
+use goodqueue_types::parameters::Given;
 use goodqueue_types::{Rate, Span};
 
 /// A table whose keys are all known.
@@ -17,17 +19,6 @@ pub(crate) struct Reader<'a> {
     /// Place of the table itself, which locates a missing key.
     pub at: Origin,
     place: Option<Place>,
-}
-
-/// Properties of the link behind a queue on which the queue's parameters depend.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub rate: Rate,
-    pub delay: Span,
-    /// Mean base round-trip time of the flows that cross it.
-    pub base_rtt: Option<Span>,
-    /// Largest frame that crosses it, in bytes.
-    pub frame_bytes: u64,
 }
 
 /// A key's value with the data for messages about it.
@@ -120,23 +111,9 @@ impl<'a> Reader<'a> {
 
     /// Returns the message for a required key that is missing.
     pub(crate) fn missing(&self, name: &str) -> Problem {
-        let example = self
-            .spec
-            .keys
-            .iter()
-            .find(|key| key.name == name)
-            .map_or("…", |key| key.example);
-        let help = if example.starts_with("[[") {
-            format!("add {example}")
-        } else {
-            format!("add {name} = {example}, say")
-        };
-        Problem::new(
-            self.at,
-            self.path_of(name),
-            format!("\"{name}\" is missing"),
-            help,
-        )
+        let key = self.spec.keys.iter().find(|key| key.name == name);
+        let (message, help) = key.map_or_else(Default::default, Key::missing);
+        Problem::new(self.at, self.path_of(name), message, help)
     }
 
     /// Returns a problem with the table as a whole, placed at one of its keys if given.
@@ -169,6 +146,17 @@ impl<'a> Reader<'a> {
             place,
             ..*self
         }
+    }
+
+    /// Returns the values that the table gives, in the order of its keys, without the key `tag` that
+    /// chose the table.
+    pub(crate) fn given(&self, tag: &str) -> Checked<Given> {
+        let keys = self.spec.keys.iter().filter(|key| key.name != tag);
+        let given = keys.filter_map(|key| {
+            let field = self.get(key.name)?;
+            Some(crate::value::read(&field).map(|value| (key, value)))
+        });
+        given.collect::<Checked<_>>().map(Given)
     }
 
     /// Checks that all required keys are given.
@@ -217,7 +205,7 @@ impl<'a> Reader<'a> {
 
     /// Opens the table with the keys that the word at its tag allows.
     pub(crate) fn tagged(field: &Field<'a>) -> Checked<(&'static str, Reader<'a>)> {
-        let (tag, variants) = field.alternative(Kind::variants);
+        let (tag, variants) = field.alternative(variants);
         let fallback = variants[0];
         let Value::Table(table) = &field.node.value else {
             Reader::open(field.node, fallback.1, field.path.clone())?;
@@ -249,7 +237,11 @@ impl<'a> Reader<'a> {
                     field.node.at,
                     format!("{}.{tag}", field.path),
                     format!("\"{tag}\" is missing"),
-                    format!("add {tag} = {} (of {})", key.example, words.join(", ")),
+                    format!(
+                        "add {tag} = {} (of {})",
+                        key.toml_example(),
+                        words.join(", ")
+                    ),
                 ));
             }
             None => fallback,
@@ -272,7 +264,7 @@ impl<'a> Field<'a> {
         let message = format!("expected {wanted}, found {found}");
         self.problem(
             message,
-            format!("write {} = {}, say", self.key.name, self.key.example),
+            format!("write {} = {}, say", self.key.name, self.key.toml_example()),
         )
     }
 
@@ -461,7 +453,7 @@ impl<'a> Field<'a> {
         let mut numbers = Vec::with_capacity(items.len());
         for node in items {
             let problem = |message: String| {
-                let help = format!("write {} = {}, say", self.key.name, self.key.example);
+                let help = format!("write {} = {}, say", self.key.name, self.key.toml_example());
                 Problem::new(node.at, self.path.clone(), message, help)
             };
             let Value::Integer(text, value) = &node.value else {
@@ -493,7 +485,7 @@ impl<'a> Field<'a> {
             let message = format!("{count} whole numbers from 0 to {max} belong here");
             self.problem(
                 message,
-                format!("write {} = {}", self.key.name, self.key.example),
+                format!("write {} = {}", self.key.name, self.key.toml_example()),
             )
         };
         let Value::List(items) = &self.node.value else {
@@ -543,7 +535,7 @@ impl<'a> Field<'a> {
             let found = self.node.value.describe();
             return Err(self.problem(
                 format!("expected a list of tables, found {found}"),
-                format!("write {} with double brackets", self.key.example),
+                format!("write {} with double brackets", self.key.toml_example()),
             ));
         };
         items
@@ -574,7 +566,7 @@ impl<'a> Field<'a> {
 
 /// Returns the first result of `pick` for a kind, one of its alternatives, or the kind of its
 /// items.
-fn search<T>(kind: Kind, pick: &impl Fn(Kind) -> Option<T>) -> Option<T> {
+pub(crate) fn search<T>(kind: Kind, pick: &impl Fn(Kind) -> Option<T>) -> Option<T> {
     pick(kind).or_else(|| match kind {
         Kind::Either(kinds) => kinds.iter().find_map(|kind| search(*kind, pick)),
         Kind::ListOf(kind) => search(*kind, pick),

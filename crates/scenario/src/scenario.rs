@@ -6,7 +6,6 @@ use crate::error::{Checked, ScenarioError, nearest, shorten};
 use crate::flow::{FlowGroup, read_flows};
 use crate::layout::{Layout, Misplaced};
 use crate::memory::MemoryPart;
-use crate::queue::drain_rate;
 use crate::reader::Reader;
 use crate::spec::{RECORD, SCENARIO};
 use crate::topology::{LinkDirection, Sketch, Topology, link_of, resolve};
@@ -178,7 +177,7 @@ impl Scenario {
         let direction = self.topology.direction(at);
         resolve(
             stated,
-            drain_rate(&direction.queue, direction.rate),
+            direction.queue.drain_rate(direction.rate),
             self.layout.traffic.mean_base_rtt_on(at),
         )
     }

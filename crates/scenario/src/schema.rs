@@ -1,7 +1,8 @@
 //! The JSON Schema and the tables of the documentation, generated from the parser's lists of keys.
 
-use crate::spec::{Key, Kind, REQUIRED, SCENARIO, Spec};
+use crate::spec::{Key, Kind, REQUIRED, SCENARIO, Spec, variants};
 use crate::units::{WithUnits, format_size, format_span, pattern};
+use crate::value::default_text;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -28,7 +29,7 @@ fn table(spec: &Spec, definitions: &mut Map<String, Value>) -> Value {
     for key in spec.keys {
         let mut property = value(key.kind, definitions);
         if let Value::Object(map) = &mut property {
-            map.insert("description".to_owned(), json!(description(key)));
+            map.insert("description".to_owned(), json!(description(spec, key)));
         }
         properties.insert(key.name.to_owned(), property);
     }
@@ -46,10 +47,12 @@ fn table(spec: &Spec, definitions: &mut Map<String, Value>) -> Value {
     })
 }
 
-fn description(key: &Key) -> String {
+fn description(spec: &Spec, key: &Key) -> String {
     format!(
         "{} Default: {}. Example: {}",
-        key.doc, key.default, key.example
+        key.meaning(),
+        default_text(spec, key),
+        key.toml_example()
     )
 }
 
@@ -114,7 +117,7 @@ fn value(kind: Kind, definitions: &mut Map<String, Value>) -> Value {
             json!({ "type": "array", "minItems": 1, "items": reference(spec, definitions) })
         }
         Kind::Tagged { .. } | Kind::Queue => {
-            let (tag, variants) = kind.variants().unwrap_or_default();
+            let (tag, variants) = variants(kind).unwrap_or_default();
             tagged(tag, variants, definitions)
         }
         Kind::Either(kinds) => {
@@ -160,11 +163,12 @@ pub fn reference_markdown() -> String {
         let _ = writeln!(out, "### {} ({})\n", place(&path), spec.name);
         out.push_str("| key | value | default | meaning |\n| --- | --- | --- | --- |\n");
         for key in spec.keys {
-            let (value, default) = (value_text(key.kind), default_text(key.default));
+            let (value, default) = (value_text(key.kind), code(&default_text(spec, key)));
             let _ = writeln!(
                 out,
                 "| `{}` | {value} | {default} | {} |",
-                key.name, key.doc
+                key.name,
+                key.meaning()
             );
             let parent = if path.is_empty() {
                 String::new()
@@ -187,7 +191,8 @@ fn place(path: &str) -> String {
     }
 }
 
-fn default_text(default: &str) -> String {
+/// Marks a default that is written as in TOML.
+fn code(default: &str) -> String {
     if default.starts_with(['"', '{', '[']) || default.parse::<f64>().is_ok() || default == "false"
     {
         return format!("`{default}`");
@@ -200,7 +205,7 @@ fn below(path: &str, kind: Kind, waiting: &mut Vec<(String, &'static Spec)>) {
     match kind {
         Kind::Table(spec) | Kind::List(spec) => waiting.push((path.to_owned(), spec)),
         Kind::Tagged { .. } | Kind::Queue => {
-            let (_, variants) = kind.variants().unwrap_or_default();
+            let (_, variants) = variants(kind).unwrap_or_default();
             waiting.extend(variants.iter().map(|(_, spec)| (path.to_owned(), *spec)));
         }
         Kind::Either(kinds) => kinds.iter().for_each(|kind| below(path, *kind, waiting)),

@@ -76,7 +76,7 @@ pub(crate) fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOut
         config.name, link.name,
         "observed links come in network order"
     );
-    let queue = crate::queue::name(&config.queue);
+    let queue = config.queue.word();
     // The scenario does not know the limit of a queue that no file can describe.
     let limit = queue.and_then(|_| scenario.buffer(&link.name).ok());
     let mut keys = json!({

@@ -2,8 +2,8 @@
 //! every path of the code.
 
 use goodqueue_queue::{
-    CakeConfig, CakeDiffserv, CakeIsolation, ComparedBacklog, DrrConfig, FqCodelConfig,
-    FqPieConfig, Limit, QueueConfig, SfqConfig,
+    CakeConfig, CakeDiffserv, CakeFraming, CakeIsolation, ComparedBacklog, DrrConfig,
+    FqCodelConfig, FqPieConfig, Limit, QueueConfig, SfqConfig,
 };
 use goodqueue_types::{Framing, Rate, Span};
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn fq_codel(limit: Limit) -> impl Strategy<Value = QueueConfig> {
                 flows,
                 quantum,
                 drop_batch: if on[0] { 1 } else { 64 },
-                memory_limit,
+                memory_limit: Some(memory_limit),
                 compared_backlog: if on[1] {
                     ComparedBacklog::Whole
                 } else {
@@ -114,7 +114,7 @@ fn cake(limit: Limit) -> impl Strategy<Value = QueueConfig> {
                 diffserv,
                 isolation,
                 rtt: Span::from_millis(10),
-                framing: on[0].then_some(Framing::bytes(44)),
+                framing: CakeFraming(on[0].then_some(Framing::bytes(44))),
                 memory_limit,
                 limit,
                 ingress: on[1],

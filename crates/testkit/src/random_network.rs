@@ -259,7 +259,7 @@ fn composed() -> impl Strategy<Value = QueueConfig> {
             rate: Rate(rate),
             burst,
             peak,
-            inner: Box::new(inner),
+            inner: inner.into(),
         })
     });
     prop_oneof![prio, tbf]

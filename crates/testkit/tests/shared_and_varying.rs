@@ -127,7 +127,7 @@ fn a_shaper_lets_out_its_burst_and_its_rate_and_no_more() {
                 rate: Rate(2_000_000),
                 burst: 70_000,
                 peak,
-                inner: Box::new(QueueConfig::drop_tail(Limit::Unlimited)),
+                inner: QueueConfig::drop_tail(Limit::Unlimited).into(),
             };
             let mut limited = observed();
             limited.rate = Rate(100_000_000);

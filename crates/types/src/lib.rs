@@ -9,6 +9,7 @@ mod counts;
 mod framing;
 mod histogram;
 mod packet;
+pub mod parameters;
 mod random;
 mod rate;
 mod time;

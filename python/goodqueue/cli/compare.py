@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError
+from goodqueue.output.progress import counted_runs
 from goodqueue.output.terminal import (
     MISSING,
     goes_on,
@@ -18,7 +18,6 @@ from goodqueue.output.terminal import (
     percent,
     plain,
     print_json,
-    progress,
     stderr,
     stdout,
     table,
@@ -32,7 +31,7 @@ from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from goodqueue.core.drawing import Drawing
     from goodqueue.runs.result import Result
@@ -72,7 +71,7 @@ def compare_scenarios(
     check_apart([*named, *read], {"--out/": request.out, "--store": request.store})
     limit = limit_of(request.memory)
     check_runs((side.scenario for side in sides), limit, series=request.out is not None)
-    with user_store("compare", request.store) as store, _bar() as on_run:
+    with user_store("compare", request.store) as store, counted_runs("comparing") as on_run:
         runner = Runner(store, Threads(request.jobs, limit), on_run)
         try:
             found = compare(sides, runner, request.replicates)
@@ -137,20 +136,6 @@ def _sides(
         scenario.buffer(link, 1)  # refuses a link that is not there
         sides.append(Side(name, scenario, link))
     return sides
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int], None]]:
-    with progress() as bar:
-        task = bar.add_task("comparing", total=None)
-        done = 0
-
-        def on_run(left: int) -> None:
-            nonlocal done
-            done += 1
-            bar.update(task, completed=done, total=done + left)
-
-        yield on_run
 
 
 def _print(found: Comparison) -> None:

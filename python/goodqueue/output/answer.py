@@ -29,18 +29,21 @@ from goodqueue.output.terminal import (
     stdout,
     table,
 )
+from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.runs.engines import AGREEMENT
-from goodqueue.sizing.answer.answer import buffer_dict
+from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.search.smallest import DROPS
-from goodqueue.sizing.trials.described import EPOCHS, TCP_CHANGES
+from goodqueue.sizing.trials.described import TCP_CHANGES
+from goodqueue.sizing.trials.length import EPOCHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.core.intervals import Interval
-    from goodqueue.sizing.answer.answer import Answer, RuleAnswer
+    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.answer.parts import RuleAnswer
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.smallest import Smallest
 
@@ -51,7 +54,7 @@ def print_recommendation(answer: Answer) -> None:
     for line in describe(answer):
         console.print(line, soft_wrap=True)
     console.print()
-    if answer.today is not None:
+    if isinstance(answer, CaptureAnswer) and answer.today is not None:
         from goodqueue.output.today import print_today
 
         print_today(answer.today)
@@ -62,7 +65,7 @@ def print_recommendation(answer: Answer) -> None:
 
 def verdict(answer: Answer) -> list[str]:
     """Returns the recommendation in sentences, for a capture with its reliability."""
-    if answer.today is None:
+    if not isinstance(answer, CaptureAnswer):
         return recommendation(answer)
     from goodqueue.output.today import carried_range, not_firm
 

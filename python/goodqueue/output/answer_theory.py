@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.output.terminal import milliseconds, number, packets, percent, size_of
-from goodqueue.sizing.answer.answer import buffer_dict
+from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.calibrated.smallest import least_loss, most_busy, without
 
 if TYPE_CHECKING:

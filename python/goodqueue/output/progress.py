@@ -209,6 +209,21 @@ def run_progress() -> Iterator[Callable[[float, float], None]]:
         yield show
 
 
+@contextmanager
+def counted_runs(what: str) -> Iterator[Callable[[int], None]]:
+    """Yields a function that counts a finished run, given the number of runs left, on a bar."""
+    with progress() as bar:
+        task = bar.add_task(what, total=None)
+        done = 0
+
+        def on_run(left: int) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, completed=done, total=done + left)
+
+        yield on_run
+
+
 def duration(seconds: float) -> str:
     """Returns a time for people, in two of its units."""
     if seconds < 60:

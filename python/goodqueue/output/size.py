@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from goodqueue.output import page
-from goodqueue.sizing.answer.answer import buffer_dict
+from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.export import checks
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from goodqueue.core.intervals import Interval
     from goodqueue.plots.style import Picture
-    from goodqueue.sizing.answer.answer import Answer, RuleAnswer
+    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.answer.parts import RuleAnswer
 
     Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
     """A title, names of columns, and rows."""

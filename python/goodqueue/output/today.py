@@ -17,8 +17,8 @@ from goodqueue.output.terminal import (
 from goodqueue.passive.today import FIGURES, likely_reason
 
 if TYPE_CHECKING:
+    from goodqueue.passive.answer import CaptureAnswer
     from goodqueue.passive.today import Comparison, Today
-    from goodqueue.sizing.answer.answer import Answer
 
 TITLE = "Today's link, as measured and as simulated"
 COLUMNS = ("today's link", "measured", "simulated", "95 % of runs", "agrees")
@@ -72,7 +72,7 @@ def fitted_lines(today: Today) -> list[str]:
     return lines
 
 
-def not_firm(answer: Answer) -> list[str]:
+def not_firm(answer: CaptureAnswer) -> list[str]:
     """Returns sentences on a model that does not reproduce the capture: reason, consequence."""
     today = answer.today
     if today is None or today.agrees:
@@ -92,7 +92,7 @@ def not_firm(answer: Answer) -> list[str]:
     ]
 
 
-def carried_range(answer: Answer) -> list[str]:
+def carried_range(answer: CaptureAnswer) -> list[str]:
     """Returns the range of buffers that follows from the model's error."""
     found = answer.carried
     if found is None or answer.today is None or found.low == found.high:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goodqueue import _core
 from goodqueue.core.intervals import prediction_half_width
-from goodqueue.passive.scenario import LINK, earlier, today_toml
+from goodqueue.passive.scenario import LINK, earlier, today
+from goodqueue.runs.settings import scenario_of
 from goodqueue.study.plan import run_of, variant_of
 
 if TYPE_CHECKING:
@@ -233,8 +233,7 @@ class Bench:
         goodputs = [f"tcp{number}.goodput_bps.sum" for number in range(len(model.senders))]
         runs = []
         for index in range(replicates):
-            text = today_toml(model, draw=index)
-            scenario = _core.Scenario.parse(text.encode(), "the capture", [])
+            scenario = scenario_of(today(model, draw=index), "the capture")
             variant = variant_of(scenario, {"draw": index}, index)
             runs.append(run_of(variant, self._first_seed + index))
         values = self._runner.figures(runs, [*metrics, *goodputs])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from goodqueue.errors import RequestError
-from goodqueue.study.estimate import TRIAL_S, cost_of
+from goodqueue.runs.cost import TRIAL_S, cost_of
 
 if TYPE_CHECKING:
     from goodqueue._core import Scenario

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from goodqueue.runs.api import Overrides, Source
+    from goodqueue.runs.api import Source
     from goodqueue.runs.engines import Choice
+    from goodqueue.runs.settings import Overrides
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.laboratory import Trial

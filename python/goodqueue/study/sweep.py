@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from goodqueue.runs.api import Overrides, Source
+    from goodqueue.runs.api import Source
+    from goodqueue.runs.settings import Overrides
     from goodqueue.study.model import Executor, Run, RunResult, StoppingRule, StudyPlan
     from goodqueue.study.results import Results
 
@@ -82,7 +83,8 @@ class Study:
         Raises:
             ScenarioError: with place, mistake and remedy.
         """
-        from goodqueue.runs.api import overrides, text_of
+        from goodqueue.runs.api import text_of
+        from goodqueue.runs.settings import overrides
 
         self.plan = plan(_core.Study.parse(*text_of(source), overrides(set)))
 

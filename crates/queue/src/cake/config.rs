@@ -3,102 +3,212 @@
 use crate::cake::Cake;
 use crate::config::refuse_small_limit;
 use crate::flows::refuse_memory;
-use crate::{Configuration, Limit, Refusal};
-use goodqueue_types::{Framing, RandomStream, Rate, Span};
+use crate::keys::{ANY_SIZE, DEVICE_MTU, FRAME, LIMIT};
+use crate::{BuiltIn, Configuration, Ignored, Limit, Qdisc, Refusal};
+use goodqueue_types::parameters::{
+    Declared, Key, Kind, Parameter, Parameters, TIMER, Tc, Value, flag, one_of, size, words,
+};
+use goodqueue_types::{Cells, Framing, RandomStream, Rate, Span, parameters, words};
 
-/// Assignment of packets to tins (queues of different priority) by their code point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CakeDiffserv {
-    /// One tin for all packets (`besteffort`).
-    BestEffort,
-    /// Eight tins by the upper three bits of the code point (`precedence`).
-    Precedence,
-    /// Three tins: bulk, best effort and voice (`diffserv3`).
-    Diffserv3,
-    /// Four tins: bulk, best effort, video and voice (`diffserv4`).
-    Diffserv4,
-    /// Eight tins by the usual code points (`diffserv8`).
-    Diffserv8,
+words! {
+    /// Assignment of packets to tins (queues of different priority) by their code point.
+    pub enum CakeDiffserv {
+        /// One tin for all packets.
+        BestEffort = "besteffort",
+        /// Eight tins by the upper three bits of the code point.
+        Precedence = "precedence",
+        /// Three tins: bulk, best effort and voice.
+        Diffserv3 = "diffserv3",
+        /// Four tins: bulk, best effort, video and voice.
+        Diffserv4 = "diffserv4",
+        /// Eight tins by the usual code points.
+        Diffserv8 = "diffserv8",
+    }
+
+    /// Units between which CAKE shares the bandwidth equally.
+    pub enum CakeIsolation {
+        /// No sharing: all packets are in one queue.
+        FlowBlind = "flowblind",
+        /// Sending hosts.
+        SrcHost = "srchost",
+        /// Receiving hosts.
+        DstHost = "dsthost",
+        /// Pairs of a sending and a receiving host.
+        Hosts = "hosts",
+        /// Flows.
+        Flows = "flows",
+        /// Sending hosts first, then the flows of each.
+        DualSrcHost = "dual-srchost",
+        /// Receiving hosts first, then the flows of each.
+        DualDstHost = "dual-dsthost",
+        /// Hosts on either side first, then the flows of each.
+        TripleIsolate = "triple-isolate",
+    }
+
+    /// Time for which a queue that was never congested may exceed its target before the first drop.
+    pub enum CakeFirstInterval {
+        /// The time until the next packet. Linux clears the state of a new queue, and 1/√count with
+        /// it.
+        None = "none",
+        /// An interval, as for later states of congestion (ns-3's COBALT).
+        Whole = "whole",
+    }
+
+    /// Cells by the words of `cake`.
+    pub enum CakeCells {
+        /// Frames are sent as they are.
+        None = "noatm",
+        /// ATM's cells.
+        Atm = "atm",
+        /// PTM's coding.
+        Ptm = "ptm",
+    }
 }
 
-/// Units between which CAKE shares the bandwidth equally.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CakeIsolation {
-    /// No sharing: all packets are in one queue (`flowblind`).
-    FlowBlind,
-    /// Sending hosts (`srchost`).
-    SrcHost,
-    /// Receiving hosts (`dsthost`).
-    DstHost,
-    /// Pairs of a sending and a receiving host (`hosts`).
-    Hosts,
-    /// Flows (`flows`).
-    Flows,
-    /// Sending hosts first, then the flows of each (`dual-srchost`).
-    DualSrcHost,
-    /// Receiving hosts first, then the flows of each (`dual-dsthost`).
-    DualDstHost,
-    /// Hosts on either side first, then the flows of each (`triple-isolate`).
-    TripleIsolate,
+/// What a link layer adds.
+const LINK_LAYER: Key = size(0, 1_024).default("the link's framing").in_tc(Tc::Hook);
+
+parameters! {
+    /// Parameters of CAKE. Not implemented are `autorate-ingress`, `ack-filter`, `wash`, `nat`,
+    /// `fwmark`, `split-gso` (the simulator has no super-packets), and overrides by class or filter.
+    /// The defaults are those of `tc qdisc add ... cake`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CakeConfig("cake") {
+        /// Rate of the shaper, a little below the link's.
+        bandwidth: Option<Rate> = None => one_of(&[Kind::Rate, Kind::Choice(&["unlimited"])])
+            .tc("bandwidth")
+            .example("9500kbps");
+        /// Into which tins packets are sorted by their code point.
+        diffserv: CakeDiffserv = CakeDiffserv::Diffserv3
+            => words::<CakeDiffserv>().in_tc(Tc::Word).example("besteffort");
+        /// Between whom the bandwidth is shared.
+        isolation: CakeIsolation = CakeIsolation::TripleIsolate
+            => words::<CakeIsolation>().in_tc(Tc::Word).example("flows");
+        /// A usual round-trip time: COBALT's interval; its target is a twentieth of it.
+        ///
+        /// Both are longer in tins in which a full frame takes long.
+        rtt: Span = Span::from_millis(100) => Key::of(TIMER).tc("rtt").example("30ms");
+        /// Framing that gives the bytes of an IP packet on the wire, for the accounts of the shaper,
+        /// the tins and the flows.
+        framing: CakeFraming = CakeFraming(None);
+        /// Kernel memory that waiting packets may take; `auto`: four times what `bandwidth` sends in
+        /// `rtt`, 4 MiB at least.
+        ///
+        /// See [`truesize`](crate::truesize). It is at most 10240 full frames.
+        memory_limit: Option<u64> = None
+            => one_of(&[ANY_SIZE, Kind::Choice(&["auto"])]).tc("memlimit").example("4MiB");
+        /// Limit besides that of memory, which Linux does not have.
+        limit: Limit = Limit::Unlimited => LIMIT.in_tc(Tc::Fixed("cake limits memory"));
+        /// The shaper counts what is dropped, too: it has passed the bottleneck before.
+        ingress: bool = false => flag().in_tc(Tc::Flag("ingress", "egress")).example("true");
+        /// Frame bytes of a full packet.
+        mtu: u32 = 1514 => Key::of(FRAME).in_tc(DEVICE_MTU).example("1514B");
+        /// How long a queue that was never congested may stay above its target: to the next packet
+        /// (Linux), or an interval (ns-3).
+        first_interval: CakeFirstInterval = CakeFirstInterval::None
+            => words::<CakeFirstInterval>()
+                .in_tc(Tc::Fixed("a new queue may drop at its second packet"))
+                .example("whole");
+    }
 }
 
-/// Time for which a queue that was never congested may exceed its target before the first drop.
+/// Framing that CAKE counts. None is `raw`: the link's own framing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CakeFirstInterval {
-    /// The time until the next packet. Linux clears the state of a new queue, and 1/√count with it.
-    None,
-    /// An interval, as for later states of congestion (ns-3's COBALT).
-    Whole,
+pub struct CakeFraming(pub Option<Framing>);
+
+impl Declared for CakeFraming {
+    const KEYS: &'static [Key] = &[
+        LINK_LAYER
+            .named("overhead")
+            .example("38B")
+            .doc("Bytes that the shaper counts beyond the IP packet."),
+        LINK_LAYER
+            .named("mpu")
+            .example("84B")
+            .doc("No frame counts less."),
+        words::<CakeCells>()
+            .named("atm")
+            .default("the link's framing")
+            .in_tc(Tc::Hook)
+            .example("atm")
+            .doc(
+                "Cells that the shaper counts: none, ATM's of 48 bytes in 53, or PTM's 65 for 64.",
+            ),
+    ];
 }
 
-/// Parameters of CAKE. Not implemented are `autorate-ingress`, `ack-filter`, `wash`, `nat`,
-/// `fwmark`, `split-gso` (the simulator has no super-packets), and overrides by class or filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CakeConfig {
-    /// Rate of the shaper (`bandwidth`); `None` is `unlimited`, the default.
-    pub bandwidth: Option<Rate>,
-    /// Assignment of packets to tins. Default `diffserv3`.
-    pub diffserv: CakeDiffserv,
-    /// Units that share the bandwidth. Default `triple-isolate`.
-    pub isolation: CakeIsolation,
-    /// Typical round-trip time (`rtt`, or a name for it: `internet` is 100 ms, the default;
-    /// `datacentre` 100 us, `lan` 1 ms, `metro` 10 ms, `regional` 30 ms, `oceanic` 300 ms,
-    /// `satellite` 1 s, `interplanetary` 1000 s). It is COBALT's interval. The target is a
-    /// twentieth of it. Both are longer in tins in which a full frame takes long.
-    pub rtt: Span,
-    /// Framing that gives the bytes of an IP packet on the wire, for the accounts of the shaper,
-    /// the tins and the flows (`overhead`, `mpu`, `atm`, `ptm`). `None`, the default, is `raw`: the
-    /// link's own framing.
-    pub framing: Option<Framing>,
-    /// Largest kernel memory that waiting packets may take, in bytes (`memlimit`); see `truesize`.
-    /// `None`, the default, is four times what the bandwidth sends in an `rtt`, but at least 4 MiB
-    /// and at most 10240 full frames.
-    pub memory_limit: Option<u64>,
-    /// Limit besides that of memory, which Linux does not have. Default none.
-    pub limit: Limit,
-    /// True if the shaper counts dropped packets too, because they have passed the bottleneck
-    /// before it (`ingress`; the default is `egress`).
-    pub ingress: bool,
-    /// Size of a full frame in bytes (Linux: the device's MTU and its header). Default 1514.
-    pub mtu: u32,
-    /// Behaviour of a queue before its first congestion. Default as Linux.
-    pub first_interval: CakeFirstInterval,
+impl Parameters for CakeFraming {
+    fn keys(&self) -> &'static [Key] {
+        Self::KEYS
+    }
+
+    fn get(&self, key: &str) -> Option<Value> {
+        let framing = self.0?;
+        match key {
+            "overhead" => Some(framing.overhead.value()),
+            "mpu" => Some(framing.minimum.value()),
+            "atm" => Some(CakeCells::from(framing.cells).value()),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        if !Self::KEYS.iter().any(|known| known.name == key) {
+            return;
+        }
+        let framing = self.0.get_or_insert_default();
+        match key {
+            "overhead" => framing.overhead = u32::from_value(value),
+            "mpu" => framing.minimum = u32::from_value(value),
+            _ => framing.cells = CakeCells::from_value(value).into(),
+        }
+    }
+}
+
+impl From<Cells> for CakeCells {
+    fn from(cells: Cells) -> Self {
+        match cells {
+            Cells::None => Self::None,
+            Cells::Atm => Self::Atm,
+            Cells::Ptm => Self::Ptm,
+        }
+    }
+}
+
+impl From<CakeCells> for Cells {
+    fn from(cells: CakeCells) -> Self {
+        match cells {
+            CakeCells::None => Self::None,
+            CakeCells::Atm => Self::Atm,
+            CakeCells::Ptm => Self::Ptm,
+        }
+    }
+}
+
+impl BuiltIn for CakeConfig {
+    const QDISC: Qdisc = Qdisc::Named("cake");
+    /// No addresses are translated, nothing is aggregated, and no code point is read later.
+    const IGNORED: &'static [Ignored] = &[Ignored {
+        words: &[
+            "nat",
+            "nonat",
+            "wash",
+            "nowash",
+            "split-gso",
+            "no-split-gso",
+            "no-ack-filter",
+        ],
+        values: 0,
+        note: "",
+    }];
 }
 
 impl CakeConfig {
     /// Returns the parameters of `tc qdisc add ... cake bandwidth`, or of `unlimited`.
-    pub const fn linux(bandwidth: Option<Rate>) -> Self {
+    pub fn linux(bandwidth: Option<Rate>) -> Self {
         Self {
             bandwidth,
-            diffserv: CakeDiffserv::Diffserv3,
-            isolation: CakeIsolation::TripleIsolate,
-            rtt: Span::from_millis(100),
-            framing: None,
-            memory_limit: None,
-            limit: Limit::Unlimited,
-            ingress: false,
-            mtu: 1514,
-            first_interval: CakeFirstInterval::None,
+            ..Self::default()
         }
     }
 
@@ -192,5 +302,9 @@ impl Configuration for CakeConfig {
     /// them.
     fn is_work_conserving(&self) -> bool {
         self.bandwidth.is_none()
+    }
+
+    fn drain_rate(&self, link: Rate) -> Rate {
+        self.bandwidth.map_or(link, |rate| rate.min(link))
     }
 }

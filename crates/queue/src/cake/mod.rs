@@ -8,7 +8,9 @@ mod shaper;
 mod tin;
 mod tins;
 
-pub use config::{CakeConfig, CakeDiffserv, CakeFirstInterval, CakeIsolation};
+pub use config::{
+    CakeCells, CakeConfig, CakeDiffserv, CakeFirstInterval, CakeFraming, CakeIsolation,
+};
 pub use tin::CakeWays;
 
 use crate::flows::FlowHash;
@@ -51,7 +53,7 @@ impl Cake {
     /// Returns a function that gives the bytes of a packet in the accounts of shaper, tins and
     /// flows.
     fn wire_bytes(config: &CakeConfig) -> impl Fn(&Context<'_>, &Packet) -> u64 + use<> {
-        let framing = config.framing;
+        let framing = config.framing.0;
         move |context, packet| match framing {
             Some(framing) => framing.frame_bytes(packet.size),
             None => context.frame_bytes(packet),

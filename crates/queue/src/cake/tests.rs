@@ -201,11 +201,11 @@ fn tins_have_priority_up_to_their_thresholds_with_a_bandwidth() {
 fn the_shaper_sends_at_its_bandwidth_with_all_overhead() {
     // 1500 bytes and 10 bytes of PPPoE take 32 ATM cells of 53 bytes.
     let config = CakeConfig {
-        framing: Some(Framing {
+        framing: CakeFraming(Some(Framing {
             overhead: 10,
             minimum: 0,
             cells: Cells::Atm,
-        }),
+        })),
         ..CakeConfig::linux(Some(MEGABITS_10))
     };
     let mut alone = sender(0, 1, 2);

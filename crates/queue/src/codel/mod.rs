@@ -8,29 +8,36 @@ pub use control_law::{CodelQueue, CodelVars, newton_step, newton_step_16, scaled
 pub use params::{CodelArithmetic, CodelParams, CountReuse, NextMark};
 
 use crate::config::refuse_small_limit;
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream};
+use crate::keys::LIMIT;
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Qdisc, QueueDiscipline, Refusal,
+};
+use goodqueue_types::{DropReason, Packet, RandomStream, parameters};
 
-/// Parameters of `CoDel`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelConfig {
-    /// Largest backlog (`limit`, packets). Default 1000 packets.
-    pub limit: Limit,
-    /// Parameters of the control law.
-    pub codel: CodelParams,
+parameters! {
+    /// Parameters of `CoDel`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CodelConfig("codel") {
+        limit: Limit = Limit::Packets(1_000) => LIMIT;
+        codel: CodelParams = CodelParams::default();
+    }
+}
+
+impl BuiltIn for CodelConfig {
+    const QDISC: Qdisc = Qdisc::Named("codel");
 }
 
 impl CodelConfig {
     /// Returns the parameters of `tc qdisc add ... codel limit`.
-    pub const fn linux(limit: Limit) -> Self {
+    pub fn linux(limit: Limit) -> Self {
         Self {
             limit,
-            codel: CodelParams::linux(),
+            ..Self::default()
         }
     }
 
     /// Returns the parameters of RFC 8289 with exact arithmetic.
-    pub const fn rfc8289(limit: Limit) -> Self {
+    pub fn rfc8289(limit: Limit) -> Self {
         Self {
             limit,
             codel: CodelParams::rfc8289(),
@@ -38,7 +45,7 @@ impl CodelConfig {
     }
 
     /// Returns the parameters of ns-3's `CoDelQueueDisc`.
-    pub const fn ns3(limit: Limit) -> Self {
+    pub fn ns3(limit: Limit) -> Self {
         Self {
             limit,
             codel: CodelParams::ns3(),

@@ -1,91 +1,91 @@
 //! Parameters of `CoDel` and their checks.
 
 use crate::Refusal;
-use goodqueue_types::Span;
+use crate::keys::{DEVICE_MTU, ECN, FRAME};
+use goodqueue_types::parameters::{DELAY, Key, Kind, TIMER, Tc, one_of, words};
+use goodqueue_types::{Span, parameters, words};
 
 /// Linux's unit of `CoDel` times, 1024 ns, in picoseconds.
 const LINUX_UNIT: u64 = 1_024_000;
 
-/// Arithmetic with which the spacing of drops is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CodelArithmetic {
-    /// Linux's arithmetic (`codel_impl.h`; ns-3 has the same). Times are in units of 1024 ns.
-    /// 1/√count has 16 bits and is updated by one Newton step for each drop, so that the second
-    /// interval, after 99.998 ms, is 50.001 ms and not 70.711 ms. A packet may be dropped strictly
-    /// after the interval has passed.
-    Linux,
-    /// The arithmetic of RFC 8289 section 5: interval/√count to the nearest picosecond. A packet
-    /// may be dropped as soon as the interval has passed.
-    Exact,
+words! {
+    /// Arithmetic with which the spacing of drops is computed.
+    pub enum CodelArithmetic {
+        /// Linux's arithmetic (`codel_impl.h`; ns-3 has the same). Times are in units of 1024 ns.
+        /// 1/√count has 16 bits and is updated by one Newton step for each drop, so that the second
+        /// interval, after 99.998 ms, is 50.001 ms and not 70.711 ms. A packet may be dropped
+        /// strictly after the interval has passed.
+        Linux = "linux",
+        /// The arithmetic of RFC 8289 section 5: interval/√count to the nearest picosecond. A packet
+        /// may be dropped as soon as the interval has passed.
+        Exact = "exact",
+    }
+
+    /// Count from which dropping resumes if it starts again soon after it stopped.
+    pub enum CountReuse {
+        /// The number of drops of the last dropping state, if it exceeds one and at most 16
+        /// intervals have passed (RFC 8289 section 5.5, Linux, ns-3).
+        Delta = "delta",
+        /// The last count less two, if at most 8 intervals have passed (the first published code
+        /// and the drafts before the RFC).
+        MinusTwo = "minus_two",
+        /// One in every case.
+        Never = "never",
+    }
+
+    /// Time from which the distance to the next mark is counted in the dropping state. It matters
+    /// if packets are rare, as in one of many fair queues.
+    pub enum NextMark {
+        /// The time at which this mark was due, as with drops (RFC 8289, Linux).
+        FromDue = "from_due",
+        /// The time at which this mark was made, which is later by up to the gap between packets
+        /// (ns-3).
+        FromNow = "from_now",
+    }
 }
 
-/// Count from which dropping resumes if it starts again soon after it stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountReuse {
-    /// The number of drops of the last dropping state, if it exceeds one and at most 16 intervals
-    /// have passed (RFC 8289 section 5.5, Linux, ns-3).
-    Delta,
-    /// The last count less two, if at most 8 intervals have passed (the first published code and
-    /// the drafts before the RFC).
-    MinusTwo,
-    /// One in every case.
-    Never,
+parameters! {
+    /// Parameters of `CoDel` except its limit. The defaults are those of `tc qdisc add ... codel`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CodelParams("codel control law") {
+        /// The sojourn time that a standing queue may have.
+        target: Span = Span::from_millis(5) => Key::of(TIMER).tc("target").example("5ms");
+        /// How long the sojourn time may stay above the target: a worst-case round-trip time.
+        interval: Span = Span::from_millis(100) => Key::of(TIMER).tc("interval").example("100ms");
+        ecn: bool = false => ECN;
+        /// Mark every ECN-capable packet that waited longer, whatever `ecn` says.
+        ce_threshold: Option<Span> = None
+            => one_of(&[DELAY, Kind::Choice(&["none"])]).tc("ce_threshold").example("1ms");
+        /// With at most so many frame bytes behind it a packet is no standing queue (Linux 1514,
+        /// ns-3 1499).
+        ///
+        /// Linux compares with the device's MTU and its link-layer header. ns-3 requires fewer than
+        /// `MinBytes`, 1500.
+        mtu: u64 = 1514 => Key::of(FRAME).in_tc(DEVICE_MTU).example("1499B");
+        /// Linux's fixed-point control law, or RFC 8289's to the picosecond.
+        arithmetic: CodelArithmetic = CodelArithmetic::Linux
+            => words::<CodelArithmetic>().example("exact");
+        /// From which count dropping resumes soon after it stopped: the last drops (RFC 8289,
+        /// Linux), the last count less two (before the RFC), or always one.
+        reuse: CountReuse = CountReuse::Delta
+            => words::<CountReuse>().named("count_reuse").example("never").in_tc(AS_RFC);
+        /// From when the time to the next mark counts: when this one was due (RFC 8289, Linux) or
+        /// made (ns-3).
+        next_mark: NextMark = NextMark::FromDue => words::<NextMark>().example("from_now").in_tc(AS_RFC);
+    }
 }
 
-/// Time from which the distance to the next mark is counted in the dropping state. It matters if
-/// packets are rare, as in one of many fair queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NextMark {
-    /// The time at which this mark was due, as with drops (RFC 8289, Linux).
-    FromDue,
-    /// The time at which this mark was made, which is later by up to the gap between packets
-    /// (ns-3).
-    FromNow,
-}
-
-/// Parameters of `CoDel` except its limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelParams {
-    /// Largest sojourn time that is not a standing queue (`target`). Default 5 ms.
-    pub target: Span,
-    /// Time for which the sojourn time may exceed the target: a worst-case round-trip time
-    /// (`interval`). Default 100 ms.
-    pub interval: Span,
-    /// True if ECN-capable packets are marked instead of dropped (`ecn`). Default no, and yes in
-    /// `FQ-CoDel`.
-    pub ecn: bool,
-    /// Sojourn time above which every ECN-capable packet is marked, whatever `ecn` is
-    /// (`ce_threshold`). Default never.
-    pub ce_threshold: Option<Span>,
-    /// Largest backlog behind the packet that is not a standing queue, in frame bytes (Linux: the
-    /// device's MTU with its link-layer header, 1514; ns-3: fewer than `MinBytes` 1500, hence
-    /// 1499).
-    pub mtu: u64,
-    /// Arithmetic of Linux or of the RFC. Default Linux's.
-    pub arithmetic: CodelArithmetic,
-    /// Count from which dropping resumes. Default as both Linux and the RFC.
-    pub reuse: CountReuse,
-    /// Time from which the next mark is counted. Default as both Linux and the RFC.
-    pub next_mark: NextMark,
-}
+/// Reason why `tc` cannot set what Linux does as the RFC.
+const AS_RFC: Tc = Tc::Fixed("it is as in RFC 8289");
 
 impl CodelParams {
     /// Returns the parameters of `tc qdisc add ... codel` without parameters.
-    pub const fn linux() -> Self {
-        Self {
-            target: Span::from_millis(5),
-            interval: Span::from_millis(100),
-            ecn: false,
-            ce_threshold: None,
-            mtu: 1514,
-            arithmetic: CodelArithmetic::Linux,
-            reuse: CountReuse::Delta,
-            next_mark: NextMark::FromDue,
-        }
+    pub fn linux() -> Self {
+        Self::default()
     }
 
     /// Returns the parameters of RFC 8289 with exact arithmetic.
-    pub const fn rfc8289() -> Self {
+    pub fn rfc8289() -> Self {
         Self {
             arithmetic: CodelArithmetic::Exact,
             ..Self::linux()
@@ -94,7 +94,7 @@ impl CodelParams {
 
     /// Returns the parameters of ns-3's `CoDelQueueDisc`. They are Linux's except for the smallest
     /// backlog, which ns-3 compares strictly, and the time to the next mark.
-    pub const fn ns3() -> Self {
+    pub fn ns3() -> Self {
         Self {
             mtu: 1499,
             next_mark: NextMark::FromNow,

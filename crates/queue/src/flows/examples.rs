@@ -1,8 +1,8 @@
 //! The fair queues among [`crate::examples()`].
 
 use crate::{
-    CakeConfig, CakeDiffserv, CakeIsolation, DrrConfig, FqCodelConfig, FqPieConfig, Limit,
-    QueueConfig, SfqConfig,
+    CakeConfig, CakeDiffserv, CakeFraming, CakeIsolation, DrrConfig, FqCodelConfig, FqPieConfig,
+    Limit, QueueConfig, SfqConfig,
 };
 use goodqueue_types::{Framing, Rate, Span};
 
@@ -60,7 +60,7 @@ pub fn fair_queues(limit: Limit) -> Vec<(&'static str, QueueConfig)> {
             QueueConfig::Cake(CakeConfig {
                 diffserv: CakeDiffserv::BestEffort,
                 isolation: CakeIsolation::DualDstHost,
-                framing: Some(Framing::bytes(44)),
+                framing: CakeFraming(Some(Framing::bytes(44))),
                 ingress: true,
                 limit,
                 ..CakeConfig::linux(Some(Rate(9_500_000)))

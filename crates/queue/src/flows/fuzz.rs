@@ -1,8 +1,9 @@
 //! Fair queues keep the rules of all queues with any parameters that they accept.
 
 use crate::{
-    CakeConfig, CakeDiffserv, CakeFirstInterval, CakeIsolation, ComparedBacklog, Configuration,
-    DrrConfig, FqCodelConfig, FqPieConfig, Limit, QueueConfig, SfqConfig, conformance,
+    CakeConfig, CakeDiffserv, CakeFirstInterval, CakeFraming, CakeIsolation, ComparedBacklog,
+    Configuration, DrrConfig, FqCodelConfig, FqPieConfig, Limit, QueueConfig, SfqConfig,
+    conformance,
 };
 use goodqueue_types::{Cells, Framing, RandomStream, Rate, Span};
 
@@ -64,7 +65,7 @@ impl Draw {
             flows: self.any(&[0, 1, 16, 1024]),
             quantum: self.quantum(),
             drop_batch: self.any(&[0, 1, 64]),
-            memory_limit: self.memory(),
+            memory_limit: Some(self.memory()),
             compared_backlog: self.any(&[ComparedBacklog::Whole, ComparedBacklog::Own]),
             ..FqCodelConfig::linux(Limit::Unlimited)
         };
@@ -114,7 +115,7 @@ impl Draw {
                 TripleIsolate,
             ]),
             rtt: self.any(&[Span::ZERO, Span::from_micros(100), Span::from_millis(100)]),
-            framing: self.any(&[None, Some(atm)]),
+            framing: CakeFraming(self.any(&[None, Some(atm)])),
             memory_limit: self.any(&[None, Some(0), Some(2304), Some(50_000)]),
             limit: self.limit(),
             ingress: self.flag(),

@@ -11,51 +11,100 @@ mod tests;
 pub use flow_count::FlowCount;
 
 use crate::config::refuse_small_limit;
+use crate::keys::{BANDWIDTH, ECN, FACTOR, LIMIT, MEAN};
 use crate::red::check_probability;
 use crate::{
-    Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, RedConfig, RedDecision, RedLaw,
-    RedUnit, Refusal,
+    Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Place, Qdisc, QueueDiscipline,
+    RedConfig, RedDecision, RedLaw, RedUnit, Refusal,
 };
-use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span};
+use goodqueue_types::parameters::{
+    Given, Key, Kind, LARGEST, Parameters, TIMER, Value, fraction, integer, key, number,
+};
+use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, parameters, variants};
 
-/// Parameters of FPQ.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FpqConfig {
-    /// Largest backlog for any number of flows: the available memory.
-    pub limit: Limit,
-    /// Target queue for each flow, in packets. Default 6, which gives a loss rate of 2 %.
-    pub packets_per_flow: f64,
-    /// Lower bound of the target, in packets. Half a bandwidth-delay product keeps the link busy
-    /// when flows are few.
-    pub least_packets: f64,
-    /// Mechanism that holds the queue at its target.
-    pub control: FpqControl,
-    /// Number of bits in the vector that counts flows. Default 5000.
-    pub count_bits: u32,
-    /// Time in which the whole vector is cleared once, so that idle flows are forgotten. Default 4
-    /// s.
-    pub count_interval: Span,
-    /// True if ECN-capable packets are marked where others are dropped at random.
-    pub ecn: bool,
+variants! {
+    /// Mechanism by which FPQ holds its target.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum FpqControl(CONTROL) {
+        /// Tail drop at the target.
+        TailDrop = "tail_drop"("tail_drop control"),
+        /// A variation of RED. The loss rate is `target_loss` when the average backlog is at the
+        /// target, and proportional to the average below and above it.
+        Red = "red"("red control") {
+            /// Loss rate at the target.
+            target_loss: f64 = target_loss(6.0) => fraction().example("0.02");
+            /// Weight of the newest sample in the average.
+            weight: f64 = 0.002 => fraction().example("0.002");
+            /// Mean packet size.
+            mean_packet: u32 = 1500
+                => Key::of(MEAN).default("the largest frame").example("1500B");
+            /// Rate of the link, for the average while the link is idle.
+            bandwidth: Rate = Rate(10_000_000) => BANDWIDTH;
+        },
+    }
 }
 
-/// Mechanism by which FPQ holds its target.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FpqControl {
-    /// Tail drop at the target.
-    TailDrop,
-    /// A variation of RED. The loss rate is `target_loss` when the average backlog is at the
-    /// target, and proportional to the average below and above it.
-    Red {
-        /// Loss rate at the target. Default 0.021, which is (0.87 / 6)².
-        target_loss: f64,
-        /// Weight of the newest sample in the average. Default 0.002.
-        weight: f64,
-        /// Mean packet size in bytes, for the average while the link is idle.
-        mean_packet: u32,
-        /// Rate of the link, for the average while the link is idle.
-        bandwidth: Rate,
-    },
+/// Key of the mechanism.
+const CONTROL: Key = key(
+    "kind",
+    Kind::Choice(FpqControl::WORDS),
+    "\"tail_drop\"",
+    "red",
+    "`tail_drop`: the target is the limit. `red`: random loss about the target.",
+);
+
+parameters! {
+    /// Parameters of FPQ. The defaults have a loss rate of 2.1 %.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct FpqConfig("fpq") {
+        limit: Limit = Limit::Unlimited => LIMIT.required();
+        /// Packets of queue for each flow.
+        packets_per_flow: f64 = 6.0 => FACTOR.example("6");
+        /// The target never falls below so many packets: half a bandwidth-delay product for few
+        /// flows.
+        least_packets: f64 = 0.0 => number(0.0, LARGEST as f64).example("42");
+        /// How the target is held: by tail drop, or by random loss as in RED.
+        control: FpqControl = FpqControl::TailDrop => Key::of(Kind::Tagged {
+            tag: "kind",
+            variants: FpqControl::VARIANTS,
+        })
+        .default("{ kind = \"tail_drop\" }")
+        .example("{ kind = \"red\" }");
+        /// Places in the bit vector that counts flows.
+        count_bits: u32 = 5_000 => integer(1, 100_000_000).example("5000");
+        /// Time in which the whole vector is cleared once.
+        ///
+        /// So idle flows are forgotten.
+        count_interval: Span = Span::from_secs(4) => Key::of(TIMER).example("4s");
+        ecn: bool = false => ECN;
+    }
+}
+
+impl BuiltIn for FpqConfig {
+    const QDISC: Qdisc = Qdisc::None(
+        "flow-proportional queueing has no equivalent in Linux",
+        "set the limit by hand, or write kind = \"fq_codel\"",
+    );
+
+    fn read(given: &Given, place: &Place) -> Result<Self, Refusal> {
+        let mut config = Self::default();
+        config.apply(given);
+        if let FpqControl::Red {
+            mean_packet,
+            bandwidth,
+            ..
+        } = &mut config.control
+            && let Some(Value::Table(table)) = given.get("control")
+        {
+            if !table.given.has("mean_packet") {
+                *mean_packet = place.frame_bytes as u32;
+            }
+            if !table.given.has("bandwidth") {
+                *bandwidth = place.rate;
+            }
+        }
+        Ok(config)
+    }
 }
 
 impl FpqConfig {
@@ -63,12 +112,7 @@ impl FpqConfig {
     pub fn new(limit: Limit) -> Self {
         Self {
             limit,
-            packets_per_flow: 6.0,
-            least_packets: 0.0,
-            control: FpqControl::TailDrop,
-            count_bits: 5000,
-            count_interval: Span::from_secs(4),
-            ecn: false,
+            ..Self::default()
         }
     }
 

@@ -210,7 +210,7 @@ fn a_batch_is_at_most_so_many_packets() {
 #[test]
 fn memory_counts_what_a_kernel_would_take() {
     let mut rig = Rig::new(&FqCodelConfig {
-        memory_limit: 10 * 2304,
+        memory_limit: Some(10 * 2304),
         ..FqCodelConfig::linux(Limit::Packets(1000))
     });
     for number in 0..10 {
@@ -302,7 +302,7 @@ fn nonsense_is_refused_by_key() {
         ),
         (
             FqCodelConfig {
-                memory_limit: 2303,
+                memory_limit: Some(2303),
                 ..config
             },
             "memory_limit",

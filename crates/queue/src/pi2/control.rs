@@ -3,36 +3,31 @@
 //! need no tuning table.
 
 use crate::Refusal;
+use crate::keys::{ALPHA, BETA, DELAY_TARGET, FULL_FRAME, TUPDATE};
 use crate::pie::{Updates, refuse_gains};
-use goodqueue_types::{RandomStream, Span, Time};
+use goodqueue_types::parameters::Tc;
+use goodqueue_types::{RandomStream, Span, Time, parameters};
 
-/// Parameters of the controller.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pi2Params {
-    /// Queueing delay at which the controller holds the queue (`target`). Default 15 ms.
-    pub target: Span,
-    /// Time between updates (`tupdate`). Default 16 ms.
-    pub tupdate: Span,
-    /// Gain on the difference to the target, per second (`alpha`). Default 0.16.
-    pub alpha: f64,
-    /// Gain on the change of the delay, per second (`beta`). Default 3.2.
-    pub beta: f64,
-    /// Size of a full frame in bytes (1514 in Linux). Below a backlog of two such frames nothing is
-    /// dropped or marked at random.
-    pub mtu: u64,
+/// `tc` counts the gains of `dualpi2` in 256ths.
+const PARTS: f64 = 256.0;
+
+parameters! {
+    /// Parameters of the controller. The defaults are those of Linux `dualpi2`: RFC 9332's gains for
+    /// round trips of up to 100 ms, rounded to 1/256.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Pi2Params("pi2 controller") {
+        target: Span = Span::from_millis(15) => DELAY_TARGET;
+        tupdate: Span = Span::from_millis(16) => TUPDATE;
+        alpha: f64 = 41.0 / PARTS => ALPHA.in_tc(Tc::Rounded("alpha", PARTS));
+        beta: f64 = 819.0 / PARTS => BETA.in_tc(Tc::Rounded("beta", PARTS));
+        mtu: u64 = 1514 => FULL_FRAME;
+    }
 }
 
 impl Pi2Params {
-    /// Returns the parameters of Linux `dualpi2`: RFC 9332's gains for round trips of up to 100 ms,
-    /// rounded to 1/256.
-    pub const fn linux() -> Self {
-        Self {
-            target: Span::from_millis(15),
-            tupdate: Span::from_millis(16),
-            alpha: 41.0 / 256.0,
-            beta: 819.0 / 256.0,
-            mtu: 1514,
-        }
+    /// Returns the parameters of Linux `dualpi2`.
+    pub fn linux() -> Self {
+        Self::default()
     }
 
     /// Checks that the controller can work.

@@ -6,31 +6,38 @@ pub(crate) use control::refuse_coupling;
 pub use control::{Pi2Params, Pi2Vars};
 
 use crate::config::refuse_small_limit;
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Ecn, Packet, RandomStream};
+use crate::keys::{COUPLING, ECN, LIMIT};
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Qdisc, QueueDiscipline, Refusal,
+};
+use goodqueue_types::{DropReason, Ecn, Packet, RandomStream, parameters};
 
-/// Parameters of PI2.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pi2Config {
-    /// Largest backlog.
-    pub limit: Limit,
-    /// Parameters of the controller.
-    pub pi2: Pi2Params,
-    /// True if ECN-capable packets are marked instead of dropped (`ecn`). Default false.
-    pub ecn: bool,
-    /// k: factor on the base probability for scalable traffic, which is marked ECT(1) (`coupling`).
-    /// Other packets are hit with the square of the base probability. Default 2.
-    pub coupling: f64,
+parameters! {
+    /// Parameters of PI2. The defaults are those of the controller of Linux `dualpi2`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Pi2Config("pi2") {
+        limit: Limit = Limit::Unlimited => LIMIT.required();
+        pi2: Pi2Params = Pi2Params::default();
+        ecn: bool = false => ECN;
+        /// k: factor on the base probability for scalable traffic, which is marked ECT(1). Other
+        /// packets are hit with the square of the base probability.
+        coupling: f64 = 2.0 => COUPLING;
+    }
+}
+
+impl BuiltIn for Pi2Config {
+    const QDISC: Qdisc = Qdisc::None(
+        "PI2 on one queue has no equivalent: Linux has it only with two, as dualpi2",
+        "write kind = \"dualpi2\"",
+    );
 }
 
 impl Pi2Config {
     /// Returns the controller of Linux `dualpi2` for one queue.
-    pub const fn new(limit: Limit) -> Self {
+    pub fn new(limit: Limit) -> Self {
         Self {
             limit,
-            pi2: Pi2Params::linux(),
-            ecn: false,
-            coupling: 2.0,
+            ..Self::default()
         }
     }
 }

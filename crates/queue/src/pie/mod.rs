@@ -8,33 +8,50 @@ pub(crate) use params::refuse_gains;
 pub use params::{PieFlavour, PieParams};
 
 use crate::config::refuse_small_limit;
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time};
+use crate::keys::LIMIT;
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Place, Qdisc, QueueDiscipline, Refusal,
+};
+use goodqueue_types::parameters::{Given, Parameters};
+use goodqueue_types::{DropReason, Packet, RandomStream, Span, Time, parameters};
 
-/// Parameters of PIE.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PieConfig {
-    /// Largest backlog (`limit`, packets). Default 1000 packets.
-    pub limit: Limit,
-    /// Parameters of the controller.
-    pub pie: PieParams,
+parameters! {
+    /// Parameters of PIE.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct PieConfig("pie") {
+        limit: Limit = Limit::Packets(1_000) => LIMIT;
+        pie: PieParams = PieParams::default();
+    }
+}
+
+impl BuiltIn for PieConfig {
+    const QDISC: Qdisc = Qdisc::Named("pie");
+
+    fn read(given: &Given, _place: &Place) -> Result<Self, Refusal> {
+        let mut config = Self {
+            pie: PieParams::of_flavour(given),
+            ..Self::default()
+        };
+        config.apply(given);
+        Ok(config)
+    }
 }
 
 impl PieConfig {
     /// Returns the parameters of `tc qdisc add ... pie limit`.
-    pub const fn linux(limit: Limit) -> Self {
+    pub fn linux(limit: Limit) -> Self {
         let pie = PieParams::linux();
         Self { limit, pie }
     }
 
     /// Returns the parameters of RFC 8033.
-    pub const fn rfc8033(limit: Limit) -> Self {
+    pub fn rfc8033(limit: Limit) -> Self {
         let pie = PieParams::rfc8033();
         Self { limit, pie }
     }
 
     /// Returns the parameters of ns-3's `PieQueueDisc`.
-    pub const fn ns3(limit: Limit) -> Self {
+    pub fn ns3(limit: Limit) -> Self {
         let pie = PieParams::ns3();
         Self { limit, pie }
     }

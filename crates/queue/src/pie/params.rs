@@ -1,94 +1,87 @@
 //! Parameters of PIE and their checks.
 
 use crate::Refusal;
-use goodqueue_types::{Span, Time};
+use crate::keys::{ALPHA, BETA, DELAY_TARGET, ECN, FULL_FRAME, TUPDATE};
+use goodqueue_types::parameters::{DELAY, Given, Key, Parameter, Tc, flag, fraction, words};
+use goodqueue_types::{Span, Time, parameters, words};
 
-/// Implementation of PIE that is followed where the implementations differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PieFlavour {
-    /// RFC 8033. The first update comes one period after the start. The burst allowance shrinks
-    /// with each update and is renewed as soon as the delay is low and the probability zero. The
-    /// probability of an idle queue decays by 2 % per update. Nothing is dropped while two mean
-    /// packets or fewer wait.
-    Rfc8033,
-    /// Linux `sch_pie`. The period is rounded up to ticks of 4 ms (250 Hz), and the first update
-    /// comes after 500 ms. The burst allowance shrinks with the time between departures. The
-    /// probability of an idle queue decays by 1/64 per update. Above a delay of 250 ms each update
-    /// adds 2 %. Nothing is dropped while less than two MTUs wait. A mark also resets the
-    /// accumulated probability.
-    Linux,
-    /// ns-3's `PieQueueDisc`. Updates begin at the start. The probability is zero during a burst,
-    /// and a new allowance is given only after 1.5 s of low delay. Nothing is dropped while two
-    /// packets or fewer wait.
-    Ns3,
+words! {
+    /// Implementation of PIE that is followed where the implementations differ.
+    pub enum PieFlavour {
+        /// Linux `sch_pie`. The period is rounded up to ticks of 4 ms (250 Hz), and the first update
+        /// comes after 500 ms. The burst allowance shrinks with the time between departures. The
+        /// probability of an idle queue decays by 1/64 per update. Above a delay of 250 ms each
+        /// update adds 2 %. Nothing is dropped while less than two MTUs wait. A mark also resets the
+        /// accumulated probability.
+        Linux = "linux",
+        /// RFC 8033. The first update comes one period after the start. The burst allowance shrinks
+        /// with each update and is renewed as soon as the delay is low and the probability zero. The
+        /// probability of an idle queue decays by 2 % per update. Nothing is dropped while two mean
+        /// packets or fewer wait.
+        Rfc8033 = "rfc8033",
+        /// ns-3's `PieQueueDisc`. Updates begin at the start. The probability is zero during a
+        /// burst, and a new allowance is given only after 1.5 s of low delay. Nothing is dropped
+        /// while two packets or fewer wait.
+        Ns3 = "ns3",
+    }
 }
 
-/// Parameters of PIE except its limit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of tc or of ns-3"
-)]
-pub struct PieParams {
-    /// Queueing delay at which the controller holds the queue (`target`, `QDELAY_REF`). Default 15
-    /// ms.
-    pub target: Span,
-    /// Time between updates (`tupdate`, `T_UPDATE`). Default 15 ms.
-    pub tupdate: Span,
-    /// Gain on the difference to the target, per second (`alpha`; `tc` counts sixteenths: 2).
-    /// Default 0.125.
-    pub alpha: f64,
-    /// Gain on the change of the delay, per second (`beta`; `tc` counts sixteenths: 20). Default
-    /// 1.25.
-    pub beta: f64,
-    /// True if ECN-capable packets are marked instead of dropped (`ecn`). Default false.
-    pub ecn: bool,
-    /// Probability above which even ECN-capable packets are dropped (RFC 8033 section 5.1,
-    /// `mark_ecnth`). Default 0.1.
-    pub ecn_threshold: f64,
-    /// True if small packets have proportionally smaller probabilities (`bytemode`). Default false.
-    pub bytemode: bool,
-    /// True if the queueing delay is computed as the backlog divided by a measured departure rate
-    /// (`dq_rate_estimator`), false if it is the sojourn time of the last packet that left. Default
-    /// false.
-    pub dq_rate_estimator: bool,
-    /// True if an accumulated probability spreads the drops out (RFC 8033 section 5.4). Always true
-    /// in Linux; ns-3's default is false.
-    pub derandomize: bool,
-    /// True if a probability of 0.1 or more grows by at most 0.02 per update (RFC 8033 section
-    /// 5.5). Default true.
-    pub cap_adjustment: bool,
-    /// Time for which a queue without congestion may burst (`MAX_BURST`). Default 150 ms.
-    pub max_burst: Span,
-    /// Frame bytes of a full packet (1514 in Linux). Nothing is dropped while less than two of them
-    /// wait. In `bytemode` a packet of this size has the full probability.
-    pub mtu: u64,
-    /// Implementation that is followed in all other respects.
-    pub flavour: PieFlavour,
+/// `tc` counts PIE's gains in sixteenths.
+const SIXTEENTHS: f64 = 16.0;
+
+parameters! {
+    /// Parameters of PIE except its limit. The defaults are those of `tc qdisc add ... pie`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct PieParams("pie controller") {
+        target: Span = Span::from_millis(15) => DELAY_TARGET;
+        tupdate: Span = Span::from_millis(15) => TUPDATE;
+        alpha: f64 = 0.125 => ALPHA.in_tc(Tc::Parts("alpha", SIXTEENTHS));
+        beta: f64 = 1.25 => BETA.in_tc(Tc::Parts("beta", SIXTEENTHS));
+        ecn: bool = false => ECN;
+        /// Above this probability even ECN-capable packets are dropped.
+        ///
+        /// RFC 8033 section 5.1, `mark_ecnth`.
+        ecn_threshold: f64 = 0.1 => fraction().example("1").in_tc(Tc::Fixed("it is 10 %"));
+        /// Small packets have proportionally smaller probabilities.
+        bytemode: bool = false => flag().tc("bytemode").example("true");
+        /// The delay is the backlog over a measured departure rate, not the sojourn time of the last
+        /// packet.
+        dq_rate_estimator: bool = false => flag()
+            .in_tc(Tc::Flag("dq_rate_estimator", "no_dq_rate_estimator"))
+            .example("true");
+        /// Spread drops out by an accumulated probability (RFC 8033 section 5.4).
+        derandomize: bool = true
+            => flag().example("false").in_tc(Tc::Fixed("drops are always spread out"));
+        /// A probability of 0.1 or more grows by at most 0.02 at once (RFC 8033 section 5.5).
+        cap_adjustment: bool = true
+            => flag().example("false").in_tc(Tc::Fixed("the probability always grows slowly"));
+        /// How long a queue that was not congested may burst.
+        max_burst: Span = Span::from_millis(150)
+            => Key::of(DELAY).example("150ms").in_tc(Tc::Fixed("it is 150 ms"));
+        /// In `bytemode` a packet of this size has the full probability.
+        mtu: u64 = 1514 => FULL_FRAME;
+        /// Whose PIE: it sets the defaults of the other keys, and what has no key.
+        flavour: PieFlavour = PieFlavour::Linux => words::<PieFlavour>().example("rfc8033");
+    }
 }
 
 impl PieParams {
     /// Returns the parameters of `tc qdisc add ... pie` without parameters.
-    pub const fn linux() -> Self {
-        Self {
-            target: Span::from_millis(15),
-            tupdate: Span::from_millis(15),
-            alpha: 0.125,
-            beta: 1.25,
-            ecn: false,
-            ecn_threshold: 0.1,
-            bytemode: false,
-            dq_rate_estimator: false,
-            derandomize: true,
-            cap_adjustment: true,
-            max_burst: Span::from_millis(150),
-            mtu: 1514,
-            flavour: PieFlavour::Linux,
+    pub fn linux() -> Self {
+        Self::default()
+    }
+
+    /// Returns the defaults of the flavour that a table names.
+    pub(crate) fn of_flavour(given: &Given) -> Self {
+        match given.get("flavour").cloned().map(PieFlavour::from_value) {
+            Some(PieFlavour::Rfc8033) => Self::rfc8033(),
+            Some(PieFlavour::Ns3) => Self::ns3(),
+            Some(PieFlavour::Linux) | None => Self::linux(),
         }
     }
 
     /// Returns the parameters of RFC 8033 with all its optional parts except ECN.
-    pub const fn rfc8033() -> Self {
+    pub fn rfc8033() -> Self {
         Self {
             flavour: PieFlavour::Rfc8033,
             ..Self::linux()
@@ -96,7 +89,7 @@ impl PieParams {
     }
 
     /// Returns the parameters of ns-3's `PieQueueDisc` with its defaults.
-    pub const fn ns3() -> Self {
+    pub fn ns3() -> Self {
         Self {
             derandomize: false,
             mtu: 1000,

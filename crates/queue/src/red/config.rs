@@ -2,91 +2,152 @@
 
 use super::Red;
 use crate::config::refuse_small_limit;
-use crate::{Configuration, Limit, Refusal};
-use goodqueue_types::{RandomStream, Rate, Span};
+use crate::keys::{BANDWIDTH, ECN, FACTOR, LIMIT, MEAN};
+use crate::{BuiltIn, Configuration, Limit, Place, Qdisc, Refusal};
+use goodqueue_types::parameters::{
+    Given, Key, Kind, Parameter, Parameters, TIMER, flag, fraction, key, number, one_of, words,
+};
+use goodqueue_types::{RandomStream, Rate, Span, parameters, variants, words};
 
-/// Unit of the average and its thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RedUnit {
-    /// Packets.
-    Packets,
-    /// Frame bytes (ns-2 `queue_in_bytes_`).
-    Bytes,
+words! {
+    /// Unit of the average and its thresholds.
+    pub enum RedUnit {
+        /// Packets.
+        Packets = "packets",
+        /// Frame bytes (ns-2 `queue_in_bytes_`).
+        Bytes = "bytes",
+    }
 }
 
-/// Parameters of RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion
-/// Avoidance", 1993), as in ns-2. [`RedConfig::ns2`] gives the defaults.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of ns-2 that can be set without the others"
-)]
-pub struct RedConfig {
-    /// Backlog at which an arrival is lost (ns-2: `limit_` times `mean_pktsize_` bytes with
-    /// `queue_in_bytes_`). As in ns-2 the backlog excludes the arrival, so the last packet may
-    /// exceed a limit in bytes.
-    pub limit: Limit,
-    /// Unit of the average.
-    pub unit: RedUnit,
-    /// Average, in `unit`, below which nothing is dropped at random (`thresh_`; tc `min`).
-    pub min: f64,
-    /// Average, in `unit`, at which the probability is `max_probability` (`maxthresh_`; tc `max`).
-    pub max: f64,
-    /// Weight of the newest sample in the average, from 0 to 1 (`q_weight_`).
-    pub weight: f64,
-    /// Probability at `max` (`1 / linterm_`; tc `probability`).
-    pub max_probability: f64,
-    /// True if the probability grows from `max_probability` to 1 between `max` and twice `max`,
-    /// false if it jumps to 1 at `max` (`gentle_`).
-    pub gentle: bool,
-    /// True if at least 1/p packets pass after a drop before the next drop (`wait_`).
-    pub wait: bool,
-    /// True if packets are dropped in proportion to their size (`bytes_`).
-    pub by_size: bool,
-    /// Packet size in bytes for which the other parameters are meant (`mean_pktsize_`; tc `avpkt`).
-    pub mean_packet: u32,
-    /// Rate at which imaginary packets of `mean_packet` bytes leave while the link is idle. It is
-    /// the link's rate (tc `bandwidth`).
-    pub bandwidth: Rate,
-    /// True if ECN-capable packets are marked where others are dropped at random (`setbit_`; tc
-    /// `ecn`).
-    pub ecn: bool,
-    /// Probability below which packets are marked instead of dropped (`mark_p_` with `use_mark_p_`;
-    /// then no average forces a drop). With `None` (`use_mark_p_` off) every packet is dropped once
-    /// the probability has reached 1, ECN-capable or not.
-    pub mark_below: Option<f64>,
-    /// Adaptation of `max_probability` to the load (`adaptive_`).
-    pub adaptation: Option<RedAdaptation>,
+/// A queue in whatever unit.
+const AMOUNT: Key = number(0.0, 1e12);
+
+parameters! {
+    /// Parameters of RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion
+    /// Avoidance", 1993), as in ns-2. [`RedConfig::ns2`] gives the defaults.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct RedConfig("ns2_red") {
+        /// Backlog at which an arrival is lost (ns-2: `limit_` times `mean_pktsize_` bytes with
+        /// `queue_in_bytes_`). As in ns-2 the backlog excludes the arrival, so the last packet may
+        /// exceed a limit in bytes.
+        limit: Limit = Limit::Unlimited => LIMIT.required();
+        /// What the average and its thresholds count (`queue_in_bytes_`).
+        unit: RedUnit = RedUnit::Bytes => words::<RedUnit>().example("packets");
+        /// Below this average, in `unit`, nothing is dropped at random (`thresh_`).
+        min: f64 = 0.0 => AMOUNT.default("what 2.5 ms hold, 5 packets at least").example("5");
+        /// At this average, in `unit`, the probability is `max_probability` (`maxthresh_`).
+        max: f64 = 0.0 => AMOUNT.default("three times `min`").example("15");
+        /// Weight of the newest sample in the average (`q_weight_`).
+        weight: f64 = 0.002 => number(0.0, 1.0).default("by rate and delay").example("0.002");
+        /// Drop probability at `max` (1 / `linterm_`).
+        max_probability: f64 = 0.1 => fraction().example("0.1");
+        /// From `max` to twice `max` the probability grows to 1, instead of jumping there.
+        ///
+        /// ns-2: `gentle_`.
+        gentle: bool = true => flag().example("false");
+        /// After a drop wait 1/p packets before the next may come.
+        ///
+        /// ns-2: `wait_`.
+        wait: bool = true => flag().example("false");
+        /// Drop large packets more often, in proportion to their size (`bytes_`).
+        by_size: bool = true => flag().example("false");
+        /// Mean packet size (`mean_pktsize_`).
+        mean_packet: u32 = 500 => Key::of(MEAN).example("1500B");
+        /// Rate at which imaginary packets of `mean_packet` bytes leave while the link is idle.
+        bandwidth: Rate = Rate(10_000_000) => BANDWIDTH;
+        ecn: bool = false => ECN;
+        /// Up to which probability packets are marked, not dropped (`mark_p_`); `none`: to 1.
+        ///
+        /// With a value no average forces a drop (`use_mark_p_`). Without one every packet is
+        /// dropped once the probability has reached 1, ECN-capable or not.
+        mark_below: Option<f64> = Some(0.1)
+            => one_of(&[Kind::Fraction, Kind::Choice(&["none"])]).example("none");
+        /// How `max_probability` follows the load: Floyd et al. 2001, or Feng et al. 1999.
+        adaptation: Option<RedAdaptation> = None => one_of(&[
+            Kind::Tagged { tag: "kind", variants: RedAdaptation::VARIANTS },
+            Kind::Choice(&["none"]),
+        ])
+        .example("{ kind = \"floyd\" }");
+    }
 }
 
-/// Algorithm by which adaptive RED changes `max_probability`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RedAdaptation {
-    /// Floyd, Gummadi and Shenker, "Adaptive RED" (2001). It keeps the average in the middle fifth
-    /// between the thresholds.
-    Floyd {
-        /// Shortest time between two changes (`interval_`).
-        interval: Span,
-        /// Amount of an increase, but at most a quarter of the present value (`alpha_`).
-        increment: f64,
-        /// Factor of a decrease (`beta_`).
-        decrease: f64,
-        /// Value at or below which no decrease happens (`bottom_`).
-        least: f64,
-        /// Value at or above which no increase happens (`top_`).
-        most: f64,
-        /// True if the gentle part starts from the adapted probability, as in the paper. In ns-2 it
-        /// always starts from the configured one.
-        gentle_follows: bool,
-    },
-    /// Feng, Kandlur, Saha and Shin, "A Self-Configuring RED Gateway" (1999): one change for each
-    /// crossing of a threshold (`feng_adaptive_`).
-    Feng {
-        /// Divisor when the average falls below `min` (`alpha_`; the paper has 3).
-        decrease: f64,
-        /// Factor when the average exceeds `max` (`beta_`; the paper has 2).
-        increase: f64,
-    },
+/// Key of the algorithm that adapts RED.
+const ADAPTATION: Key = key(
+    "kind",
+    Kind::Choice(RedAdaptation::WORDS),
+    "\"floyd\"",
+    "feng",
+    "Whose adaptive RED.",
+);
+
+variants! {
+    /// Algorithm by which adaptive RED changes `max_probability`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum RedAdaptation(ADAPTATION) {
+        /// Floyd, Gummadi and Shenker, "Adaptive RED" (2001). It keeps the average in the middle
+        /// fifth between the thresholds.
+        Floyd = "floyd"("floyd") {
+            /// Least time between two changes.
+            interval: Span = Span::from_millis(500) => Key::of(TIMER).example("500ms");
+            /// Added at each increase, at most a quarter of what is there.
+            increment: f64 = 0.01 => fraction().example("0.01");
+            /// Multiplied at each decrease.
+            decrease: f64 = 0.9 => fraction().example("0.9");
+            /// No decrease from here or below.
+            least: f64 = 0.01 => fraction().example("0.01");
+            /// No increase from here or above.
+            most: f64 = 0.5 => fraction().example("0.5");
+            /// The gentle part starts from the adapted probability (the paper), not from the
+            /// configured one (ns-2).
+            gentle_follows: bool = true => flag().example("false");
+        },
+        /// Feng, Kandlur, Saha and Shin, "A Self-Configuring RED Gateway" (1999): one change for
+        /// each crossing of a threshold (`feng_adaptive_`).
+        Feng = "feng"("feng") {
+            /// Divides when the average falls below `min`.
+            decrease: f64 = 3.0 => FACTOR.example("3");
+            /// Multiplies when the average exceeds `max`.
+            increase: f64 = 2.0 => FACTOR.example("2");
+        },
+    }
+}
+
+impl BuiltIn for RedConfig {
+    const QDISC: Qdisc = Qdisc::None(
+        "ns-2's RED has no equivalent: Linux averages and drops in its own way",
+        "write kind = \"red\", which is RED as Linux has it",
+    );
+
+    fn qdisc(&self) -> Qdisc {
+        if self.gentle {
+            return Qdisc::None(
+                "gentle RED has no equivalent: Linux drops everything from max on",
+                "write kind = \"red\", which is RED as Linux has it",
+            );
+        }
+        Self::QDISC
+    }
+
+    /// Thresholds and weight that are not given are as ns-2's automatic ones.
+    fn read(given: &Given, place: &Place) -> Result<Self, Refusal> {
+        let link = RedLink {
+            rate: place.rate,
+            delay: place.delay,
+            mean_packet: given
+                .get("mean_packet")
+                .cloned()
+                .map_or(500, u32::from_value),
+        };
+        let mut config = Self::ns2(link, Limit::Unlimited);
+        config.apply(given);
+        if config.unit == RedUnit::Packets && !given.has("min") {
+            config.min /= f64::from(link.mean_packet.max(1));
+        }
+        if !given.has("max") {
+            config.max = 3.0 * config.min;
+        }
+        Ok(config)
+    }
 }
 
 /// Properties of the link from which ns-2's automatic values are computed.
@@ -129,19 +190,12 @@ impl RedConfig {
         let min = link.min_packets(Span::from_millis(5)) * f64::from(link.mean_packet);
         Self {
             limit,
-            unit: RedUnit::Bytes,
             min,
             max: 3.0 * min,
             weight: link.weight(),
-            max_probability: 0.1,
-            gentle: true,
-            wait: true,
-            by_size: true,
             mean_packet: link.mean_packet,
             bandwidth: link.rate,
-            ecn: false,
-            mark_below: Some(0.1),
-            adaptation: None,
+            ..Self::default()
         }
     }
 

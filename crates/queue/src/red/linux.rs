@@ -3,42 +3,82 @@
 use super::config::{check_probability, check_thresholds};
 use super::tc::{IdleTable, red_wlog};
 use crate::config::refuse_small_limit;
-use crate::{Backlog, Configuration, Context, Fifo, Limit, QueueDiscipline, Refusal};
-use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time};
+use crate::keys::{BANDWIDTH, ECN, LIMIT, MEAN};
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Fifo, Ignored, Limit, Place, Qdisc, QueueDiscipline,
+    Refusal,
+};
+use goodqueue_types::parameters::{
+    Given, Key, Parameter, Parameters, Tc, flag, fraction, integer, size,
+};
+use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time, parameters};
 
-/// Parameters of Linux `red`, by their names in `tc`. Sizes are in bytes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of tc that can be set without the others"
-)]
-pub struct LinuxRedConfig {
-    /// Largest backlog in frame bytes (`limit`).
-    pub limit: Limit,
-    /// Average, in bytes, below which nothing is dropped (`min`).
-    pub min: u32,
-    /// Average, in bytes, from which everything is marked or dropped (`max`). Linux has no gentle
-    /// mode.
-    pub max: u32,
-    /// Mean packet size in bytes (`avpkt`).
-    pub avpkt: u32,
-    /// Number of packets in a burst that is not dropped from. It sets the weight (`burst`).
-    pub burst: u32,
-    /// Probability at `max` (`probability`). Default 0.02.
-    pub probability: f64,
-    /// Rate at which imaginary packets leave an idle link (`bandwidth`). Default 10 Mbit/s, which
-    /// tc uses with a warning if none is given.
-    pub bandwidth: Rate,
-    /// True if the probability is adapted every 500 ms (`adaptive`). Default false.
-    pub adaptive: bool,
-    /// True if ECN-capable packets are marked instead of dropped (`ecn`). Default false.
-    pub ecn: bool,
-    /// True if ECN-capable packets are dropped too when the average is above `max` (`harddrop`).
-    /// Default false.
-    pub harddrop: bool,
-    /// True if, with `ecn`, packets that are not ECN-capable pass instead of being dropped
-    /// (`nodrop`). Default false.
-    pub nodrop: bool,
+/// A queue in bytes, as far as 32 bits go.
+const BYTES: Key = size(0, u32::MAX as u64);
+
+parameters! {
+    /// Parameters of Linux `red`, by their names in `tc`. Sizes are in bytes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct LinuxRedConfig("red") {
+        limit: Limit = Limit::Unlimited => LIMIT.required().in_tc(Tc::Scaled("limit"));
+        /// Below this average queue in frame bytes nothing is dropped.
+        min: u32 = 0 => BYTES.in_tc(Tc::Scaled("min")).default("a third of `max`").example("30kB");
+        /// From this average on everything is dropped or marked: Linux has no gentle mode.
+        max: u32 = 0
+            => BYTES.in_tc(Tc::Scaled("max")).default("a quarter of `limit`").example("90kB");
+        /// Mean packet size.
+        avpkt: u32 = 1_000 => Key::of(MEAN).in_tc(Tc::Scaled("avpkt")).default("\"1000B\"").example("1500B");
+        /// Packets that may come at once without harm; the weight of the average follows from it.
+        burst: u32 = 1 => integer(1, u32::MAX as u64)
+            .tc("burst")
+            .default("(2 `min` + `max`) / (3 `avpkt`)")
+            .example("55");
+        /// Drop probability at `max`.
+        probability: f64 = 0.02 => fraction().tc("probability").example("0.02");
+        /// tc uses 10 Mbit/s, with a warning, if no rate is given.
+        bandwidth: Rate = Rate(10_000_000) => BANDWIDTH;
+        /// Adapt the probability every 500 ms (Adaptive RED).
+        adaptive: bool = false => flag().tc("adaptive").example("true");
+        ecn: bool = false => ECN;
+        /// Above `max` drop ECN-capable packets, too.
+        harddrop: bool = false => flag().tc("harddrop").example("true");
+        /// With `ecn`, let packets that are not ECN-capable pass.
+        nodrop: bool = false => flag().tc("nodrop").example("true");
+    }
+}
+
+impl BuiltIn for LinuxRedConfig {
+    const QDISC: Qdisc = Qdisc::Named("red");
+    /// The kernel's cut of the idle table follows from the other parameters.
+    const IGNORED: &'static [Ignored] = &[Ignored {
+        words: &["Scell_log", "Plog"],
+        values: 1,
+        note: "",
+    }];
+
+    /// Values that are not given follow from the limit, as in `tc`.
+    fn read(given: &Given, place: &Place) -> Result<Self, Refusal> {
+        let limit = given.get("limit").cloned().map(Limit::from_value);
+        let bytes = match limit.ok_or_else(|| Refusal::missing::<Self>("limit"))? {
+            Limit::Bytes(bytes) => bytes,
+            Limit::Packets(packets) => packets.saturating_mul(place.frame_bytes),
+            Limit::Unlimited if !given.has("max") => return Err(Refusal::missing::<Self>("max")),
+            Limit::Unlimited => u64::MAX,
+        };
+        let mut config = Self {
+            max: u32::try_from(bytes).unwrap_or(u32::MAX) / 4,
+            bandwidth: place.rate,
+            ..Self::default()
+        };
+        config.apply(given);
+        if !given.has("min") {
+            config.min = config.max / 3;
+        }
+        if !given.has("burst") {
+            config.burst = Self::default_burst(config.min, config.max, config.avpkt);
+        }
+        Ok(config)
+    }
 }
 
 impl LinuxRedConfig {
@@ -53,12 +93,7 @@ impl LinuxRedConfig {
             max,
             avpkt,
             burst: Self::default_burst(min, max, avpkt),
-            probability: 0.02,
-            bandwidth: Rate(10_000_000),
-            adaptive: false,
-            ecn: false,
-            harddrop: false,
-            nodrop: false,
+            ..Self::default()
         }
     }
 

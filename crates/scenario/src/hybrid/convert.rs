@@ -170,7 +170,7 @@ fn queue(link: &LinkDirection, frame: u64) -> Result<FluidQueue, String> {
         Limit::Bytes(bytes) => (bytes / frame) as f64,
         Limit::Unlimited => f64::INFINITY,
     };
-    let kind = crate::queue::name(&link.queue).unwrap_or("custom");
+    let kind = link.queue.word().unwrap_or("custom");
     let without = |what: &str| Err(format!("the hybrid engine has no {kind} {what}"));
     match &link.queue {
         QueueConfig::DropTail(config) => Ok(FluidQueue::DropTail {
@@ -242,7 +242,7 @@ fn flow_group(
         return refuse("recovery without SACK");
     }
     let Some(control) = control(tcp) else {
-        let name = crate::congestion::name(&tcp.congestion_control);
+        let name = tcp.congestion_control.word();
         return refuse(&format!("congestion control {name}"));
     };
     let placed = scenario.layout.flows.iter();

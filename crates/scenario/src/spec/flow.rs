@@ -13,6 +13,7 @@ const WINDOW: Kind = Kind::Packets {
 
 pub(crate) static FLOW: Spec = Spec {
     name: "flow",
+    defaults: None,
     keys: &[
         key(
             "name",
@@ -170,6 +171,7 @@ const NODES: Kind = Kind::Either(&[
 
 pub(crate) static SPREAD: Spec = Spec {
     name: "rtt spread",
+    defaults: None,
     keys: &[
         key("from", DELAY, REQUIRED, "\"20ms\"", "Shortest."),
         key("to", DELAY, REQUIRED, "\"534ms\"", "Longest."),

@@ -51,6 +51,7 @@ const PRESET_NAMES: [&str; PRESETS.len()] = {
 
 pub(crate) static FRAMING_TABLE: Spec = Spec {
     name: "framing",
+    defaults: None,
     keys: &[
         key(
             "overhead",

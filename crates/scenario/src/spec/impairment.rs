@@ -38,6 +38,7 @@ pub(super) const DUPLICATE: Key = key(
 
 pub(crate) static REORDERING: Spec = Spec {
     name: "reordering",
+    defaults: None,
     keys: &[
         key(
             "probability",
@@ -58,6 +59,7 @@ pub(crate) static REORDERING: Spec = Spec {
 
 pub(crate) static DUPLICATION: Spec = Spec {
     name: "duplication",
+    defaults: None,
     keys: &[key(
         "probability",
         Kind::Fraction,

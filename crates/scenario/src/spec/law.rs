@@ -38,6 +38,7 @@ macro_rules! laws {
     ($quantity:literal, $positive:expr, $any:expr, $mean:literal, $from:literal, $to:literal $(, $more:expr)*) => {{
         static EXPONENTIAL: Spec = Spec {
             name: concat!("exponential ", $quantity),
+            defaults: None,
             keys: &[
                 LAW,
                 key("mean", $positive, REQUIRED, $mean, "Mean."),
@@ -46,6 +47,7 @@ macro_rules! laws {
         };
         static PARETO: Spec = Spec {
             name: concat!("Pareto ", $quantity),
+            defaults: None,
             keys: &[
                 LAW,
                 key("mean", $positive, REQUIRED, $mean, "Mean."),
@@ -55,6 +57,7 @@ macro_rules! laws {
         };
         static UNIFORM: Spec = Spec {
             name: concat!("uniform ", $quantity),
+            defaults: None,
             keys: &[
                 LAW,
                 key("from", $any, REQUIRED, $from, "Least."),
@@ -64,6 +67,7 @@ macro_rules! laws {
         };
         static EMPIRICAL: Spec = Spec {
             name: concat!("empirical ", $quantity),
+            defaults: None,
             keys: &[LAW, FILE, CHECKSUM, $($more,)*],
         };
         Kind::Tagged {

@@ -43,6 +43,7 @@ const AFTER: Key = key(
 
 pub(crate) static INDEPENDENT: Spec = Spec {
     name: "independent loss",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -60,6 +61,7 @@ pub(crate) static INDEPENDENT: Spec = Spec {
 
 pub(crate) static GILBERT_ELLIOTT: Spec = Spec {
     name: "losses in bursts",
+    defaults: None,
     keys: &[
         KIND,
         key(

@@ -1,7 +1,7 @@
 //! The keys of `[[topology.pool]]`.
 
 use super::{AMOUNT, Key, Kind, REQUIRED, Spec, key};
-use crate::units::LARGEST;
+use crate::spec::LARGEST;
 
 /// In a link's table.
 pub(crate) const LINK_POOL: Key = key(
@@ -22,6 +22,7 @@ pub(crate) const POOLS: Key = key(
 
 static POOL: Spec = Spec {
     name: "shared buffer",
+    defaults: None,
     keys: &[
         key(
             "name",

@@ -1,7 +1,7 @@
 //! The keys of `service`.
 
 use super::{Key, Kind, REQUIRED, Spec, key};
-use crate::units::LONGEST;
+use crate::spec::LONGEST;
 use goodqueue_types::Span;
 
 pub(crate) const SERVICE: Kind = Kind::Tagged {
@@ -60,6 +60,7 @@ const EACH: Key = key(
 
 static STEPS: Spec = Spec {
     name: "rates in steps",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -75,6 +76,7 @@ static STEPS: Spec = Spec {
 
 static STEP: Spec = Spec {
     name: "step of a rate",
+    defaults: None,
     keys: &[
         key(
             "at",
@@ -95,16 +97,19 @@ static STEP: Spec = Spec {
 
 static CSV: Spec = Spec {
     name: "table of rates",
+    defaults: None,
     keys: &[KIND, FILE, REPEAT, CHECKSUM],
 };
 
 static MAHIMAHI: Spec = Spec {
     name: "delivery trace",
+    defaults: None,
     keys: &[KIND, FILE, CHECKSUM],
 };
 
 static UNIFORM: Spec = Spec {
     name: "uniform rates",
+    defaults: None,
     keys: &[
         KIND,
         EACH,
@@ -127,6 +132,7 @@ static UNIFORM: Spec = Spec {
 
 static MARKOV: Spec = Spec {
     name: "chain of rates",
+    defaults: None,
     keys: &[
         KIND,
         EACH,

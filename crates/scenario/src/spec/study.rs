@@ -15,6 +15,7 @@ const SCALE: Kind = Kind::Choice(&["linear", "log"]);
 
 pub(crate) static STUDY: Spec = Spec {
     name: "study",
+    defaults: None,
     keys: &[
         key(
             "schema_version",
@@ -78,6 +79,7 @@ pub(crate) static STUDY: Spec = Spec {
 
 pub(crate) static STOP: Spec = Spec {
     name: "stop",
+    defaults: None,
     keys: &[
         key(
             "width",
@@ -126,6 +128,7 @@ pub(crate) static STOP: Spec = Spec {
 
 pub(crate) static KEEP: Spec = Spec {
     name: "keep",
+    defaults: None,
     keys: &[
         key(
             "series",
@@ -153,6 +156,7 @@ pub(crate) static KEEP: Spec = Spec {
 
 pub(crate) static PLOT: Spec = Spec {
     name: "plot",
+    defaults: None,
     keys: &[
         key(
             "name",
@@ -237,6 +241,7 @@ pub(crate) static PLOT: Spec = Spec {
 /// A value of an axis with the name that it has in results.
 pub(crate) static LABELLED: Spec = Spec {
     name: "a labelled value",
+    defaults: None,
     keys: &[
         key("label", Kind::Text, REQUIRED, "\"CoDel\"", "Its name."),
         key(
@@ -251,6 +256,7 @@ pub(crate) static LABELLED: Spec = Spec {
 
 pub(crate) static RANGE: Spec = Spec {
     name: "a range",
+    defaults: None,
     keys: &[
         key("from", Kind::Free, REQUIRED, "\"10p\"", "The first value."),
         key(
@@ -299,6 +305,7 @@ pub(crate) static RANGE: Spec = Spec {
 
 pub(crate) static COMPARISON: Spec = Spec {
     name: "a comparison",
+    defaults: None,
     keys: &[
         key(
             "above",

@@ -1,13 +1,12 @@
 //! The keys of `[tcp]`: the switches of `TcpConfig` under the same names.
 
-use super::congestion::{CONTROLS, NAMES};
 use super::{AMOUNT, HOUR, Key, Kind, Spec, TIMER, key};
 use crate::setting::Words;
 use goodqueue_tcp::{
-    AckRule, CubicVariant, DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode,
-    FastRetransmitGuard, Handshake, IdleRestart, LossDetection, PartialAckTimer, Profile,
-    ReceiveWindowRule, Recovery, RecoveryExit, RecoveryWindow, SackVariant, SlowStart, SynLossRule,
-    TimingRule, WindowArithmetic,
+    AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, DuplicateAckRule,
+    DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, LossDetection,
+    PartialAckTimer, Profile, ReceiveWindowRule, Recovery, RecoveryExit, RecoveryWindow,
+    SackVariant, SlowStart, SynLossRule, TimingRule, WindowArithmetic,
 };
 use goodqueue_types::Span;
 
@@ -28,6 +27,7 @@ const fn flag(name: &'static str, doc: &'static str) -> Key {
 
 pub(crate) static TCP: Spec = Spec {
     name: "tcp",
+    defaults: None,
     keys: &[
         key(
             "profile",
@@ -40,10 +40,10 @@ pub(crate) static TCP: Spec = Spec {
         switch(
             "congestion_control",
             Kind::Either(&[
-                Kind::Choice(NAMES),
+                Kind::Choice(CongestionControlConfig::WORDS),
                 Kind::Tagged {
                     tag: "kind",
-                    variants: CONTROLS,
+                    variants: CongestionControlConfig::VARIANTS,
                 },
             ]),
             "\"cubic\"",
@@ -271,6 +271,7 @@ pub(crate) static TCP: Spec = Spec {
 
 pub(crate) static RTO: Spec = Spec {
     name: "rto",
+    defaults: None,
     keys: &[
         switch("initial", TIMER, "\"1s\"", "Before the first sample."),
         switch("minimum", TIMER, "\"200ms\"", "Lower bound."),
@@ -310,6 +311,7 @@ pub(crate) static RTO: Spec = Spec {
 
 pub(crate) static DETAILS: Spec = Spec {
     name: "details",
+    defaults: None,
     keys: &[
         word::<WindowArithmetic>(
             "window_arithmetic",

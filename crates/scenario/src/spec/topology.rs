@@ -48,6 +48,7 @@ const FAR_ACCESS: Key = key(
 
 pub(crate) static DUMBBELL: Spec = Spec {
     name: "dumbbell",
+    defaults: None,
     keys: &[
         SHAPE,
         ALL_FRAMING,
@@ -67,6 +68,7 @@ pub(crate) static DUMBBELL: Spec = Spec {
 
 pub(crate) static CHAIN: Spec = Spec {
     name: "chain",
+    defaults: None,
     keys: &[
         SHAPE,
         ALL_FRAMING,
@@ -108,6 +110,7 @@ const MORE_LINKS: Key = key(
 
 pub(crate) static GRAPH: Spec = Spec {
     name: "graph",
+    defaults: None,
     keys: &[
         SHAPE,
         ALL_FRAMING,
@@ -122,6 +125,7 @@ pub(crate) static GRAPH: Spec = Spec {
 
 pub(crate) static STAR: Spec = Spec {
     name: "star",
+    defaults: None,
     keys: &[
         SHAPE,
         ALL_FRAMING,
@@ -154,6 +158,7 @@ pub(crate) static STAR: Spec = Spec {
 
 pub(crate) static TREE: Spec = Spec {
     name: "tree",
+    defaults: None,
     keys: &[
         SHAPE,
         ALL_FRAMING,
@@ -190,6 +195,7 @@ pub(crate) static TREE: Spec = Spec {
 
 static NODE: Spec = Spec {
     name: "node",
+    defaults: None,
     keys: &[key(
         "name",
         Kind::Name,
@@ -260,6 +266,7 @@ const REVERSE: Key = key(
 
 pub(crate) static BOTTLENECK: Spec = Spec {
     name: "bottleneck",
+    defaults: None,
     keys: &[
         RATE,
         LINK_SERVICE,
@@ -286,6 +293,7 @@ const LINK_NAME: Key = key(
 
 pub(crate) static CHAIN_LINK: Spec = Spec {
     name: "chain link",
+    defaults: None,
     keys: &[
         LINK_NAME,
         RATE,
@@ -305,6 +313,7 @@ pub(crate) static CHAIN_LINK: Spec = Spec {
 
 pub(crate) static GRAPH_LINK: Spec = Spec {
     name: "graph link",
+    defaults: None,
     keys: &[
         LINK_NAME,
         key(
@@ -332,11 +341,13 @@ pub(crate) static GRAPH_LINK: Spec = Spec {
 
 static PORT: Spec = Spec {
     name: "port",
+    defaults: None,
     keys: BOTTLENECK.keys,
 };
 
 static LEAF: Spec = Spec {
     name: "leaf",
+    defaults: None,
     keys: &[
         key(
             "rate",
@@ -352,6 +363,7 @@ static LEAF: Spec = Spec {
 
 static ACCESS_LINK: Spec = Spec {
     name: "access link",
+    defaults: None,
     keys: &[
         RATE,
         LINK_SERVICE,
@@ -382,6 +394,7 @@ static ACCESS_LINK: Spec = Spec {
 
 static FAR_ACCESS_LINK: Spec = Spec {
     name: "far access link",
+    defaults: None,
     keys: &[
         key(
             "rate",
@@ -436,6 +449,7 @@ static FAR_ACCESS_LINK: Spec = Spec {
 
 static REVERSE_LINK: Spec = Spec {
     name: "reverse direction",
+    defaults: None,
     keys: &[
         key(
             "rate",

@@ -8,6 +8,7 @@
 
 mod read;
 mod units;
+mod unusual;
 mod write;
 
 use crate::Scenario;
@@ -66,9 +67,9 @@ impl Scenario {
 fn state_framing(queue: &mut QueueConfig, framing: Framing) {
     match queue {
         QueueConfig::Cake(cake) if framing != Framing::bytes(ETHERNET_HEADER) => {
-            cake.framing.get_or_insert(framing);
+            cake.framing.0.get_or_insert(framing);
         }
-        QueueConfig::Tbf(tbf) => state_framing(&mut tbf.inner, framing),
+        QueueConfig::Tbf(tbf) => state_framing(&mut tbf.inner.0, framing),
         QueueConfig::Prio(prio) => {
             for band in &mut prio.bands {
                 state_framing(band, framing);

@@ -3,7 +3,6 @@
 use crate::error::{Checked, Problem};
 use crate::law::Laws;
 use crate::pool;
-use crate::queue::drain_rate;
 use crate::reader::{Field, Reader};
 use crate::service::{self, Service};
 use crate::setting::Setting;
@@ -211,7 +210,7 @@ impl DuplexLink {
     /// Refuses a queue that could take longer to empty than instants can represent.
     pub(super) fn check_backlog(&self, table: &Reader<'_>, waiting: u128) -> Checked<()> {
         for direction in [&self.forward, &self.reverse] {
-            let rate = drain_rate(&direction.queue, direction.rate);
+            let rate = direction.queue.drain_rate(direction.rate);
             let limit = match direction.queue.limit() {
                 Limit::Packets(packets) => u128::from(packets) * LARGEST_FRAME,
                 Limit::Bytes(bytes) => u128::from(bytes),

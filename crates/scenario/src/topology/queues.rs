@@ -4,11 +4,10 @@ use super::link::{LinkDirection, only_delays};
 use super::{Sketch, Topology, directed};
 use crate::error::Checked;
 use crate::pool;
-use crate::reader::{Field, Place, Reader};
-use crate::spec::QUEUES;
+use crate::reader::{Field, Reader};
 use crate::traffic::Traffic;
 use crate::units::{MILLION, StatedLimit, UnitError};
-use goodqueue_queue::{Limit, QueueConfig};
+use goodqueue_queue::{Limit, Place, QueueConfig};
 use goodqueue_types::{Rate, Span};
 
 impl Topology {
@@ -148,7 +147,7 @@ fn refuse_queue(field: &Field<'_>) -> Checked<()> {
     let (kind, table) = Reader::tagged(field)?;
     let limit = table.get("limit");
     let unlimited = limit.is_some_and(|limit| limit.as_text() == Some("unlimited"));
-    if kind == QUEUES[0].0 && unlimited {
+    if kind == QueueConfig::WORDS[0] && unlimited {
         return Ok(());
     }
     Err(only_delays(field))

@@ -63,10 +63,7 @@ pub enum StatedSpans {
 
 /// Smallest and largest rate: 1 bit/s to 10 Tbit/s.
 pub(crate) const RATES: (u64, u64) = (1, 10_000_000_000_000);
-/// Longest time anywhere in a scenario: a million seconds.
-pub(crate) const LONGEST: Span = Span(1_000_000_000_000_000_000);
-/// Largest size anywhere in a scenario: a terabyte.
-pub(crate) const LARGEST: u64 = 1_000_000_000_000;
+pub(crate) use goodqueue_types::parameters::{LARGEST, LONGEST};
 /// Most packets a limit may name.
 const MOST_PACKETS: u64 = 1_000_000_000;
 /// Largest multiple of the bandwidth-delay product, in millionths.

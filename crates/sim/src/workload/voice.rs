@@ -3,7 +3,7 @@
 
 use super::receipts::Receipts;
 use super::session::{AppOutcome, Metric};
-use crate::e_model::{Codec, mos, rating};
+use crate::measure::e_model::{Codec, mos, rating};
 use goodqueue_types::{Packet, Span, Time};
 
 /// Parameters of one direction of a call with G.711.

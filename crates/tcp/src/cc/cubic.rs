@@ -3,36 +3,29 @@
 
 mod steps;
 
-use goodqueue_types::{Span, Time};
+use goodqueue_types::parameters::{flag, number};
+use goodqueue_types::{Span, Time, parameters};
 
 use self::steps::{Steps, Surroundings};
 
 use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, SHARE, Window};
 use crate::config::{CubicVariant, SlowStart, TcpConfig};
 
-/// Parameters of CUBIC.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubicConfig {
-    /// C, in segments per cubic second.
-    pub c: f64,
-    /// Share of the window kept at a loss.
-    pub beta: f64,
-    /// True if a flow gives way to new flows by remembering less than the window at the loss
-    /// (section 4.7).
-    pub fast_convergence: bool,
-    /// True if the window is never below Reno's (section 4.3).
-    pub reno_friendly: bool,
-}
-
-impl Default for CubicConfig {
-    fn default() -> Self {
-        Self {
-            c: 0.4,
-            beta: 0.7,
-            fast_convergence: true,
-            reno_friendly: true,
-        }
+parameters! {
+    /// Parameters of CUBIC.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct CubicConfig("cubic") {
+        /// C: segments per cubic second.
+        c: f64 = 0.4 => number(0.000_1, 1_000.0).example("0.4");
+        /// Share of the window kept at a loss.
+        beta: f64 = 0.7 => SHARE.example("0.7");
+        /// Remember less than the window lost when it was below the last (RFC 9438 section 4.7).
+        ///
+        /// A flow thus gives way to new flows.
+        fast_convergence: bool = true => flag().example("false");
+        /// Never below what Reno would have (RFC 9438 section 4.3).
+        reno_friendly: bool = true => flag().example("false");
     }
 }
 

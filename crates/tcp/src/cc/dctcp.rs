@@ -1,29 +1,25 @@
 //! DCTCP (RFC 8257): the window falls in proportion to the share of marked bytes.
 
-use goodqueue_types::Time;
+use goodqueue_types::parameters::fraction;
+use goodqueue_types::{Time, parameters};
 
 use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionSignal, MarkSample, Window};
+use super::{
+    AckSample, CongestionControl, CongestionEvent, CongestionSignal, MarkSample, SHARE, Window,
+};
 use crate::config::{SlowStart, TcpConfig, WindowArithmetic};
 
 /// Units of Linux's α per 1 (`DCTCP_MAX_ALPHA`).
 const UNITS: f64 = 1024.0;
 
-/// Parameters of DCTCP.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DctcpConfig {
-    /// Weight of the newest window of data in the share of marks.
-    pub g: f64,
-    /// Share of marks that is assumed at the start.
-    pub initial_alpha: f64,
-}
-
-impl Default for DctcpConfig {
-    fn default() -> Self {
-        Self {
-            g: 1.0 / 16.0,
-            initial_alpha: 1.0,
-        }
+parameters! {
+    /// Parameters of DCTCP.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct DctcpConfig("dctcp") {
+        /// Weight of the newest window in the share of marks.
+        g: f64 = 0.0625 => SHARE.example("0.0625");
+        /// The share assumed at the start.
+        initial_alpha: f64 = 1.0 => fraction().example("0");
     }
 }
 

@@ -1,26 +1,24 @@
 //! LEDBAT (RFC 6817): a background transport that backs off when it adds more than a target delay.
 
-use goodqueue_types::{Span, Time};
+use goodqueue_types::parameters::{Key, TIMER, number};
+use goodqueue_types::{Span, Time, parameters};
 
 use super::window::serve_by_window;
 use super::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
 use crate::config::{SlowStart, TcpConfig};
 
-/// Parameters of LEDBAT.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LedbatConfig {
-    /// Target queueing delay, at most 100 ms.
-    pub target: Span,
-    /// Growth in segments per round trip without a queue, and decrease per target of excess delay.
-    pub gain: f64,
-}
-
-impl Default for LedbatConfig {
-    fn default() -> Self {
-        Self {
-            target: Span::from_millis(100),
-            gain: 1.0,
-        }
+parameters! {
+    /// Parameters of LEDBAT.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct LedbatConfig("ledbat") {
+        /// Queueing delay aimed at.
+        ///
+        /// RFC 6817 allows at most 100 ms.
+        target: Span = Span::from_millis(100) => Key::of(TIMER).example("100ms");
+        /// Segments per round trip gained on an empty queue.
+        ///
+        /// The same is lost per round trip and target of excess delay.
+        gain: f64 = 1.0 => number(0.001, 1.0).example("1");
     }
 }
 

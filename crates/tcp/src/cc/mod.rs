@@ -7,8 +7,6 @@ mod cubic;
 mod dctcp;
 mod gaimd;
 mod ledbat;
-mod max_filter;
-mod policer;
 mod reno;
 mod scalable;
 mod slow_start;
@@ -18,7 +16,8 @@ mod vegas;
 mod westwood;
 mod window;
 
-use goodqueue_types::{Rate, Span, Time};
+use goodqueue_types::parameters::{Key, Kind, REQUIRED, integer, key, number};
+use goodqueue_types::{Rate, Span, Time, variants};
 
 pub use bbr::{Bbr, BbrConfig};
 pub use bbr3::{Bbr3, Bbr3Config};
@@ -32,7 +31,7 @@ pub use vegas::{Vegas, VegasConfig};
 pub use westwood::{Westwood, WestwoodConfig};
 pub use window::Window;
 
-use crate::config::{CongestionControlConfig, SlowStart, TcpConfig};
+use crate::config::{SlowStart, TcpConfig};
 
 /// Measurements that a congestion control needs. They change what an [`AckSample`] contains, and
 /// never which segments the sender sends or considers lost.
@@ -250,26 +249,130 @@ pub trait CongestionControl: std::fmt::Debug {
     }
 }
 
+/// A congestion control that is defined outside this crate, by its name in results. Two are equal if
+/// their names are.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomControl {
+    /// Name in results.
+    pub name: &'static str,
+    /// Returns the control of a new connection.
+    pub make: fn(&TcpConfig) -> Box<dyn CongestionControl + Send>,
+}
+
+impl CustomControl {
+    /// Returns the name in results.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl PartialEq for CustomControl {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
 /// Returns the configured control, for a control of the caller's that contains it.
 pub fn built_in(config: &TcpConfig) -> Box<dyn CongestionControl + Send> {
     Box::new(Controller::new(config))
 }
 
-/// The built-in controls and any other. The built-in ones are dispatched by a match so that the
-/// path per ACK is inlined.
-#[derive(Debug)]
-pub(crate) enum Controller {
-    Reno(Reno),
-    Gaimd(Box<Gaimd>),
-    Cubic(Box<Cubic>),
-    Bbr(Box<Bbr>),
-    Vegas(Box<Vegas>),
-    Westwood(Box<Westwood>),
-    Dctcp(Box<Dctcp>),
-    Scalable(Box<Scalable>),
-    Ledbat(Box<Ledbat>),
-    Bbr3(Box<Bbr3>),
-    Custom(Box<dyn CongestionControl + Send>),
+/// Key of the controls in scenario files.
+const KIND: Key = key(
+    "kind",
+    Kind::Choice(CongestionControlConfig::WORDS),
+    REQUIRED,
+    "cubic",
+    "The congestion control.",
+);
+
+/// Key for a share that is neither nothing nor all.
+pub(crate) const SHARE: Key = number(0.001, 0.999);
+
+/// Key for the seed of a control's own draws.
+pub(crate) const SEED: Key = integer(0, u64::MAX >> 1).example("1");
+
+/// Generates the parameters, the state and the dispatch of all controls from one list. `Reno` and
+/// `Gaimd`, whose windows other controls use, and `Custom`, which no file can name, are added to it.
+macro_rules! controls {
+    ($d:tt $($(#[$doc:meta])* $kind:ident = $word:literal($state:ty, $config:ty),)+) => {
+        variants! {
+            /// Congestion controls by their usual names.
+            #[derive(Clone, Copy, Debug, PartialEq)]
+            pub enum CongestionControlConfig(KIND) {
+                /// Additive increase by one segment per round trip, decrease by half.
+                Reno = "reno"("reno"),
+                /// Additive increase by α segments per round trip, decrease to (1 − β) of the
+                /// window.
+                Gaimd = "gaimd"("gaimd") {
+                    /// Segments added per round trip.
+                    alpha: f64 = 1.0 => number(0.001, 1_000.0).example("0.31");
+                    /// Share of the window given up at a loss.
+                    beta: f64 = 0.5 => SHARE.example("0.125");
+                },
+                $($(#[$doc])* $kind(parameters: $config) = $word($word),)+
+                ;
+                /// A control that is defined outside this crate.
+                Custom(CustomControl)
+            }
+        }
+
+        /// The built-in controls and any other. The built-in ones are dispatched by a match so that
+        /// the path per ACK is inlined.
+        #[derive(Debug)]
+        pub(crate) enum Controller {
+            Reno(Reno),
+            Gaimd(Box<Gaimd>),
+            $($kind(Box<$state>),)+
+            Custom(Box<dyn CongestionControl + Send>),
+        }
+
+        impl Controller {
+            pub fn new(config: &TcpConfig) -> Self {
+                let window = || Window::new(config, SlowStart::Classic);
+                match config.congestion_control {
+                    CongestionControlConfig::Reno => Self::Reno(Reno::new(window())),
+                    CongestionControlConfig::Gaimd { alpha, beta } => {
+                        Self::Gaimd(Box::new(Gaimd::new(window(), alpha, beta)))
+                    }
+                    $(CongestionControlConfig::$kind(parameters) => {
+                        Self::$kind(Box::new(<$state>::new(config, parameters)))
+                    })+
+                    CongestionControlConfig::Custom(custom) => Self::Custom((custom.make)(config)),
+                }
+            }
+        }
+
+        macro_rules! dispatch {
+            ($d self:ident, $d control:ident => $d call:expr) => {
+                match $d self {
+                    Controller::Reno($d control) => $d call,
+                    Controller::Gaimd($d control) => $d call,
+                    $(Controller::$kind($d control) => $d call,)+
+                    Controller::Custom($d control) => $d call,
+                }
+            };
+        }
+    };
+}
+
+controls! { $
+    /// CUBIC of RFC 9438.
+    Cubic = "cubic"(Cubic, CubicConfig),
+    /// BBR, version 1.
+    Bbr = "bbr"(Bbr, BbrConfig),
+    /// Vegas, which keeps a few segments in the queue.
+    Vegas = "vegas"(Vegas, VegasConfig),
+    /// Westwood+: a loss leaves the bandwidth times the shortest round-trip time.
+    Westwood = "westwood"(Westwood, WestwoodConfig),
+    /// DCTCP of RFC 8257.
+    Dctcp = "dctcp"(Dctcp, DctcpConfig),
+    /// Kelly's Scalable TCP.
+    Scalable = "scalable"(Scalable, ScalableConfig),
+    /// LEDBAT of RFC 6817, a background transport.
+    Ledbat = "ledbat"(Ledbat, LedbatConfig),
+    /// BBR, version 3.
+    Bbr3 = "bbr3"(Bbr3, Bbr3Config),
 }
 
 impl Controller {
@@ -277,54 +380,6 @@ impl Controller {
     pub fn smallest(config: &TcpConfig) -> Self {
         Self::Reno(Reno::new(Window::new(config, SlowStart::Classic)))
     }
-
-    pub fn new(config: &TcpConfig) -> Self {
-        let window = || Window::new(config, SlowStart::Classic);
-        match config.congestion_control {
-            CongestionControlConfig::Reno => Self::Reno(Reno::new(window())),
-            CongestionControlConfig::Gaimd { alpha, beta } => {
-                Self::Gaimd(Box::new(Gaimd::new(window(), alpha, beta)))
-            }
-            CongestionControlConfig::Cubic(cubic) => {
-                Self::Cubic(Box::new(Cubic::new(config, cubic)))
-            }
-            CongestionControlConfig::Bbr3(bbr3) => Self::Bbr3(Box::new(Bbr3::new(config, bbr3))),
-            CongestionControlConfig::Ledbat(ledbat) => {
-                Self::Ledbat(Box::new(Ledbat::new(config, ledbat)))
-            }
-            CongestionControlConfig::Scalable(scalable) => {
-                Self::Scalable(Box::new(Scalable::new(config, scalable)))
-            }
-            CongestionControlConfig::Dctcp(dctcp) => {
-                Self::Dctcp(Box::new(Dctcp::new(config, dctcp)))
-            }
-            CongestionControlConfig::Westwood(westwood) => {
-                Self::Westwood(Box::new(Westwood::new(config, westwood)))
-            }
-            CongestionControlConfig::Vegas(vegas) => {
-                Self::Vegas(Box::new(Vegas::new(config, vegas)))
-            }
-            CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(config, bbr))),
-        }
-    }
-}
-
-macro_rules! dispatch {
-    ($self:ident, $control:ident => $call:expr) => {
-        match $self {
-            Controller::Reno($control) => $call,
-            Controller::Gaimd($control) => $call,
-            Controller::Cubic($control) => $call,
-            Controller::Bbr($control) => $call,
-            Controller::Vegas($control) => $call,
-            Controller::Westwood($control) => $call,
-            Controller::Dctcp($control) => $call,
-            Controller::Scalable($control) => $call,
-            Controller::Ledbat($control) => $call,
-            Controller::Bbr3($control) => $call,
-            Controller::Custom($control) => $call,
-        }
-    };
 }
 
 impl CongestionControl for Controller {

@@ -2,27 +2,21 @@
 //! 33(2), 2003): the window grows by a fixed amount per segment acknowledged and loses a fixed
 //! share per loss.
 
-use goodqueue_types::Time;
+use goodqueue_types::parameters::number;
+use goodqueue_types::{Time, parameters};
 
 use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, SHARE, Window};
 use crate::config::{SlowStart, TcpConfig};
 
-/// Parameters of Scalable TCP.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScalableConfig {
-    /// Segments added per segment acknowledged.
-    pub a: f64,
-    /// Share of the window kept at a loss.
-    pub keep: f64,
-}
-
-impl Default for ScalableConfig {
-    fn default() -> Self {
-        Self {
-            a: 0.01,
-            keep: 0.875,
-        }
+parameters! {
+    /// Parameters of Scalable TCP.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct ScalableConfig("scalable") {
+        /// Segments added per segment acknowledged.
+        a: f64 = 0.01 => number(0.00001, 1.0).example("0.01");
+        /// Share of the window kept at a loss.
+        keep: f64 = 0.875 => SHARE.example("0.875");
     }
 }
 

@@ -344,21 +344,10 @@ impl Bottleneck {
 
 /// Returns every control with its defaults.
 pub fn all_controls() -> Vec<CongestionControlConfig> {
-    vec![
-        CongestionControlConfig::Reno,
-        CongestionControlConfig::Gaimd {
-            alpha: 0.31,
-            beta: 0.125,
-        },
-        CongestionControlConfig::Cubic(super::CubicConfig::default()),
-        CongestionControlConfig::Bbr(super::BbrConfig::default()),
-        CongestionControlConfig::Bbr3(super::Bbr3Config::default()),
-        CongestionControlConfig::Vegas(super::VegasConfig::default()),
-        CongestionControlConfig::Westwood(super::WestwoodConfig::default()),
-        CongestionControlConfig::Dctcp(super::DctcpConfig::default()),
-        CongestionControlConfig::Scalable(super::ScalableConfig::default()),
-        CongestionControlConfig::Ledbat(super::LedbatConfig::default()),
-    ]
+    let words = CongestionControlConfig::WORDS.iter();
+    words
+        .map(|word| CongestionControlConfig::defaults(word))
+        .collect()
 }
 
 mod anything {

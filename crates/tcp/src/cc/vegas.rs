@@ -2,30 +2,26 @@
 //! IEEE JSAC 13(8), 1995), in the form of Linux and ns-3: once per round trip it adjusts the window
 //! so that between α and β of its segments wait in the queue.
 
-use goodqueue_types::{Span, Time};
+use goodqueue_types::parameters::{Key, number};
+use goodqueue_types::{Span, Time, parameters};
 
 use super::window::serve_by_window;
 use super::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
 use crate::config::{SlowStart, TcpConfig};
 
-/// Parameters of Vegas, as numbers of segments that wait in the queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct VegasConfig {
-    /// Number of segments below which the window grows.
-    pub alpha: f64,
-    /// Number of segments above which the window shrinks.
-    pub beta: f64,
-    /// Number of segments above which slow start ends.
-    pub gamma: f64,
-}
+/// Key for a number of segments in the queue.
+const SEGMENTS: Key = number(0.0, 100_000.0);
 
-impl Default for VegasConfig {
-    fn default() -> Self {
-        Self {
-            alpha: 2.0,
-            beta: 4.0,
-            gamma: 1.0,
-        }
+parameters! {
+    /// Parameters of Vegas, as numbers of segments that wait in the queue.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct VegasConfig("vegas") {
+        /// With fewer segments in the queue, the window grows.
+        alpha: f64 = 2.0 => SEGMENTS.example("2");
+        /// With more, it shrinks.
+        beta: f64 = 4.0 => SEGMENTS.example("4");
+        /// With more, slow start ends.
+        gamma: f64 = 1.0 => SEGMENTS.example("1");
     }
 }
 

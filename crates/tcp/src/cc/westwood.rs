@@ -2,27 +2,21 @@
 //! and Vegas TCP congestion control", CCR 34(2), 2004). It is Reno, but a loss sets the window to
 //! the estimated bandwidth times the shortest round-trip time.
 
-use goodqueue_types::{Span, Time};
+use goodqueue_types::parameters::{Key, TIMER};
+use goodqueue_types::{Span, Time, parameters};
 
 use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
+use super::{AckSample, CongestionControl, CongestionEvent, Needs, SHARE, Window};
 use crate::config::{SlowStart, TcpConfig};
 
-/// Parameters of Westwood+.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WestwoodConfig {
-    /// Weight of the old estimate in each of the filter's two stages.
-    pub filter: f64,
-    /// Shortest interval over which the bandwidth is measured.
-    pub interval: Span,
-}
-
-impl Default for WestwoodConfig {
-    fn default() -> Self {
-        Self {
-            filter: 0.875,
-            interval: Span::from_millis(50),
-        }
+parameters! {
+    /// Parameters of Westwood+.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct WestwoodConfig("westwood") {
+        /// Weight of the old estimate in each stage of the filter.
+        filter: f64 = 0.875 => SHARE.example("0.875");
+        /// Shortest interval over which bandwidth is measured.
+        interval: Span = Span::from_millis(50) => Key::of(TIMER).example("50ms");
     }
 }
 

@@ -1,12 +1,9 @@
 //! Random connections over random networks, with every profile, recovery and congestion control.
 
-use goodqueue_tcp::cc::{
-    Bbr3Config, BbrConfig, CubicConfig, DctcpConfig, LedbatConfig, ScalableConfig, VegasConfig,
-    WestwoodConfig,
-};
 use goodqueue_tcp::{
     AckRule, CongestionControlConfig, EcnMode, Profile, Recovery, SlowStart, TcpConfig,
 };
+use goodqueue_types::parameters::vary;
 use goodqueue_types::{RandomStream, Rate, Segment, Span};
 use proptest::prelude::*;
 
@@ -43,23 +40,18 @@ pub struct Case {
     pub pause: u64,
 }
 
-/// Returns every control.
+/// Returns every control with random parameters.
 pub fn controls() -> impl Strategy<Value = CongestionControlConfig> {
-    proptest::sample::select(vec![
-        CongestionControlConfig::Reno,
-        CongestionControlConfig::Gaimd {
-            alpha: 0.31,
-            beta: 0.125,
-        },
-        CongestionControlConfig::Cubic(CubicConfig::default()),
-        CongestionControlConfig::Bbr(BbrConfig::default()),
-        CongestionControlConfig::Bbr3(Bbr3Config::default()),
-        CongestionControlConfig::Vegas(VegasConfig::default()),
-        CongestionControlConfig::Westwood(WestwoodConfig::default()),
-        CongestionControlConfig::Dctcp(DctcpConfig::default()),
-        CongestionControlConfig::Scalable(ScalableConfig::default()),
-        CongestionControlConfig::Ledbat(LedbatConfig::default()),
-    ])
+    let words = proptest::sample::select(CongestionControlConfig::WORDS);
+    (words, any::<u64>()).prop_map(|(word, seed)| {
+        let mut control = CongestionControlConfig::defaults(word);
+        vary(
+            &mut control,
+            &mut RandomStream::new(seed, "control", 0),
+            |_| true,
+        );
+        control
+    })
 }
 
 fn slow_starts() -> impl Strategy<Value = SlowStart> {

@@ -1,8 +1,5 @@
 //! The machine on which a script runs. Its commands set options of the model.
 
-use goodqueue_tcp::cc::{
-    BbrConfig, CubicConfig, DctcpConfig, ScalableConfig, VegasConfig, WestwoodConfig,
-};
 use goodqueue_tcp::{
     CongestionControlConfig, EcnMode, IdleRestart, LossDetection, Profile, Recovery, TcpConfig,
 };
@@ -247,13 +244,9 @@ impl Settings {
     pub fn config(&self, agreed: &Offer, active: bool) -> Result<TcpConfig, String> {
         let mut config = TcpConfig::profile(self.profile);
         config.congestion_control = match self.congestion_control.as_str() {
-            "reno" => CongestionControlConfig::Reno,
-            "cubic" => CongestionControlConfig::Cubic(CubicConfig::default()),
-            "bbr" => CongestionControlConfig::Bbr(BbrConfig::default()),
-            "dctcp" => CongestionControlConfig::Dctcp(DctcpConfig::default()),
-            "scalable" => CongestionControlConfig::Scalable(ScalableConfig::default()),
-            "vegas" => CongestionControlConfig::Vegas(VegasConfig::default()),
-            "westwood" => CongestionControlConfig::Westwood(WestwoodConfig::default()),
+            word if CongestionControlConfig::WORDS.contains(&word) => {
+                CongestionControlConfig::defaults(word)
+            }
             other => return Err(format!("the congestion control {other} is not modelled")),
         };
         config.mss = agreed.mss as u32;

@@ -78,7 +78,7 @@ def sweep(  # noqa: PLR0913
 
     Ctrl-C finishes the current runs, and a second one stops them. The same command continues later.
     """
-    from goodqueue.cli.sweep import SweepRequest, sweep_study
+    from goodqueue.cli.studies.sweep import SweepRequest, sweep_study
     from goodqueue.core.drawing import FORMATS, drawing_of
 
     request = SweepRequest(
@@ -192,8 +192,8 @@ def results(  # noqa: PLR0913
     json: JsonOption = False,
 ) -> int:
     """List, filter, export, draw, merge and check the results of studies."""
-    from goodqueue.cli.draw import DrawRequest
-    from goodqueue.cli.results import ResultsRequest, show_results
+    from goodqueue.cli.studies.draw import DrawRequest
+    from goodqueue.cli.studies.results import ResultsRequest, show_results
 
     how: dict[str, Any] = {
         "kind": kind,

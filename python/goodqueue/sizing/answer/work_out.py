@@ -12,15 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.sizing.answer.answer import (
-    Alternative,
-    Answer,
-    Change,
-    RuleAnswer,
-    figures_at,
-)
+from goodqueue.sizing.answer.answer import Answer
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.answer.outlook import more_s
+from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer, figures_at
 from goodqueue.sizing.calibrated.record import records
 from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
 from goodqueue.sizing.rules import RULES

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
+from goodqueue.runs.cost import TRIAL_S, cost_of
 from goodqueue.sizing.search.smallest import COARSE, COARSE_REPLICATES, FIRST_REPLICATES, grid
-from goodqueue.study.estimate import TRIAL_S, cost_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ from goodqueue.runs.engines import unable, unproved
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.sizing.search.budget import Budget, BudgetSpent, Plan
 from goodqueue.sizing.search.smallest import Ended, Trials, grid
-from goodqueue.sizing.trials.described import EPOCHS, WHOLE, Extent, LinkTrial
+from goodqueue.sizing.trials.length import EPOCHS, WHOLE, Extent
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
 if TYPE_CHECKING:
@@ -297,11 +297,3 @@ class Laboratory:
         if queue is not None:
             parameters = {f"{self.trial.name}.queue": queue}
         return variant_of(scenario, parameters, limit, self.engine)
-
-
-class LinkLaboratory(Laboratory):
-    """Replicates of links that are only described, long enough for their losses."""
-
-    def __init__(self, runner: Runner, first_seed: int = 1) -> None:
-        """Takes the runner, and the seed of the first replicate of every limit."""
-        super().__init__(runner, LinkTrial(), first_seed)

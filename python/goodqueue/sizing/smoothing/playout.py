@@ -7,13 +7,13 @@ The stream is described by flags (`PlayoutQuestion`), or is a video flow of a sc
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.errors import RequestError
+from goodqueue.runs.settings import settings_of
 from goodqueue.sizing.smoothing.formula import smoothing_packets, wandering_packets
 from goodqueue.sizing.smoothing.stream import Stream, friendly_decrease, smoothed
 
@@ -263,7 +263,7 @@ class FilePlayout:
 
     def _flow(self) -> dict[str, Any]:
         """Returns the flow with every default written out."""
-        flows = tomllib.loads(self.scenario.resolved_toml())["flow"]
+        flows = settings_of(self.scenario)["flow"]
         videos = {one["name"]: one for one in flows if one["workload"]["kind"] == "video"}
         if self.flow is None and len(videos) == 1:
             return dict(next(iter(videos.values())))

@@ -8,20 +8,19 @@ own length, with another limit and another seed.
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.runs.settings import changed, settings_of
 from goodqueue.sizing.export import exports, linux_queue
 from goodqueue.sizing.link import DECREASE, Link
-from goodqueue.sizing.trials.described import WHOLE, Extent, length
+from goodqueue.sizing.trials.length import WHOLE, Extent, length
 from goodqueue.sizing.trials.meter import Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from goodqueue._core import LongFlow, Scenario
     from goodqueue.sizing.export import Export
@@ -115,8 +114,8 @@ def _window(flows: Sequence[LongFlow], packet_bytes: int, rate_bps: float) -> fl
 
 def _others_cross(scenario: Scenario, flows: Sequence[LongFlow]) -> bool:
     """Returns True if the file has groups of flows other than the long ones of this link."""
-    groups = tomllib.loads(scenario.resolved_toml())["flow"]
-    return len(groups) > len({flow["group"] for flow in flows})
+    groups = {flow["group"]: flow["group_count"] for flow in flows}
+    return len(scenario.flows()) > sum(groups.values())
 
 
 class FileTrial:
@@ -168,7 +167,7 @@ class FileTrial:
         scenario = self._cut(link, packets, extent.share)
         if queue is None:
             return scenario.with_limit(self.name, packets)
-        return _changed(scenario, {f"{self._key(scenario)}.queue": f'{{ kind = "{queue}" }}'})
+        return changed(scenario, {f"{self._key(scenario)}.queue": {"kind": queue}})
 
     def meter(self, link: Link) -> Meter:
         """Returns the meter of a run."""
@@ -200,7 +199,7 @@ class FileTrial:
             least_s = min(max(least_s, reach.duration_s - reach.start_up_s), measured_s)
         start_up_us, end_us = (round(1e6 * end) for end in (start_up_s, start_up_s + least_s))
         try:
-            return _changed(whole, {"warmup": f"{start_up_us}us", "duration": f"{end_us}us"})
+            return changed(whole, {"warmup": f"{start_up_us}us", "duration": f"{end_us}us"})
         except ScenarioError:
             return whole
 
@@ -212,34 +211,36 @@ class FileTrial:
         scenario = self._scenarios[link]
         flows = scenario.long_flows(self.name)
         groups = {flow["group"]: flow["group_count"] for flow in flows}
-        wanted = {
+        wanted: dict[str, dict[str, object]] = {
             "flows / 4": {
-                f"flow.{group}.count": str(max(count // 4, 1)) for group, count in groups.items()
+                f"flow.{group}.count": max(count // 4, 1) for group, count in groups.items()
             }
         }
         if Counter(flow["group"] for flow in flows) == groups:  # every member crosses the link
             wanted["RTT x 2"] = {
-                f"flow.{group}.rtt": _listed(
-                    2 * flow["base_rtt_s"] for flow in flows if flow["group"] == group
-                )
+                f"flow.{group}.rtt": [
+                    _nanoseconds(2 * flow["base_rtt_s"]) for flow in flows if flow["group"] == group
+                ]
                 for group in groups
             }
         if link.flows and link.congestion_control == "reno":
-            cubic = {f"flow.{group}.tcp.congestion_control": "cubic" for group in groups}
-            wanted["CUBIC instead of Reno"] = cubic
+            wanted["CUBIC instead of Reno"] = {
+                f"flow.{group}.tcp.congestion_control": "cubic" for group in groups
+            }
             if not link.byte_counting:
-                counting = {f"flow.{group}.tcp.byte_counting": "true" for group in groups}
-                wanted["Reno that grows by bytes acknowledged (Linux)"] = counting
+                wanted["Reno that grows by bytes acknowledged (Linux)"] = {
+                    f"flow.{group}.tcp.byte_counting": True for group in groups
+                }
         found = {}
         for what, changes in wanted.items():
             try:
-                changed = _changed(scenario, changes)
-                other, _ = read_link(changed, self.name, self._asked)
+                another = changed(scenario, changes)
+                other, _ = read_link(another, self.name, self._asked)
             except (ScenarioError, RequestError):
                 continue
             if other != link:
                 found[what] = other
-                self._scenarios[other] = changed
+                self._scenarios[other] = another
         return found
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
@@ -258,22 +259,16 @@ class FileTrial:
 
     def _key(self, scenario: Scenario) -> str:
         """Returns the link's key in the file: a name in a dumbbell, else a list entry."""
-        topology = tomllib.loads(scenario.resolved_toml())["topology"]
-        head = self.name.split(".", maxsplit=1)[0]
-        return f"topology.{self.name}" if head in topology else f"topology.link.{self.name}"
+        dumbbell = settings_of(scenario)["topology"]["shape"] == "dumbbell"
+        return f"topology.{self.name}" if dumbbell else f"topology.link.{self.name}"
 
 
 def _is_fifo(commands: Sequence[str]) -> bool:
     return any(" bfifo " in command for command in commands)
 
 
-def _changed(scenario: Scenario, changes: dict[str, str]) -> Scenario:
-    text = scenario.resolved_toml().encode()
-    return _core.Scenario.parse(text, "<changed scenario>", list(changes.items()))
-
-
-def _listed(seconds: Iterable[float]) -> str:
-    return "[" + ", ".join(f'"{round(one * 1e9)}ns"' for one in seconds) + "]"
+def _nanoseconds(seconds: float) -> str:
+    return f"{round(seconds * 1e9)}ns"
 
 
 def _default_jitter_s(link: Link) -> float:

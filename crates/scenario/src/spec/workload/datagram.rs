@@ -21,6 +21,7 @@ const SOURCE_INTERVAL: Key = key(
 
 pub(super) static CBR: Spec = Spec {
     name: "cbr",
+    defaults: None,
     keys: &[
         KIND,
         SOURCE_RATE,
@@ -37,6 +38,7 @@ pub(super) static CBR: Spec = Spec {
 
 pub(super) static POISSON: Spec = Spec {
     name: "poisson",
+    defaults: None,
     keys: &[
         KIND,
         SOURCE_RATE,
@@ -60,6 +62,7 @@ pub(super) static POISSON: Spec = Spec {
 
 pub(super) static BURSTS: Spec = Spec {
     name: "bursts",
+    defaults: None,
     keys: &[
         KIND,
         SOURCE_RATE,
@@ -92,6 +95,7 @@ pub(super) static BURSTS: Spec = Spec {
 
 pub(super) static ON_OFF: Spec = Spec {
     name: "on_off",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -135,6 +139,7 @@ pub(super) static ON_OFF: Spec = Spec {
 
 pub(super) static VOICE: Spec = Spec {
     name: "voice",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -171,6 +176,7 @@ pub(super) static VOICE: Spec = Spec {
 
 pub(super) static PING: Spec = Spec {
     name: "ping",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -192,6 +198,7 @@ pub(super) static PING: Spec = Spec {
 
 pub(super) static GAME: Spec = Spec {
     name: "game",
+    defaults: None,
     keys: &[
         KIND,
         key(

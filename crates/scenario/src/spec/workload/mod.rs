@@ -60,11 +60,13 @@ const SIZE: Key = key(
 
 static BULK: Spec = Spec {
     name: "bulk",
+    defaults: None,
     keys: &[KIND, SIZE],
 };
 
 static ECHO: Spec = Spec {
     name: "echo",
+    defaults: None,
     keys: &[
         KIND,
         SIZE,

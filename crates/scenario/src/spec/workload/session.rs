@@ -22,6 +22,7 @@ const SERVER_TIME: Key = key(
 
 pub(super) static TRANSFERS: Spec = Spec {
     name: "transfers",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -74,6 +75,7 @@ pub(super) static TRANSFERS: Spec = Spec {
 
 pub(super) static EXCHANGES: Spec = Spec {
     name: "exchanges",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -120,6 +122,7 @@ pub(super) static EXCHANGES: Spec = Spec {
 
 pub(super) static WEB: Spec = Spec {
     name: "web",
+    defaults: None,
     keys: &[
         KIND,
         key(
@@ -188,6 +191,7 @@ pub(super) static WEB: Spec = Spec {
 
 pub(super) static VIDEO: Spec = Spec {
     name: "video",
+    defaults: None,
     keys: &[
         KIND,
         key(

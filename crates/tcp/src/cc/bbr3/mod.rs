@@ -9,41 +9,39 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use goodqueue_types::{Rate, Span, Time};
+use goodqueue_types::parameters::{Key, TIMER};
+use goodqueue_types::{Rate, Span, Time, parameters};
 
-use super::bbr::least_burst;
-use super::max_filter::MaxFilter;
-use super::{AckSample, CongestionControl, CongestionEvent, Needs};
+use super::bbr::{MaxFilter, least_burst};
+use super::{AckSample, CongestionControl, CongestionEvent, Needs, SEED, SHARE};
 use crate::config::TcpConfig;
 
-/// Parameters of BBR version 3.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bbr3Config {
-    /// Share of a round's packets that may be lost while probing (`BBR.LossThresh`).
-    pub loss_threshold: f64,
-    /// Share of the bounds kept in a round with losses (`BBR.Beta`).
-    pub beta: f64,
-    /// Share of the longest flight that is left to other flows while cruising (`BBR.Headroom`).
-    pub headroom: f64,
-    /// Age of the shortest round-trip time after which it is measured again
-    /// (`BBR.ProbeRTTInterval`).
-    pub probe_rtt_interval: Span,
-    /// Duration of that measurement (`BBR.ProbeRTTDuration`).
-    pub probe_rtt_duration: Span,
-    /// Seed of the draw of the wait for the next probe.
-    pub seed: u64,
-}
-
-impl Default for Bbr3Config {
-    fn default() -> Self {
-        Self {
-            loss_threshold: 0.02,
-            beta: 0.7,
-            headroom: 0.15,
-            probe_rtt_interval: Span::from_secs(5),
-            probe_rtt_duration: Span::from_millis(200),
-            seed: 1,
-        }
+parameters! {
+    /// Parameters of BBR version 3.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Bbr3Config("bbr3") {
+        /// Share of a flight that may be lost while probing.
+        ///
+        /// `BBR.LossThresh`.
+        loss_threshold: f64 = 0.02 => SHARE.example("0.02");
+        /// Share of the bounds kept in a round with losses.
+        ///
+        /// `BBR.Beta`.
+        beta: f64 = 0.7 => SHARE.example("0.7");
+        /// Share of the longest flight left to others while cruising.
+        ///
+        /// `BBR.Headroom`.
+        headroom: f64 = 0.15 => SHARE.example("0.15");
+        /// Age at which the round trip is measured again.
+        ///
+        /// `BBR.ProbeRTTInterval`.
+        probe_rtt_interval: Span = Span::from_secs(5) => Key::of(TIMER).example("5s");
+        /// How long that takes.
+        ///
+        /// `BBR.ProbeRTTDuration`.
+        probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
+        /// Chooses, with the time, how long to wait for the next probe.
+        seed: u64 = 1 => SEED;
     }
 }
 

@@ -1,0 +1,392 @@
+//! A line of `tc qdisc show`, or a `tc qdisc` command, as our parameters, by the declarations of the
+//! disciplines.
+
+use super::units::{integer, number, packets, rate, size, time};
+use super::{Qdisc, refuse, unusual};
+use crate::error::{nearest, shorten};
+use crate::units::UnitError;
+use goodqueue_queue::{Place, QueueConfig, Refusal};
+use goodqueue_types::parameters::{Given, Key, Kind, Parameters, Tc, Value};
+use goodqueue_types::{Rate, Span};
+
+pub(super) type Read<T> = Result<T, UnitError>;
+
+/// Qdiscs that have none, and what to do.
+const OTHERS: &[(&str, &str, &str)] = &[
+    (
+        "noqueue",
+        "noqueue holds nothing",
+        "a link here always has a queue; an idle one needs none",
+    ),
+    (
+        "mq",
+        "mq has a qdisc for each ring of the device",
+        "parse the line of one of its children",
+    ),
+    (
+        "fq",
+        "fq paces the sockets of a host; it is no router's queue",
+        "write pacing = true under tcp",
+    ),
+    (
+        "pfifo_fast",
+        "pfifo_fast has the device's txqueuelen for its limit, which the line does not show",
+        "write kind = \"prio\" with three drop_tail bands of that limit",
+    ),
+    (
+        "htb",
+        "htb is a hierarchy of classes",
+        "parse its leaf's line, and write its rate as kind = \"tbf\"",
+    ),
+    (
+        "hfsc",
+        "hfsc is a hierarchy of classes",
+        "parse its leaf's line, and write its rate as kind = \"tbf\"",
+    ),
+    (
+        "drr",
+        "drr of Linux has classes with filters, not flows",
+        "write kind = \"drr\" for queues by flow",
+    ),
+    (
+        "netem",
+        "netem is no queue but a link that delays and loses",
+        "write delay = \"…\" and loss = { probability = \"…\" } on the link",
+    ),
+];
+
+/// The words of one qdisc after its kind.
+pub(super) struct Options<'a> {
+    pub(super) kind: &'a str,
+    words: std::slice::Iter<'a, &'a str>,
+}
+
+impl<'a> Options<'a> {
+    pub(super) fn next(&mut self) -> Option<&'a str> {
+        self.words.next().copied()
+    }
+
+    /// The word after an option.
+    pub(super) fn value(&mut self, option: &str) -> Read<&'a str> {
+        match self.next() {
+            Some(word) => Ok(word),
+            None => refuse(format!("\"{option}\" has no value"), "copy the whole line"),
+        }
+    }
+
+    pub(super) fn unknown<T>(&self, word: &str, known: &[&str]) -> Read<T> {
+        let help = match nearest(word, known.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("known are {}", known.join(", ")),
+        };
+        let message = format!(
+            "\"{}\" of {} has no equivalent here",
+            shorten(word),
+            self.kind
+        );
+        refuse(message, help)
+    }
+}
+
+/// One qdisc: its kind, its parent, its options.
+struct Line<'a> {
+    kind: &'a str,
+    parent: Option<&'a str>,
+    options: Vec<&'a str>,
+}
+
+/// Reads what `tc qdisc show` prints, or a `tc qdisc` command; a shaper's or a priority's
+/// children may follow, each in its own line. Statistics are skipped.
+///
+/// # Errors
+/// What has no equivalent here, and why.
+pub fn parse_qdisc(text: &str) -> Read<Qdisc> {
+    let lines = lines(text)?;
+    let Some((root, children)) = lines.split_first() else {
+        return refuse(
+            "there is no qdisc",
+            "give a line of `tc qdisc show`, as in \"qdisc codel 8001: root limit 1000p\"",
+        );
+    };
+    let mut notes = Vec::new();
+    let children: Vec<(&str, QueueConfig)> = children
+        .iter()
+        .map(|line| Ok((line.parent.unwrap_or(""), read_line(line, &[], &mut notes)?)))
+        .collect::<Read<_>>()?;
+    let queue = read_line(root, &children, &mut notes)?;
+    Ok(Qdisc { queue, notes })
+}
+
+fn lines(text: &str) -> Read<Vec<Line<'_>>> {
+    let mut all: Vec<Vec<&str>> = Vec::new();
+    let mut statistics = false;
+    for word in text.split_whitespace() {
+        match word {
+            "qdisc" => {
+                all.push(Vec::new());
+                statistics = false;
+            }
+            "Sent" => statistics = true,
+            "tc" => {}
+            _ if statistics => {}
+            _ => {
+                let Some(words) = all.last_mut() else {
+                    let message = format!("\"{}\" stands where \"qdisc\" belongs", shorten(word));
+                    return refuse(message, "give a line of `tc qdisc show`");
+                };
+                words.push(word);
+            }
+        }
+    }
+    all.iter().map(|words| line(words)).collect()
+}
+
+/// Takes off what says where the qdisc stands.
+fn line<'a>(words: &[&'a str]) -> Read<Line<'a>> {
+    let mut kind = None;
+    let mut parent = None;
+    let mut rest = words.iter().copied().peekable();
+    if rest
+        .next_if(|word| ["add", "replace", "change"].contains(word))
+        .is_none()
+    {
+        kind = rest.next();
+    }
+    while let Some(word) = rest.peek().copied() {
+        match word {
+            "root" | "offloaded" => {}
+            "dev" | "refcnt" | "handle" | "parent" => {
+                rest.next();
+                if word == "parent" {
+                    parent = rest.peek().copied();
+                }
+            }
+            _ if word.ends_with(':') => {}
+            _ if kind.is_none() => kind = Some(word),
+            _ => break,
+        }
+        rest.next();
+    }
+    match kind {
+        Some(kind) => Ok(Line {
+            kind,
+            parent,
+            options: rest.collect(),
+        }),
+        None => refuse("there is no kind of qdisc", "copy the whole line"),
+    }
+}
+
+/// What a line says so far.
+pub(super) struct Stated<'n> {
+    /// The discipline with its defaults.
+    pub(super) queue: QueueConfig,
+    pub(super) given: Given,
+    pub(super) notes: &'n mut Vec<String>,
+}
+
+impl Stated<'_> {
+    /// The key of this name.
+    pub(super) fn key(&self, name: &str) -> &'static Key {
+        let Some(key) = self.queue.key(name) else {
+            unreachable!("{name} is not a parameter of {:?}", self.queue)
+        };
+        key
+    }
+
+    /// Sets a value; the last one holds.
+    pub(super) fn set(&mut self, key: &'static Key, value: Value) {
+        self.given.0.retain(|(known, _)| known.name != key.name);
+        self.given.0.push((key, value));
+    }
+
+    /// Reads an option that is declared; false if the word is none.
+    fn declared(&mut self, word: &str, options: &mut Options<'_>) -> Read<bool> {
+        for key in self.queue.keys() {
+            if let Some(value) = declared(key, self.queue.tc(key), word, options)? {
+                self.set(key, value);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Skips an option that has no effect here; false if the word is none.
+    fn ignored(&mut self, word: &str, options: &mut Options<'_>) -> Read<bool> {
+        let all = self.queue.ignored().iter();
+        let Some(option) = all.copied().find(|option| option.words.contains(&word)) else {
+            return Ok(false);
+        };
+        for _ in 0..option.values {
+            options.value(word)?;
+        }
+        if !option.note.is_empty() {
+            self.notes.push(option.note.to_owned());
+        }
+        Ok(true)
+    }
+
+    /// The words of the declared options.
+    fn known(&self) -> Vec<&'static str> {
+        let mut words = Vec::new();
+        for key in self.queue.keys() {
+            match self.queue.tc(key) {
+                Tc::Option(word)
+                | Tc::Scaled(word)
+                | Tc::Parts(word, _)
+                | Tc::Rounded(word, _)
+                | Tc::Percent(word)
+                | Tc::Seconds(word) => words.push(word),
+                Tc::Flag(on, off) => words.extend([on, off]),
+                Tc::Word => {
+                    if let Kind::Choice(choices) = key.kind {
+                        words.extend(choices);
+                    }
+                }
+                Tc::Fixed(_) | Tc::Hook => {}
+            }
+        }
+        words
+    }
+}
+
+/// The value of a key whose option this word is.
+fn declared(key: &Key, tc: Tc, word: &str, options: &mut Options<'_>) -> Read<Option<Value>> {
+    let kind = key.kind.first();
+    Ok(Some(match tc {
+        Tc::Option(on) if matches!(kind, Kind::Flag) => match word.strip_prefix("no") {
+            Some(off) if off == on => Value::Flag(false),
+            _ if word == on => Value::Flag(true),
+            _ => return Ok(None),
+        },
+        Tc::Flag(on, _) if word == on => Value::Flag(true),
+        Tc::Flag(_, off) if word == off => Value::Flag(false),
+        Tc::Word => match key.kind {
+            Kind::Choice(words) => match words.iter().find(|known| **known == word) {
+                Some(word) => Value::Word(word),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        },
+        Tc::Option(known) if known == word => match kind {
+            Kind::Limit => Value::Packets(packets(options.value(word)?)?),
+            _ => plain(key.kind, options.value(word)?)?,
+        },
+        Tc::Scaled(known) if known == word => match kind {
+            Kind::Limit => Value::Bytes(size(options.value(word)?)?),
+            _ => plain(key.kind, options.value(word)?)?,
+        },
+        Tc::Parts(known, parts) if known == word => {
+            Value::Number(f64::from(integer(options.value(word)?)?) / parts)
+        }
+        Tc::Rounded(known, parts) if known == word => {
+            Value::Number(libm::round(number(options.value(word)?)? * parts) / parts)
+        }
+        Tc::Percent(known) if known == word => {
+            let percent = libm::round(number(options.value(word)?)? * 100.0);
+            Value::Integer(u64::from(percent as u8))
+        }
+        Tc::Seconds(known) if known == word => seconds(options.value(word)?)?,
+        _ => return Ok(None),
+    }))
+}
+
+/// A value in the unit of `tc` for its kind. With details `tc` shows `128/1024` for some counts and
+/// sizes, of which the first is the parameter.
+fn plain(kind: Kind, text: &str) -> Read<Value> {
+    let first = text.split('/').next().unwrap_or(text);
+    Ok(match kind.first() {
+        Kind::Integer { .. } => Value::Integer(u64::from(integer(first)?)),
+        Kind::Size { .. } => Value::Bytes(size(first)?),
+        Kind::Packets { .. } => Value::Packets(packets(text)?),
+        Kind::Rate if kind.absent() == Some(text) => Value::Absent,
+        Kind::Rate => Value::Rate(rate(text)?),
+        Kind::Span { .. } if has_packets(kind) && text.ends_with('p') => {
+            Value::Packets(packets(text)?)
+        }
+        Kind::Span { .. } => Value::Span(time(text)?),
+        Kind::Fraction | Kind::Number { .. } => Value::Number(number(text)?),
+        other => unreachable!("tc has no unit of {other:?}"),
+    })
+}
+
+fn has_packets(kind: Kind) -> bool {
+    matches!(kind, Kind::Either(kinds) if kinds.iter().any(|kind| matches!(kind, Kind::Packets { .. })))
+}
+
+/// Whole seconds; none is never.
+fn seconds(text: &str) -> Read<Value> {
+    let seconds = integer(text.trim_end_matches("sec"))?;
+    if seconds > 1_000_000 {
+        return refuse(
+            format!("the hash would change every {seconds} s"),
+            "leave perturb out: that is never",
+        );
+    }
+    Ok(match seconds {
+        0 => Value::Absent,
+        _ => Value::Span(Span::from_secs(u64::from(seconds))),
+    })
+}
+
+/// The link that `tc` assumes where a value depends on it.
+const PLACE: Place = Place {
+    rate: Rate(10_000_000),
+    delay: Span::ZERO,
+    base_rtt: None,
+    frame_bytes: 1_514,
+};
+
+fn read_line(
+    line: &Line<'_>,
+    children: &[(&str, QueueConfig)],
+    notes: &mut Vec<String>,
+) -> Read<QueueConfig> {
+    let mut options = Options {
+        kind: line.kind,
+        words: line.options.iter(),
+    };
+    if !children.is_empty() && !unusual::has_children(line.kind) {
+        let message = format!("{} has no children", line.kind);
+        return refuse(message, "give the line of one qdisc");
+    }
+    let Some(word) = unusual::word_of(line.kind) else {
+        return unknown_kind(line.kind);
+    };
+    let mut stated = Stated {
+        queue: QueueConfig::defaults(word),
+        given: Given::default(),
+        notes,
+    };
+    let mut unusual = unusual::Reader::new(line.kind, children);
+    while let Some(word) = options.next() {
+        let known = stated.declared(word, &mut options)?
+            || stated.ignored(word, &mut options)?
+            || unusual.option(word, &mut options, &mut stated)?;
+        if !known {
+            let words = [stated.known(), unusual.known().to_vec()].concat();
+            return options.unknown(word, &words);
+        }
+    }
+    unusual.complete(&mut stated)?;
+    let read = QueueConfig::read(word, &stated.given, &PLACE);
+    let mut queue = read.or_else(|refusal| {
+        let Refusal { message, help, .. } = refusal;
+        refuse(message, help)
+    })?;
+    unusual.finish(&mut queue, &mut stated)?;
+    Ok(queue)
+}
+
+fn unknown_kind<T>(kind: &str) -> Read<T> {
+    if let Some((_, message, help)) = OTHERS.iter().find(|other| other.0 == kind) {
+        return refuse(*message, *help);
+    }
+    let kinds: Vec<&str> = unusual::kinds().collect();
+    let help = match nearest(kind, kinds.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("known are {}", kinds.join(", ")),
+    };
+    let message = format!("the qdisc \"{}\" has no equivalent here", shorten(kind));
+    refuse(message, help)
+}

@@ -1,0 +1,352 @@
+//! Disciplines whose options `tc` reads or shows in a way of their own: plain FIFOs, which have two
+//! names for one discipline; `red`, which shows a weight in place of the burst; `cake`, with names
+//! for round-trip times and a framing; and those with children. Every other discipline is read and
+//! written by the declaration of its parameters alone.
+
+use super::read::{Options, Read, Stated};
+use super::refuse;
+use super::units::{integer, packets, size, time, write_size};
+use super::write::{Scale, Written};
+use crate::error::shorten;
+use goodqueue_queue::{
+    CakeCells, Limit, LinuxRedConfig, PrioConfig, PrioMap, QueueConfig, TbfConfig, red_wlog,
+};
+use goodqueue_types::Span;
+use goodqueue_types::parameters::{Parameter, Value, Words};
+
+/// Name of a FIFO in bytes, which is the same discipline here as `pfifo`.
+const BFIFO: &str = "bfifo";
+
+/// Every name of `tc` that has an equivalent here.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    let names = QueueConfig::qdiscs().map(|(name, _)| name);
+    names.chain([BFIFO])
+}
+
+/// Our name of a discipline of `tc`.
+pub(super) fn word_of(kind: &str) -> Option<&'static str> {
+    let name = if kind == BFIFO { "pfifo" } else { kind };
+    let found = QueueConfig::qdiscs().find(|(known, _)| *known == name);
+    found.map(|(_, word)| word)
+}
+
+/// True if lines of other disciplines may follow.
+pub(super) fn has_children(kind: &str) -> bool {
+    matches!(kind, "tbf" | "prio")
+}
+
+/// The queues that need a command of their own.
+pub(super) fn children(queue: &QueueConfig) -> Vec<&QueueConfig> {
+    match queue {
+        QueueConfig::Tbf(TbfConfig { inner, .. }) if own_limit(&inner.0).is_none() => {
+            vec![&*inner.0]
+        }
+        QueueConfig::Prio(PrioConfig { bands, .. }) => bands.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The limit, if the queue is a shaper's own.
+fn own_limit(inner: &QueueConfig) -> Option<u64> {
+    match inner {
+        QueueConfig::DropTail(config) => match config.limit {
+            Limit::Bytes(bytes) => Some(bytes),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The options that no declaration writes, with a space before them.
+pub(super) fn write(queue: &QueueConfig, scale: Scale) -> Written {
+    Ok(match queue {
+        QueueConfig::DropTail(config) => match config.limit {
+            Limit::Bytes(bytes) => format!(" limit {}", write_size("limit", scale.bytes(bytes))?),
+            Limit::Packets(packets) => format!(" limit {packets}"),
+            Limit::Unlimited => unreachable!("no FIFO of Linux is without a limit"),
+        },
+        QueueConfig::Cake(config) => match config.framing.0 {
+            None => " raw".to_owned(),
+            Some(framing) => format!(
+                " {} overhead {} mpu {}",
+                CakeCells::from(framing.cells).word(),
+                framing.overhead,
+                framing.minimum
+            ),
+        },
+        // A shaper with a child has no use for a limit, which tc asks for all the same.
+        QueueConfig::Tbf(config) => {
+            let bytes = own_limit(&config.inner.0).unwrap_or(config.burst);
+            format!(" limit {}", write_size("limit", scale.bytes(bytes))?)
+        }
+        QueueConfig::Prio(config) => {
+            let PrioMap::Tos(map) = &config.map else {
+                unreachable!("a map of code points has no equivalent")
+            };
+            let map: Vec<String> = map.iter().map(ToString::to_string).collect();
+            format!(" bands {} priomap {}", config.bands.len(), map.join(" "))
+        }
+        _ => String::new(),
+    })
+}
+
+/// Reader of the options that no declaration reads.
+pub(super) struct Reader<'c> {
+    kind: &'c str,
+    children: &'c [(&'c str, QueueConfig)],
+    /// `red`: exponent of the weight.
+    ewma: Option<u32>,
+    /// `cake`: the link's own framing.
+    raw: bool,
+    /// `prio`: number of bands.
+    bands: u32,
+}
+
+/// Names of usual round-trip times in `cake`.
+const RTTS: [(&str, Span); 8] = [
+    ("datacentre", Span::from_micros(100)),
+    ("lan", Span::from_millis(1)),
+    ("metro", Span::from_millis(10)),
+    ("regional", Span::from_millis(30)),
+    ("internet", Span::from_millis(100)),
+    ("oceanic", Span::from_millis(300)),
+    ("satellite", Span::from_secs(1)),
+    ("interplanetary", Span::from_secs(1_000)),
+];
+
+const BANDS: &str = "tc has from 2 to 16, which priomap counts from 0";
+
+impl<'c> Reader<'c> {
+    pub(super) fn new(kind: &'c str, children: &'c [(&'c str, QueueConfig)]) -> Self {
+        Self {
+            kind,
+            children,
+            ewma: None,
+            raw: false,
+            bands: 3,
+        }
+    }
+
+    /// The words of the options.
+    pub(super) fn known(&self) -> &'static [&'static str] {
+        match self.kind {
+            "pfifo" | BFIFO => &["limit"],
+            "cake" => &["raw", "overhead", "mpu"],
+            "tbf" => &["limit", "latency"],
+            "prio" => &["bands", "priomap"],
+            _ => &[],
+        }
+    }
+
+    /// Reads an option; false if the word is none.
+    pub(super) fn option(
+        &mut self,
+        word: &str,
+        options: &mut Options<'_>,
+        stated: &mut Stated<'_>,
+    ) -> Read<bool> {
+        match (self.kind, word) {
+            ("pfifo", "limit") => {
+                let limit = Value::Packets(packets(options.value(word)?)?);
+                stated.set(stated.key("limit"), limit);
+            }
+            (BFIFO, "limit") => {
+                let limit = Value::Bytes(size(options.value(word)?)?);
+                stated.set(stated.key("limit"), limit);
+            }
+            ("red", "ewma") => self.ewma = Some(integer(options.value(word)?)?),
+            ("cake", _) => return self.cake(word, options, stated),
+            ("tbf", _) => return tbf(word, options, stated),
+            ("prio", "bands") => self.bands = integer(options.value(word)?)?,
+            ("prio", "priomap") => {
+                let mut map = [0; 16];
+                for band in &mut map {
+                    *band = match integer(options.value(word)?)? {
+                        number @ 0..=15 => number as u8,
+                        number => return refuse(format!("there is no band {number}"), BANDS),
+                    };
+                }
+                stated.set(stated.key("priomap"), map.value());
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn cake(
+        &mut self,
+        word: &str,
+        options: &mut Options<'_>,
+        stated: &mut Stated<'_>,
+    ) -> Read<bool> {
+        let (key, value) = if let Some((_, rtt)) = RTTS.iter().find(|rtt| rtt.0 == word) {
+            ("rtt", Value::Span(*rtt))
+        } else if let Some(cells) = CakeCells::of(word) {
+            ("atm", cells.value())
+        } else {
+            match word {
+                "raw" => {
+                    self.raw = true;
+                    return Ok(true);
+                }
+                "unlimited" => ("bandwidth", Value::Absent),
+                "overhead" | "mpu" => {
+                    let bytes = integer(options.value(word)?)?;
+                    (word, Value::Bytes(u64::from(bytes)))
+                }
+                _ => return Ok(false),
+            }
+        };
+        stated.set(stated.key(key), value);
+        Ok(true)
+    }
+
+    /// Completes what the line says before the discipline is made of it.
+    pub(super) fn complete(&self, stated: &mut Stated<'_>) -> Read<()> {
+        let fifo = word_of(self.kind) == Some("drop_tail") || self.kind == "pfifo_head_drop";
+        match self.kind {
+            _ if fifo && !stated.given.has("limit") => refuse(
+                "without a limit the queue has the device's txqueuelen, which the line does not show",
+                "add limit and its value",
+            ),
+            "red" if !stated.given.has("limit") => {
+                refuse("red needs a limit", "add limit and its value")
+            }
+            "cake" if self.raw => {
+                let framing = ["overhead", "mpu", "atm"];
+                stated
+                    .given
+                    .0
+                    .retain(|(key, _)| !framing.contains(&key.name));
+                Ok(())
+            }
+            "tbf" => self.inner(stated),
+            "prio" => self.queues(stated),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets what waits for tokens.
+    fn inner(&self, stated: &mut Stated<'_>) -> Read<()> {
+        match self.children {
+            [] if stated.given.has("limit") => {
+                stated.given.0.retain(|(key, _)| key.name != "latency");
+                Ok(())
+            }
+            [] if stated.given.has("latency") => Ok(()),
+            [] => refuse("tbf needs a limit or a latency", "add one of them"),
+            [(_, inner)] => {
+                stated
+                    .given
+                    .0
+                    .retain(|(key, _)| !["limit", "latency"].contains(&key.name));
+                stated.set(stated.key("queue"), inner.value());
+                Ok(())
+            }
+            _ => refuse("tbf has one child", "give its line and its child's"),
+        }
+    }
+
+    /// Sets the queue of each band.
+    fn queues(&self, stated: &mut Stated<'_>) -> Read<()> {
+        let (bands, children) = (self.bands, self.children);
+        if !(2..=16).contains(&bands) {
+            return refuse(format!("prio with {bands} bands"), BANDS);
+        }
+        let is_band =
+            |parent: &str, band: u32| parent.split(':').nth(1) == Some(&format!("{band:x}"));
+        for (parent, _) in children {
+            if !(1..=bands).any(|band| is_band(parent, band)) {
+                return refuse(
+                    format!("\"{}\" is no parent among {bands} bands", shorten(parent)),
+                    "give each child's line whole, with parent 1:1 for the first band",
+                );
+            }
+        }
+        let queues = (1..=bands).map(|band| {
+            let child = children.iter().find(|child| is_band(child.0, band));
+            let assumed = || QueueConfig::drop_tail(Limit::Packets(1_000));
+            child
+                .map_or_else(assumed, |(_, queue)| queue.clone())
+                .value()
+        });
+        stated.set(stated.key("bands"), Value::List(queues.collect()));
+        if children.len() < bands as usize {
+            stated.notes.push(
+                "the queue of a band is not shown: pfifo with 1000 packets assumed, the usual txqueuelen"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Changes what follows from options without a parameter, and notes what was assumed.
+    pub(super) fn finish(&self, queue: &mut QueueConfig, stated: &mut Stated<'_>) -> Read<()> {
+        let QueueConfig::LinuxRed(config) = queue else {
+            return Ok(());
+        };
+        let has_burst = stated.given.has("burst");
+        if let (false, Some(ewma)) = (has_burst, self.ewma) {
+            config.burst = burst_of(config, ewma)?;
+        }
+        for (shown, note) in [
+            (
+                stated.given.has("avpkt"),
+                format!("avpkt is not shown: {} B assumed", config.avpkt),
+            ),
+            (
+                has_burst,
+                format!("burst is not shown: {} packets assumed", config.burst),
+            ),
+            (
+                stated.given.has("bandwidth"),
+                "bandwidth is not shown: 10 Mbit/s assumed, as tc does".to_owned(),
+            ),
+        ] {
+            if !shown {
+                stated.notes.push(note);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Other names of the options of `tbf`, and those that say what waits.
+fn tbf(word: &str, options: &mut Options<'_>, stated: &mut Stated<'_>) -> Read<bool> {
+    let bytes = |text: &str| size(text.split('/').next().unwrap_or(text)).map(Value::Bytes);
+    let (key, value) = match word {
+        "buffer" | "maxburst" => ("burst", bytes(options.value(word)?)?),
+        "minburst" => ("mtu", bytes(options.value(word)?)?),
+        "limit" => ("limit", Value::Bytes(size(options.value(word)?)?)),
+        "latency" | "lat" => {
+            if word == "lat" {
+                stated.notes.push(
+                    "tc shows the latency to three digits: the limit may differ by half a per cent"
+                        .to_owned(),
+                );
+            }
+            ("latency", Value::Span(time(options.value(word)?)?))
+        }
+        "mpu" | "overhead" => return Ok(size(options.value(word)?)? == 0),
+        "linklayer" => return Ok(options.value(word)? == "ethernet"),
+        _ => return Ok(false),
+    };
+    stated.set(stated.key(key), value);
+    Ok(true)
+}
+
+/// The smallest burst that gives this weight.
+fn burst_of(config: &LinuxRedConfig, ewma: u32) -> Read<u32> {
+    let wlog = |burst: &u32| red_wlog(config.min, *burst, config.avpkt).map(u32::from);
+    let most = 1 << 20;
+    match (1..most).find(|burst| wlog(burst) == Some(ewma)) {
+        Some(burst) => Ok(burst),
+        None => refuse(
+            format!(
+                "no burst of packets of {} bytes gives ewma {ewma}",
+                config.avpkt
+            ),
+            "give the command's avpkt and burst in place of ewma",
+        ),
+    }
+}

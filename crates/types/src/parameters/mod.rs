@@ -1,0 +1,24 @@
+//! The declaration of parameters: a parameter is written once, beside the algorithm that uses it.
+//!
+//! The macro [`parameters!`](crate::parameters!) declares a struct together with the key of each of
+//! its fields in scenario files: name, kind, bounds, default, example, documentation and option of
+//! `tc`. The macro [`words!`](crate::words!) declares an enum whose values are words. Everything
+//! else reads the declarations: the parser and the writer of scenario files, the JSON Schema, the
+//! tables of docs/scenario.md, the reader and the writer of `tc` lines, and the tests that draw
+//! random values.
+
+mod key;
+mod kind;
+mod macros;
+mod random;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use key::{
+    BY_VALUE, Key, REQUIRED, Tc, concat_keys, count_keys, flag, fraction, integer, key, limit,
+    number, one_of, packets, rate, size, span, words,
+};
+pub use kind::{DELAY, HOUR, Kind, LARGEST, LONGEST, Spec, TIMER, Variants};
+pub use random::vary;
+pub use value::{Declared, Given, Parameter, Parameters, TableValue, Value, Words, word_of};
