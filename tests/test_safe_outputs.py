@@ -183,5 +183,5 @@ def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="is not a directory"):
         check_folder(tmp_path / "a.dat", ["*.dat"])
     (tmp_path / "b.doc").write_text("x")
-    with pytest.raises(RequestError, match=r"holds b\.doc"):
+    with pytest.raises(RequestError, match=r"contains b\.doc"):
         check_folder(tmp_path, ["*.dat"])

@@ -25,7 +25,7 @@ pub struct Input {
     pub link_rate_bps: Option<u64>,
 }
 
-/// What came of the rounds so far.
+/// Results of the rounds so far.
 #[derive(Default)]
 struct Count {
     rounds: u64,
@@ -95,7 +95,7 @@ fn memory_kib() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// What making a file took is not the analysis's.
+/// Resets the peak memory, so that memory for making a file does not count for the analysis.
 fn forget_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

@@ -60,7 +60,7 @@ struct Packet {
     sack: Option<(u32, u32)>,
 }
 
-/// How a file's flows behave.
+/// Behaviour of a file's flows.
 struct Manner {
     flows: usize,
     /// Payload of most segments: pieces of two bytes leave the most to remember.

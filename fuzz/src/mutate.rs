@@ -3,7 +3,7 @@
 use crate::below;
 use goodqueue_types::RandomStream;
 
-/// What makes interesting files where it does not belong.
+/// Pieces that give interesting files at a wrong place.
 const PIECES: [&str; 48] = [
     "=",
     "\"",

@@ -20,7 +20,7 @@ const VARIANTS: usize = 8;
 /// Networks of more flows are not compared: printing them takes longer than reading the file.
 const COMPARED: usize = 1000;
 
-/// What is tried, and on what.
+/// A target and its inputs.
 pub struct Target {
     name: &'static str,
     corpus: Vec<Vec<u8>>,

@@ -39,9 +39,11 @@ parameters! {
         /// (ns-3).
         compared_backlog: ComparedBacklog = ComparedBacklog::Whole
             => words::<ComparedBacklog>().example("own").in_tc(Tc::Fixed("it is that of all queues"));
-        /// How many queues a flow may choose from, so that flows collide less; divides `flows`.
+        /// Number of queues from which a flow may choose, so that flows collide less; divides
+        /// `flows`.
         ///
-        /// With 1 flows that collide share a queue, as in Linux. With more, as in CAKE, a flow that
+        /// Flows that collide share a queue if it is 1, as in Linux. With more, as in CAKE, a flow
+        /// that
         /// loses its queue to another one in a full set continues in a different queue, so its
         /// packets may overtake one another. ns-3's `SetWays` differs: a flow searches from the
         /// start of its set and may leave its own queue for a free one before it.

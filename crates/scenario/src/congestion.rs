@@ -48,13 +48,13 @@ pub(crate) fn imply_ecn(table: &Reader<'_>, config: &mut TcpConfig) {
     }
 }
 
-/// Whether DCTCP is not told of each mark.
+/// Returns true for DCTCP without an echo of each mark.
 fn is_blind(config: &TcpConfig) -> bool {
     matches!(config.congestion_control, CongestionControlConfig::Dctcp(_))
         && matches!(config.ecn, EcnMode::Off | EcnMode::Rfc3168)
 }
 
-/// What the control needs of the rest.
+/// Checks that the other switches fit the control.
 pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
     let needs_rates = matches!(
         config.congestion_control,

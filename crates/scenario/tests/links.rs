@@ -135,7 +135,7 @@ fn every_host_has_its_port_of_a_shared_buffer() {
     // Two hosts at each end have four ports.
     let error = read(&two).expect_err("there is headroom for two");
     assert_eq!(error.key, "topology.pool.0.headroom");
-    assert!(error.message.contains("4 links"), "{error}");
+    assert!(error.message.contains("number: 4"), "{error}");
     let four = good(&two.replace("8kB", "16kB"));
     let ports = four
         .network()

@@ -65,7 +65,7 @@ words! {
     }
 }
 
-/// What a link layer adds.
+/// Bytes that a link layer adds to a packet.
 const LINK_LAYER: Key = size(0, 1_024).default("the link's framing").in_tc(Tc::Hook);
 
 parameters! {
@@ -103,8 +103,8 @@ parameters! {
         ingress: bool = false => flag().in_tc(Tc::Flag("ingress", "egress")).example("true");
         /// Frame bytes of a full packet.
         mtu: u32 = 1514 => Key::of(FRAME).in_tc(DEVICE_MTU).example("1514B");
-        /// How long a queue that was never congested may stay above its target: to the next packet
-        /// (Linux), or an interval (ns-3).
+        /// Time for which a queue that was never congested may stay above its target: to the next
+        /// packet (Linux), or an interval (ns-3).
         first_interval: CakeFirstInterval = CakeFirstInterval::None
             => words::<CakeFirstInterval>()
                 .in_tc(Tc::Fixed("a new queue may drop at its second packet"))

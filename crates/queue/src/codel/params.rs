@@ -50,14 +50,14 @@ parameters! {
     pub struct CodelParams("codel control law") {
         /// The sojourn time that a standing queue may have.
         target: Span = Span::from_millis(5) => Key::of(TIMER).tc("target").example("5ms");
-        /// How long the sojourn time may stay above the target: a worst-case round-trip time.
+        /// Time for which the sojourn time may stay above the target: a worst-case round-trip time.
         interval: Span = Span::from_millis(100) => Key::of(TIMER).tc("interval").example("100ms");
         ecn: bool = false => ECN;
         /// Mark every ECN-capable packet that waited longer, whatever `ecn` says.
         ce_threshold: Option<Span> = None
             => one_of(&[DELAY, Kind::Choice(&["none"])]).tc("ce_threshold").example("1ms");
-        /// With at most so many frame bytes behind it a packet is no standing queue (Linux 1514,
-        /// ns-3 1499).
+        /// Number of frame bytes behind a packet up to which there is no standing queue (Linux
+        /// 1514, ns-3 1499).
         ///
         /// Linux compares with the device's MTU and its link-layer header. ns-3 requires fewer than
         /// `MinBytes`, 1500.

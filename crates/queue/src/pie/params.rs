@@ -55,7 +55,7 @@ parameters! {
         /// A probability of 0.1 or more grows by at most 0.02 at once (RFC 8033 section 5.5).
         cap_adjustment: bool = true
             => flag().example("false").in_tc(Tc::Fixed("the probability always grows slowly"));
-        /// How long a queue that was not congested may burst.
+        /// Duration of a burst that a queue without congestion accepts.
         max_burst: Span = Span::from_millis(150)
             => Key::of(DELAY).example("150ms").in_tc(Tc::Fixed("it is 150 ms"));
         /// In `bytemode` a packet of this size has the full probability.

@@ -82,7 +82,7 @@ macro_rules! laws {
     }};
 }
 
-/// What a link adds to the delay of each packet.
+/// Random delay that a link adds to each packet.
 pub(super) const JITTER: Kind = laws!(
     "jitter",
     INTERVAL,

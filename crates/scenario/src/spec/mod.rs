@@ -1,5 +1,5 @@
-//! What a scenario may say: every key with its kind, bounds, default and meaning, once. The
-//! reader, the JSON Schema and the tables of docs/scenario.md are all made from these lists.
+//! Keys of a scenario, each with its kind, bounds, default and meaning, once. The reader, the JSON
+//! Schema and the tables of docs/scenario.md are all made from these lists.
 
 mod flow;
 mod framing;

@@ -1,6 +1,6 @@
 //! Linux's `tc`: its lines as our parameters, and ours as its commands.
 //!
-//! What is counted: the kernel takes a packet with its 14-byte Ethernet header (not the frame
+//! Sizes include headers: the kernel counts a packet with its 14-byte Ethernet header (not the frame
 //! check sequence, preamble or gap), so bytes of `tc` are bytes here on a link with `framing =
 //! "14B"`. For a link with other framing, commands scale queue sizes and a shaper's rates by the
 //! largest packet, so that as many of them fit and pass; CAKE is told the framing. A packet limit counts one segment here; the kernel counts one
@@ -19,7 +19,7 @@ use goodqueue_types::Framing;
 pub use read::parse_qdisc;
 pub use write::qdisc_commands;
 
-/// What the kernel counts of the link layer.
+/// Bytes of the link layer that the kernel counts.
 pub const ETHERNET_HEADER: u32 = 14;
 
 /// A queue as `tc` describes it.
@@ -27,7 +27,7 @@ pub const ETHERNET_HEADER: u32 = 14;
 pub struct Qdisc {
     /// Its parameters.
     pub queue: QueueConfig,
-    /// What the line does not show, and what was taken for it.
+    /// Parameters that the line does not show, and the assumed values.
     pub notes: Vec<String>,
 }
 

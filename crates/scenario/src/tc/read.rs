@@ -99,7 +99,7 @@ struct Line<'a> {
 /// children may follow, each in its own line. Statistics are skipped.
 ///
 /// # Errors
-/// What has no equivalent here, and why.
+/// Returns the line that has no equivalent here, and the reason.
 pub fn parse_qdisc(text: &str) -> Read<Qdisc> {
     let lines = lines(text)?;
     let Some((root, children)) = lines.split_first() else {
@@ -177,7 +177,7 @@ fn line<'a>(words: &[&'a str]) -> Read<Line<'a>> {
     }
 }
 
-/// What a line says so far.
+/// Content of a line read so far.
 pub(super) struct Stated<'n> {
     /// The discipline with its defaults.
     pub(super) queue: QueueConfig,

@@ -9,7 +9,7 @@ use goodqueue_types::parameters::{Key, Kind, Parameter, Parameters, Tc, Value};
 
 pub(super) type Written = Result<String, UnitError>;
 
-/// How many bytes `tc` must be told for a queue that counts other framing.
+/// Conversion of bytes to those of `tc` for a queue that counts other framing.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
     /// Largest frame here and, of the same packet, there.
@@ -33,7 +33,7 @@ impl Scale {
 /// priority. `frame_bytes` is the largest frame of the link, and `packet_bytes` the IP packet in it.
 ///
 /// # Errors
-/// What has no equivalent in Linux, and why.
+/// Returns the part that has no equivalent in Linux, and the reason.
 pub fn qdisc_commands(
     queue: &QueueConfig,
     frame_bytes: u64,
