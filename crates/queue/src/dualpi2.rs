@@ -124,7 +124,7 @@ parameters! {
         least_backlog: u64 = 0 => Key::of(FEW).named("min_qlen_step").tc("min_qlen_step").example("2p");
         /// k of RFC 9332.
         coupling: f64 = 2.0 => COUPLING;
-        /// Where marking all is not enough, drop low-latency packets, too; otherwise let the queues
+        /// Drop low-latency packets, too, if marking all is not enough; otherwise let the queues
         /// grow.
         drop_overload: bool = true => flag()
             .named("drop_on_overload")

@@ -13,7 +13,7 @@ parameters! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct StepConfig("step") {
         limit: Limit = Limit::Unlimited => LIMIT.required();
-        /// With more than this waiting an ECN-capable arrival is marked (K of DCTCP).
+        /// Backlog above which an ECN-capable arrival is marked (K of DCTCP).
         ///
         /// "Data Center TCP (DCTCP)", section 3.1.
         threshold: Limit = Limit::Unlimited => limit().required().example("20p");

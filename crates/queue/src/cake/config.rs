@@ -65,7 +65,7 @@ words! {
     }
 }
 
-/// What a link layer adds.
+/// Key for bytes that a link layer adds.
 const LINK_LAYER: Key = size(0, 1_024).default("the link's framing").in_tc(Tc::Hook);
 
 parameters! {
@@ -78,10 +78,10 @@ parameters! {
         bandwidth: Option<Rate> = None => one_of(&[Kind::Rate, Kind::Choice(&["unlimited"])])
             .tc("bandwidth")
             .example("9500kbps");
-        /// Into which tins packets are sorted by their code point.
+        /// Tins into which packets are sorted by their code point.
         diffserv: CakeDiffserv = CakeDiffserv::Diffserv3
             => words::<CakeDiffserv>().in_tc(Tc::Word).example("besteffort");
-        /// Between whom the bandwidth is shared.
+        /// Units between which the bandwidth is shared.
         isolation: CakeIsolation = CakeIsolation::TripleIsolate
             => words::<CakeIsolation>().in_tc(Tc::Word).example("flows");
         /// A usual round-trip time: COBALT's interval; its target is a twentieth of it.
@@ -103,8 +103,8 @@ parameters! {
         ingress: bool = false => flag().in_tc(Tc::Flag("ingress", "egress")).example("true");
         /// Frame bytes of a full packet.
         mtu: u32 = 1514 => Key::of(FRAME).in_tc(DEVICE_MTU).example("1514B");
-        /// How long a queue that was never congested may stay above its target: to the next packet
-        /// (Linux), or an interval (ns-3).
+        /// Time for which a queue that was never congested may stay above its target: to the next
+        /// packet (Linux), or an interval (ns-3).
         first_interval: CakeFirstInterval = CakeFirstInterval::None
             => words::<CakeFirstInterval>()
                 .in_tc(Tc::Fixed("a new queue may drop at its second packet"))

@@ -342,7 +342,7 @@ mod tests {
         assert_eq!((rig.waiting(), rig.drops(DropReason::Early)), (40, 2));
     }
 
-    /// With a share s of the queue an arrival matches with probability s.
+    /// An arrival of a flow with a share s of the queue matches with probability s.
     #[test]
     fn the_packet_is_drawn_uniformly() {
         let trials = 4_000;

@@ -31,11 +31,11 @@ parameters! {
         /// `queue_in_bytes_`). As in ns-2 the backlog excludes the arrival, so the last packet may
         /// exceed a limit in bytes.
         limit: Limit = Limit::Unlimited => LIMIT.required();
-        /// What the average and its thresholds count (`queue_in_bytes_`).
+        /// Unit of the average and its thresholds (`queue_in_bytes_`).
         unit: RedUnit = RedUnit::Bytes => words::<RedUnit>().example("packets");
         /// Below this average, in `unit`, nothing is dropped at random (`thresh_`).
         min: f64 = 0.0 => AMOUNT.default("what 2.5 ms hold, 5 packets at least").example("5");
-        /// At this average, in `unit`, the probability is `max_probability` (`maxthresh_`).
+        /// Average, in `unit`, at which the probability is `max_probability` (`maxthresh_`).
         max: f64 = 0.0 => AMOUNT.default("three times `min`").example("15");
         /// Weight of the newest sample in the average (`q_weight_`).
         weight: f64 = 0.002 => number(0.0, 1.0).default("by rate and delay").example("0.002");
@@ -56,13 +56,13 @@ parameters! {
         /// Rate at which imaginary packets of `mean_packet` bytes leave while the link is idle.
         bandwidth: Rate = Rate(10_000_000) => BANDWIDTH;
         ecn: bool = false => ECN;
-        /// Up to which probability packets are marked, not dropped (`mark_p_`); `none`: to 1.
+        /// Probability up to which packets are marked, not dropped (`mark_p_`); `none`: 1.
         ///
-        /// With a value no average forces a drop (`use_mark_p_`). Without one every packet is
+        /// No average forces a drop if it is set (`use_mark_p_`). Otherwise every packet is
         /// dropped once the probability has reached 1, ECN-capable or not.
         mark_below: Option<f64> = Some(0.1)
             => one_of(&[Kind::Fraction, Kind::Choice(&["none"])]).example("none");
-        /// How `max_probability` follows the load: Floyd et al. 2001, or Feng et al. 1999.
+        /// Algorithm by which `max_probability` follows the load: Floyd et al. 2001, or Feng et al. 1999.
         adaptation: Option<RedAdaptation> = None => one_of(&[
             Kind::Tagged { tag: "kind", variants: RedAdaptation::VARIANTS },
             Kind::Choice(&["none"]),

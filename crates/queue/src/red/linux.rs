@@ -42,7 +42,7 @@ parameters! {
         ecn: bool = false => ECN;
         /// Above `max` drop ECN-capable packets, too.
         harddrop: bool = false => flag().tc("harddrop").example("true");
-        /// With `ecn`, let packets that are not ECN-capable pass.
+        /// Let packets that are not ECN-capable pass; with `ecn` only.
         nodrop: bool = false => flag().tc("nodrop").example("true");
     }
 }

@@ -22,7 +22,7 @@ parameters! {
         beta_min: f64 = 0.125 => SHARE.example("0.125");
         /// Share of the window given up at a loss when the queue is longest.
         beta_max: f64 = 0.5 => SHARE.example("0.5");
-        /// With fewer segments the window moves as Reno's.
+        /// Window in segments below which the window moves as Reno's.
         window_threshold: u32 = 15 => integer(0, 1_000_000).example("15");
         /// Round trips without a queue before growth returns to `alpha_max`.
         theta: u32 = 5 => integer(1, 1_000).example("5");

@@ -18,7 +18,7 @@ parameters! {
         cwnd_gain: f64 = 2.0 => number(1.0, 100.0).example("2");
         /// Age at which the shortest round trip is measured again.
         probe_rtt_interval: Span = Span::from_secs(10) => Key::of(TIMER).example("10s");
-        /// How long that takes.
+        /// Duration of that measurement.
         probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
         /// Chooses, with the time, where a gain cycle begins.
         seed: u64 = 1 => SEED;

@@ -37,7 +37,7 @@ parameters! {
         ///
         /// `BBR.ProbeRTTInterval`.
         probe_rtt_interval: Span = Span::from_secs(5) => Key::of(TIMER).example("5s");
-        /// How long that takes.
+        /// Duration of that measurement.
         ///
         /// `BBR.ProbeRTTDuration`.
         probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
